@@ -1,0 +1,29 @@
+import type { JsonObject } from '../protocol/json.ts'
+
+export type BindingPhase = 'creating' | 'ready' | 'deleting' | 'failed' | 'deleted'
+
+/** One row of the ledger, keyed by (instanceId, id). */
+export interface Binding {
+  readonly instanceId: string
+  readonly id: string
+  readonly serviceId: string
+  readonly planId: string
+  readonly phase: BindingPhase
+  /** Hash of what the PUT asked for: what a repeated PUT is compared with. */
+  readonly requestHash: string
+  readonly context: JsonObject
+  readonly bindResource: JsonObject
+  readonly appGuid?: string
+  /** Sealed, as `state` and `result` are. */
+  readonly parameters: JsonObject
+  readonly state: JsonObject
+  /** The wire body of a fetched binding without `parameters`: credentials, urls, mounts, endpoints, metadata. */
+  readonly result: JsonObject
+  /** The binding that this one rotates. */
+  readonly predecessorId?: string
+  readonly expiresAt?: number
+  readonly lastOperationId: string
+  readonly createdAt: number
+  readonly updatedAt: number
+  readonly deletedAt?: number
+}

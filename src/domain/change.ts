@@ -1,0 +1,53 @@
+import type { JsonObject } from '../protocol/json.ts'
+import type { Binding } from './binding.ts'
+import type { Instance } from './instance.ts'
+import type { Operation } from './operation.ts'
+
+/** What a decision about one resource is made from, read under the instance's lock. */
+export interface Snapshot {
+  /** The store's clock. */
+  readonly now: number
+  readonly instance?: Instance
+  /** The active operation of the instance itself, if any. */
+  readonly operation?: Operation
+  readonly binding?: Binding
+  readonly bindingOperation?: Operation
+  readonly predecessor?: Binding
+  /** Bindings that are ready, in creation or in deletion; failed ones are cleaned up with the instance. */
+  readonly liveBindings: number
+  /** Bindings of the instance that have an active operation. */
+  readonly busyBindings: number
+}
+
+export type HistoryType = 'accepted' | 'superseded' | 'succeeded' | 'failed' | 'healed' | 'degraded' | 'forced'
+
+/** One line of the append-only history. */
+export interface HistoryEvent {
+  readonly at: number
+  readonly type: HistoryType
+  readonly instanceId: string
+  readonly bindingId?: string
+  readonly operationId?: string
+  readonly action?: string
+  readonly platform?: string
+  readonly identity?: JsonObject
+  readonly requestId?: string
+  readonly message?: string
+}
+
+/** Whole rows to write, in this order, in one transaction. Decisions make them; stores apply them. */
+export interface Change {
+  readonly instance?: Instance
+  readonly binding?: Binding
+  /** Inserted or replaced by id, in order: an operation that ends stands before the one that takes its place. */
+  readonly operations?: readonly Operation[]
+  /** Ids of operations whose rows are no longer needed (finished observations). */
+  readonly forget?: readonly string[]
+  readonly history?: readonly HistoryEvent[]
+}
+
+/** What a decision says: the answer, and what has to be written for it to be true. */
+export interface Verdict<Answer> {
+  readonly answer: Answer
+  readonly change?: Change
+}

@@ -1,0 +1,63 @@
+import type { JsonObject } from '../protocol/json.ts'
+
+/**
+ * Where an instance stands. `creating`, `updating` and `deleting` have an active operation; `failed` was never created, or
+ * is no longer usable; `deleted` is a tombstone, kept so that a late poll gets a true answer.
+ */
+export type InstancePhase = 'creating' | 'ready' | 'updating' | 'deleting' | 'failed' | 'deleted'
+
+export interface Condition {
+  readonly type: 'Ready' | 'Degraded'
+  readonly status: boolean
+  readonly reason?: string
+  readonly message?: string
+  /** When `status` last changed, and when it was last looked at (milliseconds of the store's clock). */
+  readonly since: number
+  readonly observedAt: number
+}
+
+export interface InstanceMetadata {
+  readonly labels?: JsonObject
+  readonly attributes?: JsonObject
+}
+
+/** One row of the ledger. Rows are values: a change is a new row. Times are milliseconds of the store's clock. */
+export interface Instance {
+  readonly id: string
+  readonly platform: string
+  readonly serviceId: string
+  readonly planId: string
+  readonly phase: InstancePhase
+  /** False after a failure that the author said broke the instance: no new bindings until an update repairs it. */
+  readonly usable: boolean
+  /** Hash of the attributes of the PUT that created it (PROV-23): what a repeated PUT is compared with. */
+  readonly requestHash: string
+  /** The platform's latest context, `organization_guid` and `space_guid` included. */
+  readonly context: JsonObject
+  /** What the user asked for, defaults applied. Sealed. */
+  readonly parameters: JsonObject
+  /** The author's state. Sealed; gone with a successful deprovision. */
+  readonly state: JsonObject
+  readonly dashboardUrl?: string
+  /** Makes the redirect URL that stands in for a dashboard that is not known yet unguessable. */
+  readonly dashboardToken: string
+  readonly metadata?: InstanceMetadata
+  /** `maintenance_info.version` that the instance runs on. */
+  readonly maintenanceVersion?: string
+  readonly conditions: readonly Condition[]
+  /** The latest operation a platform asked for; observe and sweep do not count. */
+  readonly lastOperationId: string
+  /** When `observe` is due, for services that have it. */
+  readonly observeAt?: number
+  readonly createdAt: number
+  readonly updatedAt: number
+  readonly deletedAt?: number
+}
+
+export function findCondition(instance: Instance, type: Condition['type']): Condition | undefined {
+  return instance.conditions.find(condition => condition.type === type)
+}
+
+export function isHealthy(instance: Instance): boolean {
+  return findCondition(instance, 'Ready')?.status === true
+}

@@ -1,0 +1,91 @@
+import type { Action } from '../protocol/actions.ts'
+import type { JsonObject } from '../protocol/json.ts'
+
+/**
+ * queued -> running -> succeeded | failed, running -> queued (park, hand back), queued | running -> superseded.
+ * The last three are final and never change.
+ */
+export type OperationState = 'queued' | 'running' | 'succeeded' | 'failed' | 'superseded'
+
+/** Why an operation failed, as data: it is stored and shown, so it holds no secret and no stack. */
+export interface OperationError {
+  readonly message: string
+  /** A 4xx that a synchronous request may be answered with, because nothing had been done yet. */
+  readonly status?: number
+  readonly instanceUsable?: boolean
+  readonly updateRepeatable?: boolean
+}
+
+/** What the action is to bring about; for an update, the row that the instance becomes when it succeeds. */
+export interface OperationInput {
+  readonly planId?: string
+  readonly parameters?: JsonObject
+  readonly context?: JsonObject
+  readonly maintenanceVersion?: string
+}
+
+/** One durable run of one action on one resource. The row is the queue entry, the lock and the answer to polls. */
+export interface Operation {
+  readonly id: string
+  readonly instanceId: string
+  readonly bindingId?: string
+  readonly serviceId: string
+  readonly action: Action
+  readonly state: OperationState
+  readonly requestHash: string
+  /** Sealed. */
+  readonly input: OperationInput
+  /** Who asked, as the platform said it (personal data: shown to operators only), and under which request id. */
+  readonly identity?: JsonObject
+  readonly requestId?: string
+  readonly description?: string
+  readonly error?: OperationError
+  /** Claims so far, and how many of them in a row ended by a lost lease without a new checkpoint. */
+  readonly attempt: number
+  readonly losses: number
+  readonly notBefore: number
+  readonly deadlineAt: number
+  readonly leaseOwner?: string
+  readonly leaseUntil?: number
+  /** Rises with each lease, over all operations: a backend can refuse the calls of an older holder. */
+  readonly fence: number
+  /** The superseded operation that must have let go before this one starts. */
+  readonly drains?: string
+  /** A call of an earlier holder may still land: a sweep has to look again after a deletion. */
+  readonly unclean: boolean
+  readonly acceptedAt: number
+  /** The persisted time that a step's retry budget counts from: the latest checkpoint, or the first claim. */
+  readonly checkpointAt?: number
+  readonly finishedAt?: number
+}
+
+export interface Step {
+  readonly name: string
+  readonly state: 'failed' | 'done'
+  readonly attempts: number
+  readonly startedAt: number
+  /** Sealed. */
+  readonly output?: unknown
+  readonly error?: string
+}
+
+export function isActive(operation: Operation | undefined): operation is Operation {
+  return operation !== undefined && (operation.state === 'queued' || operation.state === 'running')
+}
+
+export type OperationEvent = 'claim' | 'park' | 'succeed' | 'fail' | 'supersede'
+
+const transitions: Record<OperationState, Partial<Record<OperationEvent, OperationState>>> = {
+  queued: { claim: 'running', supersede: 'superseded' },
+  running: { claim: 'running', park: 'queued', succeed: 'succeeded', fail: 'failed', supersede: 'superseded' },
+  succeeded: {},
+  failed: {},
+  superseded: {},
+}
+
+/** The one state machine. An illegal pair is an error of ours, never a silent change of a final result. */
+export function nextState(state: OperationState, event: OperationEvent): OperationState {
+  const next = transitions[state][event]
+  if (next === undefined) throw new Error(`illegal transition: ${event} in state ${state}`)
+  return next
+}

@@ -1,0 +1,88 @@
+import type { JsonObject } from './json.ts'
+
+/**
+ * The catalogue of every error a request can end with: its stable code and its HTTP status. The code is the `error` word
+ * on the wire; `AsyncRequired`, `ConcurrencyError`, `RequiresApp` and `MaintenanceInfoConflict` are reserved by the OSB
+ * API ("Service Broker Errors"). Codes are never reused for another meaning.
+ */
+export const errorStatus = {
+  MalformedRequest: 400,
+  InvalidParameters: 400,
+  UnknownService: 400,
+  UnknownPlan: 400,
+  NotBindable: 400,
+  NotRotatable: 400,
+  UnknownPredecessor: 400,
+  MissingApiVersion: 412,
+  Unauthorized: 401,
+  Forbidden: 403,
+  NotFound: 404,
+  InstanceNotFound: 404,
+  BindingNotFound: 404,
+  MethodNotAllowed: 405,
+  RequestTimeout: 408,
+  InstanceConflict: 409,
+  BindingConflict: 409,
+  InstanceGone: 410,
+  BindingGone: 410,
+  UnsupportedApiVersion: 412,
+  PayloadTooLarge: 413,
+  AsyncRequired: 422,
+  ConcurrencyError: 422,
+  RequiresApp: 422,
+  MaintenanceInfoConflict: 422,
+  PlanChangeNotSupported: 422,
+  UpdateNotSupported: 422,
+  InstanceNotUsable: 422,
+  BindingsExist: 422,
+  ActionRefused: 422,
+  HeadersTooLarge: 431,
+  ActionFailed: 500,
+  InternalError: 500,
+  ShuttingDown: 503,
+  StoreUnavailable: 503,
+  StillRunning: 504,
+} as const
+
+export type ErrorCode = keyof typeof errorStatus
+
+export interface BrokerErrorDetail {
+  /** Overrides the status of the table; only where the table says that a setting decides (MissingApiVersion). */
+  readonly status?: number
+  /** Failed update or deprovision only; absent means usable. */
+  readonly instanceUsable?: boolean
+  /** Failed update only; absent means repeatable. */
+  readonly updateRepeatable?: boolean
+  /** Whole seconds, sent as Retry-After. */
+  readonly retryAfter?: number
+  readonly cause?: unknown
+}
+
+/** A request's refusal or failure, in words meant for the platform's user. Its message never holds a secret. */
+export class BrokerError extends Error {
+  override readonly name = 'BrokerError'
+  readonly code: ErrorCode
+  readonly status: number
+  readonly instanceUsable: boolean | undefined
+  readonly updateRepeatable: boolean | undefined
+  readonly retryAfter: number | undefined
+
+  constructor(code: ErrorCode, description: string, detail: BrokerErrorDetail = {}) {
+    super(description, detail.cause === undefined ? undefined : { cause: detail.cause })
+    this.code = code
+    this.status = detail.status ?? errorStatus[code]
+    this.instanceUsable = detail.instanceUsable
+    this.updateRepeatable = detail.updateRepeatable
+    this.retryAfter = detail.retryAfter
+  }
+}
+
+/** The error body of the OSB API. Absent flags are left out: ERR-05 and ERR-06 forbid them on other failures. */
+export function toErrorBody(error: BrokerError): JsonObject {
+  return {
+    error: error.code,
+    description: error.message,
+    ...(error.instanceUsable === undefined ? {} : { instance_usable: error.instanceUsable }),
+    ...(error.updateRepeatable === undefined ? {} : { update_repeatable: error.updateRepeatable }),
+  }
+}

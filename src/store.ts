@@ -1,0 +1,123 @@
+/**
+ * The ledger: what every store promises. Implementations stand in `store/`; `purser/testing` holds the suite that each of
+ * them passes, and that is the real meaning of this file.
+ *
+ * - One transaction per method. When a method has resolved, its effect survives a crash; when it has thrown, it had none,
+ *   or (a lost connection) the caller finds out by reading: no method is repeated blindly.
+ * - The operation row is the queue. An operation whose lease has run out is claimed like any other: there is no recovery.
+ * - Every write of a worker is conditional on (operation, fence, running). `false` means lost: stop, write nothing more.
+ * - At most one active operation per resource, by a unique index. Locks are taken instance -> operation -> step.
+ * - `now` is the store's clock; workers' clocks decide nothing.
+ * - Wake-ups only shorten a wait: a worker that hears none still finds its work by claiming.
+ */
+import type { Binding } from './domain/binding.ts'
+import type { Change, HistoryEvent, Snapshot, Verdict } from './domain/change.ts'
+import type { Instance } from './domain/instance.ts'
+import type { Operation, Step } from './domain/operation.ts'
+import type { SharedVerdict, SharedWish } from './domain/shared-claim.ts'
+import type { JsonObject } from './protocol/json.ts'
+
+export type { Binding } from './domain/binding.ts'
+export type { Change, HistoryEvent, Snapshot, Verdict } from './domain/change.ts'
+export type { Instance } from './domain/instance.ts'
+export type { Operation, Step } from './domain/operation.ts'
+
+/** Which rows a decision is about. */
+export interface Target {
+  readonly instanceId: string
+  readonly bindingId?: string
+  readonly predecessorId?: string
+}
+
+/** The right to run one operation. */
+export interface Lease {
+  readonly operationId: string
+  readonly fence: number
+}
+
+/** A claimed operation with all that its run needs. */
+export interface Claim {
+  readonly operation: Operation
+  readonly instance: Instance
+  readonly binding?: Binding
+  readonly steps: readonly Step[]
+  /** The lease before this one ran out: the holder crashed or was cut off, and its last call may still land. */
+  readonly takenOver: boolean
+}
+
+export interface Claims {
+  readonly claims: readonly Claim[]
+  /** When the next operation that is not claimed yet becomes due, if there is one. */
+  readonly nextAt?: number
+  /** The store's clock at the claim. */
+  readonly now: number
+}
+
+/** What a worker writes in the middle of a run. A done step counts as progress; a failed one does not. */
+export interface Checkpoint {
+  readonly step?: Step
+  readonly description?: string
+  /** Replaces the state of the operation's resource. */
+  readonly state?: JsonObject
+}
+
+export interface Parking {
+  readonly until: number
+  readonly description?: string
+  /** The failed step that is the reason, so that its attempts survive. */
+  readonly step?: Step
+}
+
+/** What a finishing decision is made from. */
+export interface Finishing extends Snapshot {
+  readonly finishing: Operation
+}
+
+export type WakeUp =
+  | { readonly type: 'work' }
+  | { readonly type: 'finished'; readonly operationId: string }
+
+export interface Store {
+  /** How people name it: `memory:`, `sqlite:/path`. Holds no password. */
+  readonly name: string
+
+  /** Reads the target under its instance's lock, asks `decide` (pure, may throw: then nothing is written) and applies. */
+  accept<Answer>(target: Target, decide: (snapshot: Snapshot) => Verdict<Answer>): Promise<Answer>
+
+  /** Leases up to `max` due operations to `owner`, oldest due first, each with a new fence. */
+  claim(owner: string, max: number, leaseMs: number): Promise<Claims>
+  /** Extends the leases; answers those that were still held. */
+  renew(leases: readonly Lease[], leaseMs: number): Promise<readonly Lease[]>
+  checkpoint(lease: Lease, checkpoint: Checkpoint): Promise<boolean>
+  /** Back to the queue until a time; the lease ends. */
+  park(lease: Lease, parking: Parking): Promise<boolean>
+  /** The end: result, resource and history in one transaction. */
+  finish(lease: Lease, decide: (snapshot: Finishing) => Change): Promise<boolean>
+  /**
+   * Lets go without a result: a running operation is due again at once; a superseded one lets its successor start. Says
+   * that the caller has stopped working on it, whether the lease was still held or not.
+   */
+  handBack(lease: Lease): Promise<void>
+  /** Decides about a shared resource under its row's lock; undefined means that the lease is lost. */
+  share(lease: Lease, key: string, wish: SharedWish): Promise<SharedVerdict['answer'] | undefined>
+
+  instance(id: string): Promise<Instance | undefined>
+  binding(instanceId: string, id: string): Promise<Binding | undefined>
+  /** Every binding of the instance that is not deleted. */
+  bindings(instanceId: string): Promise<readonly Binding[]>
+  operation(id: string): Promise<Operation | undefined>
+  /** Ids of instances whose `observeAt` has come, oldest first. */
+  dueForObservation(max: number): Promise<readonly string[]>
+  /** The history of one instance, oldest first. */
+  history(instanceId: string): Promise<readonly HistoryEvent[]>
+
+  /** Throws where the store can't be used now. */
+  ping(): Promise<void>
+  onWakeUp(listener: (wakeUp: WakeUp) => void): () => void
+  close(): Promise<void>
+}
+
+/** The store did not answer, or could not write (a full disk): the request is answered 503 and may be repeated. */
+export class StoreUnavailableError extends Error {
+  override readonly name = 'StoreUnavailableError'
+}
