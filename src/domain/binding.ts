@@ -23,6 +23,8 @@ export interface Binding {
   readonly predecessorId?: string
   readonly expiresAt?: number
   readonly lastOperationId: string
+  /** As in Instance. */
+  readonly uncleanUntil?: number
   readonly createdAt: number
   readonly updatedAt: number
   readonly deletedAt?: number

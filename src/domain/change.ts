@@ -38,7 +38,7 @@ export interface HistoryEvent {
 /** Whole rows to write, in this order, in one transaction. Decisions make them; stores apply them. */
 export interface Change {
   readonly instance?: Instance
-  readonly binding?: Binding
+  readonly bindings?: readonly Binding[]
   /** Inserted or replaced by id, in order: an operation that ends stands before the one that takes its place. */
   readonly operations?: readonly Operation[]
   /** Ids of operations whose rows are no longer needed (finished observations). */

@@ -28,6 +28,8 @@ export interface Instance {
   readonly serviceId: string
   readonly planId: string
   readonly phase: InstancePhase
+  /** Whether a provision ever succeeded: an unusable instance that was created can be repaired by an update. */
+  readonly created: boolean
   /** False after a failure that the author said broke the instance: no new bindings until an update repairs it. */
   readonly usable: boolean
   /** Hash of the attributes of the PUT that created it (PROV-23): what a repeated PUT is compared with. */
@@ -49,6 +51,8 @@ export interface Instance {
   readonly lastOperationId: string
   /** When `observe` is due, for services that have it. */
   readonly observeAt?: number
+  /** Until then a call of a worker that lost its lease may still land: a deletion before it is swept once more. */
+  readonly uncleanUntil?: number
   readonly createdAt: number
   readonly updatedAt: number
   readonly deletedAt?: number

@@ -1,0 +1,115 @@
+import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import type { Authenticator, Principal, Role } from '../authenticator.ts'
+import { createLimiter } from './limiter.ts'
+import { type PasswordHash, parsePasswordHash, verifyPassword } from './password.ts'
+
+/** One who may log in. Either `password` or `passwordHash`; the previous hash is good too while a password is rotated. */
+export interface BasicUser {
+  readonly username: string
+  readonly password?: string
+  readonly passwordHash?: string
+  readonly previousPasswordHash?: string
+  readonly platform: string
+  readonly roles: readonly Role[]
+}
+
+/**
+ * HTTP basic authentication (RFC 7617, UTF-8). A wrong user costs as much as a wrong password, and neither can eat the
+ * machine: few hashes are computed at a time, and beyond a queue attempts are refused. Who has logged in once is
+ * recognised by a keyed hash of the header, so that a working platform pays microseconds and is never refused.
+ */
+export function createBasicAuthenticator(users: readonly BasicUser[]): Authenticator {
+  const accounts = new Map(users.map(user => [user.username, toAccount(user)]))
+  const hashesPerAttempt = Math.max(0, ...[...accounts.values()].map(account => account.hashes.length))
+  const decoys = makeDecoys([...accounts.values()], hashesPerAttempt)
+  const limiter = createLimiter({ running: 2, waiting: 64 })
+  const key = randomBytes(32)
+  const known = new Map<string, Principal>()
+  const attempts = new Map<string, Promise<Principal | undefined>>()
+
+  async function attempt(authorization: string): Promise<Principal | undefined> {
+    const login = decode(authorization)
+    if (login === undefined) return undefined
+    const account = accounts.get(login.username)
+    const plain = timingSafeEqual(digest(login.password), account?.passwordDigest ?? noDigest)
+    if (plain) return account?.principal
+    const hashes = [...(account?.hashes ?? []), ...decoys].slice(0, hashesPerAttempt)
+    if (hashes.length === 0) return undefined
+    const found = await limiter.run(() => matches(login.password, hashes))
+    return found === true ? account?.principal : undefined
+  }
+
+  function remember(print: string, principal: Principal): void {
+    const oldest = known.size >= rememberedLogins ? known.keys().next().value : undefined
+    if (oldest !== undefined) known.delete(oldest)
+    known.set(print, principal)
+  }
+
+  return {
+    challenge: 'Basic realm="purser", charset="UTF-8"',
+    async authenticate({ authorization }) {
+      if (authorization === undefined || authorization.length > longestHeader) return undefined
+      const print = createHmac('sha256', key).update(authorization).digest('base64')
+      const principal = known.get(print)
+      if (principal !== undefined) return principal
+      // The same header from many connections at once (a platform that has just started) is one attempt.
+      const running = attempts.get(print)
+      if (running !== undefined) return running
+      const started = attempt(authorization)
+      attempts.set(print, started)
+      try {
+        const found = await started
+        if (found !== undefined) remember(print, found)
+        return found
+      } finally {
+        attempts.delete(print)
+      }
+    },
+  }
+}
+
+const rememberedLogins = 1000
+const longestHeader = 4096
+/** The digest of nothing that anybody could send. */
+const noDigest = randomBytes(32)
+
+interface Account {
+  readonly principal: Principal
+  readonly passwordDigest: Buffer | undefined
+  readonly hashes: readonly PasswordHash[]
+}
+
+function toAccount(user: BasicUser): Account {
+  const hashes = [user.passwordHash, user.previousPasswordHash].filter(text => text !== undefined)
+  return {
+    principal: Object.freeze({ name: user.username, platform: user.platform, roles: user.roles }),
+    passwordDigest: user.password === undefined ? undefined : digest(user.password.normalize('NFC')),
+    hashes: hashes.map(parsePasswordHash),
+  }
+}
+
+/** Hashes that no password fits, as costly as the real ones: they fill up an attempt that has fewer of its own. */
+function makeDecoys(accounts: readonly Account[], count: number): readonly PasswordHash[] {
+  const model = accounts.flatMap(account => account.hashes)[0]
+  if (model === undefined) return []
+  return Array.from({ length: count }, () => ({ ...model, salt: randomBytes(16), hash: randomBytes(32) }))
+}
+
+async function matches(password: string, hashes: readonly PasswordHash[]): Promise<boolean> {
+  for (const hash of hashes) if (await verifyPassword(password, hash)) return true
+  return false
+}
+
+/** The user ends at the first colon; a password may hold more of them. */
+function decode(authorization: string): { username: string; password: string } | undefined {
+  const encoded = /^basic +([A-Za-z0-9+/_-]+={0,2}) *$/i.exec(authorization)?.[1]
+  if (encoded === undefined) return undefined
+  const text = Buffer.from(encoded, 'base64').toString('utf8')
+  const colon = text.indexOf(':')
+  if (colon < 0) return undefined
+  return { username: text.slice(0, colon), password: text.slice(colon + 1).normalize('NFC') }
+}
+
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest()
+}

@@ -1,0 +1,28 @@
+/** Runs at most so many tasks at a time; some more wait their turn; the rest is refused at once. */
+export interface Limiter {
+  /** The task's result; undefined where too many were waiting already. */
+  run<Result>(task: () => Promise<Result>): Promise<Result | undefined>
+}
+
+export function createLimiter({ running, waiting }: { running: number; waiting: number }): Limiter {
+  const queue: (() => void)[] = []
+  let busy = 0
+  return {
+    async run(task) {
+      if (busy >= running) {
+        if (queue.length >= waiting) return undefined
+        // The one that ends hands its place over, so that nobody gets in between.
+        await new Promise<void>(resolve => queue.push(resolve))
+      } else {
+        busy += 1
+      }
+      try {
+        return await task()
+      } finally {
+        const next = queue.shift()
+        if (next === undefined) busy -= 1
+        else next()
+      }
+    },
+  }
+}

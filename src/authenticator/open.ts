@@ -1,0 +1,16 @@
+import type { Authenticator, Principal } from '../authenticator.ts'
+
+/** Lets everybody in, with every role. For a broker without credentials, which listens on this machine only. */
+export function createOpenAuthenticator(): Authenticator {
+  const everybody: Principal = Object.freeze({
+    name: 'anonymous',
+    platform: 'default',
+    roles: ['platform', 'viewer', 'operator'] as const,
+  })
+  return {
+    challenge: 'Basic realm="purser", charset="UTF-8"',
+    async authenticate() {
+      return everybody
+    },
+  }
+}

@@ -1,0 +1,109 @@
+import type { Duration } from '../domain/duration.ts'
+import type { Call } from '../engine/call.ts'
+import type { Wait } from '../engine/work.ts'
+import type { Action } from '../protocol/actions.ts'
+import type { JsonObject } from '../protocol/json.ts'
+
+export interface InstanceInfo {
+  readonly id: string
+  readonly serviceId: string
+  readonly planId: string
+  /** The platform that the instance belongs to. */
+  readonly platform: string
+  /** The platform's context: organization, space, namespace, names. Every key may be absent. */
+  readonly context: JsonObject
+  /** What the user asked for when the instance was created or updated last, defaults applied. */
+  readonly parameters: JsonObject
+  readonly maintenanceVersion?: string
+}
+
+export interface BindingInfo {
+  readonly id: string
+  readonly appGuid?: string
+  readonly bindResource: JsonObject
+  readonly context: JsonObject
+  /** Set when this binding rotates another one, whose credentials stay valid beside it. */
+  readonly predecessorId?: string
+}
+
+export interface StepSettings {
+  readonly retry?: RetrySettings
+  /** At most the service's `callTimeout`. */
+  readonly timeout?: Duration
+}
+
+/** How often and how long a failed step or action is tried again. Delays are random below an exponential ceiling. */
+export interface RetrySettings {
+  readonly initial?: Duration
+  readonly factor?: number
+  readonly max?: Duration
+  /** Attempts in all. */
+  readonly attempts?: number
+  /** Time in all. */
+  readonly for?: Duration
+}
+
+/** What every action gets. The action runs again from its top after a crash, a wait or a failed step. */
+export interface ActionContext {
+  readonly action: Action
+  readonly instance: InstanceInfo
+  readonly plan: { readonly id: string; readonly name: string; readonly metadata?: JsonObject }
+  readonly operation: { readonly id: string; readonly attempt: number; readonly fence: number }
+  /** On whose behalf, as the platform said it; absent for its own clean-up. Personal data. */
+  readonly identity?: JsonObject
+  /** Aborted when the operation is superseded, out of time, or moves to another process. */
+  readonly signal: AbortSignal
+  /** Runs `fn` until it has succeeded once; its JSON output is kept and given back whenever the action runs again. */
+  step<T>(name: string, fn: (call: Call) => T | Promise<T>, settings?: StepSettings): Promise<T>
+  /** The text that users see while they wait. */
+  describe(text: string): void
+  /** `return ctx.wait('10s', 'database is starting')`: frees the worker and runs the action again later. */
+  wait(after: Duration, description: string): Wait
+  /** Merges into the state at once, so that a deprovision after a failure knows it too. */
+  saveState(patch: JsonObject): Promise<void>
+  /** Claims something that several instances need; `create` runs for the first of them only. */
+  share(key: string, create: (call: Call) => unknown): Promise<void>
+  /** Gives the claim back; `remove` runs for the last of them only. */
+  unshare(key: string, remove: (call: Call) => unknown): Promise<void>
+}
+
+export interface ProvisionContext<Parameters> extends ActionContext {
+  readonly parameters: Parameters
+  /** What an earlier attempt that failed has saved. */
+  readonly state: JsonObject
+}
+
+export interface UpdateContext<Parameters, State> extends ActionContext {
+  /** As they will be when the update has succeeded. `instance.planId` is the plan that it changes to. */
+  readonly parameters: Parameters
+  readonly state: State
+  readonly previous: { readonly planId: string; readonly parameters: JsonObject; readonly maintenanceVersion?: string }
+}
+
+export interface DeprovisionContext<Parameters, State> extends ActionContext {
+  readonly parameters: Parameters
+  /** Partial: a creation that failed half-way has saved only part of it. */
+  readonly state: Partial<State>
+}
+
+export interface BindContext<BindParameters, State> extends ActionContext {
+  readonly parameters: BindParameters
+  readonly binding: BindingInfo
+  /** The instance's state. */
+  readonly state: State
+  /** The state of the binding that is rotated. */
+  readonly predecessorState?: JsonObject
+}
+
+export interface UnbindContext<State, BindingState> extends ActionContext {
+  readonly binding: BindingInfo
+  readonly state: State
+  /** Partial: a bind that failed half-way has saved only part of it. */
+  readonly bindingState: Partial<BindingState>
+}
+
+export interface ObserveContext<Parameters, State> extends ActionContext {
+  readonly parameters: Parameters
+  /** Partial: an instance whose creation failed is observed too, since it may heal. */
+  readonly state: Partial<State>
+}

@@ -1,0 +1,46 @@
+import type { JsonObject } from '../protocol/json.ts'
+
+export interface ProvisionResult<State> {
+  /** Comes back in every later action of the instance. JSON. */
+  readonly state?: State
+  readonly dashboardUrl?: string
+  /** Shown to users (`labels`) and read by platforms (`attributes`). */
+  readonly metadata?: { readonly labels?: JsonObject; readonly attributes?: JsonObject }
+}
+
+export interface BindResult<Credentials, BindingState> {
+  readonly credentials?: Credentials
+  /** Needs `requires: ['syslog_drain']`. */
+  readonly syslogDrainUrl?: string
+  /** Needs `requires: ['route_forwarding']`. */
+  readonly routeServiceUrl?: string
+  /** Needs `requires: ['volume_mount']`. */
+  readonly volumeMounts?: readonly VolumeMount[]
+  readonly endpoints?: readonly Endpoint[]
+  readonly metadata?: { readonly expiresAt?: Date | string; readonly renewBefore?: Date | string }
+  /** Comes back in `unbind` as `ctx.bindingState`. JSON. */
+  readonly state?: BindingState
+}
+
+export interface VolumeMount {
+  readonly driver: string
+  readonly containerDir: string
+  readonly mode: 'r' | 'rw'
+  readonly deviceType: 'shared'
+  readonly device: { readonly volumeId: string; readonly mountConfig?: JsonObject }
+}
+
+export interface Endpoint {
+  readonly host: string
+  /** `'443'`, or a range `'9000-9010'`. */
+  readonly ports: readonly string[]
+  readonly protocol?: 'tcp' | 'udp' | 'all'
+}
+
+export interface ObserveResult {
+  readonly ready: boolean
+  readonly degraded?: boolean
+  /** One CamelCase word, for machines; and a sentence for people. */
+  readonly reason?: string
+  readonly message?: string
+}

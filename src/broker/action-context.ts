@@ -1,0 +1,126 @@
+import type { ActionContext, BindContext, StepSettings, UnbindContext, UpdateContext } from '../author/context.ts'
+import type { ParameterSchema } from '../catalog/parameters.ts'
+import type { Binding } from '../domain/binding.ts'
+import { parseDuration } from '../domain/duration.ts'
+import type { Instance } from '../domain/instance.ts'
+import { TerminalError } from '../engine/errors.ts'
+import type { Run, StepOptions } from '../engine/run.ts'
+import type { Action } from '../protocol/actions.ts'
+import type { JsonObject } from '../protocol/json.ts'
+import { toInstanceInfo } from './instance-info.ts'
+import { type ResolvedService, toRetryPolicy } from './resolve-services.ts'
+import type { BrokerSettings } from './settings.ts'
+
+/** Every field that any action's context has; each action is given the type with its own. */
+export type AnyContext = ActionContext &
+  UpdateContext<unknown, JsonObject> &
+  BindContext<unknown, JsonObject> &
+  UnbindContext<JsonObject, JsonObject>
+
+export interface ContextOptions {
+  readonly run: Run
+  readonly service: ResolvedService
+  readonly settings: BrokerSettings
+  /** How the author calls what is done here: a sweep is a deprovision or an unbind to him. */
+  readonly action: Action
+  readonly binding?: Binding
+  /** Keeps the steps of several unbinds in one deprovision apart. */
+  readonly stepPrefix?: string
+  readonly predecessorState?: JsonObject
+}
+
+export async function createActionContext(options: ContextOptions): Promise<AnyContext> {
+  const { run, service, settings, action, binding, stepPrefix = '' } = options
+  const { operation, instance } = run.claim
+  const target = withInput(instance, operation.action === 'update' ? operation.input : {})
+  const schemas = service.plans.get(target.planId)?.schemas
+  const lenient = action === 'deprovision' || action === 'unbind' || action === 'observe'
+  const isBinding = action === 'bind' || action === 'unbind'
+  const parameters =
+    isBinding && binding !== undefined
+      ? await parse(schemas?.bind, binding.parameters, lenient)
+      : await parse(schemas?.create, target.parameters, lenient || schemas?.updateDerived === false)
+  const plan = service.plans.get(target.planId)?.plan
+  const context = {
+    action,
+    instance: toInstanceInfo(target),
+    plan: {
+      id: target.planId,
+      name: plan?.name ?? target.planId,
+      ...(plan?.metadata === undefined ? {} : { metadata: plan.metadata }),
+    },
+    operation: { id: operation.id, attempt: operation.attempt, fence: operation.fence },
+    ...(operation.identity === undefined ? {} : { identity: operation.identity }),
+    signal: run.signal,
+    parameters,
+    get state() {
+      return operation.bindingId === undefined && !isBinding ? run.state : instance.state
+    },
+    get bindingState() {
+      return operation.bindingId === undefined ? (binding?.state ?? {}) : run.state
+    },
+    ...(binding === undefined ? {} : { binding: toBindingInfo(binding) }),
+    ...(options.predecessorState === undefined ? {} : { predecessorState: options.predecessorState }),
+    previous: {
+      planId: instance.planId,
+      parameters: instance.parameters,
+      ...(instance.maintenanceVersion === undefined ? {} : { maintenanceVersion: instance.maintenanceVersion }),
+    },
+    step: (name, fn, step = {}) =>
+      run.step(stepPrefix + name, fn, toStepOptions(step, service, settings, operation.action)),
+    describe: text => run.describe(text),
+    wait: (after, description) => ({ waitMs: parseDuration(after), description }),
+    saveState: patch => run.saveState(patch),
+    share: (key, create) => run.share(key, create),
+    unshare: (key, remove) => run.unshare(key, remove),
+  } satisfies Partial<AnyContext>
+  return context as AnyContext
+}
+
+function withInput(instance: Instance, input: Run['claim']['operation']['input']): Instance {
+  return {
+    ...instance,
+    planId: input.planId ?? instance.planId,
+    parameters: input.parameters ?? instance.parameters,
+    context: input.context ?? instance.context,
+    ...(input.maintenanceVersion === undefined ? {} : { maintenanceVersion: input.maintenanceVersion }),
+  }
+}
+
+function toBindingInfo(binding: Binding) {
+  return {
+    id: binding.id,
+    ...(binding.appGuid === undefined ? {} : { appGuid: binding.appGuid }),
+    bindResource: binding.bindResource,
+    context: binding.context,
+    ...(binding.predecessorId === undefined ? {} : { predecessorId: binding.predecessorId }),
+  }
+}
+
+/** What is stored was valid when it was accepted; a schema that has changed since must not keep a deletion from working. */
+async function parse(
+  schema: ParameterSchema<unknown> | undefined,
+  stored: JsonObject,
+  lenient: boolean,
+): Promise<unknown> {
+  if (schema === undefined) return stored
+  try {
+    return await schema.parse(stored)
+  } catch (cause) {
+    if (lenient) return stored
+    throw new TerminalError('The stored parameters no longer fit the schema of the service.', { cause })
+  }
+}
+
+function toStepOptions(
+  given: StepSettings,
+  service: ResolvedService,
+  settings: BrokerSettings,
+  action: Action,
+): StepOptions {
+  const fallback = action === 'observe' || action === 'sweep' ? settings.retry : service.actions[action].retry
+  return {
+    ...(given.retry === undefined ? {} : { retry: toRetryPolicy(given.retry, fallback) }),
+    ...(given.timeout === undefined ? {} : { timeoutMs: parseDuration(given.timeout) }),
+  }
+}

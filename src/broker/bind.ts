@@ -1,0 +1,95 @@
+import type { Binding } from '../domain/binding.ts'
+import { decideBind } from '../domain/decide-bind.ts'
+import type { BindRequest } from '../protocol/bind.ts'
+import { isBindable } from '../protocol/catalog.ts'
+import { BrokerError } from '../protocol/errors.ts'
+import type { JsonObject } from '../protocol/json.ts'
+import type { Broker, Caller } from './broker.ts'
+import { checkParameters } from './check-parameters.ts'
+import { findPlan } from './find-plan.ts'
+import { createIntent } from './intent.ts'
+import { waitForEnd } from './wait-for-end.ts'
+
+export type Bound =
+  | { readonly kind: 'exists' | 'created'; readonly binding: Binding }
+  | { readonly kind: 'accepted'; readonly operation: string }
+
+/** PUT /v2/service_instances/:instance_id/service_bindings/:binding_id */
+export async function bind(
+  broker: Broker,
+  caller: Caller,
+  instanceId: string,
+  bindingId: string,
+  request: BindRequest,
+  acceptsIncomplete: boolean,
+): Promise<Bound> {
+  const asked = await complete(broker, caller, instanceId, request)
+  const { service, plan, schemas } = findPlan(broker.services, asked.serviceId, asked.planId)
+  if (request.predecessorId !== undefined && plan.bindingRotatable !== true)
+    throw new BrokerError('NotRotatable', 'Bindings of this plan can not be rotated.')
+  // What a rotation inherits has been checked when its predecessor was made.
+  const parameters =
+    asked.parameters === request.parameters || request.predecessorId === undefined
+      ? await checkParameters(schemas.bind, asked.parameters)
+      : () => asked.parameters
+  const attributes: JsonObject =
+    request.predecessorId === undefined
+      ? { ...asked, context: undefined }
+      : { predecessorId: request.predecessorId, parameters: request.parameters, bindResource: request.bindResource }
+  const intent = {
+    ...createIntent(broker, caller, { action: 'bind', instanceId, service, plan, attributes, acceptsIncomplete }),
+    bindingId,
+    planId: asked.planId,
+    bindable: isBindable(service.offering, plan),
+    context: asked.context,
+    bindResource: asked.bindResource,
+    ...(asked.appGuid === undefined ? {} : { appGuid: asked.appGuid }),
+    requiresApp: service.code.requiresApp === true,
+    parameters,
+    ...(request.predecessorId === undefined ? {} : { predecessorId: request.predecessorId }),
+  }
+  const target = {
+    instanceId,
+    bindingId,
+    ...(request.predecessorId === undefined ? {} : { predecessorId: request.predecessorId }),
+  }
+  const answer = await broker.store.accept(target, snapshot => decideBind(snapshot, intent))
+  if (answer.kind === 'exists') return answer
+  if (!answer.wait) return { kind: 'accepted', operation: answer.operation.id }
+  await waitForEnd(broker, answer.operation.id)
+  return { kind: 'created', binding: (await broker.store.binding(instanceId, bindingId)) ?? answer.binding }
+}
+
+interface CompleteRequest {
+  readonly serviceId: string
+  readonly planId: string
+  readonly context: JsonObject
+  readonly bindResource: JsonObject
+  readonly appGuid?: string
+  readonly parameters: JsonObject
+}
+
+/** ROT-05: a rotation may bring nothing but its predecessor's id; the rest is the predecessor's. */
+async function complete(
+  broker: Broker,
+  caller: Caller,
+  instanceId: string,
+  request: BindRequest,
+): Promise<CompleteRequest> {
+  const { serviceId, planId, context = {}, bindResource = {}, appGuid, parameters = {} } = request
+  if (request.predecessorId === undefined && serviceId !== undefined && planId !== undefined)
+    return { serviceId, planId, context, bindResource, parameters, ...(appGuid === undefined ? {} : { appGuid }) }
+  const instance = await broker.store.instance(instanceId)
+  if (instance === undefined || instance.phase === 'deleted' || instance.platform !== caller.platform)
+    throw new BrokerError('InstanceNotFound', 'There is no instance with this id.')
+  const before = await broker.store.binding(instanceId, request.predecessorId ?? '')
+  const app = appGuid ?? before?.appGuid
+  return {
+    serviceId: serviceId ?? instance.serviceId,
+    planId: planId ?? instance.planId,
+    context: request.context ?? before?.context ?? {},
+    bindResource: request.bindResource ?? before?.bindResource ?? {},
+    ...(app === undefined ? {} : { appGuid: app }),
+    parameters: request.parameters ?? before?.parameters ?? {},
+  }
+}

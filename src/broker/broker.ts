@@ -1,0 +1,27 @@
+import type { Clock } from '../clock.ts'
+import type { Observer } from '../observer.ts'
+import type { JsonObject } from '../protocol/json.ts'
+import type { Store } from '../store.ts'
+import type { ServiceIndex } from './resolve-services.ts'
+import type { BrokerSettings } from './settings.ts'
+
+/** What the use cases work with. */
+export interface Broker {
+  readonly services: ServiceIndex
+  readonly store: Store
+  readonly clock: Clock
+  readonly observer: Observer
+  readonly settings: BrokerSettings
+  /** Aborted when the process stops: requests that wait for an operation are let go. */
+  readonly stopping: AbortSignal
+}
+
+/** Who asks, and how. */
+export interface Caller {
+  readonly platform: string
+  /** The originating identity, as far as it could be read. */
+  readonly identity?: JsonObject
+  readonly requestId?: string
+  /** Where this broker is reached, for URLs in answers. No slash at its end. */
+  readonly baseUrl: string
+}

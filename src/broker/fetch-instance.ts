@@ -1,0 +1,32 @@
+import type { Instance } from '../domain/instance.ts'
+import { BrokerError } from '../protocol/errors.ts'
+import type { JsonObject } from '../protocol/json.ts'
+import type { Broker, Caller } from './broker.ts'
+import { toInstanceInfo } from './instance-info.ts'
+
+/** GET /v2/service_instances/:instance_id */
+export async function fetchInstance(broker: Broker, caller: Caller, instanceId: string): Promise<JsonObject> {
+  const instance = await broker.store.instance(instanceId)
+  const service = instance === undefined ? undefined : broker.services.find(instance.serviceId)
+  if (instance === undefined || !isFetchable(instance, caller) || service?.offering.instancesRetrievable !== true)
+    throw new BrokerError('InstanceNotFound', 'There is no instance with this id, or it is not there yet.')
+  if (instance.phase === 'updating')
+    throw new BrokerError('ConcurrencyError', 'The instance is being updated. Repeat the request when that has ended.')
+  const body: JsonObject = {
+    service_id: instance.serviceId,
+    plan_id: instance.planId,
+    ...(instance.dashboardUrl === undefined ? {} : { dashboard_url: instance.dashboardUrl }),
+    parameters: instance.parameters,
+    ...(instance.maintenanceVersion === undefined
+      ? {}
+      : { maintenance_info: { version: instance.maintenanceVersion } }),
+    ...(instance.metadata === undefined ? {} : { metadata: { ...instance.metadata } }),
+  }
+  const { code } = service
+  if (code.fetchInstance === undefined) return body
+  return code.fetchInstance({ instance: toInstanceInfo(instance), state: instance.state, body })
+}
+
+function isFetchable(instance: Instance, caller: Caller): boolean {
+  return instance.platform === caller.platform && (instance.phase === 'ready' || instance.phase === 'updating')
+}

@@ -1,0 +1,50 @@
+import type { Hook } from '../author/broker-definition.ts'
+import { newId } from '../domain/new-id.ts'
+import { messageOf } from '../engine/errors.ts'
+import type { FindWork, Work } from '../engine/work.ts'
+import type { Claim } from '../store.ts'
+import type { Broker } from './broker.ts'
+import { performAction, reportFailure } from './perform.ts'
+import type { ResolvedService } from './resolve-services.ts'
+
+/** Tells the engine how this broker does an operation. */
+export function createFindWork(broker: Broker, hooks: readonly Hook[], random: () => number): FindWork {
+  return (claim: Claim) => {
+    const service = broker.services.find(claim.operation.serviceId)
+    return service === undefined ? undefined : createWork(broker, service, claim, hooks, random)
+  }
+}
+
+function createWork(
+  broker: Broker,
+  service: ResolvedService,
+  claim: Claim,
+  hooks: readonly Hook[],
+  random: () => number,
+): Work {
+  const { settings, store, observer } = broker
+  const { action } = claim.operation
+  const retry = action === 'observe' || action === 'sweep' ? settings.retry : service.actions[action].retry
+  const timeouts = settings.timeoutsMs
+  return {
+    perform: run => performAction({ run, service, settings, store, hooks }),
+    onFailure: (run, error) =>
+      reportFailure({ run, service, settings, store, hooks }, error, (hook, hookError) =>
+        observer.error('an error hook failed', { hook, error: messageOf(hookError) }),
+      ),
+    // One look per observation: the next one is scheduled anyway.
+    retry: action === 'observe' ? { ...retry, attempts: 1 } : retry,
+    callTimeoutMs: service.callTimeoutMs,
+    settlePolicy: now => ({
+      sweepDelayMs: 2 * service.callTimeoutMs,
+      sweepTimeoutMs: timeouts.deprovision,
+      sweepOperationId: newId(now),
+      ...(service.code.observe === undefined ? {} : { observeAt: nextObservation(service, now, random) }),
+    }),
+  }
+}
+
+/** A tenth of jitter keeps instances that were created together from being observed together for ever. */
+export function nextObservation(service: ResolvedService, now: number, random: () => number): number {
+  return now + Math.round(service.observeEveryMs * (0.95 + 0.1 * random()))
+}

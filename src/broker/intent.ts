@@ -1,0 +1,42 @@
+import type { Intent } from '../domain/intent.ts'
+import { newId } from '../domain/new-id.ts'
+import { hashRequest } from '../domain/request-hash.ts'
+import type { Plan } from '../protocol/catalog.ts'
+import type { JsonObject } from '../protocol/json.ts'
+import type { Broker, Caller } from './broker.ts'
+import type { ResolvedService, SettableAction } from './resolve-services.ts'
+
+/** The part of every intent that does not depend on the endpoint. `attributes` is what makes two requests equal. */
+export function createIntent(
+  broker: Broker,
+  caller: Caller,
+  request: {
+    readonly action: SettableAction
+    readonly instanceId: string
+    readonly service: ResolvedService
+    readonly plan?: Plan
+    readonly attributes: JsonObject
+    readonly acceptsIncomplete: boolean
+  },
+): Intent {
+  const { mode, timeoutMs } = request.service.actions[request.action]
+  return {
+    operationId: newId(broker.clock.now()),
+    platform: caller.platform,
+    instanceId: request.instanceId,
+    serviceId: request.service.offering.id,
+    requestHash: hashRequest(request.attributes),
+    acceptsIncomplete: request.acceptsIncomplete,
+    mode,
+    timeoutMs: Math.min(timeoutMs, pollingLimit(request.plan)),
+    ...(caller.identity === undefined ? {} : { identity: caller.identity }),
+    ...(caller.requestId === undefined ? {} : { requestId: caller.requestId }),
+  }
+}
+
+/** DUR-04: the operation ends before the platform stops polling for it, so that both see the same result. */
+function pollingLimit(plan: Plan | undefined): number {
+  if (plan?.maximumPollingDuration === undefined) return Number.POSITIVE_INFINITY
+  const limit = plan.maximumPollingDuration * 1000
+  return Math.max(limit - 60_000, limit / 2)
+}

@@ -1,0 +1,68 @@
+import type { Operation } from '../domain/operation.ts'
+import { BrokerError } from '../protocol/errors.ts'
+import type { Broker, Caller } from './broker.ts'
+
+/** What a poll is answered with. */
+export interface Polled {
+  readonly operation: Operation
+  /** Whole seconds until there can be news; absent once it has ended. */
+  readonly retryAfter?: number
+}
+
+/** GET …/last_operation of an instance, or of a binding. Reads, and does nothing else: no poll, no difference. */
+export async function lastOperation(
+  broker: Broker,
+  caller: Caller,
+  target: { readonly instanceId: string; readonly bindingId?: string },
+  operationId: string | undefined,
+): Promise<Polled> {
+  const { store, settings, clock } = broker
+  const named = operationId === undefined ? undefined : await store.operation(operationId)
+  const instance = await store.instance(target.instanceId)
+  const visible = instance !== undefined && instance.platform === caller.platform
+  const resource = !visible
+    ? undefined
+    : target.bindingId === undefined
+      ? instance
+      : await store.binding(target.instanceId, target.bindingId)
+  if (resource === undefined) throw unknown(target)
+
+  const belongs = named?.instanceId === target.instanceId && named.bindingId === target.bindingId
+  const operation = belongs && isPlatforms(named) ? named : await store.operation(resource.lastOperationId)
+  if (resource.phase === 'deleted' && isDeletion(operation) && operation?.state !== 'failed') {
+    const forgotten = clock.now() - (resource.deletedAt ?? 0) > settings.rememberDeletedMs
+    if (forgotten || settings.pollAfterDelete === 'gone') throw gone(target)
+  }
+  if (operation === undefined) throw unknown(target)
+  return { operation, ...retryAfter(operation, clock.now()) }
+}
+
+/** Observations and sweeps are the broker's own business. */
+function isPlatforms(operation: Operation): boolean {
+  return operation.action !== 'observe' && operation.action !== 'sweep'
+}
+
+function isDeletion(operation: Operation | undefined): boolean {
+  return operation === undefined || operation.action === 'deprovision' || operation.action === 'unbind'
+}
+
+/** A parked operation can have no news before it is due; a running one is asked less often the longer it takes. */
+function retryAfter(operation: Operation, now: number): { readonly retryAfter?: number } {
+  if (operation.state !== 'queued' && operation.state !== 'running') return {}
+  const waiting = Math.ceil((operation.notBefore - now) / 1000)
+  if (operation.state === 'queued' && waiting > 1) return { retryAfter: waiting }
+  const age = (now - operation.acceptedAt) / 1000
+  return { retryAfter: Math.max(1, Math.min(10, Math.floor(age / 10))) }
+}
+
+function unknown({ bindingId }: { readonly bindingId?: string }): BrokerError {
+  return bindingId === undefined
+    ? new BrokerError('InstanceNotFound', 'There is no instance with this id.')
+    : new BrokerError('BindingNotFound', 'There is no binding with this id.')
+}
+
+function gone({ bindingId }: { readonly bindingId?: string }): BrokerError {
+  return bindingId === undefined
+    ? new BrokerError('InstanceGone', 'The instance has been deleted.')
+    : new BrokerError('BindingGone', 'The binding has been deleted.')
+}

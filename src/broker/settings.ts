@@ -1,0 +1,41 @@
+import type { RetryPolicy } from '../domain/retry.ts'
+
+/** The choices of docs/reference/configuration.md that use cases need, in the code's units. */
+export interface BrokerSettings {
+  readonly missingVersionStatus: 400 | 412
+  readonly requireOrgAndSpace: boolean
+  readonly pollAfterDelete: 'succeeded' | 'gone'
+  readonly rememberDeletedMs: number
+  readonly cascadeDelete: boolean
+  readonly forceDeleteUnknownInstances: boolean
+  readonly forceDeleteUnknownBindings: boolean
+  /** How long a synchronous request waits for its operation. */
+  readonly syncTimeoutMs: number
+  readonly leaseMs: number
+  readonly callTimeoutMs: number
+  readonly observeEveryMs: number
+  readonly timeoutsMs: Readonly<Record<'provision' | 'update' | 'deprovision' | 'bind' | 'unbind', number>>
+  readonly retry: RetryPolicy
+}
+
+export const defaultSettings: BrokerSettings = {
+  missingVersionStatus: 412,
+  requireOrgAndSpace: true,
+  pollAfterDelete: 'succeeded',
+  rememberDeletedMs: 72 * 3_600_000,
+  cascadeDelete: false,
+  forceDeleteUnknownInstances: false,
+  forceDeleteUnknownBindings: false,
+  syncTimeoutMs: 55_000,
+  leaseMs: 30_000,
+  callTimeoutMs: 12_000,
+  observeEveryMs: 300_000,
+  timeoutsMs: {
+    provision: 3_600_000,
+    update: 3_600_000,
+    deprovision: 86_400_000,
+    bind: 3_600_000,
+    unbind: 86_400_000,
+  },
+  retry: { initialMs: 1_000, factor: 2, maxMs: 60_000 },
+}

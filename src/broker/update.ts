@@ -1,0 +1,130 @@
+import { decideUpdate } from '../domain/decide-update.ts'
+import type { Instance } from '../domain/instance.ts'
+import { isPlanUpdateable } from '../protocol/catalog.ts'
+import { BrokerError } from '../protocol/errors.ts'
+import { malformed } from '../protocol/fields.ts'
+import type { JsonObject } from '../protocol/json.ts'
+import type { UpdateRequest } from '../protocol/update.ts'
+import type { Broker, Caller } from './broker.ts'
+import { checkParameters } from './check-parameters.ts'
+import { ownDashboard, promisedDashboard } from './dashboard.ts'
+import { findPlan, findService } from './find-plan.ts'
+import { createIntent } from './intent.ts'
+import type { ResolvedService, ServiceSchemas } from './resolve-services.ts'
+import { waitForEnd } from './wait-for-end.ts'
+
+export type Updated =
+  | { readonly kind: 'updated' | 'unchanged'; readonly instance: Instance }
+  | {
+      readonly kind: 'accepted'
+      readonly instance: Instance
+      readonly operation: string
+      readonly dashboardUrl?: string
+    }
+
+/** PATCH /v2/service_instances/:instance_id */
+export async function update(
+  broker: Broker,
+  caller: Caller,
+  instanceId: string,
+  request: UpdateRequest,
+  acceptsIncomplete: boolean,
+): Promise<Updated> {
+  const service = findService(broker.services, request.serviceId)
+  if (request.planId !== undefined) findPlan(broker.services, request.serviceId, request.planId)
+  while (true) {
+    const instance = await broker.store.instance(instanceId)
+    const known = instance !== undefined && instance.phase !== 'deleted' && instance.platform === caller.platform
+    if (!known) throw new BrokerError('InstanceNotFound', 'There is no instance with this id.')
+    if (instance.serviceId !== request.serviceId) throw malformed('service_id is not the service of this instance')
+    const updated = await updateFrom(broker, caller, instance, service, request, acceptsIncomplete)
+    if (updated !== undefined) return updated
+  }
+}
+
+/** Undefined where the instance's plan changed under this request: then it is judged against the new one. */
+async function updateFrom(
+  broker: Broker,
+  caller: Caller,
+  instance: Instance,
+  service: ResolvedService,
+  request: UpdateRequest,
+  acceptsIncomplete: boolean,
+): Promise<Updated | undefined> {
+  const targetPlanId = request.planId ?? instance.planId
+  const target = service.plans.get(targetPlanId)
+  const present = service.plans.get(instance.planId)
+  const parameters = await mergedParameters(target, instance, request.parameters)
+  const attributes: JsonObject = {
+    planId: request.planId,
+    parameters: request.parameters,
+    maintenanceVersion: request.maintenanceVersion,
+    context: request.context,
+  }
+  const catalogMaintenance = target?.plan.maintenanceInfo?.version
+  const context = request.context === undefined ? undefined : { ...placeFields(instance.context), ...request.context }
+  const dashboardUrl = ownDashboard(service, { ...instance, planId: targetPlanId })
+  const intent = {
+    ...createIntent(broker, caller, {
+      action: 'update',
+      instanceId: instance.id,
+      service,
+      ...(target === undefined ? {} : { plan: target.plan }),
+      attributes,
+      acceptsIncomplete,
+    }),
+    targetPlanId,
+    changesPlan: request.planId !== undefined,
+    // A plan that left the catalog can be left as well: its instances have to go somewhere.
+    planUpdateable: present === undefined || isPlanUpdateable(service.offering, present.plan),
+    ...(context === undefined ? {} : { context }),
+    hasParameters: request.parameters !== undefined,
+    parameters,
+    ...(request.maintenanceVersion === undefined ? {} : { requestedMaintenance: request.maintenanceVersion }),
+    ...(catalogMaintenance === undefined ? {} : { catalogMaintenance }),
+    updateable: service.code.update !== undefined,
+    tellsContext: service.offering.allowContextUpdates === true && service.code.update !== undefined,
+    ...(dashboardUrl === undefined ? {} : { dashboardUrl }),
+  }
+  const answer = await broker.store.accept({ instanceId: instance.id }, snapshot => decideUpdate(snapshot, intent))
+  if (answer.kind === 'stale') return undefined
+  if (answer.kind === 'unchanged') return answer
+  if (answer.wait) {
+    await waitForEnd(broker, answer.operation.id)
+    return { kind: 'updated', instance: (await broker.store.instance(instance.id)) ?? answer.instance }
+  }
+  const promised = promisedDashboard(service, answer.instance, caller.baseUrl)
+  return {
+    kind: 'accepted',
+    instance: answer.instance,
+    operation: answer.operation.id,
+    ...(promised === undefined ? {} : { dashboardUrl: promised }),
+  }
+}
+
+/**
+ * An update names the top-level fields it changes; the others stay. Without an update schema of its own, what the update
+ * leads to has to satisfy the create schema.
+ */
+async function mergedParameters(
+  target: { readonly schemas: ServiceSchemas } | undefined,
+  instance: Instance,
+  requested: JsonObject | undefined,
+): Promise<() => JsonObject> {
+  if (requested === undefined) return () => instance.parameters
+  const { update, updateDerived, create } = target?.schemas ?? {}
+  const asked = await checkParameters(update, requested)
+  const whole = await checkParameters(updateDerived ? create : undefined, { ...instance.parameters, ...requested })
+  return () => {
+    const values = asked()
+    return updateDerived ? whole() : { ...instance.parameters, ...values }
+  }
+}
+
+/** Organization and space do not move with an update that leaves them out. */
+function placeFields({ organization_guid, space_guid }: JsonObject): JsonObject {
+  return {
+    ...(organization_guid === undefined ? {} : { organization_guid }),
+    ...(space_guid === undefined ? {} : { space_guid }),
+  }
+}

@@ -1,0 +1,42 @@
+import type { Operation } from '../domain/operation.ts'
+import { awaitOperation } from '../engine/await-operation.ts'
+import { BrokerError } from '../protocol/errors.ts'
+import type { Broker } from './broker.ts'
+
+/**
+ * A synchronous request waits on the same durable operation that an asynchronous one would poll. Resolves when it has
+ * succeeded. A client that hangs up, or a timeout here, does not end the operation: a later DELETE does.
+ */
+export async function waitForEnd(broker: Broker, operationId: string): Promise<Operation> {
+  const { store, clock, settings, stopping } = broker
+  const ended = await awaitOperation(operationId, {
+    store,
+    clock,
+    timeoutMs: settings.syncTimeoutMs,
+    signal: stopping,
+  })
+  if (ended?.state === 'succeeded') return ended
+  if (ended?.state === 'failed') throw failure(ended)
+  if (ended?.state === 'superseded')
+    throw new BrokerError('ConcurrencyError', 'A deletion has taken over from this request.')
+  if (stopping.aborted)
+    throw new BrokerError('ShuttingDown', 'This broker is being stopped; the operation goes on elsewhere or later.', {
+      retryAfter: 5,
+    })
+  throw new BrokerError(
+    'StillRunning',
+    'The operation is still running. Poll its last_operation, or repeat the request with accepts_incomplete=true.',
+  )
+}
+
+function failure({ action, error, description }: Operation): BrokerError {
+  const message = error?.message ?? description ?? `The ${action} failed.`
+  const mayBreak = action === 'update' || action === 'deprovision'
+  return new BrokerError(error?.status === undefined ? 'ActionFailed' : 'ActionRefused', message, {
+    ...(error?.status === undefined ? {} : { status: error.status }),
+    ...(mayBreak && error?.instanceUsable !== undefined ? { instanceUsable: error.instanceUsable } : {}),
+    ...(action === 'update' && error?.updateRepeatable !== undefined
+      ? { updateRepeatable: error.updateRepeatable }
+      : {}),
+  })
+}

@@ -1,0 +1,105 @@
+import type { ErrorObject, ValidateFunction } from 'ajv'
+import type { JsonObject } from '../protocol/json.ts'
+import { type Draft, draftOf, drafts } from './json-schema-draft.ts'
+import { mapSubschemas } from './json-schema-walk.ts'
+
+/** Fills the schema's defaults into `data`, and says what is wrong with it. */
+export type Validate = (data: JsonObject) => readonly ErrorObject[]
+
+/**
+ * Compiles a schema in its own draft; rejects with the reason where it is no schema of that draft. The compiler is loaded
+ * with the first schema: a broker without any does not pay for it. The same object is compiled once.
+ */
+export function compileSchema(schema: JsonObject): Promise<Validate> {
+  let validate = compiled.get(schema)
+  if (validate === undefined) {
+    validate = compile(schema)
+    compiled.set(schema, validate)
+  }
+  return validate
+}
+
+interface Compiler {
+  compile(schema: JsonObject): ValidateFunction
+  removeSchema(schema: JsonObject): unknown
+}
+
+const compiled = new WeakMap<JsonObject, Promise<Validate>>()
+const compilers = new Map<Draft, Promise<Compiler>>()
+
+async function compile(schema: JsonObject): Promise<Validate> {
+  const draft = draftOf(schema)
+  if (draft === undefined) throw new Error(`its "$schema" names none of the known drafts (${drafts.join(', ')})`)
+  let compiler = compilers.get(draft)
+  if (compiler === undefined) {
+    compiler = loadCompiler(draft)
+    compilers.set(draft, compiler)
+  }
+  // Each compiler stands for one draft, however its address is spelled.
+  const { $schema: _, ...body } = withoutIds(schema)
+  const ajv = await compiler
+  const validate = ajv.compile(body)
+  // Catalogs change while the broker runs: the compiler must not keep every schema it has ever seen.
+  ajv.removeSchema(body)
+  return data => (validate(data) ? [] : (validate.errors ?? []))
+}
+
+/**
+ * Schemas refer only to themselves, so their ids mean nothing here; but the compiler would refuse the second of two plans
+ * whose schemas carry the same one.
+ */
+function withoutIds(schema: JsonObject): JsonObject {
+  const { id: _, $id: __, ...rest } = mapSubschemas(schema, withoutIds)
+  return rest
+}
+
+/** Patterns are meant in Unicode mode; many that people write (`a\\-b`) exist only outside of it. */
+const regExp = Object.assign(
+  (pattern: string, flags: string): RegExp => {
+    try {
+      return new RegExp(pattern, flags)
+    } catch {
+      return new RegExp(pattern)
+    }
+  },
+  { code: 'new RegExp' },
+)
+
+const options = {
+  strict: false,
+  allErrors: true,
+  useDefaults: true,
+  validateSchema: true,
+  ownProperties: true,
+  logger: false,
+  code: { regExp },
+} as const
+
+async function loadCompiler(draft: Draft): Promise<Compiler> {
+  const [ajv, formats] = await Promise.all([createAjv(draft), import('ajv-formats')])
+  formats.default.default(ajv)
+  ajv.addFormat('regex', isPattern)
+  return ajv
+}
+
+function isPattern(text: string): boolean {
+  try {
+    return regExp(text, 'u') instanceof RegExp
+  } catch {
+    return false
+  }
+}
+
+async function createAjv(draft: Draft) {
+  switch (draft) {
+    case 'draft-04':
+      return new (await import('ajv-draft-04')).default.default(options)
+    case 'draft-06':
+    case 'draft-07':
+      return new (await import('ajv')).Ajv(options)
+    case '2019-09':
+      return new (await import('ajv/dist/2019.js')).Ajv2019(options)
+    case '2020-12':
+      return new (await import('ajv/dist/2020.js')).Ajv2020(options)
+  }
+}

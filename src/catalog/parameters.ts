@@ -1,0 +1,97 @@
+import type { Json, JsonObject } from '../protocol/json.ts'
+import { compileSchema } from './compile-schema.ts'
+import { withDraft } from './json-schema-draft.ts'
+import type { FromJsonSchema } from './json-schema-type.ts'
+import { mapSubschemas } from './json-schema-walk.ts'
+import { describeErrors, describeIssues } from './parameter-problems.ts'
+import { type InferStandardOutput, isStandardSchema, type StandardSchemaV1 } from './standard-schema.ts'
+import { toAdvertisedSchema } from './standard-to-json-schema.ts'
+
+/** What an author describes parameters with: a schema of a validation library, or plain JSON Schema. */
+export type ParameterSource = StandardSchemaV1 | JsonObject
+
+/** The type of `ctx.parameters` that follows from the author's schema. */
+export type InferParameters<S> = S extends StandardSchemaV1
+  ? InferStandardOutput<S>
+  : unknown extends FromJsonSchema<S>
+    ? JsonObject
+    : FromJsonSchema<S>
+
+export type Checked =
+  | { readonly ok: true; readonly value: JsonObject }
+  | { readonly ok: false; readonly problems: readonly string[] }
+
+export interface ParameterSchema<Output = JsonObject> {
+  /** What the catalog shows: JSON Schema with its `$schema`, draft-04 wherever possible. */
+  readonly jsonSchema: JsonObject
+  /** Checks what a user sent. The value is the JSON form with defaults filled in: what is stored and shown. */
+  check(input: JsonObject): Promise<Checked>
+  /** What the author's code gets, made from what is stored. Throws where the schema no longer accepts it. */
+  parse(stored: JsonObject): Promise<Output>
+}
+
+export function createParameterSchema<const S extends ParameterSource>(source: S): ParameterSchema<InferParameters<S>>
+export function createParameterSchema(source: ParameterSource): ParameterSchema<unknown> {
+  return isStandardSchema(source) ? fromStandardSchema(source) : fromJsonSchema(source)
+}
+
+/**
+ * For updates of a service whose author described only its creation: any of the same fields, none demanded and none
+ * filled in, since what an update leaves out stays as it is. Only the create schema can judge the merged whole.
+ */
+export function toUpdateSchema(schema: ParameterSchema<unknown>): ParameterSchema {
+  const { required: _, ...rest } = withoutDefaults(schema.jsonSchema)
+  return fromJsonSchema(rest)
+}
+
+function fromJsonSchema(source: JsonObject): ParameterSchema {
+  const jsonSchema = withDraft(source)
+  return { jsonSchema, check: input => checkJson(jsonSchema, input), parse: async stored => stored }
+}
+
+function fromStandardSchema(source: StandardSchemaV1): ParameterSchema<unknown> {
+  const jsonSchema = toAdvertisedSchema(source)
+  const { validate } = source['~standard']
+  return {
+    jsonSchema,
+    async check(input) {
+      const checked = await checkJson(jsonSchema, input)
+      if (!checked.ok) return checked
+      const { issues } = await validate(checked.value)
+      return issues === undefined ? checked : { ok: false, problems: describeIssues(issues) }
+    },
+    async parse(stored) {
+      const result = await validate(stored)
+      if (result.issues === undefined) return result.value
+      throw new Error(`stored parameters no longer fit their schema: ${describeIssues(result.issues).join('; ')}`)
+    },
+  }
+}
+
+async function checkJson(jsonSchema: JsonObject, input: JsonObject): Promise<Checked> {
+  const validate = await compileSchema(jsonSchema)
+  const unfit = findUnfit(input)
+  if (unfit !== undefined) return { ok: false, problems: [unfit] }
+  const value = structuredClone(input)
+  const errors = validate(value)
+  return errors.length === 0 ? { ok: true, value } : { ok: false, problems: describeErrors(errors) }
+}
+
+const maxDepth = 100
+
+/** Refuses what is valid JSON and yet a trap for the code behind: bottomless nesting, and keys that set a prototype. */
+function findUnfit(value: Json | undefined, depth = 0): string | undefined {
+  if (typeof value !== 'object' || value === null) return undefined
+  if (depth > maxDepth) return `parameters: must not be nested more than ${maxDepth} levels deep`
+  if (Object.hasOwn(value, '__proto__')) return 'parameters: must not have a field named __proto__'
+  for (const item of Object.values(value)) {
+    const unfit = findUnfit(item, depth + 1)
+    if (unfit !== undefined) return unfit
+  }
+  return undefined
+}
+
+function withoutDefaults(schema: JsonObject): JsonObject {
+  const { default: _, ...rest } = mapSubschemas(schema, withoutDefaults)
+  return rest
+}

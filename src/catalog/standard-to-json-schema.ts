@@ -1,0 +1,67 @@
+import { isJsonObject, type Json, type JsonObject } from '../protocol/json.ts'
+import { withDraft } from './json-schema-draft.ts'
+import { mapSubschemas } from './json-schema-walk.ts'
+import type { StandardSchemaV1 } from './standard-schema.ts'
+
+/** Cloud Foundry accepts draft-04 only, so that is asked for first. */
+const targets = ['draft-04', 'draft-07', 'draft-2020-12'] as const
+
+/**
+ * The JSON Schema that the catalog shows for a library's schema: of its input, closed at the top level, because a
+ * misspelled parameter that is silently dropped helps nobody.
+ */
+export function toAdvertisedSchema(source: StandardSchemaV1): JsonObject {
+  return withDraft(closed(withoutForeignDefaults(generate(source))))
+}
+
+function generate(source: StandardSchemaV1): JsonObject {
+  const { vendor, jsonSchema } = source['~standard']
+  if (jsonSchema === undefined)
+    throw new Error(
+      `this version of ${vendor} cannot write its schemas as JSON Schema ("~standard.jsonSchema" is missing): ` +
+        'give "parameters" as a JSON Schema object, or use a version that can',
+    )
+  let failure: unknown
+  for (const target of targets) {
+    try {
+      // A copy: libraries hang objects of their own on what they return.
+      const schema: unknown = JSON.parse(JSON.stringify(jsonSchema.input({ target })))
+      if (isJsonObject(schema)) return schema
+    } catch (error) {
+      failure ??= error
+    }
+  }
+  const reason = failure instanceof Error ? failure.message : 'no target is supported'
+  throw new Error(
+    `this ${vendor} schema cannot be written as JSON Schema (${reason}): ` +
+      'describe parameters by what JSON can hold, or give "parameters" as a JSON Schema object',
+    { cause: failure },
+  )
+}
+
+const openers = ['additionalProperties', 'patternProperties', 'allOf', 'anyOf', 'oneOf', '$ref'] as const
+
+function closed(schema: JsonObject): JsonObject {
+  if (schema.type !== 'object' || openers.some(keyword => schema[keyword] !== undefined)) return schema
+  return { ...schema, additionalProperties: false }
+}
+
+/**
+ * A default behind a transformation is of the output's type and must not be filled into the input; the library does it
+ * when it parses.
+ */
+function withoutForeignDefaults(schema: JsonObject): JsonObject {
+  const { default: fallback, ...rest } = mapSubschemas(schema, withoutForeignDefaults)
+  if (fallback === undefined || !fits(fallback, schema.type)) return rest
+  return { ...rest, default: fallback }
+}
+
+function fits(value: Json, type: Json | undefined): boolean {
+  if (type === undefined) return true
+  return [type].flat().some(name => name === jsonType(value) || (name === 'integer' && Number.isInteger(value)))
+}
+
+function jsonType(value: Json): string {
+  if (value === null) return 'null'
+  return Array.isArray(value) ? 'array' : typeof value
+}

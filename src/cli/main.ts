@@ -1,0 +1,95 @@
+import { Command, CommanderError } from 'commander'
+import { OsbConnectionError } from '../client/connection-error.ts'
+import { CliError } from './cli-error.ts'
+import { defineBindCommand } from './commands/bind.ts'
+import { defineCatalogCommand } from './commands/catalog.ts'
+import { defineCredentialsCommand } from './commands/credentials.ts'
+import { defineDeprovisionCommand } from './commands/deprovision.ts'
+import { defineHashPasswordCommand } from './commands/hash-password.ts'
+import { defineInitCommand } from './commands/init.ts'
+import { defineProvisionCommand } from './commands/provision.ts'
+import { defineServeCommand } from './commands/serve.ts'
+import { defineStatusCommand } from './commands/status.ts'
+import { defineUnbindCommand } from './commands/unbind.ts'
+import { defineUpdateCommand } from './commands/update.ts'
+import type { CliIo } from './io.ts'
+import { hasColor, processIo } from './io.ts'
+import { examples } from './options.ts'
+import { packageVersion } from './package-info.ts'
+import { renderError } from './render/error.ts'
+import { createStyle } from './render/style.ts'
+
+/** Runs one command; `args` come without the names of node and of the script. Resolves to the exit code. */
+export async function main(args: readonly string[], io: CliIo): Promise<number> {
+  try {
+    await createProgram(io).parseAsync([...args], { from: 'user' })
+    return 0
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
+    io.stderr.write(describe(error, io))
+    return error instanceof CliError ? error.exitCode : 1
+  }
+}
+
+/** The command as a process. */
+export async function run(): Promise<void> {
+  // A reader that has seen enough, such as head, is no error.
+  process.stdout.on('error', error => {
+    if ('code' in error && error.code === 'EPIPE') process.exit()
+    throw error
+  })
+  process.exitCode = await main(process.argv.slice(2), processIo())
+}
+
+function createProgram(io: CliIo): Command {
+  const program = new Command('purser')
+    .description('An Open Service Broker, and the tools around it.')
+    .version(packageVersion(), '-v, --version', 'print the version')
+    .exitOverride()
+    .configureOutput({
+      writeOut: text => io.stdout.write(text),
+      writeErr: text => io.stderr.write(text),
+      getOutHasColors: () => false,
+      getErrHasColors: () => false,
+    })
+    .addHelpText(
+      'after',
+      `${examples(
+        'purser init my-broker',
+        'purser serve broker.mjs',
+        'purser catalog',
+        'purser provision notes small',
+      )}\n\npurser help <command> shows the options and examples of a command.`,
+    )
+  program.commandsGroup('Brokers:')
+  defineServeCommand(program)
+  defineInitCommand(program, io)
+  defineHashPasswordCommand(program, io)
+  program.commandsGroup("A platform's verbs, against any broker:")
+  defineCatalogCommand(program, io)
+  defineProvisionCommand(program, io)
+  defineUpdateCommand(program, io)
+  defineBindCommand(program, io)
+  defineCredentialsCommand(program, io)
+  defineUnbindCommand(program, io)
+  defineDeprovisionCommand(program, io)
+  defineStatusCommand(program, io)
+  return program
+}
+
+function describe(error: unknown, io: CliIo): string {
+  const style = createStyle(hasColor(io))
+  if (error instanceof CliError) return renderError(error, style)
+  if (error instanceof OsbConnectionError) {
+    return renderError({ what: error.what, why: `${error.why} (${error.where})`, next: error.next }, style)
+  }
+  const text = renderError(
+    {
+      what: 'purser met something it was not made for',
+      why: error instanceof Error ? error.message : String(error),
+      next: 'Please report this as a defect, with the lines below.',
+    },
+    style,
+  )
+  return `${text}${error instanceof Error ? (error.stack ?? '') : ''}\n`
+}

@@ -1,0 +1,109 @@
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { isJsonObject } from '../protocol/json.ts'
+import { failure } from './cli-error.ts'
+import type { CliIo } from './io.ts'
+
+/** What a later command needs to know about an instance. Never parameters, never credentials. */
+export interface RememberedInstance {
+  readonly service_id: string
+  readonly plan_id: string
+  /** The `operation` of the latest 202. */
+  readonly operation?: string | undefined
+  readonly bindings: Readonly<Record<string, RememberedBinding>>
+}
+
+interface RememberedBinding {
+  readonly operation?: string | undefined
+}
+
+/** `.purser/cli.json` in the current folder: the instances this command made at one broker. */
+export interface Memory {
+  recall(instanceId: string): Promise<RememberedInstance | undefined>
+  /** Replaces what is known; `undefined` forgets it. A folder that cannot be written only costs the memory. */
+  change(
+    instanceId: string,
+    next: (known: RememberedInstance | undefined) => RememberedInstance | undefined,
+  ): Promise<void>
+}
+
+export const memoryFile = join('.purser', 'cli.json')
+
+export function createMemory(io: CliIo, brokerUrl: string): Memory {
+  const file = join(io.cwd, memoryFile)
+  return {
+    async recall(instanceId) {
+      return instancesOf(await readMemory(file), brokerUrl).get(instanceId)
+    },
+    async change(instanceId, next) {
+      const content = await readMemory(file)
+      const instances = instancesOf(content, brokerUrl)
+      const known = instances.get(instanceId)
+      const wanted = next(known)
+      if (known === undefined && wanted === undefined) return
+      if (wanted === undefined) instances.delete(instanceId)
+      else instances.set(instanceId, wanted)
+      const brokers = { ...content.brokers, [brokerUrl]: Object.fromEntries(instances) }
+      try {
+        await writePrivately(file, `${JSON.stringify({ version: 1, brokers }, undefined, 2)}\n`)
+      } catch (error) {
+        const reason = error instanceof Error ? error.message : String(error)
+        io.stderr.write(`warning: could not remember instance ${instanceId} (${reason}); later commands need flags\n`)
+      }
+    },
+  }
+}
+
+interface MemoryContent {
+  readonly version: 1
+  readonly brokers: Readonly<Record<string, Readonly<Record<string, RememberedInstance>>>>
+}
+
+function instancesOf(content: MemoryContent, brokerUrl: string): Map<string, RememberedInstance> {
+  return new Map(Object.entries(content.brokers[brokerUrl] ?? {}))
+}
+
+async function readMemory(file: string): Promise<MemoryContent> {
+  let text: string
+  try {
+    text = await readFile(file, 'utf8')
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return { version: 1, brokers: {} }
+    throw unreadable(file, error instanceof Error ? error.message : String(error))
+  }
+  try {
+    const content: unknown = JSON.parse(text)
+    if (isMemory(content)) return content
+  } catch {
+    // Said below, as for any other content.
+  }
+  throw unreadable(file, 'its content was not written by this version of purser')
+}
+
+function isMemory(content: unknown): content is MemoryContent {
+  return (
+    isJsonObject(content) &&
+    content.version === 1 &&
+    isJsonObject(content.brokers) &&
+    Object.values(content.brokers).every(
+      instances =>
+        isJsonObject(instances) &&
+        Object.values(instances).every(instance => isJsonObject(instance) && isJsonObject(instance.bindings)),
+    )
+  )
+}
+
+function unreadable(file: string, why: string) {
+  return failure({
+    what: `${file} cannot be read`,
+    why,
+    next: 'Remove it; without it, give --service and --plan to commands on existing instances.',
+  })
+}
+
+async function writePrivately(file: string, text: string): Promise<void> {
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 })
+  const draft = `${file}.${process.pid}`
+  await writeFile(draft, text, { mode: 0o600 })
+  await rename(draft, file)
+}

@@ -1,0 +1,89 @@
+import { readFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import type { Json, JsonObject } from '../protocol/json.ts'
+import { isJsonObject } from '../protocol/json.ts'
+import { wrongUsage } from './cli-error.ts'
+
+export interface ParameterOptions {
+  /** `key=value`, in order. */
+  readonly param?: readonly string[]
+  /** JSON, or `@file`. */
+  readonly params?: string
+}
+
+/** `--params` first, then every `--param` over it; undefined where neither was given. */
+export async function readParameters(options: ParameterOptions, cwd: string): Promise<JsonObject | undefined> {
+  const { params, param = [] } = options
+  if (params === undefined && param.length === 0) return undefined
+  const base = params === undefined ? {} : await readJsonOption('--params', params, cwd)
+  return param.reduce(applyParam, base)
+}
+
+/** The object in `{"a":1}` or in the file of `@a.json`. */
+export async function readJsonOption(flag: string, value: string, cwd: string): Promise<JsonObject> {
+  const text = value.startsWith('@') ? await readOptionFile(flag, value.slice(1), cwd) : value
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(text)
+  } catch {
+    parsed = undefined
+  }
+  if (isJsonObject(parsed)) return parsed
+  throw wrongUsage({
+    what: `${flag} is not a JSON object`,
+    why: value.startsWith('@') ? `${value.slice(1)} does not hold one` : 'the text does not parse as one',
+    next: `Write ${flag} '{"key": "value"}', or ${flag} @file.json.`,
+  })
+}
+
+/** `size=3` sets a number, `name=db` a string, `limits.cpu=2` an inner key. */
+export function applyParam(base: JsonObject, text: string): JsonObject {
+  const at = text.indexOf('=')
+  const path = text.slice(0, at).split('.')
+  if (at < 1 || path.includes('')) {
+    throw wrongUsage({
+      what: '--param needs a key and a value',
+      // The value may be a secret: only the key is shown.
+      why: at < 1 ? 'there is no "key=" in front' : `the key "${text.slice(0, at)}" has an empty part`,
+      next: 'Write --param key=value, or --param outer.inner=value.',
+    })
+  }
+  return setPath(base, path, parseValue(text.slice(at + 1)), path.join('.'))
+}
+
+function setPath(base: JsonObject, path: readonly string[], value: Json, name: string): JsonObject {
+  const [key = '', ...rest] = path
+  if (rest.length === 0) return { ...base, [key]: value }
+  const inner = Object.hasOwn(base, key) ? base[key] : {}
+  if (!isJsonObject(inner)) {
+    throw wrongUsage({
+      what: `--param ${name} does not fit`,
+      why: `"${key}" already has a value that is no object`,
+      next: 'Give the outer key an object, or leave one of the two off.',
+    })
+  }
+  return { ...base, [key]: setPath(inner, rest, value, name) }
+}
+
+function parseValue(text: string): Json {
+  let value: Json
+  try {
+    value = JSON.parse(text) as Json
+  } catch {
+    return text
+  }
+  // A long number, such as an account's, would lose its last digits.
+  return typeof value === 'number' && /^-?\d+$/.test(text) && !Number.isSafeInteger(value) ? text : value
+}
+
+async function readOptionFile(flag: string, file: string, cwd: string): Promise<string> {
+  try {
+    return await readFile(resolve(cwd, file), 'utf8')
+  } catch (error) {
+    throw wrongUsage({
+      what: `${flag} names a file that cannot be read`,
+      why: error instanceof Error ? error.message : String(error),
+      next: 'Check the path; it is relative to the current folder.',
+    })
+  }
+}

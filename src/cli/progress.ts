@@ -1,0 +1,54 @@
+import type { PollProgress } from '../client/index.ts'
+import type { CliIo } from './io.ts'
+import { hasColor, isLive } from './io.ts'
+import { renderLiveLine, renderLogLine } from './render/progress.ts'
+import { createStyle } from './render/style.ts'
+
+/** Shows on stderr how an operation goes on; `stop` leaves no trace of a live line. */
+export interface ProgressDisplay {
+  update(progress: PollProgress): void
+  stop(): void
+}
+
+export function showProgress(io: CliIo, label: string): ProgressDisplay {
+  return isLive(io) ? createLiveDisplay(io, label) : createLogDisplay(io, label)
+}
+
+function createLiveDisplay(io: CliIo, label: string): ProgressDisplay {
+  const style = createStyle(hasColor(io))
+  const begun = io.clock.now()
+  let latest: PollProgress | undefined
+  let tick = 0
+  let cancel = () => {}
+  const draw = () => {
+    const view = { ...latest, label, elapsed: io.clock.now() - begun }
+    io.stderr.write(`${clearLine}${renderLiveLine(view, tick, io.stderr.columns ?? 80, style)}`)
+    tick += 1
+    cancel = io.clock.after(frame, draw)
+  }
+  draw()
+  return {
+    update(progress) {
+      latest = progress
+    },
+    stop() {
+      cancel()
+      io.stderr.write(clearLine)
+    },
+  }
+}
+
+function createLogDisplay(io: CliIo, label: string): ProgressDisplay {
+  let last: string | undefined
+  return {
+    update(progress) {
+      const line = renderLogLine({ ...progress, label })
+      if (line !== last) io.stderr.write(`${line}\n`)
+      last = line
+    },
+    stop() {},
+  }
+}
+
+const frame = 100
+const clearLine = '\r\u001b[2K'

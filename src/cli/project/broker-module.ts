@@ -1,0 +1,127 @@
+/** The new project's broker: plain JavaScript with types in comments, so that it runs without a build. */
+export const brokerModule = `// @ts-check
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { defineBroker, defineService } from 'purser'
+
+// Notes: a small key-value store. An instance is a folder, a binding is a token, and applications read and write
+// notes over HTTP with it. Replace it with the service that you want to offer.
+
+const folder = process.env.NOTES_FOLDER ?? 'data'
+const publicUrl = process.env.NOTES_URL ?? 'http://127.0.0.1:8080'
+
+const notes = defineService({
+  id: 'notes',
+  name: 'notes',
+  description: 'A place to keep short notes',
+  bindable: true,
+  instancesRetrievable: true,
+  bindingsRetrievable: true,
+  plans: [{ id: 'notes-small', name: 'small', description: 'Notes on the disk of the broker', free: true }],
+  // Advertised in the catalog and checked before your code runs. A Zod schema does as well.
+  parameters: {
+    type: 'object',
+    properties: { maxLength: { type: 'integer', minimum: 1, maximum: 100000, default: 1000 } },
+    additionalProperties: false,
+  },
+
+  // A step that has succeeded is never run again, also not after a crash; one that fails is tried again.
+  async provision(ctx) {
+    await ctx.step('create folder', () => mkdir(join(home(ctx.instance.id), 'tokens'), { recursive: true }))
+    await ctx.step('write limits', () => writeLimits(ctx.instance.id, ctx.parameters.maxLength))
+    ctx.describe('folder created')
+  },
+
+  async update(ctx) {
+    await ctx.step('write limits', () => writeLimits(ctx.instance.id, ctx.parameters.maxLength))
+  },
+
+  async bind(ctx) {
+    const secret = await ctx.step('make secret', () => randomBytes(24).toString('base64url'))
+    await ctx.step('allow token', () => writeFile(tokenFile(ctx.instance.id, ctx.binding.id), hash(secret)))
+    return {
+      credentials: {
+        url: \`\${publicUrl}/notes/\${hash(ctx.instance.id)}\`,
+        token: \`\${hash(ctx.binding.id)}.\${secret}\`,
+      },
+    }
+  },
+
+  async unbind(ctx) {
+    await ctx.step('refuse token', () => rm(tokenFile(ctx.instance.id, ctx.binding.id), { force: true }))
+  },
+
+  async deprovision(ctx) {
+    await ctx.step('remove folder', () => rm(home(ctx.instance.id), { recursive: true, force: true }))
+  },
+})
+
+export default defineBroker({
+  services: [notes],
+  routes: [
+    { method: 'GET', path: '/notes/*', handle: readNote },
+    { method: 'PUT', path: '/notes/*', handle: writeNote },
+  ],
+})
+
+/** @param {Request} request */
+async function readNote(request) {
+  const note = await authorize(request)
+  if (note === undefined) return new Response('wrong token\\n', { status: 401 })
+  try {
+    return new Response(await readFile(note.file))
+  } catch {
+    return new Response('no such note\\n', { status: 404 })
+  }
+}
+
+/** @param {Request} request */
+async function writeNote(request) {
+  const note = await authorize(request)
+  if (note === undefined) return new Response('wrong token\\n', { status: 401 })
+  const text = await request.text()
+  const { maxLength } = JSON.parse(await readFile(join(note.home, 'limits.json'), 'utf8'))
+  if (text.length > maxLength) return new Response(\`at most \${maxLength} characters\\n\`, { status: 413 })
+  await writeFile(note.file, text)
+  return new Response('kept\\n')
+}
+
+/**
+ * The note that a request may touch: /notes/<hash of the instance>/<name>, with a token of that instance.
+ * @param {Request} request
+ */
+async function authorize(request) {
+  const [, , instance = '', name = ''] = new URL(request.url).pathname.split('/')
+  const [, binding = '', secret = ''] = /^Bearer (\\w+)\\.([\\w-]+)$/.exec(request.headers.get('authorization') ?? '') ?? []
+  if (!/^[0-9a-f]{64}$/.test(instance) || !/^[0-9a-f]{64}$/.test(binding) || name === '') return undefined
+  const own = join(folder, instance)
+  try {
+    const expected = await readFile(join(own, 'tokens', binding))
+    if (!timingSafeEqual(expected, Buffer.from(hash(secret)))) return undefined
+  } catch {
+    return undefined
+  }
+  return { home: own, file: join(own, \`\${hash(name)}.txt\`) }
+}
+
+/** Ids come from outside and may hold any character: file names are made from their hashes. @param {string} text */
+function hash(text) {
+  return createHash('sha256').update(text).digest('hex')
+}
+
+/** @param {string} instanceId */
+function home(instanceId) {
+  return join(folder, hash(instanceId))
+}
+
+/** @param {string} instanceId @param {string} bindingId */
+function tokenFile(instanceId, bindingId) {
+  return join(home(instanceId), 'tokens', hash(bindingId))
+}
+
+/** @param {string} instanceId @param {number} maxLength */
+function writeLimits(instanceId, maxLength) {
+  return writeFile(join(home(instanceId), 'limits.json'), JSON.stringify({ maxLength }))
+}
+`

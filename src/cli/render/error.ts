@@ -1,0 +1,13 @@
+import type { CliErrorParts } from '../cli-error.ts'
+import { toLine } from './printable.ts'
+import type { Style } from './style.ts'
+
+/** Three lines: what, why, next. */
+export function renderError({ what, why, next }: CliErrorParts, style: Style): string {
+  return [
+    `${style.red('error:')} ${style.bold(toLine(what))}`,
+    `${style.dim('  why:')} ${toLine(why)}`,
+    `${style.dim(' next:')} ${toLine(next)}`,
+    '',
+  ].join('\n')
+}

@@ -1,0 +1,24 @@
+import type { Json } from '../../protocol/json.ts'
+import { isJsonObject } from '../../protocol/json.ts'
+import { toValue } from './printable.ts'
+
+export type Field = readonly [name: string, value: string]
+
+/** One field a line, values in one column. */
+export function renderFields(fields: readonly Field[]): string {
+  const width = Math.max(0, ...fields.map(([name]) => toValue(name).length))
+  return fields.map(([name, value]) => `${toValue(name).padEnd(width)}  ${toValue(value)}\n`).join('')
+}
+
+/** The leaves of an object, each named by its path: `{ a: { b: 1 } }` is `a.b`. */
+export function toFields(value: Json | undefined, path = ''): Field[] {
+  if (value === undefined) return []
+  if (isJsonObject(value) && (path === '' || Object.keys(value).length > 0)) {
+    return Object.entries(value).flatMap(([key, inner]) => toFields(inner, path === '' ? key : `${path}.${key}`))
+  }
+  return [[path, typeof value === 'string' ? value : JSON.stringify(value)]]
+}
+
+export function renderJson(value: object): string {
+  return `${JSON.stringify(value, undefined, 2)}\n`
+}

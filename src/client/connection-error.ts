@@ -1,0 +1,80 @@
+/** No HTTP answer came. What went wrong, where, and what to do about it; never a credential. */
+export class OsbConnectionError extends Error {
+  override readonly name = 'OsbConnectionError'
+  readonly what: string
+  /** Method and URL of the request. */
+  readonly where: string
+  readonly why: string
+  readonly next: string
+
+  constructor(where: string, why: string, next: string, cause?: unknown) {
+    super(`the broker could not be reached: ${why} (${where}). ${next}`, cause === undefined ? undefined : { cause })
+    this.what = 'the broker could not be reached'
+    this.where = where
+    this.why = why
+    this.next = next
+  }
+}
+
+/** The reason behind fetch's "fetch failed", in words, with the remedy. */
+export function toConnectionError(where: string, origin: string, error: unknown): OsbConnectionError {
+  const { code, message } = rootCause(error)
+  const known = reasons[code ?? message]
+  if (known !== undefined) return new OsbConnectionError(where, known.why(origin), known.next, error)
+  if (code !== undefined && /CERT|SIGNED|SSL|TLS|EPROTO/.test(code)) {
+    return new OsbConnectionError(where, `TLS with ${origin} failed: ${code}`, tlsAdvice, error)
+  }
+  return new OsbConnectionError(
+    where,
+    code === undefined ? message : `${code}: ${message}`,
+    'Check the address and the network, then try again.',
+    error,
+  )
+}
+
+export function toTimeoutError(where: string, timeout: number): OsbConnectionError {
+  return new OsbConnectionError(
+    where,
+    `no answer within ${timeout / 1000} s`,
+    'The broker may still be working on the request: ask for its state before repeating it, or allow more time.',
+  )
+}
+
+const tlsAdvice =
+  'Check that the address wants https and that its certificate is trusted (NODE_EXTRA_CA_CERTS names a file of own authorities).'
+
+const brokenOffAdvice = 'Check whether the address wants https, and the log of the broker; then try again.'
+
+const reasons: Readonly<Record<string, { why(origin: string): string; next: string }>> = {
+  ECONNREFUSED: {
+    why: origin => `nothing listens at ${origin}`,
+    next: 'Start the broker, or give the address of a running one.',
+  },
+  ENOTFOUND: {
+    why: origin => `the host of ${origin} has no address`,
+    next: 'Check the spelling of the host name.',
+  },
+  EAI_AGAIN: {
+    why: origin => `the host name of ${origin} could not be looked up just now`,
+    next: 'Check the network and its name server, then try again.',
+  },
+  ECONNRESET: { why: origin => `${origin} broke the connection off`, next: brokenOffAdvice },
+  UND_ERR_SOCKET: { why: origin => `${origin} broke the connection off`, next: brokenOffAdvice },
+  'bad port': {
+    why: origin => `the port of ${origin} is one of those that fetch refuses`,
+    next: 'Let the broker listen on another port.',
+  },
+  HPE_INVALID_CONSTANT: {
+    why: origin => `${origin} does not speak HTTP`,
+    next: 'Check the port, and whether the address wants https.',
+  },
+}
+
+function rootCause(error: unknown): { code: string | undefined; message: string } {
+  let root = error
+  while (root instanceof Error && root.cause !== undefined) root = root.cause
+  const inner = root instanceof AggregateError ? root.errors[0] : root
+  if (!(inner instanceof Error)) return { code: undefined, message: String(inner) }
+  const code = 'code' in inner && typeof inner.code === 'string' ? inner.code : undefined
+  return { code, message: inner.message }
+}

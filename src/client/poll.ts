@@ -1,0 +1,108 @@
+import type { Clock } from '../clock.ts'
+import { sleep, systemClock } from '../clock.ts'
+import { OsbConnectionError } from './connection-error.ts'
+import type { PolledAction, PollVerdict } from './judge-poll.ts'
+import { judgePoll, parseRetryAfter } from './judge-poll.ts'
+import type { OsbClient } from './osb-client.ts'
+
+/** The operation that a 202 began. */
+export interface PollTarget {
+  readonly action: PolledAction
+  readonly instanceId: string
+  /** For bind and unbind. */
+  readonly bindingId?: string
+  /** As the 202 gave it. */
+  readonly operation?: string | undefined
+  readonly serviceId?: string | undefined
+  /** During a plan change the plan before it (POLL-04). */
+  readonly planId?: string | undefined
+}
+
+export interface PollProgress {
+  readonly description?: string
+  /** Why the last poll told nothing; the polling goes on. */
+  readonly problem?: string
+  /** Milliseconds since the polling began. */
+  readonly elapsed: number
+}
+
+export interface PollOptions {
+  readonly onProgress?: (progress: PollProgress) => void
+  readonly clock?: Clock
+  /** Milliseconds; the plan's `maximum_polling_duration`, or less (DUR-02). */
+  readonly maximum: number
+  readonly signal?: AbortSignal
+}
+
+export interface PollResult {
+  /** `timed out`: the maximum is over; for a platform the operation has failed (DUR-03). */
+  readonly state: 'succeeded' | 'failed' | 'timed out'
+  readonly description?: string
+  readonly instanceUsable?: boolean
+  readonly updateRepeatable?: boolean
+  readonly elapsed: number
+}
+
+/**
+ * Polls until the operation has ended or the maximum is over; waits as long as the broker's Retry-After asks, else a
+ * second at first and ten at last. A lost network or a broker's 5xx does not end it. Throws only when aborted.
+ */
+export async function pollUntilDone(client: OsbClient, target: PollTarget, options: PollOptions): Promise<PollResult> {
+  const { onProgress, clock = systemClock, maximum, signal } = options
+  const begun = clock.now()
+  let pause = shortestPause
+  let last: PollProgress = { elapsed: 0 }
+  for (;;) {
+    const { verdict, retryAfter } = await pollOnce(client, target, clock, signal)
+    const elapsed = clock.now() - begun
+    if (verdict.kind === 'final') {
+      const { kind: _, ...result } = verdict
+      return { ...result, elapsed }
+    }
+    last = { ...toProgress(verdict, last), elapsed }
+    onProgress?.(last)
+    if (elapsed >= maximum) return toTimedOut(last)
+    await sleep(clock, Math.min(retryAfter ?? pause, maximum - elapsed), signal)
+    pause = Math.min(pause * 1.5, longestPause)
+  }
+}
+
+const shortestPause = 1_000
+const longestPause = 10_000
+
+async function pollOnce(client: OsbClient, target: PollTarget, clock: Clock, signal: AbortSignal | undefined) {
+  signal?.throwIfAborted()
+  const { action, instanceId, bindingId } = target
+  const query = {
+    ...(target.serviceId === undefined ? {} : { service_id: target.serviceId }),
+    ...(target.planId === undefined ? {} : { plan_id: target.planId }),
+    ...(target.operation === undefined ? {} : { operation: target.operation }),
+  }
+  const call = signal === undefined ? {} : { signal }
+  try {
+    const response =
+      bindingId === undefined
+        ? await client.lastOperation(instanceId, query, call)
+        : await client.lastBindingOperation(instanceId, bindingId, query, call)
+    const retryAfter = parseRetryAfter(response.headers['retry-after'], clock.now())
+    return { verdict: judgePoll(action, response), retryAfter }
+  } catch (error) {
+    if (!(error instanceof OsbConnectionError)) throw error
+    const verdict: PollVerdict = { kind: 'unclear', problem: `${error.what}: ${error.why}` }
+    return { verdict, retryAfter: undefined }
+  }
+}
+
+/** A poll that told nothing leaves the last description standing. */
+function toProgress(
+  verdict: Exclude<PollVerdict, { kind: 'final' }>,
+  last: PollProgress,
+): Omit<PollProgress, 'elapsed'> {
+  if (verdict.kind === 'running') return verdict.description === undefined ? {} : { description: verdict.description }
+  return { ...(last.description === undefined ? {} : { description: last.description }), problem: verdict.problem }
+}
+
+function toTimedOut({ description, problem, elapsed }: PollProgress): PollResult {
+  const said = problem ?? description
+  return { state: 'timed out', ...(said === undefined ? {} : { description: said }), elapsed }
+}

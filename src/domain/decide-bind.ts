@@ -1,0 +1,93 @@
+import { BrokerError } from '../protocol/errors.ts'
+import type { JsonObject } from '../protocol/json.ts'
+import type { Binding } from './binding.ts'
+import type { Snapshot, Verdict } from './change.ts'
+import type { Accepted, Intent } from './intent.ts'
+import { busy, historyOf, newOperation, waits } from './intent.ts'
+
+export interface BindIntent extends Intent {
+  readonly bindingId: string
+  readonly planId: string
+  readonly bindable: boolean
+  readonly context: JsonObject
+  readonly bindResource: JsonObject
+  readonly appGuid?: string
+  readonly requiresApp: boolean
+  readonly parameters: () => JsonObject
+  /** Set for a rotation: everything above that the request did not bring comes from this binding. */
+  readonly predecessorId?: string
+}
+
+export type BindAnswer = (Accepted & { readonly binding: Binding }) | { kind: 'exists'; binding: Binding }
+
+/** PUT on a binding id. Binds of one instance may run side by side; an operation of the instance excludes them. */
+export function decideBind(snapshot: Snapshot, intent: BindIntent): Verdict<BindAnswer> {
+  const { instance, operation, binding, bindingOperation, now } = snapshot
+  if (instance === undefined || instance.phase === 'deleted' || instance.platform !== intent.platform)
+    throw new BrokerError('InstanceNotFound', 'There is no instance with this id.')
+  if (instance.serviceId !== intent.serviceId)
+    throw new BrokerError('MalformedRequest', 'service_id is not the service of this instance.')
+  if (!intent.bindable) throw new BrokerError('NotBindable', 'Instances of this plan can not be bound.')
+
+  if (binding !== undefined && binding.phase !== 'deleted') {
+    if (binding.requestHash !== intent.requestHash)
+      throw new BrokerError(
+        'BindingConflict',
+        'A binding with this id exists, or is being created, with other parameters.',
+      )
+    if (bindingOperation?.action === 'bind')
+      return { answer: { kind: 'accepted', operation: bindingOperation, binding, wait: waits(intent) } }
+    if (bindingOperation === undefined && binding.phase === 'ready') return { answer: { kind: 'exists', binding } }
+  }
+  if (bindingOperation !== undefined) throw busy(bindingOperation, 'The binding')
+  if (operation !== undefined && operation.action !== 'observe') throw busy(operation, 'The instance')
+  if (instance.planId !== intent.planId)
+    throw new BrokerError('MalformedRequest', 'plan_id is not the plan of this instance.')
+  if (!instance.usable)
+    throw new BrokerError('InstanceNotUsable', 'The instance is not usable: repair it with an update, or delete it.')
+  if (intent.predecessorId !== undefined) checkPredecessor(snapshot.predecessor, now)
+
+  const wait = waits(intent)
+  const parameters = intent.parameters()
+  if (intent.requiresApp && intent.appGuid === undefined)
+    throw new BrokerError('RequiresApp', 'This service binds applications only: send bind_resource.app_guid.')
+
+  const queued = newOperation(intent, 'bind', now, { bindingId: intent.bindingId })
+  const creating: Binding = {
+    instanceId: intent.instanceId,
+    id: intent.bindingId,
+    serviceId: intent.serviceId,
+    planId: intent.planId,
+    phase: 'creating',
+    requestHash: intent.requestHash,
+    context: intent.context,
+    bindResource: intent.bindResource,
+    ...(intent.appGuid === undefined ? {} : { appGuid: intent.appGuid }),
+    parameters,
+    state: binding?.phase === 'failed' ? binding.state : {},
+    result: {},
+    ...(intent.predecessorId === undefined ? {} : { predecessorId: intent.predecessorId }),
+    ...(binding?.uncleanUntil === undefined ? {} : { uncleanUntil: binding.uncleanUntil }),
+    lastOperationId: queued.id,
+    createdAt: binding?.phase === 'failed' ? binding.createdAt : now,
+    updatedAt: now,
+  }
+  return {
+    answer: { kind: 'accepted', operation: queued, binding: creating, wait },
+    change: {
+      bindings: [creating],
+      operations: [queued],
+      history: [historyOf(queued, 'accepted', now, { platform: intent.platform })],
+    },
+  }
+}
+
+/** ROT-04, ROT-09: of the same instance, there, not in motion, not expired. */
+function checkPredecessor(predecessor: Binding | undefined, now: number): void {
+  if (predecessor === undefined || predecessor.phase === 'deleted' || predecessor.phase === 'failed')
+    throw new BrokerError('UnknownPredecessor', 'predecessor_binding_id is not a binding of this instance.')
+  if (predecessor.phase !== 'ready')
+    throw new BrokerError('ConcurrencyError', 'The predecessor binding is being created or deleted. Repeat later.')
+  if (predecessor.expiresAt !== undefined && predecessor.expiresAt <= now)
+    throw new BrokerError('UnknownPredecessor', 'The predecessor binding has expired: create a new binding instead.')
+}

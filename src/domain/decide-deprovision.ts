@@ -1,0 +1,64 @@
+import { BrokerError } from '../protocol/errors.ts'
+import type { Snapshot, Verdict } from './change.ts'
+import type { Instance } from './instance.ts'
+import type { Accepted, Intent } from './intent.ts'
+import { busy, historyOf, newOperation, supersede, waits } from './intent.ts'
+
+export interface DeprovisionIntent extends Intent {
+  /** Live bindings are unbound first instead of refusing the request. */
+  readonly cascade: boolean
+  /** An unknown instance counts as deleted. */
+  readonly forceUnknown: boolean
+}
+
+export type DeprovisionAnswer = Accepted | { kind: 'forced' }
+
+/** DELETE: takes over from a running creation or update, repeats a running deletion, needs the bindings gone. */
+export function decideDeprovision(snapshot: Snapshot, intent: DeprovisionIntent): Verdict<DeprovisionAnswer> {
+  const { instance, operation, now } = snapshot
+  if (instance === undefined || instance.phase === 'deleted' || instance.platform !== intent.platform) {
+    if (!intent.forceUnknown) throw new BrokerError('InstanceGone', 'There is no instance with this id.')
+    return {
+      answer: { kind: 'forced' },
+      change: {
+        history: [{ at: now, type: 'forced', instanceId: intent.instanceId, platform: intent.platform }],
+      },
+    }
+  }
+  if (instance.serviceId !== intent.serviceId)
+    throw new BrokerError('MalformedRequest', 'service_id is not the service of this instance.')
+  if (operation?.action === 'deprovision') return { answer: { kind: 'accepted', operation, wait: waits(intent) } }
+  if (snapshot.busyBindings > 0) throw busy(undefined, 'A binding of the instance')
+  if (snapshot.liveBindings > 0 && !intent.cascade)
+    throw new BrokerError(
+      'BindingsExist',
+      `The instance still has ${snapshot.liveBindings} binding(s): delete them first. Nothing was changed.`,
+    )
+  const wait = waits(intent)
+  const unclean = (instance.uncleanUntil ?? 0) > now
+  const queued = newOperation(intent, 'deprovision', now, { unclean })
+  const operations = operation === undefined ? [queued] : supersede(operation, queued, now)
+  const accepted = operations.at(-1) ?? queued
+  const deleting: Instance = withoutObservation({
+    ...instance,
+    phase: 'deleting',
+    lastOperationId: accepted.id,
+    updatedAt: now,
+  })
+  return {
+    answer: { kind: 'accepted', operation: accepted, wait },
+    change: {
+      instance: deleting,
+      operations,
+      history: [
+        ...(operation === undefined ? [] : [historyOf(operation, 'superseded', now)]),
+        historyOf(accepted, 'accepted', now, { platform: intent.platform }),
+      ],
+    },
+  }
+}
+
+export function withoutObservation(instance: Instance): Instance {
+  const { observeAt: _, ...rest } = instance
+  return rest
+}

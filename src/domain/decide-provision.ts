@@ -1,0 +1,92 @@
+import { BrokerError } from '../protocol/errors.ts'
+import type { JsonObject } from '../protocol/json.ts'
+import type { Snapshot, Verdict } from './change.ts'
+import type { Instance } from './instance.ts'
+import { isHealthy } from './instance.ts'
+import type { Accepted, Intent } from './intent.ts'
+import { busy, historyOf, newOperation, supersede, waits } from './intent.ts'
+import { checkMaintenance } from './maintenance.ts'
+
+export interface ProvisionIntent extends Intent {
+  readonly planId: string
+  readonly context: JsonObject
+  /** The user's parameters with defaults; throws InvalidParameters. Asked for last, as the order of checks wants it. */
+  readonly parameters: () => JsonObject
+  readonly requestedMaintenance?: string
+  readonly catalogMaintenance?: string
+  /** What the answer names before the action knows better. */
+  readonly dashboardUrl?: string
+  readonly dashboardToken: string
+}
+
+export type ProvisionAnswer = (Accepted & { readonly instance: Instance }) | { kind: 'exists'; instance: Instance }
+
+/** PUT on an instance id: start, repeat, exists, conflict or busy. The table is in ARCHITECTURE.md. */
+export function decideProvision(snapshot: Snapshot, intent: ProvisionIntent): Verdict<ProvisionAnswer> {
+  const { instance, operation } = snapshot
+  if (instance === undefined || instance.phase === 'deleted') {
+    if (operation !== undefined)
+      throw new BrokerError(
+        'ConcurrencyError',
+        'What the previous instance with this id may have left behind is still being swept. Repeat the request later.',
+      )
+    return start(snapshot, intent)
+  }
+  if (instance.platform !== intent.platform || instance.requestHash !== intent.requestHash)
+    throw new BrokerError(
+      'InstanceConflict',
+      'An instance with this id exists, or is being created, with other attributes.',
+    )
+  if (operation?.action === 'provision')
+    return { answer: { kind: 'accepted', operation, instance, wait: waits(intent) } }
+  if (operation !== undefined && operation.action !== 'observe') throw busy(operation, 'The instance')
+  if (instance.phase !== 'failed') return { answer: { kind: 'exists', instance } }
+  if (isHealthy(instance)) return heal(snapshot, instance)
+  return start(snapshot, intent, instance)
+}
+
+/** A new id, or a new attempt after a failed one: the state that the failed attempt saved is kept for it. */
+function start(snapshot: Snapshot, intent: ProvisionIntent, failed?: Instance): Verdict<ProvisionAnswer> {
+  const { now } = snapshot
+  const wait = waits(intent)
+  checkMaintenance(intent.requestedMaintenance, intent.catalogMaintenance)
+  const parameters = intent.parameters()
+  const queued = newOperation(intent, 'provision', now)
+  const operations = snapshot.operation === undefined ? [queued] : supersede(snapshot.operation, queued, now)
+  const operation = operations.at(-1) ?? queued
+  const instance: Instance = {
+    id: intent.instanceId,
+    platform: intent.platform,
+    serviceId: intent.serviceId,
+    planId: intent.planId,
+    phase: 'creating',
+    created: failed?.created ?? false,
+    usable: false,
+    requestHash: intent.requestHash,
+    context: intent.context,
+    parameters,
+    state: failed?.state ?? {},
+    ...(intent.dashboardUrl === undefined ? {} : { dashboardUrl: intent.dashboardUrl }),
+    dashboardToken: failed?.dashboardToken ?? intent.dashboardToken,
+    ...(intent.catalogMaintenance === undefined ? {} : { maintenanceVersion: intent.catalogMaintenance }),
+    ...(failed?.uncleanUntil === undefined ? {} : { uncleanUntil: failed.uncleanUntil }),
+    conditions: [],
+    lastOperationId: operation.id,
+    createdAt: failed?.createdAt ?? now,
+    updatedAt: now,
+  }
+  return {
+    answer: { kind: 'accepted', operation, instance, wait },
+    change: {
+      instance,
+      operations,
+      history: [historyOf(operation, 'accepted', now, { platform: intent.platform })],
+    },
+  }
+}
+
+/** The creation failed but the instance was observed healthy since: its PUT is answered with what is true now. */
+function heal(snapshot: Snapshot, failed: Instance): Verdict<ProvisionAnswer> {
+  const instance: Instance = { ...failed, phase: 'ready', created: true, usable: true, updatedAt: snapshot.now }
+  return { answer: { kind: 'exists', instance }, change: { instance } }
+}

@@ -1,0 +1,25 @@
+import { describe, expect, it } from 'vitest'
+import { parseDuration } from './duration.ts'
+
+describe('parseDuration', () => {
+  it.each([
+    ['500ms', 500],
+    ['90s', 90_000],
+    ['1.5m', 90_000],
+    ['2h', 7_200_000],
+    ['10d', 864_000_000],
+    [' 1s ', 1000],
+    [0, 0],
+    [250, 250],
+  ])('%j is %d milliseconds', (duration, expected) => {
+    expect(parseDuration(duration)).toBe(expected)
+  })
+
+  it.each(['', '10', 's', '-1s', '1 hour', '1h30m', '10w', '1e3s'])('%j is refused with the allowed units', text => {
+    expect(() => parseDuration(text)).toThrow(/is not a duration: write a number and ms, s, m, h or d/)
+  })
+
+  it.each([-1, Number.NaN, Number.POSITIVE_INFINITY])('%d is refused', number => {
+    expect(() => parseDuration(number)).toThrow(/is not a duration/)
+  })
+})

@@ -1,0 +1,19 @@
+/** A length of time as people write it; a bare number is milliseconds. */
+export type Duration = number | `${number}${'ms' | 's' | 'm' | 'h' | 'd'}`
+
+/** Milliseconds of a duration such as `'90s'`, `'2h'` or `500`. Throws where the text is none. */
+export function parseDuration(duration: number | string): number {
+  if (typeof duration === 'number') {
+    if (Number.isFinite(duration) && duration >= 0) return Math.round(duration)
+    throw new RangeError(`${duration} is not a duration: milliseconds must be a finite number from 0 on`)
+  }
+  const [, amount, unit] = pattern.exec(duration.trim()) ?? []
+  const factor = unit === undefined ? undefined : units[unit]
+  if (amount === undefined || factor === undefined) {
+    throw new RangeError(`"${duration}" is not a duration: write a number and ms, s, m, h or d, such as 90s or 2h`)
+  }
+  return Math.round(Number(amount) * factor)
+}
+
+const pattern = /^(\d{1,12}(?:\.\d{1,6})?)(ms|s|m|h|d)$/
+const units: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }

@@ -1,0 +1,57 @@
+import type { JsonObject } from '../protocol/json.ts'
+import type { Binding } from './binding.ts'
+import type { Condition, InstanceMetadata } from './instance.ts'
+import type { OperationError } from './operation.ts'
+
+/** What a finished action gave. Which fields count depends on the action. */
+export interface ActionResult {
+  /** Replaces the resource's state; absent keeps it. */
+  readonly state?: JsonObject
+  readonly dashboardUrl?: string
+  readonly metadata?: InstanceMetadata
+  /** Bind: the wire body of the binding, and when it expires. */
+  readonly binding?: JsonObject
+  readonly expiresAt?: number
+  /** Observe: what was seen. */
+  readonly observed?: Observed
+  /** Deprovision: the bindings that were unbound with the instance. */
+  readonly unbound?: readonly Binding[]
+}
+
+export interface Observed {
+  readonly ready: boolean
+  readonly degraded?: boolean
+  readonly reason?: string
+  readonly message?: string
+}
+
+export type Outcome =
+  | { readonly kind: 'succeeded'; readonly result: ActionResult }
+  | { readonly kind: 'failed'; readonly error: OperationError }
+
+/** Facts of the service that settling needs. */
+export interface SettlePolicy {
+  /** How long after a deletion the sweep looks again: longer than the longest call can take to land. */
+  readonly sweepDelayMs: number
+  readonly sweepTimeoutMs: number
+  readonly sweepOperationId: string
+  /** When the instance is observed next; absent for services without `observe`. */
+  readonly observeAt?: number
+}
+
+export function condition(
+  type: Condition['type'],
+  status: boolean,
+  now: number,
+  before: Condition | undefined,
+  seen: { readonly reason?: string; readonly message?: string } = {},
+): Condition {
+  return {
+    type,
+    status,
+    ...(seen.reason === undefined ? {} : { reason: seen.reason }),
+    ...(seen.message === undefined ? {} : { message: seen.message }),
+    since: before?.status === status ? before.since : now,
+    observedAt: now,
+  }
+}

@@ -1,0 +1,44 @@
+import type { Binding } from './binding.ts'
+import type { Change, Snapshot } from './change.ts'
+import type { Operation } from './operation.ts'
+import type { Outcome, SettlePolicy } from './outcome.ts'
+import { deletedBinding } from './settle-instance.ts'
+import { sweepAfter } from './sweep.ts'
+
+export function settleBinding(
+  snapshot: Snapshot & { readonly finishing: Operation },
+  outcome: Outcome,
+  policy: SettlePolicy,
+): Change {
+  const { finishing, binding, now } = snapshot
+  if (binding === undefined) return {}
+  const touched: Binding = {
+    ...binding,
+    updatedAt: now,
+    ...(finishing.unclean ? { uncleanUntil: now + policy.sweepDelayMs } : {}),
+  }
+  if (finishing.action === 'bind') return { bindings: [settleBind(touched, finishing, outcome, now)] }
+  if (outcome.kind === 'failed')
+    return finishing.action === 'sweep' ? {} : { bindings: [{ ...touched, phase: 'failed' }] }
+  const sweep = sweepAfter(finishing, now, policy)
+  const gone = deletedBinding(touched, binding.deletedAt ?? now)
+  return {
+    bindings: [sweep === undefined ? gone : { ...gone, state: binding.state, parameters: binding.parameters }],
+    operations: sweep === undefined ? [] : [sweep],
+  }
+}
+
+function settleBind(binding: Binding, operation: Operation, outcome: Outcome, now: number): Binding {
+  if (outcome.kind === 'failed') {
+    const nothingDone = outcome.error.status !== undefined && binding.createdAt === operation.acceptedAt
+    return nothingDone ? deletedBinding(binding, now) : { ...binding, phase: 'failed' }
+  }
+  const { result } = outcome
+  return {
+    ...binding,
+    phase: 'ready',
+    state: result.state ?? binding.state,
+    result: result.binding ?? {},
+    ...(result.expiresAt === undefined ? {} : { expiresAt: result.expiresAt }),
+  }
+}

@@ -1,0 +1,111 @@
+import type { Binding } from './binding.ts'
+import type { Change, Snapshot } from './change.ts'
+import { withoutObservation } from './decide-deprovision.ts'
+import type { Instance } from './instance.ts'
+import { findCondition } from './instance.ts'
+import type { Operation, OperationError } from './operation.ts'
+import type { ActionResult, Outcome, SettlePolicy } from './outcome.ts'
+import { condition } from './outcome.ts'
+import { sweepAfter } from './sweep.ts'
+
+export function settleInstance(
+  snapshot: Snapshot & { readonly finishing: Operation },
+  outcome: Outcome,
+  policy: SettlePolicy,
+): Change {
+  const { finishing, instance, now } = snapshot
+  if (instance === undefined) return {}
+  const touched = withUnclean({ ...instance, updatedAt: now }, finishing, now, policy)
+  if (finishing.action === 'deprovision' || finishing.action === 'sweep')
+    return outcome.kind === 'succeeded'
+      ? removed(touched, finishing, outcome.result, now, policy)
+      : { instance: failedDeletion(touched, finishing, outcome.error) }
+  if (outcome.kind === 'succeeded')
+    return { instance: observed(ready(touched, finishing, outcome.result, now), policy) }
+  return { instance: failed(touched, finishing, outcome.error, now, policy) }
+}
+
+/** Provision and update: from here on the operation's input is what the instance is. */
+function ready(instance: Instance, operation: Operation, result: ActionResult, now: number): Instance {
+  const { input } = operation
+  return {
+    ...instance,
+    phase: 'ready',
+    created: true,
+    usable: true,
+    planId: input.planId ?? instance.planId,
+    parameters: input.parameters ?? instance.parameters,
+    context: input.context ?? instance.context,
+    ...optional('maintenanceVersion', input.maintenanceVersion ?? instance.maintenanceVersion),
+    state: result.state ?? instance.state,
+    ...optional('dashboardUrl', result.dashboardUrl ?? instance.dashboardUrl),
+    ...optional('metadata', result.metadata ?? instance.metadata),
+    conditions: [condition('Ready', true, now, findCondition(instance, 'Ready'))],
+  }
+}
+
+function failed(
+  instance: Instance,
+  operation: Operation,
+  error: OperationError,
+  now: number,
+  policy: SettlePolicy,
+): Instance {
+  // Refused before anything was done, and no earlier attempt left anything either: nothing to clean up, nothing to keep.
+  if (operation.action === 'provision' && error.status !== undefined && instance.createdAt === operation.acceptedAt)
+    return tombstone(instance, now)
+  const usable = operation.action === 'update' && (error.instanceUsable ?? instance.usable)
+  return observed({ ...instance, usable, phase: usable ? 'ready' : 'failed' }, policy)
+}
+
+/** The instance is as usable as it was, unless the author knows better; the platform deletes it again. */
+function failedDeletion(instance: Instance, operation: Operation, error: OperationError): Instance {
+  if (operation.action === 'sweep') return instance
+  const usable = error.instanceUsable ?? instance.usable
+  return { ...instance, usable, phase: usable ? 'ready' : 'failed' }
+}
+
+function removed(
+  instance: Instance,
+  operation: Operation,
+  result: ActionResult,
+  now: number,
+  policy: SettlePolicy,
+): Change {
+  const sweep = sweepAfter(operation, now, policy)
+  const gone = tombstone(instance, operation.action === 'sweep' ? (instance.deletedAt ?? now) : now)
+  return {
+    // The sweep runs the author's deprovision once more and needs the state for it.
+    instance: sweep === undefined ? gone : { ...gone, state: instance.state, parameters: instance.parameters },
+    bindings: (result.unbound ?? []).map(binding => deletedBinding(binding, now)),
+    operations: sweep === undefined ? [] : [sweep],
+  }
+}
+
+function tombstone(instance: Instance, deletedAt: number): Instance {
+  return {
+    ...withoutObservation(instance),
+    phase: 'deleted',
+    usable: false,
+    parameters: {},
+    state: {},
+    conditions: [],
+    deletedAt,
+  }
+}
+
+export function deletedBinding(binding: Binding, now: number): Binding {
+  return { ...binding, phase: 'deleted', parameters: {}, state: {}, result: {}, updatedAt: now, deletedAt: now }
+}
+
+function observed(instance: Instance, policy: SettlePolicy): Instance {
+  return policy.observeAt === undefined ? instance : { ...instance, observeAt: policy.observeAt }
+}
+
+function withUnclean(instance: Instance, operation: Operation, now: number, policy: SettlePolicy): Instance {
+  return operation.unclean ? { ...instance, uncleanUntil: now + policy.sweepDelayMs } : instance
+}
+
+function optional<K extends string, V>(key: K, value: V | undefined): { [P in K]?: V } {
+  return value === undefined ? {} : ({ [key]: value } as { [P in K]?: V })
+}

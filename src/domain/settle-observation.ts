@@ -1,0 +1,45 @@
+import type { Change, HistoryEvent, Snapshot } from './change.ts'
+import type { Condition, Instance } from './instance.ts'
+import { findCondition } from './instance.ts'
+import { historyOf } from './intent.ts'
+import type { Operation } from './operation.ts'
+import type { Observed, Outcome, SettlePolicy } from './outcome.ts'
+import { condition } from './outcome.ts'
+
+/**
+ * What was seen becomes the instance's conditions; no operation's result changes with it. The row of the observation is
+ * forgotten: its trace is the condition, and the history where health changed.
+ */
+export function settleObservation(
+  snapshot: Snapshot & { readonly finishing: Operation },
+  outcome: Outcome,
+  policy: SettlePolicy,
+): Change {
+  const { finishing, instance, now } = snapshot
+  if (instance === undefined) return { forget: [finishing.id] }
+  const seen: Observed =
+    outcome.kind === 'succeeded'
+      ? (outcome.result.observed ?? { ready: true })
+      : { ready: false, reason: 'ObservationFailed', message: outcome.error.message }
+  const before = findCondition(instance, 'Ready')
+  const conditions: Condition[] = [condition('Ready', seen.ready, now, before, seen)]
+  if (seen.degraded === true)
+    conditions.push(condition('Degraded', true, now, findCondition(instance, 'Degraded'), seen))
+  const healthy: Instance = {
+    ...instance,
+    conditions,
+    ...(outcome.kind === 'succeeded' && outcome.result.state !== undefined ? { state: outcome.result.state } : {}),
+    ...(policy.observeAt === undefined ? {} : { observeAt: policy.observeAt }),
+    updatedAt: now,
+  }
+  return { instance: healthy, forget: [finishing.id], history: changes(finishing, before, seen, now) }
+}
+
+function changes(operation: Operation, before: Condition | undefined, seen: Observed, now: number): HistoryEvent[] {
+  if (before?.status === seen.ready || (before === undefined && seen.ready)) return []
+  return [
+    historyOf(operation, seen.ready ? 'healed' : 'degraded', now, {
+      ...(seen.message === undefined ? {} : { message: seen.message }),
+    }),
+  ]
+}

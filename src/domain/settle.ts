@@ -1,0 +1,37 @@
+import type { Change, HistoryEvent, Snapshot } from './change.ts'
+import { historyOf } from './intent.ts'
+import type { Operation } from './operation.ts'
+import { nextState } from './operation.ts'
+import type { Outcome, SettlePolicy } from './outcome.ts'
+import { settleBinding } from './settle-binding.ts'
+import { settleInstance } from './settle-instance.ts'
+import { settleObservation } from './settle-observation.ts'
+
+/**
+ * The end of an operation: its result and what it means for the resource, as one change. Pure, so that the same outcome
+ * always leaves the same rows; the store applies it only while the lease is held.
+ */
+export function settle(
+  snapshot: Snapshot & { readonly finishing: Operation },
+  outcome: Outcome,
+  policy: SettlePolicy,
+): Change {
+  const { finishing, now } = snapshot
+  if (finishing.action === 'observe') return settleObservation(snapshot, outcome, policy)
+  const ended = end(finishing, outcome, now)
+  const resource =
+    finishing.bindingId === undefined
+      ? settleInstance(snapshot, outcome, policy)
+      : settleBinding(snapshot, outcome, policy)
+  const history: HistoryEvent = historyOf(ended, outcome.kind, now, {
+    ...(outcome.kind === 'failed' ? { message: outcome.error.message } : {}),
+  })
+  return { ...resource, operations: [ended, ...(resource.operations ?? [])], history: [history] }
+}
+
+function end(operation: Operation, outcome: Outcome, now: number): Operation {
+  const { leaseOwner: _owner, leaseUntil: _until, ...rest } = operation
+  const state = nextState(operation.state, outcome.kind === 'succeeded' ? 'succeed' : 'fail')
+  if (outcome.kind === 'succeeded') return { ...rest, state, finishedAt: now }
+  return { ...rest, state, finishedAt: now, description: outcome.error.message, error: outcome.error }
+}

@@ -1,0 +1,27 @@
+import type { Operation } from './operation.ts'
+import type { SettlePolicy } from './outcome.ts'
+
+/**
+ * The sweep after a deletion that may have raced a call of an earlier holder: the same deletion once more, later than any
+ * such call can land. Undefined where nothing can be in flight.
+ */
+export function sweepAfter(deletion: Operation, now: number, policy: SettlePolicy): Operation | undefined {
+  if (!deletion.unclean || deletion.action === 'sweep') return undefined
+  return {
+    id: policy.sweepOperationId,
+    instanceId: deletion.instanceId,
+    ...(deletion.bindingId === undefined ? {} : { bindingId: deletion.bindingId }),
+    serviceId: deletion.serviceId,
+    action: 'sweep',
+    state: 'queued',
+    requestHash: '',
+    input: {},
+    attempt: 0,
+    losses: 0,
+    notBefore: now + policy.sweepDelayMs,
+    deadlineAt: now + policy.sweepDelayMs + policy.sweepTimeoutMs,
+    fence: 0,
+    unclean: false,
+    acceptedAt: now,
+  }
+}

@@ -1,0 +1,35 @@
+import type { Clock } from '../clock.ts'
+import { sleep } from '../clock.ts'
+import { isActive, type Operation } from '../domain/operation.ts'
+import type { Store } from '../store.ts'
+
+/** How long a waiting request may miss a wake-up (the operation ended on another replica, say). */
+const lookAgainMs = 1_000
+
+/** Waits for an operation to end: undefined if it has not within `timeoutMs`, or when `signal` is aborted. */
+export async function awaitOperation(
+  id: string,
+  options: { readonly store: Store; readonly clock: Clock; readonly timeoutMs: number; readonly signal: AbortSignal },
+): Promise<Operation | undefined> {
+  const { store, clock, signal } = options
+  const deadline = clock.now() + options.timeoutMs
+  let wake = new AbortController()
+  const stopListening = store.onWakeUp(wakeUp => {
+    if (wakeUp.type === 'finished' && wakeUp.operationId === id) wake.abort()
+  })
+  const onAbort = () => wake.abort()
+  signal.addEventListener('abort', onAbort)
+  try {
+    while (true) {
+      const operation = await store.operation(id)
+      if (operation === undefined || !isActive(operation)) return operation
+      const left = deadline - clock.now()
+      if (left <= 0 || signal.aborted) return undefined
+      await sleep(clock, Math.min(left, lookAgainMs), wake.signal)
+      if (wake.signal.aborted && !signal.aborted) wake = new AbortController()
+    }
+  } finally {
+    signal.removeEventListener('abort', onAbort)
+    stopListening()
+  }
+}

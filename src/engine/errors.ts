@@ -1,0 +1,69 @@
+import type { OperationError } from '../domain/operation.ts'
+
+export interface TerminalErrorOptions {
+  /**
+   * 400 to 499: how a synchronous request is answered, if nothing had been done yet. Once a step has run, something may
+   * have to be cleaned up and the platform must know: then the answer is a 500.
+   */
+  readonly status?: number
+  /** Failed update or deprovision: `false` says that the instance is broken. */
+  readonly instanceUsable?: boolean
+  /** Failed update: `false` says that the same update can never succeed. */
+  readonly updateRepeatable?: boolean
+  readonly cause?: unknown
+}
+
+/** Stop at once: retrying can not help. The message is shown to the platform's user, so it holds no secret. */
+export class TerminalError extends Error {
+  override readonly name = 'TerminalError'
+  readonly options: TerminalErrorOptions
+
+  constructor(message: string, options: TerminalErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.options = options
+  }
+}
+
+/** Thrown through the author's code to end a run whose outcome is already decided. Catching it changes nothing. */
+export class RunEnded extends Error {
+  override readonly name = 'RunEnded'
+}
+
+/** 4xx answers that pass by themselves; every other 4xx will be the same next time. */
+const passing = new Set([408, 409, 425, 429])
+
+/** Whether an error of a call means that retrying can not help: TerminalError, or an HTTP client's lasting 4xx. */
+export function isPermanent(error: unknown): boolean {
+  if (error instanceof TerminalError) return true
+  const status = statusOf(error)
+  return status !== undefined && status >= 400 && status < 500 && !passing.has(status)
+}
+
+/** What a backend asked to wait, if the error carries it: `retryAfter` in seconds, as HTTP has it. */
+export function retryAfterMs(error: unknown): number {
+  if (typeof error !== 'object' || error === null || !('retryAfter' in error)) return 0
+  const seconds = Number(error.retryAfter)
+  return Number.isFinite(seconds) && seconds > 0 ? seconds * 1000 : 0
+}
+
+/** What the ledger keeps of a final error: only an author's own words are for the platform's user. */
+export function toOperationError(error: unknown, where: string, nothingDone: boolean): OperationError {
+  if (!(error instanceof TerminalError)) return { message: `${where} failed for good.` }
+  const { status, instanceUsable, updateRepeatable } = error.options
+  return {
+    message: error.message || `${where} failed for good.`,
+    ...(status === undefined || !nothingDone ? {} : { status }),
+    ...(instanceUsable === undefined ? {} : { instanceUsable }),
+    ...(updateRepeatable === undefined ? {} : { updateRepeatable }),
+  }
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
+function statusOf(error: unknown): number | undefined {
+  if (typeof error !== 'object' || error === null) return undefined
+  const status = 'status' in error ? error.status : 'statusCode' in error ? error.statusCode : undefined
+  return typeof status === 'number' ? status : undefined
+}

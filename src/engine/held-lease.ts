@@ -1,0 +1,94 @@
+import type { Clock } from '../clock.ts'
+import type { Lease, Store } from '../store.ts'
+import { RunEnded } from './errors.ts'
+
+/** Why a run's signal was aborted. */
+export type Abortion = 'lost' | 'deadline' | 'stopping'
+
+/**
+ * A lease as its holder sees it. The end is measured by the holder's own clock from before the claim was sent, so it is
+ * never later than the store's; the signal is aborted a tenth before it, so that calls end while the lease still stands.
+ */
+export class HeldLease {
+  readonly lease: Lease
+  readonly #store: Store
+  readonly #clock: Clock
+  readonly #leaseMs: number
+  readonly #storeOffset: number
+  readonly #controller = new AbortController()
+  #until: number
+  #cancelTimer: () => void
+  #why: Abortion | undefined
+
+  constructor(options: {
+    readonly lease: Lease
+    readonly store: Store
+    readonly clock: Clock
+    readonly leaseMs: number
+    /** The local time just before the claim was sent, and the store's time in its answer. */
+    readonly sentAt: number
+    readonly storeNow: number
+  }) {
+    this.lease = options.lease
+    this.#store = options.store
+    this.#clock = options.clock
+    this.#leaseMs = options.leaseMs
+    this.#storeOffset = options.storeNow - options.sentAt
+    this.#until = options.sentAt + options.leaseMs
+    this.#cancelTimer = this.#watch()
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal
+  }
+
+  get why(): Abortion | undefined {
+    return this.#why
+  }
+
+  /** The store's clock, as well as it is known here: for back-off and budgets, never for a lease. */
+  storeNow(): number {
+    return this.#clock.now() + this.#storeOffset
+  }
+
+  /** The store has extended the lease in answer to a request sent at `sentAt`. */
+  renewed(sentAt: number): void {
+    this.#until = Math.max(this.#until, sentAt + this.#leaseMs)
+    this.#cancelTimer()
+    this.#cancelTimer = this.#watch()
+  }
+
+  /** A call of this length fits into the lease, extended first where it must be. */
+  async ensure(callMs: number): Promise<void> {
+    this.signal.throwIfAborted()
+    if (this.#until - this.#clock.now() >= Math.min(callMs, this.#leaseMs * 0.6)) return
+    const sentAt = this.#clock.now()
+    const held = await this.#store.renew([this.lease], this.#leaseMs)
+    if (held.length === 0) {
+      this.lose()
+      throw new RunEnded()
+    }
+    this.renewed(sentAt)
+  }
+
+  lose(): void {
+    this.abort('lost')
+  }
+
+  abort(why: Abortion): void {
+    if (this.#why !== undefined) return
+    this.#why = why
+    this.#cancelTimer()
+    this.#controller.abort(new RunEnded(why))
+  }
+
+  /** The run is over: no timer is left. */
+  end(): void {
+    this.#cancelTimer()
+  }
+
+  #watch(): () => void {
+    const left = this.#until - this.#leaseMs * 0.1 - this.#clock.now()
+    return this.#clock.after(Math.max(0, left), () => this.lose())
+  }
+}

@@ -1,0 +1,191 @@
+import type { Clock } from '../clock.ts'
+import type { OperationError, Step } from '../domain/operation.ts'
+import type { ActionResult, Outcome, SettlePolicy } from '../domain/outcome.ts'
+import { backOff, isExhausted } from '../domain/retry.ts'
+import { settle } from '../domain/settle.ts'
+import type { Observer } from '../observer.ts'
+import type { Claim, Store } from '../store.ts'
+import { isPermanent, messageOf, toOperationError } from './errors.ts'
+import type { HeldLease } from './held-lease.ts'
+import { Run } from './run.ts'
+import { type FindWork, isWait, type Wait, type Work } from './work.ts'
+
+export interface RunContext {
+  readonly store: Store
+  readonly clock: Clock
+  readonly observer: Observer
+  readonly random: () => number
+  readonly findWork: FindWork
+}
+
+/** Leases lost in a row without a checkpoint before an operation is taken for the cause of the crashes. */
+const poisonLosses = 10
+const poisonParkMs = 10 * 60_000
+const noDriverParkMs = 30_000
+/** A service that is gone has no calls under way and nothing to observe. */
+const noDriverPolicy: SettlePolicy = { sweepDelayMs: 0, sweepTimeoutMs: 0, sweepOperationId: '' }
+/** The pseudo step that counts failures of an action outside its steps. */
+const actionStep = '(action)'
+
+/**
+ * Runs a claimed operation until it is finished, parked or lost. Exactly one of finish, park and handBack is called, and
+ * nothing is written after it.
+ */
+export async function runOperation(claim: Claim, held: HeldLease, context: RunContext): Promise<void> {
+  const { operation } = claim
+  const now = held.storeNow()
+  const { store, observer } = context
+  if (claim.takenOver && operation.losses > poisonLosses) {
+    observer.error('operation keeps killing its workers: put aside for 10 minutes', describeClaim(claim))
+    await store.park(held.lease, { until: now + poisonParkMs, description: 'put aside after repeated crashes' })
+    return
+  }
+  const work = context.findWork(claim)
+  if (work === undefined) {
+    if (now >= operation.deadlineAt)
+      return finish(claim, held, context, noDriverPolicy, { kind: 'failed', error: timedOut(claim) }, true)
+    observer.error('no service of this broker can do this operation', describeClaim(claim))
+    await store.park(held.lease, {
+      until: now + noDriverParkMs,
+      description: 'waiting for a broker that knows the service',
+    })
+    return
+  }
+  const run = new Run({ claim, held, ...context, retry: work.retry, callTimeoutMs: work.callTimeoutMs })
+  if (now >= operation.deadlineAt) return fail(run, work, held, context, timedOut(claim), undefined)
+  await perform(run, work, held, context)
+}
+
+async function perform(run: Run, work: Work, held: HeldLease, context: RunContext): Promise<void> {
+  const { claim } = run
+  const cancelDeadline = context.clock.after(claim.operation.deadlineAt - held.storeNow(), () => held.abort('deadline'))
+  const ended = await settleFirst(held.signal, () => work.perform(run))
+  cancelDeadline()
+  await run.settled()
+  if (held.why === 'deadline') return fail(run, work, held, context, timedOut(claim), undefined)
+  if (held.why !== undefined) return context.store.handBack(held.lease)
+  if (run.retry !== undefined) return parkForRetry(run, held, context)
+  if ('error' in ended) return judge(run, work, held, context, ended.error)
+  if (isWait(ended.value)) return park(run, held, context, ended.value)
+  const policy = work.settlePolicy(held.storeNow())
+  await finish(claim, held, context, policy, { kind: 'succeeded', result: ended.value }, run.unclean)
+}
+
+type Ended = { readonly value: ActionResult | Wait } | { readonly error: unknown }
+
+/** The action's end, or the abortion of its signal: an action that does not listen can not hold the operation. */
+function settleFirst(signal: AbortSignal, action: () => Promise<ActionResult | Wait>): Promise<Ended> {
+  return new Promise(resolve => {
+    const onAbort = () => resolve({ error: signal.reason })
+    if (signal.aborted) return onAbort()
+    signal.addEventListener('abort', onAbort, { once: true })
+    Promise.resolve()
+      .then(action)
+      .then(
+        value => resolve({ value }),
+        error => resolve({ error }),
+      )
+      .finally(() => signal.removeEventListener('abort', onAbort))
+  })
+}
+
+/** The action threw outside its steps, or let a final failure of a step through. */
+async function judge(run: Run, work: Work, held: HeldLease, context: RunContext, error: unknown): Promise<void> {
+  const { claim } = run
+  const before = claim.steps.find(step => step.name === actionStep)
+  const attempts = (before?.attempts ?? 0) + 1
+  const startedAt = before?.startedAt ?? claim.operation.checkpointAt ?? claim.operation.acceptedAt
+  const now = held.storeNow()
+  const exhausted = isExhausted(work.retry, attempts, startedAt, now)
+  if (isPermanent(error) || exhausted) {
+    const where = `The ${claim.operation.action}`
+    return fail(run, work, held, context, toOperationError(error, where, run.nothingDone), error)
+  }
+  context.observer.warn('action failed, trying again', { ...describeClaim(claim), attempts, error: messageOf(error) })
+  const step: Step = { name: actionStep, state: 'failed', attempts, startedAt, error: messageOf(error) }
+  const until = now + backOff(work.retry, attempts, context.random())
+  const description = `${claim.operation.action} failed ${attempts} time(s), trying again`
+  await context.store.park(held.lease, { until: beforeDeadline(claim, until), description, step })
+}
+
+async function parkForRetry(run: Run, held: HeldLease, context: RunContext): Promise<void> {
+  const { retry, claim } = run
+  if (retry === undefined) return
+  for (const step of retry.steps)
+    context.observer.warn('step failed, trying again', {
+      ...describeClaim(claim),
+      step: step.name,
+      attempts: step.attempts,
+      error: step.error,
+    })
+  const [first, ...others] = retry.steps
+  for (const step of others) await context.store.checkpoint(held.lease, { step })
+  await context.store.park(held.lease, {
+    until: beforeDeadline(claim, retry.until),
+    description: retry.description,
+    ...(first === undefined ? {} : { step: first }),
+  })
+}
+
+async function park(run: Run, held: HeldLease, context: RunContext, wait: Wait): Promise<void> {
+  await context.store.park(held.lease, {
+    until: beforeDeadline(run.claim, held.storeNow() + wait.waitMs),
+    description: wait.description,
+  })
+}
+
+async function fail(
+  run: Run,
+  work: Work,
+  held: HeldLease,
+  context: RunContext,
+  error: OperationError,
+  cause: unknown,
+): Promise<void> {
+  await work.onFailure(run, cause ?? new Error(error.message))
+  context.observer.warn('operation failed', {
+    ...describeClaim(run.claim),
+    reason: error.message,
+    ...(cause instanceof Error ? { error: messageOf(cause.cause ?? cause) } : {}),
+  })
+  const unclean = run.unclean || held.why === 'deadline'
+  await finish(run.claim, held, context, work.settlePolicy(held.storeNow()), { kind: 'failed', error }, unclean)
+}
+
+async function finish(
+  claim: Claim,
+  held: HeldLease,
+  context: RunContext,
+  policy: SettlePolicy,
+  outcome: Outcome,
+  unclean: boolean,
+): Promise<void> {
+  const finished = await context.store.finish(held.lease, snapshot => {
+    const finishing = unclean ? { ...snapshot.finishing, unclean } : snapshot.finishing
+    return settle({ ...snapshot, finishing }, outcome, policy)
+  })
+  if (!finished) await context.store.handBack(held.lease)
+  else if (outcome.kind === 'succeeded') context.observer.info('operation succeeded', describeClaim(claim))
+}
+
+function timedOut(claim: Claim): OperationError {
+  const { operation } = claim
+  const minutes = Math.round((operation.deadlineAt - operation.acceptedAt) / 60_000)
+  const doing = operation.description === undefined ? '' : ` Last: ${operation.description}.`
+  return { message: `The ${operation.action} did not end within its ${minutes} minute(s).${doing}` }
+}
+
+/** A parked operation is looked at when its time is over, so that it ends then. */
+function beforeDeadline(claim: Claim, until: number): number {
+  return Math.min(until, Math.max(claim.operation.deadlineAt, 0))
+}
+
+function describeClaim({ operation }: Claim) {
+  return {
+    operation: operation.id,
+    action: operation.action,
+    instance: operation.instanceId,
+    binding: operation.bindingId,
+    attempt: operation.attempt,
+  }
+}

@@ -1,0 +1,226 @@
+import type { Clock } from '../clock.ts'
+import type { Step } from '../domain/operation.ts'
+import { backOff, isExhausted, type RetryPolicy } from '../domain/retry.ts'
+import type { SharedWish } from '../domain/shared-claim.ts'
+import type { JsonObject } from '../protocol/json.ts'
+import type { Claim, Lease, Store } from '../store.ts'
+import { type Call, callWithDeadline } from './call.ts'
+import { isPermanent, messageOf, RunEnded, retryAfterMs, TerminalError } from './errors.ts'
+import type { HeldLease } from './held-lease.ts'
+
+/** Steps with this prefix decide whether the action may begin: when one of them refuses, nothing has been done. */
+export const beforePrefix = 'before: '
+
+export interface StepOptions {
+  readonly retry?: RetryPolicy
+  readonly timeoutMs?: number
+}
+
+/** Why the run has to end without a result for now: the failed steps, and when to come again. */
+export interface Retry {
+  readonly until: number
+  readonly description: string
+  readonly steps: readonly Step[]
+}
+
+export interface RunOptions {
+  readonly claim: Claim
+  readonly held: HeldLease
+  readonly store: Store
+  readonly clock: Clock
+  readonly random: () => number
+  readonly retry: RetryPolicy
+  readonly callTimeoutMs: number
+}
+
+/**
+ * One run of one operation, from a claim to its end: what an action can do durably. A run starts at the top of the action
+ * every time; finished steps answer from their checkpoints.
+ */
+export class Run {
+  readonly claim: Claim
+  readonly #held: HeldLease
+  readonly #store: Store
+  readonly #clock: Clock
+  readonly #random: () => number
+  readonly #retryPolicy: RetryPolicy
+  readonly #callTimeoutMs: number
+  readonly #lease: Lease
+  readonly #steps: Map<string, Step>
+  readonly #used = new Set<string>()
+  readonly #inFlight = new Set<Promise<unknown>>()
+  #state: JsonObject
+  #retry: Retry | undefined
+
+  constructor(options: RunOptions) {
+    const { claim } = options
+    this.claim = claim
+    this.#held = options.held
+    this.#store = options.store
+    this.#clock = options.clock
+    this.#random = options.random
+    this.#retryPolicy = options.retry
+    this.#callTimeoutMs = options.callTimeoutMs
+    this.#lease = options.held.lease
+    this.#steps = new Map(claim.steps.map(step => [step.name, step]))
+    this.#state = (claim.operation.bindingId === undefined ? claim.instance : claim.binding)?.state ?? {}
+  }
+
+  get signal(): AbortSignal {
+    return this.#held.signal
+  }
+
+  /** The state of the operation's resource, with what this operation has saved. */
+  get state(): JsonObject {
+    return this.#state
+  }
+
+  /** Set when a step has failed for now: the run can only end, whatever the action makes of the error. */
+  get retry(): Retry | undefined {
+    return this.#retry
+  }
+
+  /** Nothing was ever attempted under this operation, but for what stands before the action. */
+  get nothingDone(): boolean {
+    return [...this.#steps.keys()].every(name => name.startsWith(beforePrefix))
+  }
+
+  /** Some call failed or got no answer: it may still land, later than this run ends. */
+  get unclean(): boolean {
+    return [...this.#steps.values()].some(step => step.state === 'failed' || step.attempts > 1)
+  }
+
+  /** Runs `fn` once, however often the action runs: its output is kept and given back on every later run. */
+  step<T>(name: string, fn: (call: Call) => T | Promise<T>, options: StepOptions = {}): Promise<T> {
+    return this.#track(this.#step(name, fn, options))
+  }
+
+  /** Claims a shared resource; `create` runs where this operation is the one to make it. */
+  share(key: string, create: (call: Call) => unknown): Promise<void> {
+    return this.#track(this.#shared('acquire', key, create))
+  }
+
+  /** Lets go of a shared resource; `remove` runs where nobody else claims it. */
+  unshare(key: string, remove: (call: Call) => unknown): Promise<void> {
+    return this.#track(this.#shared('release', key, remove))
+  }
+
+  /** Merges into the resource's state at once, so that a clean-up after a failure knows it too. */
+  async saveState(patch: JsonObject): Promise<void> {
+    this.#state = toJson({ ...this.#state, ...patch }, 'The state')
+    this.#stillHeld(await this.#store.checkpoint(this.#lease, { state: this.#state }))
+  }
+
+  /** Shown by the platform while it polls. Not awaited by the action; the end of the run waits for it. */
+  describe(description: string): void {
+    if (description === '' || this.signal.aborted) return
+    const write = this.#store.checkpoint(this.#lease, { description }).then(held => this.#stillHeld(held))
+    this.#track(write).catch(() => {})
+  }
+
+  /** Every step that was started has ended, so nothing of this run is under way any more. */
+  async settled(): Promise<void> {
+    while (this.#inFlight.size > 0) await Promise.allSettled([...this.#inFlight])
+  }
+
+  async #step<T>(name: string, fn: (call: Call) => T | Promise<T>, options: StepOptions): Promise<T> {
+    if (this.#used.has(name))
+      throw new TerminalError(`The step "${name}" is used twice in one action: give each step its own name.`)
+    this.#used.add(name)
+    const before = this.#steps.get(name)
+    if (before?.state === 'done') return before.output as T
+    const { output, step } = await this.#attempt(name, fn, options)
+    const done: Step = { ...step, state: 'done', ...(output === undefined ? {} : { output }) }
+    this.#stillHeld(await this.#store.checkpoint(this.#lease, { step: done }))
+    this.#steps.set(name, done)
+    return output
+  }
+
+  async #shared(wish: Exclude<SharedWish, 'settle'>, key: string, fn: (call: Call) => unknown): Promise<void> {
+    const answer = this.#stillHeld(await this.#store.share(this.#lease, key, wish))
+    if (answer === 'ready') return
+    if (answer === 'busy') throw this.#retryLater(1_000, `waiting for the shared resource ${key}`)
+    await this.#attempt(`${wish} ${key}`, fn, {})
+    this.#stillHeld(await this.#store.share(this.#lease, key, 'settle'))
+  }
+
+  /** One call under a deadline. A failure either ends the run for now, or is final and thrown to the action. */
+  async #attempt<T>(
+    name: string,
+    fn: (call: Call) => T | Promise<T>,
+    options: StepOptions,
+  ): Promise<{ readonly output: T; readonly step: Omit<Step, 'state' | 'output'> }> {
+    if (this.#retry !== undefined) throw new RunEnded()
+    const timeoutMs = options.timeoutMs ?? this.#callTimeoutMs
+    if (timeoutMs > this.#callTimeoutMs)
+      throw new TerminalError(`The step "${name}" may take longer than the service's callTimeout: raise that first.`)
+    await this.#held.ensure(timeoutMs)
+    const { operation } = this.claim
+    const before = this.#steps.get(name)
+    const attempts = (before?.attempts ?? 0) + 1
+    const startedAt = before?.startedAt ?? operation.checkpointAt ?? operation.acceptedAt
+    try {
+      const output = await callWithDeadline(
+        fn,
+        { fence: operation.fence, key: `${operation.id}/${name}` },
+        { timeoutMs, signal: this.signal, clock: this.#clock },
+      )
+      return { output: toJson(output, `The output of step "${name}"`), step: { name, attempts, startedAt } }
+    } catch (error) {
+      this.signal.throwIfAborted()
+      throw await this.#failed({ name, state: 'failed', attempts, startedAt, error: messageOf(error) }, error, options)
+    }
+  }
+
+  async #failed(step: Step, error: unknown, options: StepOptions): Promise<Error> {
+    this.#steps.set(step.name, step)
+    const policy = options.retry ?? this.#retryPolicy
+    const exhausted = isExhausted(policy, step.attempts, step.startedAt, this.#held.storeNow())
+    if (isPermanent(error) || exhausted) {
+      this.#stillHeld(await this.#store.checkpoint(this.#lease, { step }))
+      if (error instanceof TerminalError) return error
+      const how = exhausted ? `gave up after ${step.attempts} attempt(s)` : 'was refused for good'
+      return new TerminalError(`The step "${step.name}" ${how}.`, { cause: error })
+    }
+    const delay = backOff(policy, step.attempts, this.#random(), retryAfterMs(error))
+    return this.#retryLater(delay, `the step "${step.name}" failed ${step.attempts} time(s), trying again`, step)
+  }
+
+  #retryLater(delayMs: number, description: string, step?: Step): RunEnded {
+    const until = this.#held.storeNow() + delayMs
+    const steps = step === undefined ? [] : [step]
+    const earlier = this.#retry
+    this.#retry =
+      earlier === undefined
+        ? { until, description, steps }
+        : { ...earlier, until: Math.max(earlier.until, until), steps: [...earlier.steps, ...steps] }
+    return new RunEnded()
+  }
+
+  /** A guarded write was refused: somebody else has the operation now. */
+  #stillHeld<T>(answer: T | false | undefined): T {
+    if (answer === false || answer === undefined) {
+      this.#held.lose()
+      throw new RunEnded()
+    }
+    return answer
+  }
+
+  #track<T>(promise: Promise<T>): Promise<T> {
+    this.#inFlight.add(promise)
+    const forget = () => this.#inFlight.delete(promise)
+    promise.then(forget, forget)
+    return promise
+  }
+}
+
+/** What the ledger gives back later is what the action gets now, so that a replay sees no difference. */
+function toJson<T>(value: T, what: string): T {
+  if (value === undefined) return value
+  try {
+    const text = JSON.stringify(value)
+    return text === undefined ? (undefined as T) : (JSON.parse(text) as T)
+  } catch (cause) {
+    throw new TerminalError(`${what} can not be kept: it is not JSON.`, { cause })
+  }
+}

@@ -1,0 +1,27 @@
+import type { ActionResult, SettlePolicy } from '../domain/outcome.ts'
+import type { RetryPolicy } from '../domain/retry.ts'
+import type { Claim } from '../store.ts'
+import type { Run } from './run.ts'
+
+/** Returned by an action that has to wait: the operation is parked and the action starts again from its top later. */
+export interface Wait {
+  readonly waitMs: number
+  readonly description: string
+}
+
+export function isWait(value: unknown): value is Wait {
+  return typeof value === 'object' && value !== null && 'waitMs' in value
+}
+
+/** How one claimed operation is done. The engine knows nothing of what it means. */
+export interface Work {
+  perform(run: Run): Promise<ActionResult | Wait>
+  /** Called once the outcome is a failure, before it is written; must not throw. */
+  onFailure(run: Run, error: unknown): Promise<void>
+  readonly retry: RetryPolicy
+  readonly callTimeoutMs: number
+  settlePolicy(now: number): SettlePolicy
+}
+
+/** Finds the work for a claim; undefined where this process has no driver for it. */
+export type FindWork = (claim: Claim) => Work | undefined

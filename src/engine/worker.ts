@@ -1,0 +1,147 @@
+import type { Clock } from '../clock.ts'
+import { sleep } from '../clock.ts'
+import type { Observer } from '../observer.ts'
+import type { Claim, Store } from '../store.ts'
+import { messageOf } from './errors.ts'
+import { HeldLease } from './held-lease.ts'
+import { type RunContext, runOperation } from './run-operation.ts'
+import type { FindWork } from './work.ts'
+
+export interface WorkerOptions {
+  readonly store: Store
+  readonly clock: Clock
+  readonly observer: Observer
+  readonly findWork: FindWork
+  readonly random: () => number
+  /** Names this process in the ledger. */
+  readonly owner: string
+  /** Operations run at the same time. */
+  readonly concurrency: number
+  readonly leaseMs: number
+  /** The longest time between two looks at the ledger. */
+  readonly pollIntervalMs: number
+}
+
+/**
+ * Claims due operations and runs them, until it is stopped. It keeps no list of pending work: what it forgets in a crash,
+ * the ledger still has.
+ */
+export class Worker {
+  readonly #options: WorkerOptions
+  readonly #context: RunContext
+  readonly #running = new Map<HeldLease, Promise<void>>()
+  readonly #stopping = new AbortController()
+  #wake: () => void = () => {}
+  #woken = false
+  #loop: Promise<void> | undefined
+  #stopListening: () => void = () => {}
+  #cancelRenewal: () => void = () => {}
+
+  constructor(options: WorkerOptions) {
+    this.#options = options
+    this.#context = options
+  }
+
+  start(): void {
+    this.#stopListening = this.#options.store.onWakeUp(wakeUp => {
+      if (wakeUp.type === 'work') this.#poke()
+    })
+    this.#scheduleRenewal()
+    this.#loop = this.#claimUntilStopped()
+  }
+
+  /** Stops claiming, gives running operations `graceMs` to end, then hands their leases back. */
+  async stop(graceMs: number): Promise<void> {
+    this.#stopping.abort()
+    this.#poke()
+    this.#stopListening()
+    await this.#loop
+    const idle = Promise.allSettled(this.#running.values())
+    const grace = new AbortController()
+    await Promise.race([idle, sleep(this.#options.clock, graceMs, grace.signal)])
+    grace.abort()
+    for (const held of this.#running.keys()) held.abort('stopping')
+    await Promise.allSettled(this.#running.values())
+    this.#cancelRenewal()
+  }
+
+  async #claimUntilStopped(): Promise<void> {
+    const { clock, pollIntervalMs, concurrency } = this.#options
+    while (!this.#stopping.signal.aborted) {
+      this.#woken = false
+      const free = concurrency - this.#running.size
+      const waitMs = free > 0 ? await this.#claim(free) : pollIntervalMs
+      if (waitMs > 0 && !this.#woken && !this.#stopping.signal.aborted) {
+        const woken = new AbortController()
+        this.#wake = () => woken.abort()
+        await sleep(clock, waitMs, woken.signal)
+        this.#wake = () => {}
+      }
+    }
+  }
+
+  /** Claims what is due and answers how long there is nothing more to do. */
+  async #claim(free: number): Promise<number> {
+    const { store, clock, owner, leaseMs, pollIntervalMs, observer } = this.#options
+    const sentAt = clock.now()
+    try {
+      const { claims, nextAt, now } = await store.claim(owner, free, leaseMs)
+      for (const claim of claims) this.#begin(claim, sentAt, now)
+      if (claims.length === free) return pollIntervalMs
+      return nextAt === undefined ? pollIntervalMs : Math.min(pollIntervalMs, Math.max(nextAt - now, 1))
+    } catch (error) {
+      observer.error('can not claim operations: the store does not answer', { error: messageOf(error) })
+      return pollIntervalMs
+    }
+  }
+
+  #begin(claim: Claim, sentAt: number, storeNow: number): void {
+    const { store, clock, leaseMs, observer } = this.#options
+    const lease = { operationId: claim.operation.id, fence: claim.operation.fence }
+    const held = new HeldLease({ lease, store, clock, leaseMs, sentAt, storeNow })
+    const done = runOperation(claim, held, this.#context)
+      .catch(error =>
+        // The ledger could not be written: the lease runs out and the operation goes on from its last checkpoint.
+        observer.error('operation interrupted', { operation: lease.operationId, error: messageOf(error) }),
+      )
+      .finally(() => {
+        held.end()
+        this.#running.delete(held)
+        this.#poke()
+      })
+    this.#running.set(held, done)
+  }
+
+  #poke(): void {
+    this.#woken = true
+    this.#wake()
+  }
+
+  #scheduleRenewal(): void {
+    this.#cancelRenewal = this.#options.clock.after(this.#options.leaseMs / 3, () => {
+      void this.#renew().finally(() => {
+        if (!this.#stopping.signal.aborted || this.#running.size > 0) this.#scheduleRenewal()
+      })
+    })
+  }
+
+  async #renew(): Promise<void> {
+    const { store, clock, leaseMs, observer } = this.#options
+    const holders = [...this.#running.keys()]
+    if (holders.length === 0) return
+    const sentAt = clock.now()
+    try {
+      const kept = await store.renew(
+        holders.map(held => held.lease),
+        leaseMs,
+      )
+      const fences = new Set(kept.map(lease => lease.fence))
+      for (const held of holders) {
+        if (fences.has(held.lease.fence)) held.renewed(sentAt)
+        else if (this.#running.has(held)) held.lose()
+      }
+    } catch (error) {
+      observer.error('can not renew leases: the store does not answer', { error: messageOf(error) })
+    }
+  }
+}

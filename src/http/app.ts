@@ -1,0 +1,123 @@
+import type { Authenticator, Principal } from '../authenticator.ts'
+import type { Route } from '../author/broker-definition.ts'
+import type { Broker, Caller } from '../broker/broker.ts'
+import { BrokerError } from '../protocol/errors.ts'
+import { parseOriginatingIdentity } from '../protocol/identity.ts'
+import { parseQuery } from '../protocol/query.ts'
+import { latestMinor, parseApiVersion } from '../protocol/version.ts'
+import { findAuthorRoute, runAuthorRoute } from './author-route.ts'
+import { dashboardRedirect } from './dashboard-redirect.ts'
+import { type Health, healthResponse } from './health.ts'
+import type { HttpApp, HttpRequest, HttpResponse } from './message.ts'
+import type { PresentCatalog } from './osb/catalog.ts'
+import { readJsonObject } from './read-body.ts'
+import { respondToError } from './respond.ts'
+import { createRoutes, findEndpoint, type OsbPath, parseOsbPath } from './routes.ts'
+
+export interface AppOptions {
+  readonly broker: Broker
+  readonly authenticator: Authenticator
+  readonly health: Health
+  readonly routes: readonly Route[]
+  readonly presentCatalog?: PresentCatalog
+  readonly bodyLimit: number
+  /** Where platforms and browsers reach this broker; made from the Host header where it is not set. */
+  readonly publicUrl?: string
+}
+
+const requestIdentity = 'x-broker-api-request-identity'
+
+/** The application: the order of its checks is the order of the lines (401, version, route, body, then the use case). */
+export function createApp(options: AppOptions): HttpApp {
+  const { broker, authenticator } = options
+  const routes = createRoutes(options.presentCatalog)
+
+  const handle = async (request: HttpRequest, path: string, query: string): Promise<HttpResponse> => {
+    const open = await openRoute(options, request, path)
+    if (open !== undefined) return open
+    const principal = await authenticator.authenticate(request.headers)
+    if (principal === undefined || !principal.roles.includes('platform'))
+      throw new BrokerError('Unauthorized', 'Send the credentials that were agreed for this broker.')
+    const minor = readVersion(request, broker.settings.missingVersionStatus)
+    const target = parseOsbPath(path)
+    if (target === undefined)
+      throw new BrokerError('NotFound', 'There is nothing at this path. The OSB API is under /v2.')
+    const endpoint = findEndpoint(routes, target, request.method)
+    return endpoint(broker, {
+      caller: toCaller(request, principal, target, options.publicUrl),
+      minor,
+      instanceId: target.instanceId,
+      bindingId: target.bindingId,
+      query: parseQuery(query),
+      ifNoneMatch: request.headers['if-none-match'],
+      body: () => readJsonObject(request, options.bodyLimit),
+    })
+  }
+
+  return async request => {
+    const mark = request.url.indexOf('?')
+    const path = mark < 0 ? request.url : request.url.slice(0, mark)
+    const query = mark < 0 ? '' : request.url.slice(mark + 1)
+    let response: HttpResponse
+    try {
+      response = await handle(request, path, query)
+    } catch (error) {
+      response = withChallenge(respondToError(error, minorOf(request), broker.observer), authenticator)
+    }
+    const identity = request.headers[requestIdentity]
+    if (identity === undefined) return response
+    return { ...response, headers: { ...response.headers, [requestIdentity]: identity } }
+  }
+}
+
+/** What needs no credentials: health, the author's own routes, and stand-in dashboard URLs, which are unguessable. */
+async function openRoute(
+  { broker, health, routes }: AppOptions,
+  request: HttpRequest,
+  path: string,
+): Promise<HttpResponse | undefined> {
+  if (path === '/healthz' || path === '/readyz') return healthResponse(health, path, request.method)
+  if (path.startsWith('/dashboards/')) return dashboardRedirect(broker, request.method, path)
+  const route = findAuthorRoute(routes, request.method, path)
+  return route === undefined ? undefined : runAuthorRoute(route, request, broker.store)
+}
+
+function readVersion(request: HttpRequest, missingStatus: 400 | 412): number {
+  const version = parseApiVersion(request.headers['x-broker-api-version'])
+  if (version === 'missing')
+    throw new BrokerError('MissingApiVersion', 'Send the header X-Broker-API-Version, for example 2.17.', {
+      status: missingStatus,
+    })
+  if (version === 'unsupported')
+    throw new BrokerError('UnsupportedApiVersion', 'This broker serves version 2.x of the OSB API, up to 2.17.')
+  return version.minor
+}
+
+/** Errors before the version is read are told in full to those who announced none. */
+function minorOf(request: HttpRequest): number {
+  const version = parseApiVersion(request.headers['x-broker-api-version'])
+  return typeof version === 'string' ? latestMinor : version.minor
+}
+
+function toCaller(
+  request: HttpRequest,
+  principal: Principal,
+  { prefix }: OsbPath,
+  publicUrl: string | undefined,
+): Caller {
+  const identity = parseOriginatingIdentity(request.headers['x-broker-api-originating-identity'])
+  const requestId = request.headers[requestIdentity]
+  return {
+    platform: prefix === undefined ? principal.platform : `${principal.platform}/${prefix}`,
+    ...(identity === undefined ? {} : { identity }),
+    ...(requestId === undefined ? {} : { requestId }),
+    get baseUrl() {
+      return publicUrl ?? `${request.encrypted ? 'https' : 'http'}://${request.headers.host ?? 'localhost'}`
+    },
+  }
+}
+
+function withChallenge(response: HttpResponse, authenticator: Authenticator): HttpResponse {
+  if (response.status !== 401) return response
+  return { ...response, headers: { ...response.headers, 'www-authenticate': authenticator.challenge } }
+}

@@ -1,0 +1,28 @@
+import type { Broker } from '../broker/broker.ts'
+import { findDashboard } from '../broker/dashboard.ts'
+import { BrokerError } from '../protocol/errors.ts'
+import { malformed } from '../protocol/fields.ts'
+import type { HttpResponse } from './message.ts'
+
+/** GET /dashboards/:instance_id/:token: the URL that stood in for a dashboard while its instance was being created. */
+export async function dashboardRedirect(broker: Broker, method: string, path: string): Promise<HttpResponse> {
+  if (method !== 'GET' && method !== 'HEAD') throw new BrokerError('MethodNotAllowed', 'This path takes GET.')
+  const [, , id = '', token = '', ...rest] = path.split('/')
+  const found =
+    token === '' || rest.length > 0 ? { kind: 'none' as const } : await findDashboard(broker, decode(id), token)
+  if (found.kind === 'found') return { status: 302, headers: { location: found.url }, body: '' }
+  if (found.kind === 'none') throw new BrokerError('NotFound', 'There is no dashboard at this address.')
+  return {
+    status: 503,
+    headers: { 'content-type': 'text/html; charset=utf-8', 'retry-after': '5', refresh: '5' },
+    body: '<!doctype html><title>Not yet</title><p>The instance is still being created. This page looks again by itself.',
+  }
+}
+
+function decode(segment: string): string {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    throw malformed('the path has a broken percent-escape')
+  }
+}

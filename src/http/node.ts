@@ -1,0 +1,165 @@
+import { createServer as createHttpServer, type Server, type ServerOptions } from 'node:http'
+import { createServer as createHttpsServer } from 'node:https'
+import type { AddressInfo, Socket } from 'node:net'
+import { type Clock, systemClock } from '../clock.ts'
+import { type Observer, silent } from '../observer.ts'
+import { BrokerError } from '../protocol/errors.ts'
+import type { HttpApp } from './message.ts'
+import { toListenError } from './node/listen-error.ts'
+import { createNodeListener, type NodeListener } from './node/listener.ts'
+import { refuseConnection, toRefusal } from './node/refuse.ts'
+import { loadTls, type TlsFiles } from './node/tls.ts'
+
+export { ListenError } from './node/listen-error.ts'
+export { createNodeListener, type NodeListener, type NodeListenerOptions } from './node/listener.ts'
+export type { TlsFiles } from './node/tls.ts'
+
+/** What one client may use. Sizes in bytes, times in milliseconds. A body's limit is the application's affair. */
+export interface NodeLimits {
+  /** Request line and headers together. */
+  readonly headerLimit: number
+  /** Until the headers have arrived, and until the whole request has. */
+  readonly headersTimeout: number
+  readonly requestTimeout: number
+  /** How long an unused connection stays open. */
+  readonly keepAliveTimeout: number
+}
+
+export interface ListenOptions {
+  readonly app: HttpApp
+  readonly host: string
+  /** 0 takes any free port. */
+  readonly port: number
+  readonly tls?: TlsFiles
+  readonly limits?: Partial<NodeLimits>
+  readonly observer?: Observer
+  readonly clock?: Clock
+}
+
+export interface RunningServer {
+  /** Where a client on this machine reaches it. */
+  readonly url: string
+  readonly port: number
+  /** Takes no more connections, lets running requests end for at most `graceMs`, then cuts what is left. */
+  close(graceMs: number): Promise<void>
+}
+
+/** Resolves when the server takes connections; throws ListenError where it can't. */
+export async function listen(options: ListenOptions): Promise<RunningServer> {
+  const { app, host, port, observer = silent, clock = systemClock } = options
+  const listener = createNodeListener(app, { observer, clock })
+  const server = await createServer(options)
+  const connections = trackConnections(server, options.tls !== undefined)
+  server.on('request', listener)
+  server.on('checkContinue', listener.awaited)
+  server.on('checkExpectation', (_, response) => {
+    const { status, headers, body } = toRefusal(expectationFailed())
+    response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body)
+  })
+  server.on('clientError', (error, socket) => refuseConnection(error, socket, listener.running, clock))
+  await bind(server, host, port)
+  server.on('error', error => observer.error('the HTTP server reported an error', { error }))
+  const address = server.address() as AddressInfo
+  let closed: Promise<void> | undefined
+  return {
+    url: `${options.tls === undefined ? 'http' : 'https'}://${toReachable(address)}:${address.port}`,
+    port: address.port,
+    close(graceMs) {
+      closed ??= closeGracefully(server, listener, connections, clock, graceMs)
+      return closed
+    },
+  }
+}
+
+/** Longer than the 60 to 90 seconds of common proxies, so that never the broker closes what a proxy is about to use. */
+const longKeepAlive = 95_000
+
+async function createServer({ tls, limits = {} }: ListenOptions): Promise<Server> {
+  const { headerLimit = 16_384, requestTimeout = 60_000, keepAliveTimeout = longKeepAlive } = limits
+  const headersTimeout = Math.min(limits.headersTimeout ?? 20_000, requestTimeout)
+  const options: ServerOptions = {
+    maxHeaderSize: headerLimit,
+    requestTimeout,
+    headersTimeout,
+    keepAliveTimeout,
+    connectionsCheckingInterval: Math.min(1000, Math.ceil(headersTimeout / 2)),
+    joinDuplicateHeaders: true,
+    // The listener checks Host itself: node would refuse without a body.
+    requireHostHeader: false,
+  }
+  const server: Server =
+    tls === undefined
+      ? createHttpServer(options)
+      : createHttpsServer({ ...options, ...(await loadTls(tls)), handshakeTimeout: headersTimeout })
+  // Their size limits their number; node would drop what exceeds a count without a word.
+  server.maxHeadersCount = 0
+  return server
+}
+
+function bind(server: Server, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const onError = (error: Error) => reject(toListenError(error, host, port))
+    server.once('error', onError)
+    server.listen({ host, port }, () => {
+      server.off('error', onError)
+      resolve()
+    })
+  })
+}
+
+interface Connections {
+  /** Those that HTTP is spoken on. */
+  readonly open: ReadonlySet<Socket>
+  /** All, those in a TLS handshake included. */
+  readonly raw: ReadonlySet<Socket>
+}
+
+function trackConnections(server: Server, encrypted: boolean): Connections {
+  const track = (event: string) => {
+    const sockets = new Set<Socket>()
+    server.on(event, (socket: Socket) => {
+      sockets.add(socket)
+      socket.once('close', () => sockets.delete(socket))
+    })
+    return sockets
+  }
+  const raw = track('connection')
+  return { raw, open: encrypted ? track('secureConnection') : raw }
+}
+
+async function closeGracefully(
+  server: Server,
+  listener: NodeListener,
+  connections: Connections,
+  clock: Clock,
+  graceMs: number,
+): Promise<void> {
+  listener.drain()
+  const busy = new Set([...listener.running].map(response => response.req.socket))
+  const ended = new Promise<void>(resolve => server.close(() => resolve()))
+  const cut = () => {
+    for (const socket of [...connections.open, ...connections.raw]) socket.destroy()
+  }
+  const cancel = clock.after(graceMs, cut)
+  // A connection that has spoken no HTTP yet is nobody's request.
+  const cutIdle = () => {
+    if (connections.open.size === 0) cut()
+  }
+  for (const socket of connections.open) {
+    socket.once('close', cutIdle)
+    if (!busy.has(socket)) socket.destroySoon()
+  }
+  cutIdle()
+  await ended
+  cancel()
+}
+
+function expectationFailed(): BrokerError {
+  return new BrokerError('MalformedRequest', 'Of all expectations only 100-continue is known.', { status: 417 })
+}
+
+function toReachable({ address, family }: AddressInfo): string {
+  if (address === '0.0.0.0') return '127.0.0.1'
+  if (address === '::') return '[::1]'
+  return family === 'IPv6' ? `[${address}]` : address
+}

@@ -1,0 +1,143 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { type Clock, systemClock } from '../../clock.ts'
+import { type Observer, silent } from '../../observer.ts'
+import { BrokerError } from '../../protocol/errors.ts'
+import type { HttpApp, HttpResponse } from '../message.ts'
+import { lingerMs, toRefusal } from './refuse.ts'
+import { announcedLength, NodeRequest } from './request.ts'
+
+/** For node's `request` event, and what a server that closes needs to know. */
+export interface NodeListener {
+  (request: IncomingMessage, response: ServerResponse): void
+  /** For `checkContinue`: the client is told to go on when the application asks for the body, not before. */
+  readonly awaited: (request: IncomingMessage, response: ServerResponse) => void
+  /** Responses that are not finished. */
+  readonly running: ReadonlySet<ServerResponse>
+  /** From here on every answer ends its connection. */
+  drain(): void
+}
+
+export interface NodeListenerOptions {
+  /** Hears of errors that the application did not turn into an answer. */
+  readonly observer?: Observer
+  readonly clock?: Clock
+}
+
+/** Serves the application to node:http: one object per request, one write per answer, no promise but the application's. */
+export function createNodeListener(app: HttpApp, options: NodeListenerOptions = {}): NodeListener {
+  const { observer = silent, clock = systemClock } = options
+  const running = new Set<ServerResponse>()
+  let draining = false
+
+  function serve(request: IncomingMessage, response: ServerResponse, awaited?: ServerResponse): void {
+    running.add(response)
+    const refusal = checkHost(request)
+    if (refusal !== undefined) {
+      answer(request, response, toRefusal(refusal))
+      return
+    }
+    try {
+      app(new NodeRequest(request, awaited)).then(
+        result => answer(request, response, result),
+        error => answer(request, response, fail(error)),
+      )
+    } catch (error) {
+      answer(request, response, fail(error))
+    }
+  }
+
+  function answer(request: IncomingMessage, response: ServerResponse, result: HttpResponse): void {
+    if (request.socket.destroyed || request.socket.writableEnded) {
+      running.delete(response)
+      return
+    }
+    if (draining || result.status === 413) response.shouldKeepAlive = false
+    try {
+      if (isLongUnread(request)) {
+        sendAndLinger(request, response, result, clock, () => running.delete(response))
+      } else {
+        send(request, response, result)
+        running.delete(response)
+      }
+    } catch (error) {
+      // Node refuses a header it can't write before it has sent anything.
+      if (response.headersSent) request.socket.destroy()
+      answer(request, response, fail(error))
+    }
+  }
+
+  function fail(error: unknown): HttpResponse {
+    if (error instanceof BrokerError) return toRefusal(error)
+    observer.error('a request could not be answered', {
+      error: error instanceof Error ? error : new Error(String(error)),
+    })
+    return toRefusal(new BrokerError('InternalError', 'The broker failed to answer. Its log says why.'))
+  }
+
+  return Object.assign((request: IncomingMessage, response: ServerResponse) => serve(request, response), {
+    awaited: (request: IncomingMessage, response: ServerResponse) => serve(request, response, response),
+    running,
+    drain: () => {
+      draining = true
+    },
+  })
+}
+
+/** RFC 9112, 3.2: exactly one Host, which HTTP/1.0 may leave out. */
+function checkHost({ headers, httpVersionMinor }: IncomingMessage): BrokerError | undefined {
+  const { host } = headers
+  const valid = host === undefined ? httpVersionMinor === 0 : !host.includes(',')
+  return valid ? undefined : new BrokerError('MalformedRequest', 'The request must have exactly one Host header.')
+}
+
+/** A short rest is dropped by node and the connection stays; for a long one that is not worth it. */
+function isLongUnread({ complete, headers }: IncomingMessage): boolean {
+  return !complete && (headers['transfer-encoding'] !== undefined || announcedLength(headers) > 65_536)
+}
+
+function send({ method }: IncomingMessage, response: ServerResponse, { status, headers, body }: HttpResponse): void {
+  response.writeHead(status, toFields(method, status, headers, body))
+  response.end(body)
+}
+
+/** Answers at once, then drops what still comes: closing in the middle of it would take the answer from the client. */
+function sendAndLinger(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { status, headers, body }: HttpResponse,
+  clock: Clock,
+  done: () => void,
+): void {
+  response.shouldKeepAlive = false
+  response.writeHead(status, toFields(request.method, status, headers, body))
+  if (body.length > 0) response.write(body)
+  else response.flushHeaders()
+  const finish = () => {
+    cancel()
+    request.off('end', finish).off('close', finish)
+    response.end()
+    done()
+  }
+  const cancel = clock.after(lingerMs, finish)
+  request.on('end', finish).on('close', finish).resume()
+}
+
+/** Names and values in turn: node writes them as they are. */
+function toFields(
+  method: string | undefined,
+  status: number,
+  headers: HttpResponse['headers'],
+  body: HttpResponse['body'],
+): string[] {
+  const fields: string[] = []
+  let sized = status === 204 || status === 304 || (method === 'HEAD' && body.length === 0)
+  for (const name in headers) {
+    const value = headers[name]
+    if (value === undefined) continue
+    fields.push(name, value)
+    if (name.length === 14 && name.toLowerCase() === 'content-length') sized = true
+  }
+  if (!sized)
+    fields.push('content-length', String(typeof body === 'string' ? Buffer.byteLength(body) : body.byteLength))
+  return fields
+}

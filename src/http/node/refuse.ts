@@ -1,0 +1,65 @@
+import { type ServerResponse, STATUS_CODES } from 'node:http'
+import type { Duplex } from 'node:stream'
+import type { Clock } from '../../clock.ts'
+import { BrokerError, type ErrorCode, toErrorBody } from '../../protocol/errors.ts'
+import type { HttpResponse } from '../message.ts'
+
+/** How long a connection is still read after its last answer, so that a client that is still sending can see it. */
+export const lingerMs = 2000
+
+/** What a request is answered with that the application never saw, or failed to answer. */
+export function toRefusal(error: BrokerError): HttpResponse {
+  return {
+    status: error.status,
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(toErrorBody(error)),
+  }
+}
+
+/**
+ * Answers what node's parser gave up on. Requests on the same connection that came whole are answered first and alone: the
+ * refusal of a later one must never be taken for theirs.
+ */
+export function refuseConnection(
+  error: Error,
+  socket: Duplex,
+  running: ReadonlySet<ServerResponse>,
+  clock: Clock,
+): void {
+  const code = 'code' in error ? String(error.code) : ''
+  // The rest of what was refused already, or its end.
+  if (socket.writableEnded) return
+  if (!socket.writable || isBroken(code)) {
+    socket.destroy()
+    return
+  }
+  const pending = [...running].filter(({ req }) => req.socket === socket)
+  const whole = pending.filter(({ req }) => req.complete)
+  for (const response of whole) response.shouldKeepAlive = false
+  if (whole.length > 0) return
+  const answered = pending.some(({ headersSent }) => headersSent)
+  socket.end(answered ? undefined : toWire(toRefusal(explain(code))))
+  clock.after(lingerMs, () => socket.destroy())
+}
+
+/** The peer is gone, or what it speaks is not TLS: there is nobody to answer. */
+function isBroken(code: string): boolean {
+  return code === 'ECONNRESET' || code === 'EPIPE' || code.startsWith('ERR_SSL') || code.startsWith('ERR_TLS')
+}
+
+function explain(code: string): BrokerError {
+  const [error, description] = explanations[code] ?? ['MalformedRequest', 'This is not a well-formed HTTP/1.1 request.']
+  return new BrokerError(error, description)
+}
+
+const explanations: Readonly<Record<string, readonly [ErrorCode, string]>> = {
+  HPE_HEADER_OVERFLOW: ['HeadersTooLarge', 'The request line and the headers are larger than allowed.'],
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: ['PayloadTooLarge', 'The extensions of a chunk are larger than allowed.'],
+  ERR_HTTP_REQUEST_TIMEOUT: ['RequestTimeout', 'The whole request did not arrive in time.'],
+}
+
+function toWire({ status, headers, body }: HttpResponse): string {
+  const fields = { ...headers, 'content-length': Buffer.byteLength(body), connection: 'close' }
+  const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}`)
+  return [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...lines, '', body].join('\r\n')
+}

@@ -1,0 +1,49 @@
+import { readFile } from 'node:fs/promises'
+import type { ServerOptions } from 'node:https'
+import { createSecureContext } from 'node:tls'
+import { ListenError } from './listen-error.ts'
+
+/** Paths of PEM files. With `ca` only clients are served that show a certificate which it has signed. */
+export interface TlsFiles {
+  readonly cert: string
+  readonly key: string
+  readonly ca?: string
+}
+
+export type TlsMaterial = Pick<ServerOptions, 'cert' | 'key' | 'ca' | 'requestCert' | 'rejectUnauthorized'>
+
+/** Reads and tries the files, so that a wrong one is named now and not with the first handshake. */
+export async function loadTls(files: TlsFiles): Promise<TlsMaterial> {
+  const [cert, key, ca] = await Promise.all([
+    read('certificate', files.cert),
+    read('private key', files.key),
+    files.ca === undefined ? undefined : read('CA certificate', files.ca),
+  ])
+  attempt(`the certificate ${files.cert} can't be used`, () => createSecureContext({ cert }))
+  attempt(`the private key ${files.key} can't be used`, () => createSecureContext({ key }))
+  attempt(`the private key ${files.key} does not belong to the certificate ${files.cert}`, () =>
+    createSecureContext({ cert, key }),
+  )
+  if (ca === undefined) return { cert, key }
+  attempt(`the CA certificate ${files.ca} can't be used`, () => createSecureContext({ ca }))
+  return { cert, key, ca, requestCert: true, rejectUnauthorized: true }
+}
+
+async function read(what: string, path: string): Promise<Buffer> {
+  try {
+    return await readFile(path)
+  } catch (error) {
+    const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
+    throw new ListenError(`the ${what} ${path} can't be read (${reason}): check server.tls`, { cause: error })
+  }
+}
+
+function attempt(what: string, use: () => unknown): void {
+  try {
+    use()
+  } catch (error) {
+    // OpenSSL's own words name the fault, never the content.
+    const reason = error instanceof Error ? error.message : 'unknown'
+    throw new ListenError(`${what} (${reason}): check server.tls`, { cause: error })
+  }
+}

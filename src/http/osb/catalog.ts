@@ -1,0 +1,45 @@
+import { createHash } from 'node:crypto'
+import { toWireCatalog } from '../../catalog/wire.ts'
+import type { Offering } from '../../protocol/catalog.ts'
+import { latestMinor } from '../../protocol/version.ts'
+import type { HttpResponse } from '../message.ts'
+import type { Endpoint } from './endpoint.ts'
+
+export type PresentCatalog = (offerings: readonly Offering[], platform: string) => Promise<readonly Offering[]>
+
+/** GET /v2/catalog -> 200, or 304 where the platform has it already (CAT-07). Rendered once per version. */
+export function createCatalogEndpoint(present: PresentCatalog | undefined): Endpoint {
+  const rendered = new Map<number, Rendered>()
+  return async (broker, request) => {
+    const minor = Math.min(request.minor, latestMinor)
+    const { offerings } = broker.services
+    if (present !== undefined)
+      return answer(render(await present(offerings, request.caller.platform), minor), request.ifNoneMatch)
+    let catalog = rendered.get(minor)
+    if (catalog === undefined) {
+      catalog = render(offerings, minor)
+      rendered.set(minor, catalog)
+    }
+    return answer(catalog, request.ifNoneMatch)
+  }
+}
+
+interface Rendered {
+  readonly etag: string
+  readonly found: HttpResponse
+}
+
+function render(offerings: readonly Offering[], minor: number): Rendered {
+  const body = Buffer.from(JSON.stringify(toWireCatalog(offerings, minor)))
+  const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"`
+  return { etag, found: { status: 200, headers: { 'content-type': 'application/json', etag }, body } }
+}
+
+function answer({ etag, found }: Rendered, ifNoneMatch: string | undefined): HttpResponse {
+  if (ifNoneMatch === undefined || !matches(ifNoneMatch, etag)) return found
+  return { status: 304, headers: { etag }, body: '' }
+}
+
+function matches(header: string, etag: string): boolean {
+  return header === '*' || header.split(',').some(candidate => candidate.trim().replace(/^W\//, '') === etag)
+}

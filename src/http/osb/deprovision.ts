@@ -1,0 +1,19 @@
+import { type Deleted, deprovision } from '../../broker/deprovision.ts'
+import { parseDeletion } from '../../protocol/deletion.ts'
+import { acceptsIncomplete } from '../../protocol/query.ts'
+import { trimBody } from '../../protocol/version.ts'
+import type { HttpResponse } from '../message.ts'
+import { json } from '../respond.ts'
+import type { Endpoint } from './endpoint.ts'
+
+/** DELETE /v2/service_instances/:instance_id -> 200 gone, 202 in progress */
+export const deprovisionEndpoint: Endpoint = async (broker, request) => {
+  const { caller, instanceId, query, minor } = request
+  const answer = await deprovision(broker, caller, instanceId, parseDeletion(query), acceptsIncomplete(query))
+  return deletedResponse(answer, minor)
+}
+
+export function deletedResponse(answer: Deleted, minor: number): HttpResponse {
+  if (answer.kind === 'deleted') return json(200, {})
+  return json(202, trimBody('update', { operation: answer.operation }, minor))
+}

@@ -1,0 +1,18 @@
+import type { Broker, Caller } from '../../broker/broker.ts'
+import type { JsonObject } from '../../protocol/json.ts'
+import type { Query } from '../../protocol/query.ts'
+import type { HttpResponse } from '../message.ts'
+
+/** A request to the OSB API after everything that is the same for all endpoints: authenticated, versioned, routed. */
+export interface OsbRequest {
+  readonly caller: Caller
+  /** The announced minor version; answers are trimmed to it. */
+  readonly minor: number
+  readonly instanceId: string
+  readonly bindingId: string
+  readonly query: Query
+  readonly ifNoneMatch: string | undefined
+  body(): Promise<JsonObject>
+}
+
+export type Endpoint = (broker: Broker, request: OsbRequest) => Promise<HttpResponse>

@@ -1,0 +1,52 @@
+import { lastOperation, type Polled } from '../../broker/last-operation.ts'
+import type { Operation } from '../../domain/operation.ts'
+import { checkHints } from '../../protocol/deletion.ts'
+import type { JsonObject } from '../../protocol/json.ts'
+import { trimBody } from '../../protocol/version.ts'
+import type { HttpResponse } from '../message.ts'
+import { json } from '../respond.ts'
+import type { Endpoint } from './endpoint.ts'
+
+/** GET /v2/service_instances/:instance_id/last_operation */
+export const lastInstanceOperationEndpoint: Endpoint = async (broker, { caller, instanceId, query, minor }) => {
+  checkHints(query)
+  return polledResponse(await lastOperation(broker, caller, { instanceId }, query.get('operation')), minor)
+}
+
+/** GET …/service_bindings/:binding_id/last_operation */
+export const lastBindingOperationEndpoint: Endpoint = async (broker, request) => {
+  const { caller, instanceId, bindingId, query, minor } = request
+  checkHints(query)
+  return polledResponse(await lastOperation(broker, caller, { instanceId, bindingId }, query.get('operation')), minor)
+}
+
+function polledResponse({ operation, retryAfter }: Polled, minor: number): HttpResponse {
+  const headers = retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) }
+  return json(200, trimBody('lastOperation', operationBody(operation), minor), headers)
+}
+
+function operationBody(operation: Operation): JsonObject {
+  const { description } = operation
+  const state = wireState(operation)
+  return {
+    state,
+    ...(description === undefined || description === '' ? {} : { description }),
+    ...(state === 'failed' ? failureFlags(operation) : {}),
+  }
+}
+
+/** DEP-05, UNB-03: a creation that a deletion has taken over from is reported as failed. */
+function wireState({ state }: Operation): 'in progress' | 'succeeded' | 'failed' {
+  if (state === 'succeeded') return 'succeeded'
+  return state === 'queued' || state === 'running' ? 'in progress' : 'failed'
+}
+
+/** POLL-18, POLL-19: only where the failed operation may have them. */
+function failureFlags({ action, error }: Operation): JsonObject {
+  const usable = action === 'update' || action === 'deprovision' ? error?.instanceUsable : undefined
+  const repeatable = action === 'update' ? error?.updateRepeatable : undefined
+  return {
+    ...(usable === undefined ? {} : { instance_usable: usable }),
+    ...(repeatable === undefined ? {} : { update_repeatable: repeatable }),
+  }
+}

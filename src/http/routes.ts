@@ -1,0 +1,87 @@
+import { BrokerError } from '../protocol/errors.ts'
+import { malformed } from '../protocol/fields.ts'
+import { bindEndpoint } from './osb/bind.ts'
+import { createCatalogEndpoint, type PresentCatalog } from './osb/catalog.ts'
+import { deprovisionEndpoint } from './osb/deprovision.ts'
+import type { Endpoint } from './osb/endpoint.ts'
+import { fetchBindingEndpoint } from './osb/fetch-binding.ts'
+import { fetchInstanceEndpoint } from './osb/fetch-instance.ts'
+import { lastBindingOperationEndpoint, lastInstanceOperationEndpoint } from './osb/last-operation.ts'
+import { provisionEndpoint } from './osb/provision.ts'
+import { unbindEndpoint } from './osb/unbind.ts'
+import { updateEndpoint } from './osb/update.ts'
+
+export type RouteTable = Readonly<Record<string, Readonly<Record<string, Endpoint>>>>
+
+/** The whole OSB API. `:instance` and `:binding` stand for one segment each. */
+export function createRoutes(presentCatalog: PresentCatalog | undefined): RouteTable {
+  return {
+    catalog: { GET: createCatalogEndpoint(presentCatalog) },
+    'service_instances/:instance': {
+      PUT: provisionEndpoint,
+      GET: fetchInstanceEndpoint,
+      PATCH: updateEndpoint,
+      DELETE: deprovisionEndpoint,
+    },
+    'service_instances/:instance/last_operation': { GET: lastInstanceOperationEndpoint },
+    'service_instances/:instance/service_bindings/:binding': {
+      PUT: bindEndpoint,
+      GET: fetchBindingEndpoint,
+      DELETE: unbindEndpoint,
+    },
+    'service_instances/:instance/service_bindings/:binding/last_operation': { GET: lastBindingOperationEndpoint },
+  }
+}
+
+export interface OsbPath {
+  /** The part of the path before `/v2`, if any: which platform this is (GEN-07). */
+  readonly prefix?: string
+  /** Undefined: under /v2, but nothing of ours. */
+  readonly route?: string
+  readonly instanceId: string
+  readonly bindingId: string
+}
+
+/**
+ * Splits first and decodes each segment once, so that `%2F` stays inside an id (URL-07). Undefined for paths outside
+ * `/v2` and `/:platform/v2`.
+ */
+export function parseOsbPath(path: string): OsbPath | undefined {
+  const segments = path.split('/').slice(1)
+  const prefixed = segments[0] !== 'v2'
+  if (prefixed && segments[1] !== 'v2') return undefined
+  const [, first, instance, second, binding, third] = prefixed ? segments.slice(1) : segments
+  const depth = segments.length - (prefixed ? 2 : 1)
+  const prefix = prefixed ? { prefix: decode(segments[0] ?? '') } : {}
+  const nothing = { ...prefix, instanceId: '', bindingId: '' }
+  if (first === 'catalog' && depth === 1) return { ...nothing, route: 'catalog' }
+  if (first !== 'service_instances' || instance === undefined || instance === '') return nothing
+  const instanceId = decode(instance)
+  const ofInstance = { ...prefix, instanceId, bindingId: '' }
+  if (depth === 2) return { ...ofInstance, route: 'service_instances/:instance' }
+  if (second === 'last_operation' && depth === 3)
+    return { ...ofInstance, route: 'service_instances/:instance/last_operation' }
+  if (second !== 'service_bindings' || binding === undefined || binding === '') return nothing
+  const ofBinding = { ...prefix, instanceId, bindingId: decode(binding) }
+  if (depth === 4) return { ...ofBinding, route: 'service_instances/:instance/service_bindings/:binding' }
+  if (third === 'last_operation' && depth === 5)
+    return { ...ofBinding, route: 'service_instances/:instance/service_bindings/:binding/last_operation' }
+  return nothing
+}
+
+export function findEndpoint(routes: RouteTable, path: OsbPath, method: string): Endpoint {
+  const methods = path.route === undefined ? undefined : routes[path.route]
+  if (methods === undefined) throw new BrokerError('NotFound', 'The OSB API has no such path.')
+  const endpoint = Object.hasOwn(methods, method) ? methods[method] : undefined
+  if (endpoint === undefined)
+    throw new BrokerError('MethodNotAllowed', `This path takes ${Object.keys(methods).join(', ')}.`)
+  return endpoint
+}
+
+function decode(segment: string): string {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    throw malformed('the path has a broken percent-escape')
+  }
+}

@@ -1,0 +1,38 @@
+/**
+ * Purser: an Open Service Broker for TypeScript.
+ *
+ * - `defineService`, `defineBroker`: what an author writes. `TerminalError`: "stop, retrying can not help".
+ * - `purser/server`: run a broker as a server, from code. `purser/client`: talk to any broker.
+ * - `purser/store`: the ledger's contract, and `purser/store/memory`, `purser/store/sqlite`.
+ * - `purser/protocol`: the OSB API's words. `purser/testing`: contract suites, a virtual clock, a test broker.
+ */
+export type { BrokerDefinition, Hook, LedgerView, Route } from './author/broker-definition.ts'
+export type {
+  ActionContext,
+  BindContext,
+  BindingInfo,
+  DeprovisionContext,
+  InstanceInfo,
+  ObserveContext,
+  ProvisionContext,
+  RetrySettings,
+  StepSettings,
+  UnbindContext,
+  UpdateContext,
+} from './author/context.ts'
+export {
+  type ActionSettings,
+  defineService,
+  type FetchedBinding,
+  type FetchedInstance,
+  type Service,
+  type ServiceDefinition,
+} from './author/define-service.ts'
+export type { BindResult, Endpoint, ObserveResult, ProvisionResult, VolumeMount } from './author/results.ts'
+export type { BrokerSettings } from './broker/settings.ts'
+export { type DefinedBroker, defineBroker, type EmbeddingOptions } from './define-broker.ts'
+export type { Duration } from './domain/duration.ts'
+export type { Call } from './engine/call.ts'
+export { TerminalError, type TerminalErrorOptions } from './engine/errors.ts'
+export type { Wait } from './engine/work.ts'
+export type { Offering, Plan } from './protocol/catalog.ts'

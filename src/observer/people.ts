@@ -1,0 +1,26 @@
+import type { LogFields } from '../observer.ts'
+import { type LoggedValue, toLoggedFields } from './fields.ts'
+
+/** One event for a terminal: time, level, message, `key=value`; a stack on lines of its own. Ends with a line break. */
+export function formatForPeople(at: number, level: string, message: string, fields: LogFields = {}): string {
+  const logged = Object.entries(toLoggedFields(fields))
+  const line = [new Date(at).toISOString(), level.toUpperCase().padEnd(5), escapeControls(message)]
+  for (const [name, value] of logged) line.push(`${name}=${formatValue(value)}`)
+  const stacks = logged.flatMap(([, value]) => (typeof value === 'object' && value.stack ? [value.stack] : []))
+  return `${[line.join(' '), ...stacks].join('\n')}\n`
+}
+
+function formatValue(value: LoggedValue): string {
+  if (typeof value !== 'object') return quote(String(value))
+  const cause = value.cause === undefined ? '' : ` (because: ${value.cause})`
+  return quote(`${value.code ?? value.name}: ${value.message}${cause}`)
+}
+
+/** Quoted where a reader could take it for more than one value; what a client sent can't begin a line of its own. */
+function quote(text: string): string {
+  return /^[^\s"=\p{Cc}]+$/u.test(text) ? text : escapeControls(JSON.stringify(text))
+}
+
+function escapeControls(text: string): string {
+  return text.replaceAll(/\p{Cc}/gu, character => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
+}

@@ -1,0 +1,34 @@
+import { malformed } from './fields.ts'
+
+/** The query of a request: each parameter at most once, decoded once. */
+export type Query = ReadonlyMap<string, string>
+
+const known = new Set(['service_id', 'plan_id', 'accepts_incomplete', 'operation'])
+
+/** A parameter of ours that comes twice is refused: platforms and proxies disagree about which one counts. */
+export function parseQuery(text: string): Query {
+  const query = new Map<string, string>()
+  if (text === '') return query
+  for (const part of text.split('&')) {
+    if (part === '') continue
+    const equals = part.indexOf('=')
+    const name = decode(equals < 0 ? part : part.slice(0, equals))
+    const value = equals < 0 ? '' : decode(part.slice(equals + 1))
+    if (known.has(name) && query.has(name)) throw malformed(`the query parameter ${name} came twice`)
+    query.set(name, value)
+  }
+  return query
+}
+
+/** Only the literal `true` means true (T-11). */
+export function acceptsIncomplete(query: Query): boolean {
+  return query.get('accepts_incomplete') === 'true'
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '))
+  } catch {
+    throw malformed('the query has a broken percent-escape')
+  }
+}

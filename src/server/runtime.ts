@@ -1,0 +1,104 @@
+import { randomUUID } from 'node:crypto'
+import { hostname } from 'node:os'
+import type { BrokerDefinition } from '../author/broker-definition.ts'
+import type { Authenticator } from '../authenticator.ts'
+import type { Broker } from '../broker/broker.ts'
+import { createFindWork } from '../broker/find-work.ts'
+import { startObservations } from '../broker/observations.ts'
+import { type DeclaredOfferings, resolveServices } from '../broker/resolve-services.ts'
+import { type BrokerSettings, defaultSettings } from '../broker/settings.ts'
+import { type Clock, systemClock } from '../clock.ts'
+import { Worker } from '../engine/worker.ts'
+import { createApp } from '../http/app.ts'
+import type { HttpApp } from '../http/message.ts'
+import { type Observer, silent } from '../observer.ts'
+import type { Store } from '../store.ts'
+
+export interface RuntimeOptions {
+  readonly definition: BrokerDefinition
+  readonly store: Store
+  readonly authenticator: Authenticator
+  readonly settings?: Partial<BrokerSettings>
+  readonly concurrency?: number
+  readonly pollIntervalMs?: number
+  readonly bodyLimit?: number
+  readonly publicUrl?: string
+  readonly clock?: Clock
+  readonly observer?: Observer
+  readonly random?: () => number
+}
+
+/** A broker at work: its application, and the worker that ends what it has accepted. */
+export interface Runtime {
+  readonly app: HttpApp
+  readonly store: Store
+  readonly broker: Broker
+  /**
+   * Lets waiting requests go, gives running operations `graceMs`, and hands the leases of the rest back. The store is the
+   * caller's to close.
+   */
+  stop(graceMs: number): Promise<void>
+}
+
+/** Puts the parts together. Refuses a catalog that could not work before anything runs. */
+export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
+  const { definition, store, clock = systemClock, observer = silent, random = Math.random } = options
+  const settings = { ...defaultSettings, ...options.settings }
+  const services = await resolveServices(definition.services, await declaredOfferings(definition), settings)
+  for (const warning of services.warnings) observer.warn(`catalog: ${warning}`)
+  const stopping = new AbortController()
+  const broker: Broker = { services, store, clock, observer, settings, stopping: stopping.signal }
+  const worker = new Worker({
+    store,
+    clock,
+    observer,
+    random,
+    findWork: createFindWork(broker, definition.hooks ?? [], random),
+    owner: `${hostname()}/${process.pid}/${randomUUID()}`,
+    concurrency: options.concurrency ?? 16,
+    leaseMs: settings.leaseMs,
+    pollIntervalMs: options.pollIntervalMs ?? 1_000,
+  })
+  const observes = definition.services.some(service => service.observe !== undefined)
+  const { presentCatalog } = definition
+  const app = createApp({
+    broker,
+    authenticator: options.authenticator,
+    routes: definition.routes ?? [],
+    ...(presentCatalog === undefined
+      ? {}
+      : { presentCatalog: async (offerings, platform) => presentCatalog(offerings, platform) }),
+    bodyLimit: options.bodyLimit ?? 1024 * 1024,
+    ...(options.publicUrl === undefined ? {} : { publicUrl: options.publicUrl }),
+    health: { readiness: () => readiness(store, stopping.signal) },
+  })
+  worker.start()
+  const stopObserving = observes ? startObservations(broker, random) : () => {}
+  return {
+    app,
+    store,
+    broker,
+    async stop(graceMs) {
+      stopObserving()
+      stopping.abort()
+      await worker.stop(graceMs)
+    },
+  }
+}
+
+async function declaredOfferings({ catalog }: BrokerDefinition): Promise<DeclaredOfferings> {
+  if (catalog === undefined) return { offerings: [], where: () => undefined }
+  if (typeof catalog !== 'string') return { offerings: catalog, where: () => undefined }
+  const { loadCatalogFile } = await import('../catalog/load-yaml.ts')
+  return loadCatalogFile(catalog)
+}
+
+async function readiness(store: Store, stopping: AbortSignal): Promise<string | undefined> {
+  if (stopping.aborted) return 'stopping'
+  try {
+    await store.ping()
+    return undefined
+  } catch {
+    return `the store ${store.name} does not answer`
+  }
+}

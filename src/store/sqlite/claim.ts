@@ -1,0 +1,69 @@
+import { nextState } from '../../domain/operation.ts'
+import type { Binding, Claim, Claims, Instance, Operation, Step } from '../../store.ts'
+import type { SqlRow } from './driver.ts'
+import { toOperation, toRow } from './rows.ts'
+import type { Statements } from './statements.ts'
+
+export interface ClaimRequest {
+  readonly owner: string
+  readonly max: number
+  readonly leaseMs: number
+  readonly now: number
+}
+
+/** Writes operation rows and the counter, nothing else: everything an operation refers to is only read. */
+export function claimDue(statements: Statements, { owner, max, leaseMs, now }: ClaimRequest): Claims {
+  const rows = statements.due.all(now, Math.max(0, max))
+  const lastFence = takeFences(statements, rows.length)
+  const claims = rows.map((row, index): Claim => {
+    const before = toOperation(row)
+    const lease = { leaseOwner: owner, leaseUntil: now + leaseMs, fence: lastFence + 1 + index }
+    const operation: Operation = { ...leased(before, now), ...lease }
+    writeLease(statements, operation)
+    return {
+      operation,
+      instance: toRow<Instance>(row.instance_doc, row.instance_sealed),
+      ...bindingOf(row),
+      steps: statements.steps.all(operation.id).map(step => toRow<Step>(step.doc, step.sealed)),
+      takenOver: before.state === 'running',
+    }
+  })
+  const next = statements.nextDue.get(lastFence)
+  return { claims, now, ...(next === undefined ? {} : { nextAt: Number(next.due_at) }) }
+}
+
+/** Answers the fence before the first of those that were taken. */
+function takeFences(statements: Statements, count: number): number {
+  const row = count === 0 ? statements.lastFence.get() : statements.takeFences.get(count)
+  return Number(row?.value) - count
+}
+
+function leased(before: Operation, now: number): Operation {
+  const takenOver = before.state === 'running'
+  return {
+    ...before,
+    state: nextState(before.state, 'claim'),
+    attempt: before.attempt + 1,
+    losses: before.losses + (takenOver ? 1 : 0),
+    unclean: before.unclean || takenOver,
+    checkpointAt: before.checkpointAt ?? now,
+  }
+}
+
+function writeLease(statements: Statements, operation: Operation): void {
+  const { attempt, losses, unclean, leaseOwner, leaseUntil, fence, checkpointAt, id } = operation
+  statements.lease.run(
+    attempt,
+    losses,
+    unclean ? 1 : 0,
+    leaseOwner ?? null,
+    leaseUntil ?? null,
+    fence,
+    checkpointAt ?? null,
+    id,
+  )
+}
+
+function bindingOf(row: SqlRow): { binding?: Binding } {
+  return row.binding_doc === null ? {} : { binding: toRow<Binding>(row.binding_doc, row.binding_sealed) }
+}

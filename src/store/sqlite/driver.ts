@@ -1,0 +1,142 @@
+/**
+ * What we need of a SQLite library, and the two that have it: Node's own, and `libsql` for Nodes without. Both work in the
+ * calling thread and finish a statement before they return.
+ */
+import { SqliteOpenError } from './errors.ts'
+
+export type SqlValue = string | number | null
+export type SqlRow = Readonly<Record<string, unknown>>
+
+export interface Statement {
+  /** For statements that give one row at most. */
+  get(...values: SqlValue[]): SqlRow | undefined
+  all(...values: SqlValue[]): readonly SqlRow[]
+  /** Answers how many rows were changed. */
+  run(...values: SqlValue[]): number
+}
+
+export interface Database {
+  exec(sql: string): void
+  prepare(sql: string): Statement
+  close(): void
+}
+
+export interface Driver {
+  readonly name: 'node:sqlite' | 'libsql'
+  open(file: string): Database
+}
+
+export async function loadDriver(): Promise<Driver> {
+  const driver = loadNodeDriver() ?? (await loadLibsqlDriver())
+  if (driver !== undefined) return driver
+  throw new SqliteOpenError(
+    'no-driver',
+    `this Node (${process.version}) has no node:sqlite and the package libsql is not installed: run "npm install libsql", or use Node 22.13 or later`,
+  )
+}
+
+/** Node's own SQLite, from 22.5 on (22.13 without a flag). */
+export function loadNodeDriver(): Driver | undefined {
+  const library = process.getBuiltinModule('node:sqlite') as NodeSqlite | undefined
+  if (library === undefined) return undefined
+  return {
+    name: 'node:sqlite',
+    open(file) {
+      const database = new library.DatabaseSync(file)
+      return {
+        exec: sql => database.exec(sql),
+        prepare(sql) {
+          const statement = database.prepare(sql)
+          return {
+            get: (...values) => statement.get(...values),
+            all: (...values) => statement.all(...values),
+            run: (...values) => Number(statement.run(...values).changes),
+          }
+        },
+        close: () => database.close(),
+      }
+    },
+  }
+}
+
+export async function loadLibsqlDriver(): Promise<Driver | undefined> {
+  const library = await importLibsql()
+  if (library === undefined) return undefined
+  return {
+    name: 'libsql',
+    open(file) {
+      const database = new library.default(file)
+      return {
+        exec: sql => database.exec(sql),
+        prepare(sql) {
+          const statement = database.prepare(sql)
+          // The values go in as one array: libsql takes a single argument that is an object, null too, for named values.
+          return {
+            get: (...values) => statement.get(values),
+            all: (...values) => statement.all(values),
+            run: (...values) => statement.run(values).changes,
+          }
+        },
+        close: () => database.close(),
+      }
+    },
+  }
+}
+
+/** The result code of an error that came from SQLite, without its extension; undefined for any other error. */
+export function resultCode(error: unknown): number | undefined {
+  if (!(error instanceof Error)) return undefined
+  const { rawCode, errcode } = error as { rawCode?: unknown; errcode?: unknown }
+  const code = rawCode ?? errcode
+  if (typeof code === 'number') return code & 0xff
+  // libsql can't open a file: the error has no code, only its text.
+  return error.message.startsWith('ConnectionFailed(') ? resultCodes.cantOpen : undefined
+}
+
+export const resultCodes = {
+  busy: 5,
+  noMemory: 7,
+  readOnly: 8,
+  inputOutput: 10,
+  corrupt: 11,
+  full: 13,
+  cantOpen: 14,
+  constraint: 19,
+  notADatabase: 26,
+} as const
+
+interface NodeSqlite {
+  readonly DatabaseSync: new (
+    file: string,
+  ) => {
+    exec(sql: string): void
+    prepare(sql: string): {
+      get(...values: SqlValue[]): SqlRow | undefined
+      all(...values: SqlValue[]): readonly SqlRow[]
+      run(...values: SqlValue[]): { readonly changes: number | bigint }
+    }
+    close(): void
+  }
+}
+
+interface Libsql {
+  readonly default: new (
+    file: string,
+  ) => {
+    exec(sql: string): void
+    prepare(sql: string): {
+      get(values: readonly SqlValue[]): SqlRow | undefined
+      all(values: readonly SqlValue[]): readonly SqlRow[]
+      run(values: readonly SqlValue[]): { readonly changes: number }
+    }
+    close(): void
+  }
+}
+
+async function importLibsql(): Promise<Libsql | undefined> {
+  try {
+    return (await import('libsql')) as unknown as Libsql
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,102 @@
+import type { WakeUp } from '../../store.ts'
+
+/**
+ * One write, in two parts: what the job itself does reads and decides and may throw, which rejects this job alone; what
+ * it returns writes. A job may be run again after everything it did was rolled back, so it keeps nothing in between.
+ */
+export type Job<Result> = (wake: WakeUp[]) => () => Result
+
+export interface Transactions {
+  begin(): void
+  commit(): void
+  /** Called after any failure, also where the database has rolled back by itself. */
+  rollback(): void
+  /** Whether the error came from the database: then the transaction can't be trusted any more. */
+  isDatabaseError(error: unknown): boolean
+}
+
+export interface GroupCommit {
+  /** Resolves when the job's effect is on the disk. */
+  run<Result>(job: Job<Result>): Promise<Result>
+  /** Does at once what is still queued. */
+  flush(): void
+}
+
+/**
+ * Gathers the writes of one turn of the event loop into one transaction, so that many requests share one sync of the disk.
+ * Where a write or the commit fails, everything is rolled back and the jobs run one by one: a bad one fails alone.
+ */
+export function createGroupCommit(transactions: Transactions, wake: (wakeUps: readonly WakeUp[]) => void): GroupCommit {
+  let queue: Entry[] = []
+
+  function next(): void {
+    const batch = queue.slice(0, largestBatch)
+    queue = queue.slice(largestBatch)
+    if (queue.length > 0) setImmediate(next)
+    commit(batch)
+  }
+
+  function commit(batch: readonly Entry[]): void {
+    const outcome = attempt(transactions, batch)
+    if (outcome.committed) {
+      for (const settle of outcome.settlements) settle()
+      wake(outcome.wakeUps)
+    } else if (batch.length === 1) {
+      for (const entry of batch) entry.reject(outcome.error)
+    } else {
+      for (const entry of batch) commit([entry])
+    }
+  }
+
+  return {
+    run<Result>(job: Job<Result>) {
+      return new Promise<Result>((resolve, reject) => {
+        if (queue.length === 0) setImmediate(next)
+        queue.push({ job, resolve: value => resolve(value as Result), reject })
+      })
+    },
+    flush() {
+      while (queue.length > 0) next()
+    },
+  }
+}
+
+/** Bounds how long one transaction holds the event loop. */
+const largestBatch = 500
+
+interface Entry {
+  readonly job: Job<unknown>
+  resolve(value: unknown): void
+  reject(error: unknown): void
+}
+
+type Outcome =
+  | { readonly committed: true; readonly settlements: readonly (() => void)[]; readonly wakeUps: readonly WakeUp[] }
+  | { readonly committed: false; readonly error: unknown }
+
+function attempt(transactions: Transactions, batch: readonly Entry[]): Outcome {
+  if (batch.length === 0) return { committed: true, settlements: [], wakeUps: [] }
+  const wakeUps: WakeUp[] = []
+  try {
+    transactions.begin()
+    const settlements = batch.map(entry => runEntry(transactions, entry, wakeUps))
+    transactions.commit()
+    return { committed: true, settlements, wakeUps }
+  } catch (error) {
+    transactions.rollback()
+    return { committed: false, error }
+  }
+}
+
+/** Answers how to settle the entry once the transaction is committed; throws where the transaction has failed. */
+function runEntry(transactions: Transactions, { job, resolve, reject }: Entry, wakeUps: WakeUp[]): () => void {
+  let write: () => unknown
+  try {
+    write = job(wakeUps)
+  } catch (error) {
+    if (transactions.isDatabaseError(error)) throw error
+    return () => reject(error)
+  }
+  const value = write()
+  return () => resolve(value)
+}

@@ -1,0 +1,79 @@
+import { closeSync, mkdirSync, openSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import type { Clock } from '../../clock.ts'
+import type { Store } from '../../store.ts'
+import { type Database, type Driver, loadDriver, resultCode, resultCodes } from './driver.ts'
+import { SqliteOpenError } from './errors.ts'
+import { toOpenError, unusablePath } from './failures.ts'
+import { checkVersion, migrate } from './migrations.ts'
+import { describeOwner, noteOwner, removeOwner } from './owner.ts'
+import { createSqliteStore } from './sqlite-store.ts'
+
+export interface SqliteStoreOptions {
+  /** Made where it is missing, with its folders. */
+  readonly file: string
+  readonly clock: Clock
+}
+
+/** Opens the database for this process alone; throws SqliteOpenError where it can't be had. */
+export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
+  return openWith(await loadDriver(), options)
+}
+
+/** The same with a driver of the caller's choice. */
+export function openWith(driver: Driver, { file: name, clock }: SqliteStoreOptions): Store {
+  const file = resolve(name)
+  createFile(file)
+  const database = openDatabase(driver, file)
+  try {
+    lock(database, file)
+    migrate(database)
+    noteOwner(file, clock.now())
+    return createSqliteStore({ database, file, clock, onClosed: () => removeOwner(file) })
+  } catch (error) {
+    database.close()
+    throw toOpenError(error, file)
+  }
+}
+
+/**
+ * For its owner's eyes only, before SQLite would make it readable for all. A file that exists is not touched: to open and
+ * close it here would end the locks that this process holds on it.
+ */
+function createFile(file: string): void {
+  try {
+    mkdirSync(dirname(file), { recursive: true })
+    closeSync(openSync(file, 'wx', 0o600))
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw unusablePath(file, error)
+  }
+}
+
+function openDatabase(driver: Driver, file: string): Database {
+  try {
+    return driver.open(file)
+  } catch (error) {
+    throw toOpenError(error, file)
+  }
+}
+
+/**
+ * Exclusive mode keeps the lock from the first access until the process ends, whichever way it ends. FULL syncs the log at
+ * every commit: an answer that was given outlives a power cut.
+ */
+function lock(database: Database, file: string): void {
+  try {
+    database.exec('PRAGMA locking_mode = EXCLUSIVE')
+    checkVersion(database, file)
+    const mode = database.prepare('PRAGMA journal_mode = WAL').get()?.journal_mode
+    if (mode !== 'wal') throw unusablePath(file, new Error(`its journal mode stays ${String(mode)}`))
+    database.exec('PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; BEGIN IMMEDIATE; COMMIT')
+  } catch (error) {
+    if (resultCode(error) !== resultCodes.busy) throw error
+    throw new SqliteOpenError(
+      'locked',
+      `${file} is held by ${describeOwner(file)}: one process at a time can use it. Stop that process, or name another file`,
+      error,
+    )
+  }
+}

@@ -1,0 +1,54 @@
+import type { JsonObject } from '../../protocol/json.ts'
+import type { Checkpoint, Lease, Parking, Step } from '../../store.ts'
+import type { SqlRow } from './driver.ts'
+import { fromStep, text, toText } from './rows.ts'
+import { seal, unseal } from './sealing.ts'
+import type { Statements } from './statements.ts'
+
+export function writeCheckpoint(statements: Statements, lease: Lease, checkpoint: Checkpoint, now: number): boolean {
+  const { operationId, fence } = lease
+  const description = toText(checkpoint.description)
+  const row =
+    checkpoint.step?.state === 'done'
+      ? statements.progress.get(description, now, operationId, fence)
+      : statements.describe.get(description, operationId, fence)
+  if (row === undefined) return false
+  if (checkpoint.step !== undefined) writeStep(statements, operationId, checkpoint.step)
+  if (checkpoint.state !== undefined) replaceState(statements, row, checkpoint.state)
+  return true
+}
+
+export function park(statements: Statements, { operationId, fence }: Lease, parking: Parking): boolean {
+  const changed = statements.park.run(parking.until, toText(parking.description), operationId, fence)
+  if (changed === 0) return false
+  if (parking.step !== undefined) writeStep(statements, operationId, parking.step)
+  return true
+}
+
+/** Answers whether anybody can start because of it. */
+export function handBack(statements: Statements, { operationId, fence }: Lease, now: number): boolean {
+  if (statements.park.run(now, null, operationId, fence) > 0) return true
+  if (statements.endSupersededLease.run(now, operationId, fence) === 0) return false
+  statements.startSuccessor.run(now, operationId)
+  return true
+}
+
+function writeStep(statements: Statements, operationId: string, step: Step): void {
+  if (statements.putStep.run(...fromStep(operationId, step)) > 0) return
+  throw new Error(`step ${step.name} of operation ${operationId} is done: it can't be written again`)
+}
+
+function replaceState(statements: Statements, operation: SqlRow, state: JsonObject): void {
+  const { instanceId, bindingId } = JSON.parse(text(operation.doc))
+  if (bindingId === undefined) {
+    const row = statements.instanceSealed.get(instanceId)
+    if (row !== undefined) statements.sealInstance.run(resealed(row, state), instanceId)
+  } else {
+    const row = statements.bindingSealed.get(instanceId, bindingId)
+    if (row !== undefined) statements.sealBinding.run(resealed(row, state), instanceId, bindingId)
+  }
+}
+
+function resealed(row: SqlRow, state: JsonObject): string {
+  return seal({ ...(unseal(text(row.sealed)) as object), state })
+}

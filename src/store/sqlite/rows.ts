@@ -1,0 +1,84 @@
+/** Between the rows of the tables and the rows of the ledger. */
+import type { Binding, HistoryEvent, Instance, Operation, Step } from '../../store.ts'
+import type { SqlRow, SqlValue } from './driver.ts'
+import { seal, unseal } from './sealing.ts'
+
+export function fromInstance({ parameters, state, ...doc }: Instance): SqlValue[] {
+  return [doc.id, doc.observeAt ?? null, JSON.stringify(doc), seal({ parameters, state })]
+}
+
+export function fromBinding({ parameters, state, result, ...doc }: Binding): SqlValue[] {
+  return [doc.instanceId, doc.id, doc.phase, JSON.stringify(doc), seal({ parameters, state, result })]
+}
+
+export function fromOperation(operation: Operation): SqlValue[] {
+  const { state, attempt, losses, notBefore, leaseOwner, leaseUntil, fence, ...others } = operation
+  const { drains, unclean, checkpointAt, description, input, ...doc } = others
+  return [
+    doc.id,
+    doc.instanceId,
+    doc.bindingId ?? null,
+    state,
+    attempt,
+    losses,
+    notBefore,
+    leaseOwner ?? null,
+    leaseUntil ?? null,
+    fence,
+    drains ?? null,
+    unclean ? 1 : 0,
+    checkpointAt ?? null,
+    toText(description),
+    JSON.stringify(doc),
+    seal({ input }),
+  ]
+}
+
+export function fromStep(operationId: string, { output, ...doc }: Step): SqlValue[] {
+  return [operationId, doc.name, doc.state, JSON.stringify(doc), seal({ output })]
+}
+
+export function fromHistory(event: HistoryEvent): SqlValue[] {
+  return [event.instanceId, JSON.stringify(event)]
+}
+
+/** An instance, a binding or a step: the document and what was sealed of it. */
+export function toRow<Row extends Instance | Binding | Step>(doc: unknown, sealed: unknown): Row {
+  return { ...JSON.parse(text(doc)), ...(unseal(text(sealed)) as object) }
+}
+
+export function toOperation(row: SqlRow): Operation {
+  return {
+    ...JSON.parse(text(row.doc)),
+    ...(unseal(text(row.sealed)) as object),
+    state: row.state,
+    attempt: row.attempt,
+    losses: row.losses,
+    notBefore: row.not_before,
+    ...present('leaseOwner', row.lease_owner),
+    ...present('leaseUntil', row.lease_until),
+    fence: row.fence,
+    ...present('drains', row.drains),
+    unclean: row.unclean === 1,
+    ...present('checkpointAt', row.checkpoint_at),
+    ...(row.description === null ? {} : { description: JSON.parse(text(row.description)) }),
+  }
+}
+
+export function toHistory(row: SqlRow): HistoryEvent {
+  return JSON.parse(text(row.doc))
+}
+
+/** Authors' words go through JSON too: SQLite's text ends where a NUL stands. */
+export function toText(words: string | undefined): string | null {
+  return words === undefined ? null : JSON.stringify(words)
+}
+
+export function text(value: unknown): string {
+  if (typeof value !== 'string') throw new TypeError('a column that holds text holds none')
+  return value
+}
+
+function present(key: string, value: unknown): object {
+  return value === null ? {} : { [key]: value }
+}

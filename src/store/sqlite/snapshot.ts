@@ -1,0 +1,49 @@
+import type { Binding, Change, Instance, Operation, Snapshot, Target, WakeUp } from '../../store.ts'
+import { fromBinding, fromHistory, fromInstance, fromOperation, toOperation, toRow } from './rows.ts'
+import type { Statements } from './statements.ts'
+
+export function readSnapshot(statements: Statements, now: number, target: Target): Snapshot {
+  const { instanceId, bindingId, predecessorId } = target
+  const row = statements.snapshot.get(instanceId)
+  // Bindings and operations refer to their instance: without it there are none.
+  if (row === undefined) return { now, liveBindings: 0, busyBindings: 0 }
+  const operation = readActive(statements, instanceId)
+  const binding = bindingId === undefined ? undefined : readBinding(statements, instanceId, bindingId)
+  const bindingOperation = bindingId === undefined ? undefined : readActive(statements, instanceId, bindingId)
+  const predecessor = predecessorId === undefined ? undefined : readBinding(statements, instanceId, predecessorId)
+  return {
+    now,
+    instance: toRow<Instance>(row.doc, row.sealed),
+    ...(operation === undefined ? {} : { operation }),
+    ...(binding === undefined ? {} : { binding }),
+    ...(bindingOperation === undefined ? {} : { bindingOperation }),
+    ...(predecessor === undefined ? {} : { predecessor }),
+    liveBindings: Number(row.live),
+    busyBindings: Number(row.busy),
+  }
+}
+
+export function readBinding(statements: Statements, instanceId: string, id: string): Binding | undefined {
+  const row = statements.binding.get(instanceId, id)
+  return row === undefined ? undefined : toRow<Binding>(row.doc, row.sealed)
+}
+
+export function applyChange(statements: Statements, change: Change, wake: WakeUp[]): void {
+  if (change.instance !== undefined) statements.putInstance.run(...fromInstance(change.instance))
+  for (const binding of change.bindings ?? []) statements.putBinding.run(...fromBinding(binding))
+  for (const operation of change.operations ?? []) statements.putOperation.run(...fromOperation(operation))
+  for (const id of change.forget ?? []) statements.forgetOperation.run(id)
+  for (const event of change.history ?? []) statements.appendHistory.run(...fromHistory(event))
+
+  const operations = change.operations ?? []
+  if (operations.some(operation => operation.state === 'queued')) wake.push({ type: 'work' })
+  for (const operation of operations) {
+    const ended = operation.state !== 'queued' && operation.state !== 'running'
+    if (ended) wake.push({ type: 'finished', operationId: operation.id })
+  }
+}
+
+function readActive(statements: Statements, instanceId: string, bindingId = ''): Operation | undefined {
+  const row = statements.activeOperation.get(instanceId, bindingId)
+  return row === undefined ? undefined : toOperation(row)
+}

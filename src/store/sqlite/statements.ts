@@ -1,0 +1,99 @@
+import type { Database, Statement } from './driver.ts'
+
+/** The condition of the partial indexes, word for word: SQLite uses one only where the query says the same. */
+const active = `state in ('queued', 'running')`
+
+const operationColumns = `operation.state, operation.attempt, operation.losses, operation.not_before,
+  operation.lease_owner, operation.lease_until, operation.fence, operation.drains, operation.unclean,
+  operation.checkpoint_at, operation.description, operation.doc, operation.sealed`
+
+/** The guard of every write of a worker. */
+const held = `id = ? and fence = ? and state = 'running'`
+
+/** Every statement of the store. Those whose rows are replaced are upserts: "replace" would delete a row's children. */
+export const sql = {
+  instance: 'select doc, sealed from instance where id = ?',
+  putInstance: `insert into instance (id, observe_at, doc, sealed) values (?, ?, ?, ?)
+    on conflict (id) do update set observe_at = excluded.observe_at, doc = excluded.doc, sealed = excluded.sealed`,
+  instanceSealed: 'select sealed from instance where id = ?',
+  sealInstance: 'update instance set sealed = ? where id = ?',
+  dueForObservation: 'select id from instance where observe_at <= ? order by observe_at, rowid limit ?',
+
+  // An accept's first read, in one statement: most requests need no other.
+  snapshot: `select doc, sealed,
+      (select count(*) from binding
+        where binding.instance_id = instance.id and phase in ('ready', 'creating', 'deleting')) as live,
+      (select count(*) from operation
+        where operation.instance_id = instance.id and binding_id is not null and ${active}) as busy
+    from instance where id = ?`,
+
+  binding: 'select doc, sealed from binding where instance_id = ? and id = ?',
+  bindings: `select doc, sealed from binding where instance_id = ? and phase <> 'deleted' order by rowid`,
+  putBinding: `insert into binding (instance_id, id, phase, doc, sealed) values (?, ?, ?, ?, ?)
+    on conflict (instance_id, id) do update set phase = excluded.phase, doc = excluded.doc, sealed = excluded.sealed`,
+  bindingSealed: 'select sealed from binding where instance_id = ? and id = ?',
+  sealBinding: 'update binding set sealed = ? where instance_id = ? and id = ?',
+
+  operation: `select ${operationColumns} from operation where id = ?`,
+  activeOperation: `select ${operationColumns} from operation
+    where instance_id = ? and ifnull(binding_id, '') = ? and ${active}`,
+  heldOperation: `select ${operationColumns} from operation where ${held}`,
+  putOperation: `insert into operation (id, instance_id, binding_id, state, attempt, losses, not_before, lease_owner,
+      lease_until, fence, drains, unclean, checkpoint_at, description, doc, sealed)
+    values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    on conflict (id) do update set instance_id = excluded.instance_id, binding_id = excluded.binding_id,
+      state = excluded.state, attempt = excluded.attempt, losses = excluded.losses, not_before = excluded.not_before,
+      lease_owner = excluded.lease_owner, lease_until = excluded.lease_until, fence = excluded.fence,
+      drains = excluded.drains, unclean = excluded.unclean, checkpoint_at = excluded.checkpoint_at,
+      description = excluded.description, doc = excluded.doc, sealed = excluded.sealed`,
+  forgetOperation: 'delete from operation where id = ?',
+
+  // "cross join" fixes the order of the tables: the due operations first, then what belongs to each.
+  due: `select ${operationColumns}, instance.doc as instance_doc, instance.sealed as instance_sealed,
+      binding.doc as binding_doc, binding.sealed as binding_sealed
+    from operation cross join instance on instance.id = operation.instance_id
+      left join binding on binding.instance_id = operation.instance_id and binding.id = operation.binding_id
+    where operation.${active} and operation.due_at <= ? order by operation.due_at, operation.rowid limit ?`,
+  // The fences of this claim are the highest there are: what lies at or below the one before was not claimed by it.
+  // "is not null" holds for every active operation; it lets SQLite search the index instead of walking it.
+  nextDue: `select due_at from operation where ${active} and due_at is not null and fence <= ? order by due_at limit 1`,
+  takeFences: `update counter set value = value + ? where name = 'fence' returning value`,
+  lastFence: `select value from counter where name = 'fence'`,
+  lease: `update operation set state = 'running', attempt = ?, losses = ?, unclean = ?, lease_owner = ?, lease_until = ?,
+      fence = ?, checkpoint_at = ? where id = ?`,
+
+  renew: `update operation set lease_until = ? where ${held} and lease_until > ?`,
+  describe: `update operation set description = ifnull(?, description) where ${held} returning doc`,
+  progress: `update operation set description = ifnull(?, description), losses = 0, checkpoint_at = ? where ${held}
+    returning doc`,
+  park: `update operation set state = 'queued', not_before = ?, lease_owner = null, lease_until = null,
+      description = ifnull(?, description) where ${held}`,
+  endSupersededLease: `update operation set lease_until = ? where id = ? and fence = ? and state = 'superseded'`,
+  startSuccessor: `update operation set not_before = min(not_before, ?) where drains = ? and state = 'queued'`,
+
+  steps: 'select doc, sealed from step where operation_id = ? order by rowid',
+  // Changes no row where the step is done: its output was promised.
+  putStep: `insert into step (operation_id, name, state, doc, sealed) values (?, ?, ?, ?, ?)
+    on conflict (operation_id, name) do update set state = excluded.state, doc = excluded.doc, sealed = excluded.sealed
+    where step.state <> 'done'`,
+
+  history: 'select doc from history where instance_id = ? order by seq',
+  appendHistory: 'insert into history (instance_id, doc) values (?, ?)',
+
+  shared: 'select phase, holder from shared_resource where key = ?',
+  putShared: `insert into shared_resource (key, phase, holder) values (?, ?, ?)
+    on conflict (key) do update set phase = excluded.phase, holder = excluded.holder`,
+  removeShared: 'delete from shared_resource where key = ?',
+  // Counts to one: decisions only ask whether there is another, and a popular resource has very many claims.
+  otherClaims: `select count(*) as count from
+    (select 1 from shared_claim where resource_key = ? and instance_id <> ? limit 1)`,
+  putClaim: 'insert into shared_claim (resource_key, instance_id) values (?, ?) on conflict do nothing',
+  removeClaim: 'delete from shared_claim where resource_key = ? and instance_id = ?',
+  holder: 'select state, lease_until from operation where id = ?',
+} as const
+
+export type Statements = Readonly<Record<keyof typeof sql, Statement>>
+
+export function prepareAll(database: Database): Statements {
+  return Object.fromEntries(Object.entries(sql).map(([name, text]) => [name, database.prepare(text)])) as Statements
+}

@@ -1,0 +1,34 @@
+import type { WakeUp } from '../store.ts'
+
+export interface WakeUps {
+  listen(listener: (wakeUp: WakeUp) => void): () => void
+  /** Tells every listener, after the current turn: never in the middle of a write, nor of the caller's own code. */
+  send(wakeUps: readonly WakeUp[]): void
+}
+
+export function createWakeUps(): WakeUps {
+  const listeners = new Set<(wakeUp: WakeUp) => void>()
+  return {
+    listen(listener) {
+      // A wrapper of its own, so that listening twice with one function means being told twice.
+      const entry = (wakeUp: WakeUp) => listener(wakeUp)
+      listeners.add(entry)
+      return () => listeners.delete(entry)
+    },
+    send(wakeUps) {
+      if (wakeUps.length === 0 || listeners.size === 0) return
+      queueMicrotask(() => {
+        for (const wakeUp of wakeUps) for (const listener of [...listeners]) tell(listener, wakeUp)
+      })
+    },
+  }
+}
+
+/** A wake-up is a hint; a listener that breaks on one must not take the others or the process with it. */
+function tell(listener: (wakeUp: WakeUp) => void, wakeUp: WakeUp): void {
+  try {
+    listener(wakeUp)
+  } catch {
+    // The listener's loss: it still finds its work by claiming.
+  }
+}

@@ -1,0 +1,39 @@
+/**
+ * What every store must do, as data: a test runner of any kind opens a subject for each case and runs it.
+ *
+ *     for (const { name, run } of storeContract) it(name, async () => { … await run(subject) … })
+ *
+ * A case that needs durability is to be skipped, with the subject's reason, where the subject has none.
+ */
+import { acceptCases } from './store-contract/accept.ts'
+import { changeCases } from './store-contract/changes.ts'
+import { claimCases } from './store-contract/claim.ts'
+import { concurrencyCases } from './store-contract/concurrency.ts'
+import { durabilityCases } from './store-contract/durability.ts'
+import { fenceCases } from './store-contract/fences.ts'
+import { finishCases } from './store-contract/finish.ts'
+import { handBackCases } from './store-contract/hand-back.ts'
+import { progressCases } from './store-contract/progress.ts'
+import { readCases } from './store-contract/reads.ts'
+import { sharedCases } from './store-contract/shared.ts'
+import type { StoreCase } from './store-contract/subject.ts'
+import { valueCases } from './store-contract/values.ts'
+import { wakeUpCases } from './store-contract/wake-ups.ts'
+
+export type { StoreCase, StoreSubject } from './store-contract/subject.ts'
+
+export const storeContract: readonly StoreCase[] = [
+  ...acceptCases,
+  ...changeCases,
+  ...claimCases,
+  ...progressCases,
+  ...finishCases,
+  ...handBackCases,
+  ...fenceCases,
+  ...sharedCases,
+  ...readCases,
+  ...valueCases,
+  ...wakeUpCases,
+  ...concurrencyCases,
+  ...durabilityCases,
+]

@@ -1,0 +1,107 @@
+import { spawn } from 'node:child_process'
+import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { runNode, useBuiltPackage } from './built-package.ts'
+import { findFreePort } from './canned-broker.ts'
+import { makeFolder, runCli } from './test-io.ts'
+
+const built = useBuiltPackage()
+const files = ['.gitignore', 'README.md', 'broker.mjs', 'package.json', 'purser.yaml']
+
+describe('purser init', () => {
+  it('writes a project and says what comes next', async () => {
+    const cwd = await makeFolder()
+    const { code, out, err } = await runCli(['init', 'My Broker'], { cwd })
+    expect((await readdir(join(cwd, 'My Broker'))).sort()).toEqual(files)
+    expect(out.trim().split('\n')).toHaveLength(files.length)
+    expect(err).toContain("Next:\n  cd 'My Broker'\n  npm install\n  npm start\n")
+    expect(code).toBe(0)
+    const { name, dependencies } = JSON.parse(await readFile(join(cwd, 'My Broker', 'package.json'), 'utf8'))
+    expect(name).toBe('my-broker')
+    expect(dependencies.purser).toMatch(/^file:/)
+  })
+
+  it('overwrites nothing, and lists what is in the way', async () => {
+    const cwd = await makeFolder()
+    await writeFile(join(cwd, 'broker.mjs'), 'mine')
+    await writeFile(join(cwd, 'README.md'), 'mine')
+    const { code, out, err } = await runCli(['init'], { cwd })
+    expect(err).toContain('why: these files would be overwritten: broker.mjs, README.md\n')
+    expect({ code, out }).toEqual({ code: 2, out: '' })
+    expect((await readdir(cwd)).sort()).toEqual(['README.md', 'broker.mjs'])
+    expect(await readFile(join(cwd, 'broker.mjs'), 'utf8')).toBe('mine')
+  })
+})
+
+describe('the project', { timeout: 120_000 }, () => {
+  it('runs, and offers what its README says', async () => {
+    const cwd = await makeFolder()
+    expect(await runNode(built.bin, ['init'], { cwd })).toMatchObject({ code: 0 })
+    await mkdir(join(cwd, 'node_modules'))
+    await symlink(built.folder, join(cwd, 'node_modules', 'purser'))
+    const { url } = await serve(cwd)
+    const purser = (...args: string[]) =>
+      runNode(built.bin, [...args, '--output', 'json'], { cwd, env: { PURSER_URL: url } })
+
+    expect(JSON.parse((await purser('catalog')).out).services).toHaveLength(1)
+    expect(await purser('provision', 'notes', 'small', '--id', 'my-notes')).toMatchObject({ code: 0 })
+    const bound = await purser('bind', 'my-notes', '--id', 'my-app')
+    const { credentials } = JSON.parse(bound.out)
+    const headers = { authorization: `Bearer ${credentials.token}` }
+    const put = (body: string) => fetch(`${credentials.url}/shopping`, { method: 'PUT', headers, body })
+    const get = () => fetch(`${credentials.url}/shopping`, { headers })
+    expect((await put('buy milk')).status).toBe(200)
+    expect(await (await get()).text()).toBe('buy milk')
+
+    expect(await purser('update', 'my-notes', '--param', 'maxLength=5')).toMatchObject({ code: 0 })
+    expect((await put('buy milk')).status).toBe(413)
+    expect(await purser('update', 'my-notes', '--param', 'maxLength=0')).toMatchObject({ code: 1 })
+    expect(JSON.parse((await purser('credentials', 'my-notes', 'my-app')).out).credentials).toEqual(credentials)
+
+    expect(await purser('unbind', 'my-notes', 'my-app')).toMatchObject({ code: 0 })
+    expect((await get()).status).toBe(401)
+    expect(await readdir(join(cwd, 'data'))).toHaveLength(1)
+    expect(await purser('deprovision', 'my-notes')).toMatchObject({ code: 0 })
+    expect(await readdir(join(cwd, 'data'))).toEqual([])
+  })
+})
+
+/** `npm start` of the project in `cwd`, on a free port; it goes with the test. */
+async function serve(cwd: string): Promise<{ url: string }> {
+  const port = await findFreePort()
+  const url = `http://127.0.0.1:${port}`
+  const child = spawn(process.execPath, [built.bin, 'serve', '--port', String(port)], {
+    cwd,
+    env: { PATH: process.env.PATH, NOTES_URL: url },
+  })
+  let log = ''
+  child.stdout.on('data', chunk => {
+    log += chunk
+  })
+  child.stderr.on('data', chunk => {
+    log += chunk
+  })
+  const ended = new Promise<void>(resolve => child.once('close', () => resolve()))
+  onTestFinished(async () => {
+    child.kill('SIGTERM')
+    await ended
+  })
+  while (!(await accepts(port))) {
+    if (child.exitCode !== null) throw new Error(`the broker ended:\n${log}`)
+  }
+  return { url }
+}
+
+function accepts(port: number): Promise<boolean> {
+  return new Promise(resolve => {
+    const socket = connect(port, '127.0.0.1')
+    const answer = (accepted: boolean) => () => {
+      socket.destroy()
+      setTimeout(resolve, accepted ? 0 : 20, accepted)
+    }
+    socket.once('connect', answer(true))
+    socket.once('error', answer(false))
+  })
+}

@@ -1,0 +1,76 @@
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { systemClock } from '../../src/clock.ts'
+import { openWith } from '../../src/store/sqlite/open.ts'
+import { sql } from '../../src/store/sqlite/statements.ts'
+import { bind, claimOne, finish, leaseOf, provision, standing } from '../../src/testing/store-contract/rows.ts'
+import { describeDrivers, testFolder, watch } from './sqlite-drivers.ts'
+
+const clock = systemClock
+
+describeDrivers('sqlite: the work behind a call', driver => {
+  it('commits the writes of one turn together', async () => {
+    const watched = watch(driver)
+    const store = openWith(watched, { file: join(testFolder(), 'ledger.db'), clock })
+    const commits = () => watched.executed.filter(text => text === 'COMMIT').length
+    await Promise.all(Array.from({ length: 100 }, (_, index) => provision(store, `i${index}`)))
+    expect(commits()).toBe(1)
+    for (let index = 0; index < 5; index += 1) await standing(store, `j${index}`)
+    expect(commits()).toBe(6)
+    await store.close()
+  })
+
+  it('resolves nothing before the commit', async () => {
+    const watched = watch(driver)
+    const store = openWith(watched, { file: join(testFolder(), 'ledger.db'), clock })
+    const atAnswer: (string | undefined)[] = []
+    await Promise.all(['a', 'b'].map(id => provision(store, id).then(() => atAnswer.push(watched.executed.at(-1)))))
+    expect(atAnswer).toEqual(['COMMIT', 'COMMIT'])
+    await store.close()
+  })
+
+  it('is set to survive a power cut', async () => {
+    const watched = watch(driver)
+    const store = openWith(watched, { file: join(testFolder(), 'ledger.db'), clock })
+    const pragma = (name: string) => watched.database().prepare(`pragma ${name}`).get()?.[name]
+    expect(['journal_mode', 'synchronous', 'foreign_keys', 'locking_mode'].map(pragma)).toEqual([
+      'wal',
+      2,
+      1,
+      'exclusive',
+    ])
+    await store.close()
+  })
+
+  it('keeps its log small, whatever is read in between', async () => {
+    const file = join(testFolder(), 'ledger.db')
+    const store = openWith(driver, { file, clock })
+    for (let index = 0; index < 600; index += 1) {
+      await standing(store, `i${index}`, { state: { filling: 'x'.repeat(16_000) } })
+      await bind(store, `i${index}`, 'b')
+      await finish(store, leaseOf(await claimOne(store)))
+      await store.bindings(`i${index}`)
+    }
+    expect(statSync(file).size).toBeGreaterThan(8_000_000)
+    expect(statSync(`${file}-wal`).size).toBeLessThan(6_000_000)
+    await store.close()
+  })
+
+  describe('finds its rows by an index', () => {
+    for (const [name, text] of Object.entries(sql)) {
+      it(name, async () => {
+        const watched = watch(driver)
+        const store = openWith(watched, { file: join(testFolder(), 'ledger.db'), clock })
+        const values = Array.from(text.matchAll(/\?/g), () => null)
+        const plan = watched
+          .database()
+          .prepare(`explain query plan ${text}`)
+          .all(...values)
+        const scans = plan.map(row => String(row.detail)).filter(detail => /^SCAN (?!CONSTANT|\()/.test(detail))
+        expect(scans).toEqual([])
+        await store.close()
+      })
+    }
+  })
+})

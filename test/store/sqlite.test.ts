@@ -1,0 +1,34 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { systemClock } from '../../src/clock.ts'
+import type { Driver } from '../../src/store/sqlite/driver.ts'
+import { openSqliteStore } from '../../src/store/sqlite/index.ts'
+import { openWith } from '../../src/store/sqlite/open.ts'
+import type { StoreSubject } from '../../src/testing/store-contract.ts'
+import { createVirtualClock } from '../../src/testing/virtual-clock.ts'
+import { runStoreContract } from './run-contract.ts'
+import { describeDrivers, temporaryFolder, testFolder } from './sqlite-drivers.ts'
+
+describeDrivers('sqlite', driver => runStoreContract('sqlite', () => createSubject(driver)))
+
+describe('openSqliteStore', () => {
+  it('finds a driver by itself and is named by its file', async () => {
+    const file = join(testFolder(), 'ledger.db')
+    const store = await openSqliteStore({ file, clock: systemClock })
+    expect(store.name).toBe(`sqlite:${file}`)
+    await store.ping()
+    await store.close()
+  })
+})
+
+function createSubject(driver: Driver): StoreSubject {
+  const folder = temporaryFolder()
+  const clock = createVirtualClock()
+  return {
+    clock,
+    durable: true,
+    open: async () => openWith(driver, { file: join(folder, 'ledger.db'), clock }),
+    destroy: async () => rmSync(folder, { recursive: true }),
+  }
+}
