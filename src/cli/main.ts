@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander'
 import { OsbConnectionError } from '../client/connection-error.ts'
+import { StartError } from '../server/start-error.ts'
 import { CliError } from './cli-error.ts'
 import { defineBindCommand } from './commands/bind.ts'
 import { defineCatalogCommand } from './commands/catalog.ts'
@@ -12,11 +13,12 @@ import { defineServeCommand } from './commands/serve.ts'
 import { defineStatusCommand } from './commands/status.ts'
 import { defineUnbindCommand } from './commands/unbind.ts'
 import { defineUpdateCommand } from './commands/update.ts'
+import { describeError } from './describe-error.ts'
 import type { CliIo } from './io.ts'
 import { hasColor, processIo } from './io.ts'
 import { examples } from './options.ts'
 import { packageVersion } from './package-info.ts'
-import { renderError } from './render/error.ts'
+import { renderError, renderStartError } from './render/error.ts'
 import { createStyle } from './render/style.ts'
 
 /** Runs one command; `args` come without the names of node and of the script. Resolves to the exit code. */
@@ -26,8 +28,9 @@ export async function main(args: readonly string[], io: CliIo): Promise<number> 
     return 0
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
-    io.stderr.write(describe(error, io))
-    return error instanceof CliError ? error.exitCode : 1
+    const { text, exitCode } = describeError(error, createStyle(hasColor(io)))
+    io.stderr.write(text)
+    return exitCode
   }
 }
 
@@ -62,7 +65,7 @@ function createProgram(io: CliIo): Command {
       )}\n\npurser help <command> shows the options and examples of a command.`,
     )
   program.commandsGroup('Brokers:')
-  defineServeCommand(program)
+  defineServeCommand(program, io)
   defineInitCommand(program, io)
   defineHashPasswordCommand(program, io)
   program.commandsGroup("A platform's verbs, against any broker:")
@@ -75,21 +78,4 @@ function createProgram(io: CliIo): Command {
   defineDeprovisionCommand(program, io)
   defineStatusCommand(program, io)
   return program
-}
-
-function describe(error: unknown, io: CliIo): string {
-  const style = createStyle(hasColor(io))
-  if (error instanceof CliError) return renderError(error, style)
-  if (error instanceof OsbConnectionError) {
-    return renderError({ what: error.what, why: `${error.why} (${error.where})`, next: error.next }, style)
-  }
-  const text = renderError(
-    {
-      what: 'purser met something it was not made for',
-      why: error instanceof Error ? error.message : String(error),
-      next: 'Please report this as a defect, with the lines below.',
-    },
-    style,
-  )
-  return `${text}${error instanceof Error ? (error.stack ?? '') : ''}\n`
 }

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /** The folder of the package that runs: the same from `src/cli` and from `dist/cli`. */
@@ -9,4 +10,11 @@ export function packageRoot(): string {
 export function packageVersion(): string {
   const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8')
   return (JSON.parse(text) as { version: string }).version
+}
+
+/** What people type to run this command again: the installed one, or the one of a clone. */
+export function commandName(cwd: string): string {
+  const root = packageRoot()
+  if (root.includes(`${sep}node_modules${sep}`)) return 'npx purser'
+  return `node ${relative(cwd, join(root, 'bin', 'purser.js'))}`
 }

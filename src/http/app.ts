@@ -58,13 +58,13 @@ export function createApp(options: AppOptions): HttpApp {
     const mark = request.url.indexOf('?')
     const path = mark < 0 ? request.url : request.url.slice(0, mark)
     const query = mark < 0 ? '' : request.url.slice(mark + 1)
+    const identity = request.headers[requestIdentity]
     let response: HttpResponse
     try {
       response = await handle(request, path, query)
     } catch (error) {
-      response = withChallenge(respondToError(error, minorOf(request), broker.observer), authenticator)
+      response = withChallenge(respondToError(error, minorOf(request), broker.observer, identity), authenticator)
     }
-    const identity = request.headers[requestIdentity]
     if (identity === undefined) return response
     return { ...response, headers: { ...response.headers, [requestIdentity]: identity } }
   }

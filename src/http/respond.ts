@@ -15,21 +15,31 @@ export function json(status: number, body: JsonObject, headers: Readonly<Record<
  * The one place where a failure becomes an answer. What is not one of ours is a blank 500 with a number to find it by in
  * the log; the store's trouble is a 503, so that a platform asks again and never takes it for a result.
  */
-export function respondToError(error: unknown, minor: number, observer: Observer): HttpResponse {
-  const known = toBrokerError(error, observer)
+export function respondToError(
+  error: unknown,
+  minor: number,
+  observer: Observer,
+  requestId: string | undefined,
+): HttpResponse {
+  const known = toBrokerError(error, observer, requestId)
   const retryAfter = known.retryAfter === undefined ? {} : { 'retry-after': String(known.retryAfter) }
   return json(known.status, trimBody('error', toErrorBody(known), minor), retryAfter)
 }
 
-function toBrokerError(error: unknown, observer: Observer): BrokerError {
+/** The platform's own name for the request stands in the log too (RID-05). */
+function toBrokerError(error: unknown, observer: Observer, request: string | undefined): BrokerError {
   if (error instanceof BrokerError) return error
   if (error instanceof StoreUnavailableError) {
-    observer.error('the store can not be used', { error: error.message })
+    observer.error('the store can not be used', { request, error: error.message })
     return new BrokerError('StoreUnavailable', 'The broker can not reach its store now. Repeat the request.', {
       retryAfter: 5,
     })
   }
   const incident = randomUUID()
-  observer.error('request failed', { incident, ...(error instanceof Error ? { error } : { reason: String(error) }) })
+  observer.error('request failed', {
+    incident,
+    request,
+    ...(error instanceof Error ? { error } : { reason: String(error) }),
+  })
   return new BrokerError('InternalError', `The broker failed. Its operator finds the reason under ${incident}.`)
 }

@@ -78,7 +78,9 @@ export function findEndpoint(routes: RouteTable, path: OsbPath, method: string):
   return endpoint
 }
 
+/** NUL ends a text in too many places to be part of a name; every other character is as good as any. */
 function decode(segment: string): string {
+  if (segment.includes('%00')) throw malformed('an id in the path holds a NUL character')
   try {
     return decodeURIComponent(segment)
   } catch {

@@ -9,12 +9,18 @@ export async function openStore(url: string, clock: Clock): Promise<Store> {
   }
   if (url.startsWith('sqlite:')) {
     const file = url.slice('sqlite:'.length).replace(/^\/\/(?=\/)/, '')
-    if (file === '') throw new Error(`The store "${url}" names no file: write sqlite:<path>, for example sqlite:purser.db`)
+    if (file === '')
+      throw new StoreUrlError(`The store "${url}" names no file: write sqlite:<path>, for example sqlite:purser.db`)
     const { openSqliteStore } = await import('../store/sqlite/index.ts')
     return openSqliteStore({ file, clock })
   }
   const scheme = /^[a-z+]+:/.exec(url)?.[0] ?? 'this'
-  throw new Error(
+  throw new StoreUrlError(
     `This version has no store for ${scheme} URLs. Use sqlite:<file>, or memory: to try something out (it forgets).`,
   )
+}
+
+/** A URL that names no store of this version. */
+export class StoreUrlError extends Error {
+  override readonly name = 'StoreUrlError'
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
-import type { BrokerDefinition } from '../author/broker-definition.ts'
 import type { Authenticator } from '../authenticator.ts'
+import type { BrokerDefinition } from '../author/broker-definition.ts'
 import type { Broker } from '../broker/broker.ts'
 import { createFindWork } from '../broker/find-work.ts'
 import { startObservations } from '../broker/observations.ts'
@@ -34,8 +34,8 @@ export interface Runtime {
   readonly store: Store
   readonly broker: Broker
   /**
-   * Lets waiting requests go, gives running operations `graceMs`, and hands the leases of the rest back. The store is the
-   * caller's to close.
+   * Claims nothing more, gives running operations `graceMs`, hands the leases of the rest back and lets requests go that
+   * still wait for one. The store is the caller's to close.
    */
   stop(graceMs: number): Promise<void>
 }
@@ -47,6 +47,7 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
   const services = await resolveServices(definition.services, await declaredOfferings(definition), settings)
   for (const warning of services.warnings) observer.warn(`catalog: ${warning}`)
   const stopping = new AbortController()
+  let ending = false
   const broker: Broker = { services, store, clock, observer, settings, stopping: stopping.signal }
   const worker = new Worker({
     store,
@@ -70,7 +71,7 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
       : { presentCatalog: async (offerings, platform) => presentCatalog(offerings, platform) }),
     bodyLimit: options.bodyLimit ?? 1024 * 1024,
     ...(options.publicUrl === undefined ? {} : { publicUrl: options.publicUrl }),
-    health: { readiness: () => readiness(store, stopping.signal) },
+    health: { readiness: () => (ending ? Promise.resolve('stopping') : readiness(store)) },
   })
   worker.start()
   const stopObserving = observes ? startObservations(broker, random) : () => {}
@@ -79,9 +80,10 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
     store,
     broker,
     async stop(graceMs) {
+      ending = true
       stopObserving()
-      stopping.abort()
       await worker.stop(graceMs)
+      stopping.abort()
     },
   }
 }
@@ -93,8 +95,7 @@ async function declaredOfferings({ catalog }: BrokerDefinition): Promise<Declare
   return loadCatalogFile(catalog)
 }
 
-async function readiness(store: Store, stopping: AbortSignal): Promise<string | undefined> {
-  if (stopping.aborted) return 'stopping'
+async function readiness(store: Store): Promise<string | undefined> {
   try {
     await store.ping()
     return undefined

@@ -54,8 +54,8 @@ export function exchange(port: number, text: string, then?: (socket: Socket) => 
 
 /** Status and body of the last answer in what `exchange` received. */
 export function parseAnswer(text: string): { status: number; head: string; body: unknown } {
-  const start = text.lastIndexOf('HTTP/1.1 ')
-  const [head = '', body = ''] = text.slice(start).split('\r\n\r\n')
+  const last = text.split(/^(?=HTTP\/1\.1 \d)/m).at(-1) ?? ''
+  const [head = '', body = ''] = last.split('\r\n\r\n')
   return { status: Number(head.split(' ')[1]), head: head.toLowerCase(), body: JSON.parse(body) }
 }
 

@@ -1,14 +1,17 @@
 import type { Command } from 'commander'
+import type { CliIo } from '../io.ts'
 import { examples, parsePort } from '../options.ts'
+import { commandName } from '../package-info.ts'
 
 interface ServeOptions {
   readonly host?: string
   readonly port?: number
   readonly store?: string
   readonly config?: string
+  readonly demo?: boolean
 }
 
-export function defineServeCommand(program: Command): void {
+export function defineServeCommand(program: Command, io: CliIo): void {
   program
     .command('serve')
     .argument('[broker]', 'module whose default export is a broker (default: the one purser.yaml names)')
@@ -17,6 +20,7 @@ export function defineServeCommand(program: Command): void {
     .option('--port <port>', 'port to listen on; 0 takes a free one (default: 8080)', parsePort)
     .option('--store <url>', 'where to keep state, such as sqlite:purser.db or memory:')
     .option('--config <file>', 'settings (default: purser.yaml in the current folder, if it is there)')
+    .option('--demo', 'serve the demo catalog where no broker is named')
     .addHelpText(
       'after',
       examples(
@@ -26,8 +30,8 @@ export function defineServeCommand(program: Command): void {
       ),
     )
     .action(async (module: string | undefined, options: ServeOptions) => {
-      const path: string = '../../server/serve.ts'
-      const { runServe } = (await import(path)) as { runServe(options: object): Promise<void> }
-      await runServe({ module, ...options })
+      const { runServe } = await import('../../server/serve.ts')
+      const { env, cwd } = io
+      await runServe({ module, ...options, command: commandName(cwd), env, cwd, stdout: process.stdout })
     })
 }

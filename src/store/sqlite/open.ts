@@ -27,6 +27,7 @@ export function openWith(driver: Driver, { file: name, clock }: SqliteStoreOptio
   const database = openDatabase(driver, file)
   try {
     lock(database, file)
+    configure(database)
     migrate(database)
     noteOwner(file, clock.now())
     return createSqliteStore({ database, file, clock, onClosed: () => removeOwner(file) })
@@ -57,17 +58,14 @@ function openDatabase(driver: Driver, file: string): Database {
   }
 }
 
-/**
- * Exclusive mode keeps the lock from the first access until the process ends, whichever way it ends. FULL syncs the log at
- * every commit: an answer that was given outlives a power cut.
- */
+/** Exclusive mode keeps the lock from the first access until the process ends, whichever way it ends. */
 function lock(database: Database, file: string): void {
   try {
     database.exec('PRAGMA locking_mode = EXCLUSIVE')
     checkVersion(database, file)
     const mode = database.prepare('PRAGMA journal_mode = WAL').get()?.journal_mode
     if (mode !== 'wal') throw unusablePath(file, new Error(`its journal mode stays ${String(mode)}`))
-    database.exec('PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; BEGIN IMMEDIATE; COMMIT')
+    database.exec('BEGIN IMMEDIATE; COMMIT')
   } catch (error) {
     if (resultCode(error) !== resultCodes.busy) throw error
     throw new SqliteOpenError(
@@ -76,4 +74,13 @@ function lock(database: Database, file: string): void {
       error,
     )
   }
+}
+
+/**
+ * FULL syncs the log at every commit: an answer that was given outlives a power cut. The log is copied into the database
+ * after 16 MB instead of 4, and the cache is 32 MB instead of 2, since a batch touches many pages of every index.
+ */
+function configure(database: Database): void {
+  database.exec(`PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;
+    PRAGMA wal_autocheckpoint = 4000; PRAGMA cache_size = -32768`)
 }

@@ -2,14 +2,17 @@ import type { Binding, Change, Instance, Operation, Snapshot, Target, WakeUp } f
 import { fromBinding, fromHistory, fromInstance, fromOperation, toOperation, toRow } from './rows.ts'
 import type { Statements } from './statements.ts'
 
-export function readSnapshot(statements: Statements, now: number, target: Target): Snapshot {
+/** `held` is an operation of the target that is known to be the active one: it is not read again. */
+export function readSnapshot(statements: Statements, now: number, target: Target, held?: Operation): Snapshot {
   const { instanceId, bindingId, predecessorId } = target
   const row = statements.snapshot.get(instanceId)
   // Bindings and operations refer to their instance: without it there are none.
   if (row === undefined) return { now, liveBindings: 0, busyBindings: 0 }
-  const operation = readActive(statements, instanceId)
+  const active = (id?: string) =>
+    held !== undefined && held.bindingId === id ? held : readActive(statements, instanceId, id)
+  const operation = active()
   const binding = bindingId === undefined ? undefined : readBinding(statements, instanceId, bindingId)
-  const bindingOperation = bindingId === undefined ? undefined : readActive(statements, instanceId, bindingId)
+  const bindingOperation = bindingId === undefined ? undefined : active(bindingId)
   const predecessor = predecessorId === undefined ? undefined : readBinding(statements, instanceId, predecessorId)
   return {
     now,

@@ -61,7 +61,8 @@ export function createSqliteStore({ database, file, clock, onClosed }: SqliteSto
         const row = statements.heldOperation.get(lease.operationId, lease.fence)
         if (row === undefined) return () => false
         const finishing = toOperation(row)
-        const change = decide({ ...readSnapshot(statements, clock.now(), targetOf(statements, finishing)), finishing })
+        const target = targetOf(statements, finishing)
+        const change = decide({ ...readSnapshot(statements, clock.now(), target, finishing), finishing })
         return () => {
           applyChange(statements, change, wake)
           return true

@@ -91,14 +91,18 @@ export const acceptCases = [
     assert.equal((await snapshotOf(store, { instanceId: 'i' })).liveBindings, 3)
   }),
 
-  storeCase('accept: busy bindings are those with an active operation', async ({ store }) => {
-    await standing(store, 'i')
-    await bind(store, 'i', 'queued')
-    await bind(store, 'i', 'done', { state: 'succeeded' })
-    await claimOne(store)
-    await bind(store, 'i', 'queued too')
-    assert.equal((await snapshotOf(store, { instanceId: 'i' })).busyBindings, 2)
-  }),
+  storeCase(
+    'accept: busy bindings are those with an active operation, the instance’s own not counted',
+    async ({ store }) => {
+      await standing(store, 'i')
+      await bind(store, 'i', 'queued')
+      await bind(store, 'i', 'done', { state: 'succeeded' })
+      await claimOne(store)
+      await bind(store, 'i', 'queued too')
+      await provision(store, 'i')
+      assert.equal((await snapshotOf(store, { instanceId: 'i' })).busyBindings, 2)
+    },
+  ),
 
   storeCase('accept: a decision that throws is the caller’s error and writes nothing', async ({ store }) => {
     await provision(store, 'i')

@@ -55,6 +55,18 @@ export const handBackCases = [
     assert.deepEqual(await store.operation('delete'), operation)
   }),
 
+  storeCase('handBack: a successor that has ended is left alone', async ({ store, clock }) => {
+    await provision(store, 'i')
+    const lease = leaseOf(await claimOne(store))
+    await supersede(store, 'i', 'delete')
+    await supersede(store, 'i', 'second delete')
+    const ended = await store.operation('delete')
+    await clock.advance(5)
+    await store.handBack(lease)
+    assert.equal(ended?.state, 'superseded')
+    assert.deepEqual(await store.operation('delete'), ended)
+  }),
+
   storeCase('handBack: an older holder does not open the way', async ({ store, clock }) => {
     await provision(store, 'i')
     const old = leaseOf(await claimOne(store))

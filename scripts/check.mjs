@@ -1,0 +1,22 @@
+// npm run check: everything that can be said about the sources without running them.
+import { join } from 'node:path'
+import { ensureInstalled, root, run, say } from './setup.mjs'
+
+ensureInstalled()
+const bin = name => join(root, 'node_modules', '.bin', name)
+const checks = [
+  ['types', bin('tsc'), ['--noEmit']],
+  ['format, lint and import cycles', bin('biome'), ['ci', '--error-on-warnings', '.']],
+  ['unused code', bin('knip'), []],
+  [
+    'architecture and documents',
+    bin('vitest'),
+    ['run', 'test/architecture.test.ts', 'test/docs', 'test/conformance/coverage.test.ts'],
+  ],
+  ['build', bin('tsc'), ['-p', 'tsconfig.build.json']],
+  ['package', bin('publint'), []],
+]
+for (const [name, command, args] of checks) {
+  say(`check: ${name}`)
+  run(command, args)
+}

@@ -1,0 +1,66 @@
+// What `npm start` and `npm test` need before anything else, in a clean clone too: the packages of the lock file and a
+// build of the sources. Plain JavaScript without dependencies, because nothing is installed yet.
+import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+export const root = dirname(dirname(fileURLToPath(import.meta.url)))
+
+/** Installs what the lock file says, unless exactly that is there. */
+export function ensureInstalled() {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+  if (major < 20 || (major === 20 && minor < 19)) {
+    fail(`Purser needs Node.js 20.19 or newer; this is ${process.versions.node}. Install a newer one and try again.`)
+  }
+  const stamp = join(root, 'node_modules', '.purser-installed')
+  const wanted = hash([join(root, 'package-lock.json')]) + process.version
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return
+  say('installing packages')
+  run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'])
+  writeFileSync(stamp, wanted)
+}
+
+/** Builds `dist/`, unless it was built from exactly these sources. */
+export function ensureBuilt() {
+  const stamp = join(root, 'dist', '.built-from')
+  const wanted = hash([
+    ...filesBelow(join(root, 'src')),
+    join(root, 'tsconfig.json'),
+    join(root, 'tsconfig.build.json'),
+  ])
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return
+  say('building')
+  run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', 'tsconfig.build.json'])
+  mkdirSync(dirname(stamp), { recursive: true })
+  writeFileSync(stamp, wanted)
+}
+
+/** Runs a command in the project's folder and ends this process where it fails. */
+export function run(command, args, options = {}) {
+  const { status, error, signal } = spawnSync(command, args, { cwd: root, stdio: 'inherit', ...options })
+  if (error !== undefined) fail(`${command} can not be run: ${error.message}`)
+  if (status !== 0) process.exit(status ?? (signal === null ? 1 : 130))
+}
+
+export function say(what) {
+  process.stderr.write(`purser: ${what}\n`)
+}
+
+function fail(what) {
+  say(what)
+  process.exit(1)
+}
+
+function hash(files) {
+  const sum = createHash('sha256')
+  for (const file of files.sort()) sum.update(file).update(readFileSync(file))
+  return sum.digest('hex')
+}
+
+function filesBelow(folder) {
+  return readdirSync(folder, { withFileTypes: true, recursive: true })
+    .filter(entry => entry.isFile() && !entry.name.includes('.test'))
+    .map(entry => join(entry.parentPath ?? entry.path, entry.name))
+}

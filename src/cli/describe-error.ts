@@ -1,0 +1,43 @@
+import { renderError, renderListing } from './render/error.ts'
+import type { Style } from './render/style.ts'
+
+/** What stderr says about an error, and the exit code it means. */
+export interface DescribedError {
+  readonly text: string
+  readonly exitCode: 1 | 2
+}
+
+/** Errors are known by their names and shapes: to import their classes would load what `purser --help` does not need. */
+export function describeError(error: unknown, style: Style): DescribedError {
+  if (!(error instanceof Error)) return describeDefect(String(error), '', style)
+  if (hasParts(error)) return { text: renderError(error, style), exitCode: exitCodeOf(error) }
+  if (mistakes.has(error.name)) return { text: renderListing(error.message, style), exitCode: 2 }
+  if (obstacles.has(error.name)) return { text: renderListing(error.message, style), exitCode: 1 }
+  return describeDefect(error.message, error.stack ?? '', style)
+}
+
+/** What the user has to correct. */
+const mistakes = new Set(['ConfigError', 'CatalogError', 'StartError'])
+/** What stands in the way of a right command. */
+const obstacles = new Set(['ListenError', 'SqliteOpenError'])
+
+function hasParts(error: Error): error is Error & { what: string; why: string; next: string } {
+  return ['what', 'why', 'next'].every(part => part in error)
+}
+
+function exitCodeOf(error: Error): 1 | 2 {
+  if ('exitCode' in error && (error.exitCode === 1 || error.exitCode === 2)) return error.exitCode
+  return mistakes.has(error.name) ? 2 : 1
+}
+
+function describeDefect(why: string, stack: string, style: Style): DescribedError {
+  const text = renderError(
+    {
+      what: 'purser met something it was not made for',
+      why,
+      next: 'Please report this as a defect, with the lines below.',
+    },
+    style,
+  )
+  return { text: `${text}${stack}\n`, exitCode: 1 }
+}

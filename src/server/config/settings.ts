@@ -1,0 +1,81 @@
+import { z } from 'zod'
+import { parseDuration } from '../../domain/duration.ts'
+
+/** A scalar setting: `read` answers undefined for what is not allowed, and the mistake then says what is. */
+export function setting<Value>(allowed: string, read: (value: unknown) => Value | undefined) {
+  return z.unknown().transform((value, context): Value => {
+    const parsed = read(value)
+    if (parsed !== undefined) return parsed
+    context.addIssue({ code: 'custom', message: `allowed: ${allowed}`, input: value })
+    return z.NEVER
+  })
+}
+
+export function text(allowed: string, isAllowed: (value: string) => boolean = value => value !== '') {
+  return setting(allowed, value => (typeof value === 'string' && isAllowed(value) ? value : undefined))
+}
+
+export const path = () => text('the path of a file')
+
+export function oneOf<const Choice extends string | number>(...choices: readonly Choice[]) {
+  return setting(choices.join(' or '), value => choices.find(choice => String(choice) === String(value)))
+}
+
+export const flag = () =>
+  setting('true or false', value => {
+    const written = String(value)
+    return written === 'true' ? true : written === 'false' ? false : undefined
+  })
+
+export function wholeNumber(least: number, most: number) {
+  return setting(`a whole number from ${least} to ${most}`, value => {
+    const number = toNumber(value)
+    return Number.isInteger(number) && number >= least && number <= most ? number : undefined
+  })
+}
+
+export function decimal(least: number, most: number) {
+  return setting(`a number from ${least} to ${most}`, value => {
+    const number = toNumber(value)
+    return number >= least && number <= most ? number : undefined
+  })
+}
+
+/** Becomes milliseconds. */
+export function duration(least: string, most: string) {
+  return setting(`a duration from ${least} to ${most}, such as 500ms, 90s, 5m, 2h or 10d`, value => {
+    const ms = toDuration(value)
+    return ms !== undefined && ms >= parseDuration(least) && ms <= parseDuration(most) ? ms : undefined
+  })
+}
+
+/** Becomes bytes. */
+export function size(least: string, most: string) {
+  return setting(`a size from ${least} to ${most}, such as 16KB or 1MB`, value => {
+    const bytes = toSize(value)
+    return bytes !== undefined && bytes >= (toSize(least) ?? 0) && bytes <= (toSize(most) ?? 0) ? bytes : undefined
+  })
+}
+
+/** Placeholders and the environment give texts where a file gives numbers. */
+function toNumber(value: unknown): number {
+  if (typeof value === 'number') return value
+  return typeof value === 'string' && /^-?\d+(\.\d+)?$/.test(value) ? Number(value) : Number.NaN
+}
+
+function toDuration(value: unknown): number | undefined {
+  if (typeof value !== 'string' && typeof value !== 'number') return undefined
+  try {
+    return parseDuration(value)
+  } catch {
+    return undefined
+  }
+}
+
+function toSize(value: unknown): number | undefined {
+  if (typeof value === 'number') return Number.isInteger(value) ? value : undefined
+  const [, amount, unit = 'B'] = /^(\d{1,9})\s*(B|KB|MB)?$/i.exec(String(value)) ?? []
+  return amount === undefined ? undefined : Number(amount) * (factors[unit.toUpperCase()] ?? 1)
+}
+
+const factors: Readonly<Record<string, number>> = { B: 1, KB: 1024, MB: 1024 * 1024 }

@@ -1,0 +1,61 @@
+import { access } from 'node:fs/promises'
+import { extname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type { BrokerDefinition } from '../author/broker-definition.ts'
+import { StartError } from './start-error.ts'
+
+/** The broker module of a folder, where nobody names one. */
+export async function findBrokerModule(folder: string): Promise<string | undefined> {
+  for (const name of ['broker.mjs', 'broker.js', 'broker.ts']) {
+    try {
+      await access(join(folder, name))
+      return join(folder, name)
+    } catch {
+      // The next name.
+    }
+  }
+  return undefined
+}
+
+/** A module whose default export is what `defineBroker` returned. */
+export async function loadBrokerModule(path: string): Promise<BrokerDefinition> {
+  if (extname(path) === '.ts' && !canRunTypeScript())
+    throw new StartError(
+      `This Node.js (${process.version}) can not run ${path}.`,
+      'It is TypeScript, which Node.js runs from version 22.18 on.',
+      'Use a newer Node.js, start it with "node --import tsx", or name the compiled .js file.',
+    )
+  let loaded: Record<string, unknown>
+  try {
+    loaded = await import(pathToFileURL(path).href)
+  } catch (cause) {
+    throw new StartError(
+      `The broker module ${path} could not be loaded.`,
+      cause instanceof Error ? cause.message : String(cause),
+      'Correct the module, or name another one.',
+      cause,
+    )
+  }
+  const definition = definitionOf(loaded.default)
+  if (definition === undefined)
+    throw new StartError(
+      `${path} is not a broker module.`,
+      loaded.default === undefined ? 'It has no default export.' : 'Its default export did not come from defineBroker.',
+      'Write "export default defineBroker({ services: [...] })".',
+    )
+  return definition
+}
+
+/** By shape and not by class: the module may have its own copy of this package. */
+function definitionOf(value: unknown): BrokerDefinition | undefined {
+  if (typeof value !== 'object' || value === null || !('definition' in value)) return undefined
+  const { definition } = value
+  if (typeof definition !== 'object' || definition === null || !('services' in definition)) return undefined
+  return Array.isArray(definition.services) ? (definition as BrokerDefinition) : undefined
+}
+
+/** Node's own type stripping, or a loader such as tsx. */
+function canRunTypeScript(): boolean {
+  const features = process.features as { readonly typescript?: string | false }
+  return Boolean(features.typescript) || process.execArgv.some(argument => argument.includes('tsx'))
+}

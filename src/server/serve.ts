@@ -1,0 +1,147 @@
+import { join, resolve } from 'node:path'
+import { createBasicAuthenticator } from '../authenticator/basic.ts'
+import { createOpenAuthenticator } from '../authenticator/open.ts'
+import type { Authenticator } from '../authenticator.ts'
+import type { BrokerDefinition } from '../author/broker-definition.ts'
+import { systemClock } from '../clock.ts'
+import { createDemoBroker } from '../demo/demo-broker.ts'
+import { listen, type RunningServer } from '../http/node.ts'
+import { createPinoObserver } from '../observer/pino.ts'
+import { type Config, loadConfig, maskStoreUrl } from './config.ts'
+import { demoCredentials } from './demo-credentials.ts'
+import { findBrokerModule, loadBrokerModule } from './load-broker.ts'
+import { openStore } from './open-store.ts'
+import { type Runtime, startRuntime } from './runtime.ts'
+import { untilStopped } from './shutdown.ts'
+import { StartError, toStartError } from './start-error.ts'
+import { toBrokerSettings } from './to-broker-settings.ts'
+import { welcome } from './welcome.ts'
+
+export interface ServeOptions {
+  readonly module?: string | undefined
+  readonly host?: string | undefined
+  readonly port?: number | undefined
+  readonly store?: string | undefined
+  readonly config?: string | undefined
+  /** Serves the demo catalog where no broker is named. */
+  readonly demo?: boolean | undefined
+  /** How people call this command, for the texts that say what to try next. */
+  readonly command: string
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly cwd: string
+  readonly stdout: { write(text: string): unknown; readonly isTTY?: boolean }
+}
+
+/** `purser serve`: from the configuration to a running broker, until a signal ends it. Resolves when it has ended. */
+export async function runServe(options: ServeOptions): Promise<void> {
+  try {
+    await serve(options)
+  } catch (error) {
+    throw toStartError(error)
+  }
+}
+
+async function serve(options: ServeOptions): Promise<void> {
+  const { env, cwd, stdout } = options
+  const loaded = await loadConfig({
+    file: options.config,
+    env,
+    flags: { broker: options.module, host: options.host, port: options.port, store: options.store },
+    cwd,
+    terminal: stdout.isTTY === true,
+  })
+  const demoFolder = join(cwd, '.purser')
+  const demo = options.demo === true && loaded.broker === undefined
+  const config = demo ? withDemoStore(loaded, options, demoFolder) : loaded
+  const observer = createPinoObserver({ format: config.log.format, level: config.log.level })
+  const users = config.auth.basic.length === 0 && demo ? await demoCredentials(demoFolder) : config.auth.basic
+  const authenticator = chooseAuthenticator(users, config)
+
+  let server: RunningServer | undefined
+  const url = () => config.server.publicUrl ?? server?.url ?? ''
+  const definition = demo
+    ? createDemoBroker({ folder: join(demoFolder, 'kv'), url })
+    : await loadDefinition(config, cwd)
+  const store = await openStore(config.store, systemClock)
+  let runtime: Runtime | undefined
+  try {
+    runtime = await startRuntime({
+      definition: config.catalog === undefined ? definition : { ...definition, catalog: config.catalog },
+      store,
+      authenticator,
+      settings: toBrokerSettings(config),
+      concurrency: config.engine.concurrency,
+      pollIntervalMs: config.engine.pollInterval,
+      bodyLimit: config.server.bodyLimit,
+      ...(config.server.publicUrl === undefined ? {} : { publicUrl: config.server.publicUrl }),
+      observer,
+    })
+    server = await startListening(runtime, config, observer)
+    if (demo || config.log.format === 'people')
+      stdout.write(
+        welcome({
+          url: url(),
+          store: maskStoreUrl(config.store),
+          users: users.map(user => user.username),
+          demo,
+          command: options.command,
+          env,
+        }),
+      )
+    observer.info('serving', { url: url(), store: maskStoreUrl(config.store), services: definition.services.length })
+    if (users.length === 0) observer.warn('no credentials are configured: everybody on this machine may use the broker')
+    const signal = await untilStopped()
+    observer.info('stopping', { signal, graceMs: config.server.shutdownGrace })
+  } finally {
+    // New connections are refused and running requests may end while the worker lets go of what it holds.
+    const grace = config.server.shutdownGrace
+    await Promise.all([server?.close(grace), runtime?.stop(grace)])
+    await store.close()
+  }
+  observer.info('stopped')
+}
+
+function startListening(runtime: Runtime, { server }: Config, observer: ReturnType<typeof createPinoObserver>) {
+  return listen({
+    app: runtime.app,
+    host: server.host,
+    port: server.port,
+    ...(server.tls === undefined ? {} : { tls: server.tls }),
+    limits: {
+      headerLimit: server.headerLimit,
+      headersTimeout: server.requestTimeout,
+      requestTimeout: server.requestTimeout,
+    },
+    observer,
+  })
+}
+
+async function loadDefinition(config: Config, cwd: string): Promise<BrokerDefinition> {
+  const path = config.broker ?? (await findBrokerModule(cwd))
+  if (path === undefined)
+    throw new StartError(
+      'There is no broker to serve.',
+      `No module was named, and ${cwd} has neither a broker.mjs, broker.js or broker.ts nor a purser.yaml that names one.`,
+      'Run "purser serve <module>", "purser init" for a new project, or "purser serve --demo" to look around.',
+    )
+  return loadBrokerModule(resolve(cwd, path))
+}
+
+/** A demo leaves its traces in one folder, which is easy to delete; a file or a flag that names a store is obeyed. */
+function withDemoStore(config: Config, options: ServeOptions, folder: string): Config {
+  const named = config.file !== undefined || options.store !== undefined || (options.env.PURSER_STORE ?? '') !== ''
+  return named ? config : { ...config, store: `sqlite:${join(folder, 'demo.db')}` }
+}
+
+const loopback = new Set(['127.0.0.1', '::1', 'localhost'])
+
+/** Without credentials only this machine is served. */
+function chooseAuthenticator(users: Config['auth']['basic'], config: Config): Authenticator {
+  if (users.length > 0) return createBasicAuthenticator(users)
+  if (loopback.has(config.server.host)) return createOpenAuthenticator()
+  throw new StartError(
+    `A broker without credentials must not listen on ${config.server.host}.`,
+    'Everybody who reaches that address could create and delete instances.',
+    'Set PURSER_USERNAME and PURSER_PASSWORD, or auth.basic in purser.yaml; or listen on 127.0.0.1.',
+  )
+}

@@ -1,0 +1,8 @@
+/**
+ * `purser/testing`: what this project tests itself with. Suites are data, so that any test runner can run them; a store of
+ * your own is a store when it passes `storeContract`.
+ */
+export { createOsbClient, type OsbClient, pollUntilDone } from '../client/index.ts'
+export { type StoreCase, type StoreSubject, storeContract } from './store-contract.ts'
+export { startTestBroker, type TestBroker, type TestBrokerOptions, type Transport } from './test-broker.ts'
+export { createVirtualClock, type VirtualClock } from './virtual-clock.ts'

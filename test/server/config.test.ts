@@ -1,0 +1,374 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { hashPassword } from '../../src/authenticator/password.ts'
+import { ConfigError, type LoadConfigOptions, loadConfig } from '../../src/server/config.ts'
+
+let cwd = ''
+beforeEach(() => {
+  cwd = mkdtempSync(join(tmpdir(), 'purser-config-'))
+})
+afterEach(() => rmSync(cwd, { recursive: true, force: true }))
+
+describe('loadConfig', () => {
+  it('without a file gives the defaults, frozen', async () => {
+    const config = await load()
+    expect(config).toEqual({
+      server: {
+        host: '127.0.0.1',
+        port: 8080,
+        bodyLimit: 1_048_576,
+        headerLimit: 16_384,
+        requestTimeout: 60_000,
+        syncTimeout: 55_000,
+        shutdownGrace: 25_000,
+      },
+      store: `sqlite:${join(cwd, 'purser.db')}`,
+      auth: { basic: [] },
+      osb: {
+        missingVersion: 412,
+        requireOrgAndSpace: true,
+        pollAfterDelete: 'succeeded',
+        rememberDeleted: 259_200_000,
+        cascadeDelete: false,
+      },
+      instances: { forceDeleteUnknown: false },
+      bindings: { forceDeleteUnknown: false },
+      engine: {
+        concurrency: 16,
+        lease: 30_000,
+        callTimeout: 12_000,
+        pollInterval: 1000,
+        observeEvery: 300_000,
+        timeouts: {
+          provision: 3_600_000,
+          update: 3_600_000,
+          deprovision: 86_400_000,
+          bind: 3_600_000,
+          unbind: 86_400_000,
+        },
+        retry: { initial: 1000, factor: 2, max: 60_000 },
+      },
+      log: { format: 'json', level: 'info' },
+    })
+    expect(Object.isFrozen(config.engine.timeouts)).toBe(true)
+  })
+
+  it.each(['purser.yaml', 'purser.yml'])('finds %s in the folder, and an empty one is fine', async name => {
+    write(name, '# nothing yet\nserver:\n')
+    expect(await load()).toMatchObject({ file: join(cwd, name), server: { port: 8080 } })
+  })
+
+  it('reads keys in camelCase, kebab-case and snake_case, nested and dotted', async () => {
+    write(
+      'purser.yaml',
+      `server: { body-limit: 2MB, shutdown_grace: 5s }
+server.public-url: https://broker.example/base/
+engine.retry.max: 10s
+engine: { retry: { initial: 250 }, timeouts.bind: 10m }
+osb: { missing_version: 400 }
+log: { level: warn }
+`,
+    )
+    expect(await load()).toMatchObject({
+      server: { bodyLimit: 2_097_152, shutdownGrace: 5000, publicUrl: 'https://broker.example/base', port: 8080 },
+      engine: { retry: { initial: 250, max: 10_000 }, timeouts: { bind: 600_000, unbind: 86_400_000 } },
+      osb: { missingVersion: 400 },
+      log: { level: 'warn' },
+    })
+  })
+
+  it('lets flags win over the environment, it over the file, and it over defaults', async () => {
+    write('purser.yaml', 'server: { port: 1, host: file, headerLimit: 8KB }\nstore: sqlite:file.db\n')
+    const env = {
+      PORT: '2',
+      PURSER_PORT: '3',
+      PURSER_HOST: 'env',
+      PURSER_STORE: 'memory:',
+      PURSER_LOG_FORMAT: 'people',
+    }
+    expect(await load()).toMatchObject({ server: { port: 1, host: 'file' } })
+    expect(await load({ env: { PORT: '2' } })).toMatchObject({ server: { port: 2 } })
+    expect(await load({ env })).toMatchObject({
+      server: { port: 3, host: 'env', headerLimit: 8192 },
+      store: 'memory:',
+      log: { format: 'people' },
+    })
+    expect(await load({ env, flags: { port: 4, host: 'flag', store: 'sqlite:/x.db' } })).toMatchObject({
+      server: { port: 4, host: 'flag' },
+      store: 'sqlite:/x.db',
+    })
+  })
+
+  it('takes paths in a file from its folder, and others from the current one', async () => {
+    write('etc/purser.yaml', 'broker: ./broker.mjs\ncatalog: catalog.yaml\nstore: sqlite:data/x.db\n')
+    for (const name of ['etc/broker.mjs', 'etc/catalog.yaml', 'other.mjs']) write(name, '')
+    const config = await load({ file: 'etc/purser.yaml' })
+    expect(config).toMatchObject({
+      file: join(cwd, 'etc/purser.yaml'),
+      broker: join(cwd, 'etc/broker.mjs'),
+      catalog: join(cwd, 'etc/catalog.yaml'),
+      store: `sqlite:${join(cwd, 'etc/data/x.db')}`,
+    })
+    const env = { PURSER_CONFIG: 'etc/purser.yaml', PURSER_STORE: 'sqlite:x.db' }
+    expect(await load({ env, flags: { broker: 'other.mjs' } })).toMatchObject({
+      broker: join(cwd, 'other.mjs'),
+      store: `sqlite:${join(cwd, 'x.db')}`,
+    })
+  })
+
+  it('takes users with passwords and hashes, and one from the environment', async () => {
+    const hash = await hashPassword('x')
+    write(
+      'purser.yaml',
+      `auth:
+  basic:
+    - { username: cf, password-hash: ${hash}, previousPasswordHash: ${hash}, platform: cf-1 }
+    - { username: ops, password: "\${OPS_PASSWORD}", roles: [viewer, operator] }
+`,
+    )
+    const env = { OPS_PASSWORD: `pa$$\${word}`, PURSER_USERNAME: 'admin', PURSER_PASSWORD: 'p' }
+    const all = ['platform', 'viewer', 'operator']
+    const cf = { username: 'cf', passwordHash: hash, previousPasswordHash: hash, platform: 'cf-1', roles: ['platform'] }
+    expect((await load({ env })).auth.basic).toEqual([
+      cf,
+      { username: 'ops', password: `pa$$\${word}`, platform: 'default', roles: ['viewer', 'operator'] },
+      { username: 'admin', password: 'p', platform: 'default', roles: all },
+    ])
+    expect((await load({ env: { ...env, PURSER_USERNAME: 'ops' } })).auth.basic).toEqual([
+      cf,
+      { username: 'ops', password: 'p', platform: 'default', roles: all },
+    ])
+  })
+
+  it('replaces placeholders, defaults within defaults included', async () => {
+    write(
+      'purser.yaml',
+      `server: { port: "\${WEB_PORT:9000}", host: "\${A:\${B:fallback}}" }
+engine: { lease: "\${SECONDS}s" }
+osb.cascadeDelete: \${CASCADE:true}
+`,
+    )
+    expect(await load({ env: { SECONDS: '40' } })).toMatchObject({
+      server: { port: 9000, host: 'fallback' },
+      engine: { lease: 40_000 },
+      osb: { cascadeDelete: true },
+    })
+    expect(await load({ env: { SECONDS: '40', B: 'b', WEB_PORT: '1' } })).toMatchObject({
+      server: { port: 1, host: 'b' },
+    })
+  })
+
+  it('takes memory without its colon, which YAML would want in quotes', async () => {
+    write('purser.yaml', 'store: memory\n')
+    expect(await load()).toMatchObject({ store: 'memory:' })
+  })
+
+  it('understands anchors and merge keys', async () => {
+    write('purser.yaml', 'instances: &x { forceDeleteUnknown: true }\nbindings: { <<: *x }\n')
+    expect(await load()).toMatchObject({ bindings: { forceDeleteUnknown: true } })
+  })
+
+  it('ignores the PURSER_PORT of a Kubernetes service link only', async () => {
+    const link = { PURSER_PORT: 'tcp://10.0.0.1:8080', PURSER_SERVICE_HOST: '10.0.0.1' }
+    expect(await load({ env: link })).toMatchObject({ server: { port: 8080 } })
+    expect(await mistakes({ env: { PURSER_PORT: 'tcp://10.0.0.1:8080' } })).toHaveLength(1)
+  })
+
+  it('logs for people on a terminal', async () => {
+    expect((await load({ terminal: true })).log.format).toBe('people')
+  })
+})
+
+describe('a Spring application.yaml', () => {
+  it.each([
+    ['nested', 'com:\n  equalities:\n    osbapi:\n      service-instances:\n        force-delete-unknown: true\n'],
+    ['dotted', 'com.equalities.osbapi.service-instances.force-delete-unknown: true\n'],
+    ['dotted in the middle', 'com:\n  equalities.osbapi:\n    service-instances.force-delete-unknown: true\n'],
+    ['camelCase', 'com.equalities: { osbapi: { serviceInstances: { forceDeleteUnknown: true } } }\n'],
+  ])('sets forceDeleteUnknown, %s', async (_, yaml) => {
+    write('application.yaml', yaml)
+    expect(await load({ file: 'application.yaml' })).toMatchObject({
+      instances: { forceDeleteUnknown: true },
+      bindings: { forceDeleteUnknown: false },
+    })
+  })
+
+  it('keeps instances and bindings apart, yields to our own names, and works in purser.yaml', async () => {
+    write(
+      'purser.yaml',
+      `com.equalities.osbapi: { service-bindings.force-delete-unknown: true, service-instances.force-delete-unknown: true }
+instances: { forceDeleteUnknown: false }
+`,
+    )
+    expect(await load()).toMatchObject({
+      instances: { forceDeleteUnknown: false },
+      bindings: { forceDeleteUnknown: true },
+    })
+  })
+
+  it('holds the catalog, and what concerns Spring alone is passed over', async () => {
+    write(
+      'application.yaml',
+      `spring:
+  application.name: \${NOT_SET}
+  cloud.openservicebroker:
+    catalog: { services: [] }
+management: { endpoints: { enabled: '\${NOT_SET_EITHER}' } }
+server: { port: "\${PORT:9090}", servlet: { context-path: / } }
+`,
+    )
+    const config = await load({ file: 'application.yaml' })
+    expect(config).toMatchObject({ catalog: join(cwd, 'application.yaml'), server: { port: 9090 } })
+    expect(config).not.toHaveProperty('management')
+  })
+
+  it('still has its mistakes told', async () => {
+    write(
+      'application.yaml',
+      'spring: {}\nserver: { port: many }\ncom.equalities.osbapi.serviceBindings.forceDeleteUnknown: 1\n',
+    )
+    expect(await mistakes({ file: 'application.yaml' })).toEqual([
+      'application.yaml:2 server.port: found "many"; allowed: a whole number from 0 to 65535',
+      'application.yaml:3 bindings.forceDeleteUnknown: found 1; allowed: true or false',
+    ])
+  })
+})
+
+describe('mistakes', () => {
+  it('are all told at once, with line, setting, what was found, what is allowed and what was meant', async () => {
+    write(
+      'purser.yaml',
+      `broker: missing.mjs
+prot: 80
+server:
+  port: 80a
+  tsl: { cert: a }
+  tls: { cert: missing.pem }
+  public-url: ftp://user:canary@x
+store: postgres//u:canary@db/x
+engine:
+  concurency: 3
+  lease: 10s
+  retry: { initial: 2m, max: "\${RETRY_MAX}" }
+osb: yes
+log: { format: xml }
+`,
+    )
+    const lines = await mistakes({ env: { PURSER_HOST: 'a b', PURSER_USERNAME: 'x' }, flags: { store: 'redis:x' } })
+    expect(lines).toEqual([
+      `purser.yaml:12 engine.retry.max: the environment variable RETRY_MAX is not set; set it, or write a default: \${RETRY_MAX:default}`,
+      'PURSER_PASSWORD: is missing beside PURSER_USERNAME; set both',
+      `purser.yaml:1 broker: found ${join(cwd, 'missing.mjs')}, which does not exist; correct the path`,
+      `purser.yaml:6 server.tls.cert: found ${join(cwd, 'missing.pem')}, which does not exist; correct the path`,
+      '--store store: found "redis:x"; allowed: memory:, sqlite:<file>, postgres://… or mongodb://…',
+      'PURSER_HOST server.host: found "a b"; allowed: a host name or an IP address',
+      'purser.yaml:4 server.port: found "80a"; allowed: a whole number from 0 to 65535',
+      'purser.yaml:7 server.publicUrl: found "ftp://[hidden]@x"; allowed: an http or https URL without user, query and fragment',
+      'purser.yaml:6 server.tls.key: is missing; allowed: the path of a file',
+      'purser.yaml:5 server.tsl: unknown setting; did you mean server.tls?',
+      'purser.yaml:13 osb: found "yes"; allowed: a map of settings',
+      'purser.yaml:10 engine.concurency: unknown setting; did you mean engine.concurrency?',
+      'purser.yaml:9 engine.callTimeout: found its default "12s"; must be at most 40 % of engine.lease, so that a call ends before its lease; lower it, or raise the lease',
+      'purser.yaml:14 log.format: found "xml"; allowed: json or people',
+      'purser.yaml:2 prot: unknown setting; known here: broker, catalog, server, store, auth, osb, instances, bindings, engine, log',
+    ])
+  })
+
+  it('of users never show a password', async () => {
+    write(
+      'purser.yaml',
+      `auth:
+  basic:
+    - { username: a, pasword: canary-1 }
+    - { username: b, password: canary-2, passwordHash: canary-3 }
+    - { username: "b:c", password: 12345678 }
+    - { username: b, password: x, roles: [admin], previous-password-hash: [canary-4] }
+`,
+    )
+    const lines = await mistakes()
+    expect(lines.join('\n')).not.toMatch(/canary|12345678/)
+    expect(lines).toEqual([
+      'purser.yaml:3 auth.basic[0].pasword: unknown setting; did you mean auth.basic[0].password?',
+      'purser.yaml:3 auth.basic[0]: needs exactly one of password and passwordHash; make a hash with "purser hash-password"',
+      'purser.yaml:4 auth.basic[1].passwordHash: found a string (not shown); allowed: a hash made with "purser hash-password" (scrypt$N$r$p$salt$hash)',
+      'purser.yaml:4 auth.basic[1]: needs exactly one of password and passwordHash; make a hash with "purser hash-password"',
+      'purser.yaml:5 auth.basic[2].username: found "b:c"; allowed: a text without a colon, in quotes where it is a number',
+      'purser.yaml:5 auth.basic[2].password: found a number (not shown); allowed: a text, in quotes where it is a number',
+      'purser.yaml:6 auth.basic[3].previousPasswordHash: found a list; allowed: a hash made with "purser hash-password" (scrypt$N$r$p$salt$hash)',
+      'purser.yaml:6 auth.basic[3].roles[0]: found "admin"; allowed: platform or viewer or operator',
+      'purser.yaml:6 auth.basic[3].username: found "b" a second time; each user needs a name of its own',
+    ])
+  })
+
+  it.each([
+    ['store: postgres://u:canary@db:5432/x?password=canary\nserver: { port: x }'],
+    ['store: postgres//u:canary?@db'],
+    ['store: mongo://h?password=canary@x'],
+    ['auth: canary'],
+    ['auth: { basic: canary }'],
+    ['auth:\n  basic:\n    - canary'],
+    ['auth: { basic: [{ username: a, password: "canary\\q" }] }'],
+    ['auth:\n  basic:\n  - password: *canary'],
+    ['auth:\n  basic:\n password: canary\n  x: y'],
+    ['auth: { password: canary'],
+    ['- password: canary'],
+  ])('never show the secret in %j', async yaml => {
+    write('purser.yaml', yaml)
+    const lines = await mistakes()
+    expect(lines.length).toBeGreaterThan(0)
+    expect(lines.join('\n')).not.toContain('canary')
+    expect(lines[0]).toMatch(/^purser\.yaml(:\d+)?:? /)
+  })
+
+  it.each([
+    ['a: 1\na: 2\n', /^purser\.yaml:2 not valid YAML: Map keys must be unique|^purser\.yaml:2: not valid YAML/],
+    ['a: 1\n---\nb: 2\n', /^purser\.yaml:2: the file holds several YAML documents; keep one$/],
+    [
+      'server: { bodyLimit: 1KB }\nserver.body-limit: 2KB\n',
+      /^purser\.yaml:2 server\.bodyLimit: given twice, first in line 1/,
+    ],
+    ['just text', /^purser\.yaml:1: the file is not a map of settings/],
+    ['port: 80', /^purser\.yaml:1 port: unknown setting; did you mean server\.port\?$/],
+    ['store: "sqlite:"', /found "sqlite:"/],
+    ['store: memory:', /^purser\.yaml:1: not valid YAML: .*in quotes/],
+    ['store: "sqlite::memory:"', /allowed: memory:/],
+    ['__proto__: { port: 1 }', /unknown setting/],
+    ['constructor: 1', /^purser\.yaml:1 constructor: unknown setting/],
+  ])('in %j name the line', async (yaml, expected) => {
+    write('purser.yaml', yaml)
+    expect((await mistakes())[0]).toMatch(expected)
+  })
+
+  it('tell of a file that is not there, and of one that is a folder', async () => {
+    expect(await mistakes({ file: 'no.yaml' })).toEqual([
+      `--config: found ${join(cwd, 'no.yaml')}, which does not exist; correct the path`,
+    ])
+    expect((await mistakes({ env: { PURSER_CONFIG: 'no.yaml' } }))[0]).toMatch(/^PURSER_CONFIG: /)
+    mkdirSync(join(cwd, 'purser.yaml'))
+    expect((await mistakes())[0]).toMatch(/can't be read \(EISDIR\)/)
+  })
+})
+
+function write(name: string, text: string): void {
+  mkdirSync(join(cwd, name, '..'), { recursive: true })
+  writeFileSync(join(cwd, name), text)
+}
+
+function load(options: Partial<LoadConfigOptions> = {}) {
+  return loadConfig({ env: {}, flags: {}, cwd, terminal: false, ...options })
+}
+
+/** The lines of the ConfigError that loading ends with. */
+async function mistakes(options: Partial<LoadConfigOptions> = {}): Promise<string[]> {
+  const error = await load(options).then(
+    () => undefined,
+    (reason: unknown) => reason,
+  )
+  if (!(error instanceof ConfigError)) throw error ?? new Error('no mistake was found')
+  return error.message
+    .split('\n')
+    .slice(1)
+    .map(line => line.trim())
+}
