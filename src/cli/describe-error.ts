@@ -10,14 +10,17 @@ export interface DescribedError {
 /** Errors are known by their names and shapes: to import their classes would load what `purser --help` does not need. */
 export function describeError(error: unknown, style: Style): DescribedError {
   if (!(error instanceof Error)) return describeDefect(String(error), '', style)
-  if (hasParts(error)) return { text: renderError(error, style), exitCode: exitCodeOf(error) }
+  if (hasParts(error)) {
+    const why = 'where' in error ? `${error.why} (${error.where})` : error.why
+    return { text: renderError({ what: error.what, why, next: error.next }, style), exitCode: exitCodeOf(error) }
+  }
   if (mistakes.has(error.name)) return { text: renderListing(error.message, style), exitCode: 2 }
   if (obstacles.has(error.name)) return { text: renderListing(error.message, style), exitCode: 1 }
   return describeDefect(error.message, error.stack ?? '', style)
 }
 
 /** What the user has to correct. */
-const mistakes = new Set(['ConfigError', 'CatalogError', 'StartError'])
+const mistakes = new Set(['ConfigError', 'CatalogError', 'StartError', 'StoreUrlError'])
 /** What stands in the way of a right command. */
 const obstacles = new Set(['ListenError', 'SqliteOpenError'])
 

@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { copyUnbuilt, runNode, useBuiltPackage } from './built-package.ts'
 import { catalog, findFreePort, startCannedBroker } from './canned-broker.ts'
@@ -63,6 +65,17 @@ describe('the built command', { timeout: 60_000 }, () => {
   it('hashes a piped password', async () => {
     const result = await runNode(built.bin, ['hash-password'], { cwd: await makeFolder(), input: 'sesame\n' })
     expect(result).toMatchObject({ code: 0, err: '', out: expect.stringMatching(/^scrypt\$\S+\n$/) })
+  })
+
+  it('serve tells what keeps it from starting', async () => {
+    const cwd = await makeFolder()
+    const nothing = await runNode(built.bin, ['serve'], { cwd })
+    expect(nothing.err).toContain('error: There is no broker to serve.\n  why: ')
+    expect(nothing).toMatchObject({ code: 2, out: '' })
+    await writeFile(join(cwd, 'purser.yaml'), 'server:\n  prot: 80\n')
+    const misspelt = await runNode(built.bin, ['serve'], { cwd })
+    expect(misspelt.err).toMatch(/^error: The configuration has a mistake:\n {2}.*purser\.yaml:2.*prot/)
+    expect(misspelt.code).toBe(2)
   })
 
   it('says that it has to be built first', async () => {

@@ -1,4 +1,5 @@
 import { expect } from 'vitest'
+import type { WireOffering } from '../../src/client/index.ts'
 import { defineService, type Service } from '../../src/index.ts'
 import type { Observer } from '../../src/observer.ts'
 import { type Platform, type Setup, startPlatform } from './harness.ts'
@@ -49,7 +50,24 @@ export function bareService(special: object = {}): Service {
   return { ...bare, ...special }
 }
 
+/** For `bareService`: with these it can be bound. */
+export const bindable = {
+  bindable: true,
+  bind: async () => ({ credentials: { password: 'secret' } }),
+  unbind: async () => {},
+}
+
 export const bare = { service_id: 'bare', plan_id: 'bare-plan' }
+
+/** What the broker's catalog shows. */
+export async function offerings(t: Platform): Promise<readonly WireOffering[]> {
+  return (await t.client.catalog()).body.services ?? []
+}
+
+/** No broker starts with this catalog, and the reason is said. */
+export async function refused(t: Platform, services: readonly Service[], reason: RegExp): Promise<void> {
+  await expect(another(t, { services })).rejects.toThrow(reason)
+}
 
 /** An observer that keeps all it hears, errors with their causes and stacks included, as one text. */
 export function createLog(): { readonly observer: Observer; text(): string } {

@@ -36,8 +36,7 @@ const kinds: Readonly<Record<string, string>> = { object: 'a map of settings', a
 
 function toUnknownKey(section: readonly PropertyKey[], key: string, origins: Origins): Mistake {
   const near = suggest(key, keysOfSection(section))
-  const elsewhere = listKnownSettings().find(known => known.key.endsWith(`.${key}`) && !known.key.includes('[]'))
-  const meant = near === undefined ? elsewhere?.key : toPath([...section, near])
+  const meant = near === undefined ? findElsewhere(key) : toPath([...section, near])
   return {
     where: findOrigin(origins, [...section, key])?.where,
     path: toPath([...section, key]),
@@ -46,6 +45,13 @@ function toUnknownKey(section: readonly PropertyKey[], key: string, origins: Ori
         ? `unknown setting; known here: ${keysOfSection(section).join(', ')}`
         : `unknown setting; did you mean ${meant}?`,
   }
+}
+
+/** A setting of that name, or nearly, in another section. */
+function findElsewhere(key: string): string | undefined {
+  const candidates = new Map(listKnownSettings().map(known => [known.key.split('.').at(-1) ?? '', known.key]))
+  const name = suggest(key, [...candidates.keys()])
+  return name === undefined ? undefined : candidates.get(name)
 }
 
 /** What was found, for people, and nothing that could be a secret. */

@@ -1,0 +1,38 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { join } from 'node:path'
+
+/** A server in a process of its own that says where it listens. */
+export interface Child {
+  readonly port: number
+  readonly process: ChildProcess
+  /** Asks and waits for the next message. */
+  ask(question: unknown): Promise<unknown>
+  stop(): Promise<void>
+}
+
+export async function startChild(script: string, args: readonly string[]): Promise<Child> {
+  const child = fork(join(import.meta.dirname, 'servers', script), [...args], {
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    execArgv: [],
+  })
+  const next = () =>
+    new Promise<unknown>((resolve, reject) => {
+      child.once('message', resolve)
+      child.once('exit', code => reject(new Error(`${script} ended with ${code}`)))
+    })
+  const port = Number(await next())
+  return {
+    port,
+    process: child,
+    ask(question) {
+      const answer = next()
+      child.send(question as string)
+      return answer
+    },
+    stop: () =>
+      new Promise(resolve => {
+        child.once('exit', () => resolve())
+        child.kill('SIGKILL')
+      }),
+  }
+}

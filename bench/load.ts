@@ -1,0 +1,74 @@
+import { connect, type Socket } from 'node:net'
+
+export interface Load {
+  readonly port: number
+  readonly connections: number
+  /** The n-th request, whole. */
+  readonly request: (n: number) => Buffer
+  /** The status that every answer must have: a wrong one is no result. */
+  readonly status: number
+  /** Stop after so many milliseconds, or after so many answers. */
+  readonly ms?: number
+  readonly count?: number
+}
+
+/** Requests in a closed loop over keep-alive connections, one at a time on each. Answers per second. */
+export async function drive(load: Load): Promise<{ readonly perSecond: number; readonly answers: number }> {
+  const started = performance.now()
+  let sent = 0
+  let answers = 0
+  const more = () =>
+    (load.ms === undefined || performance.now() - started < load.ms) && (load.count === undefined || sent < load.count)
+  await Promise.all(
+    Array.from({ length: load.connections }, async () => {
+      const socket = await open(load.port)
+      try {
+        await new Promise<void>((resolve, reject) => {
+          const next = () => {
+            if (!more()) return resolve()
+            socket.write(load.request(sent++))
+          }
+          const read = responseReader(status => {
+            if (status !== load.status)
+              return reject(new Error(`an answer had the status ${status}, not ${load.status}`))
+            answers++
+            next()
+          })
+          socket.on('data', read)
+          socket.on('error', reject)
+          socket.on('close', () => reject(new Error('the server closed a connection')))
+          next()
+        })
+      } finally {
+        socket.removeAllListeners('close')
+        socket.destroy()
+      }
+    }),
+  )
+  return { perSecond: (answers * 1000) / (performance.now() - started), answers }
+}
+
+function open(port: number): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ port, host: '127.0.0.1', noDelay: true }, () => resolve(socket))
+    socket.once('error', reject)
+  })
+}
+
+/** Finds the end of each response by its Content-Length. */
+function responseReader(onResponse: (status: number) => void): (chunk: Buffer) => void {
+  let pending = Buffer.alloc(0)
+  return chunk => {
+    pending = pending.length === 0 ? chunk : Buffer.concat([pending, chunk])
+    while (true) {
+      const end = pending.indexOf('\r\n\r\n')
+      if (end < 0) return
+      const head = pending.toString('latin1', 0, end)
+      const length = Number(/\r\ncontent-length: (\d+)/i.exec(head)?.[1] ?? 0)
+      const whole = end + 4 + length
+      if (pending.length < whole) return
+      pending = pending.subarray(whole)
+      onResponse(Number(head.slice(9, 12)))
+    }
+  }
+}

@@ -1,0 +1,33 @@
+import { parseArgs } from 'node:util'
+import { benchAccept } from './accept.ts'
+import { benchGrowth } from './growth.ts'
+import { benchHttp } from './http.ts'
+import { type Result, render } from './result.ts'
+import { benchStart } from './start.ts'
+
+const { values } = parseArgs({
+  options: {
+    json: { type: 'boolean', default: false },
+    only: { type: 'string' },
+    rounds: { type: 'string', default: '5' },
+    instances: { type: 'string', default: '1000000' },
+  },
+})
+const rounds = Number(values.rounds)
+const parts: Readonly<Record<string, () => Promise<Result[]>>> = {
+  http: () => benchHttp(rounds),
+  accept: () => benchAccept(rounds),
+  growth: () => benchGrowth(rounds, Number(values.instances)),
+  start: () => benchStart(rounds),
+}
+if (values.only !== undefined && !Object.hasOwn(parts, values.only)) {
+  console.error(`--only takes one of ${Object.keys(parts).join(', ')}`)
+  process.exit(2)
+}
+const results: Result[] = []
+for (const [name, part] of Object.entries(parts)) {
+  if (values.only !== undefined && values.only !== name) continue
+  process.stderr.write(`measuring ${name} ...\n`)
+  results.push(...(await part()))
+}
+console.log(values.json ? JSON.stringify({ node: process.version, results }, null, 2) : render(results))

@@ -1,0 +1,45 @@
+// A whole broker from dist/: SQLite, basic authentication, the worker running. Counts the operations it has finished.
+import { defineService } from '../../dist/index.js'
+import { createBasicAuthenticator, listen, openStore, startRuntime, systemClock } from '../../dist/server/index.js'
+
+const [file = '', steps = '3'] = process.argv.slice(2)
+let finished = 0
+const service = defineService({
+  id: 'bench',
+  name: 'bench',
+  description: 'What the benchmark provisions',
+  bindable: false,
+  dashboard: false,
+  plans: Array.from({ length: 5 }, (_, i) => ({
+    id: `plan-${i}`,
+    name: `plan-${i}`,
+    description: 'A plan',
+    free: true,
+  })),
+  parameters: { type: 'object', properties: { size: { type: 'integer', minimum: 1, default: 1 } } },
+  async provision(ctx) {
+    for (let step = 0; step < Number(steps); step++) await ctx.step(`step ${step}`, () => step)
+    return { state: { size: ctx.parameters.size } }
+  },
+  deprovision() {},
+})
+const counting = {
+  info(message) {
+    if (message === 'operation succeeded') finished++
+  },
+  warn: console.error,
+  error: console.error,
+}
+const store = await openStore(`sqlite:${file}`, systemClock)
+const runtime = await startRuntime({
+  definition: { services: [service] },
+  store,
+  authenticator: createBasicAuthenticator([
+    { username: 'bench', password: 'bench', platform: 'default', roles: ['platform'] },
+  ]),
+  concurrency: 64,
+  observer: counting,
+})
+const server = await listen({ app: runtime.app, host: '127.0.0.1', port: 0 })
+process.on('message', () => process.send?.(finished))
+process.send?.(server.port)

@@ -1,0 +1,7 @@
+// npm run bench: ratios against bare baselines that are measured in the same run. `-- --json` prints JSON, `-- --only http`
+// runs one part (http, accept, growth, start).
+import { ensureBuilt, ensureInstalled, run } from './setup.mjs'
+
+ensureInstalled()
+ensureBuilt()
+run(process.execPath, ['--import', 'tsx', 'bench/main.ts', ...process.argv.slice(2)])

@@ -1,0 +1,125 @@
+import type { Store } from '../store.ts'
+
+/**
+ * A place where a process can die: before or after one call to the outside. The engine waits for nothing but the ledger,
+ * the author's calls and timers, so these points are every place where a crash can make a difference.
+ */
+export interface CrashPoint {
+  /** The ledger's method, or the name that a test gave to a call of its own. */
+  readonly call: string
+  readonly when: 'before' | 'after'
+  /** Counts the points from 1 in the order in which they are passed. */
+  readonly number: number
+}
+
+export interface CrashPoints {
+  /** The same store; every call of it passes a point before and one after. */
+  wrap(store: Store): Store
+  /** Passes the two points around a call of the caller's own, such as one to a backend. */
+  around<T>(call: string, run: () => T | Promise<T>): Promise<T>
+  passed(): number
+}
+
+/**
+ * Calls back at every point, synchronously. A process that is to die at the nth:
+ *
+ *     createCrashPoints(point => { if (point.number === n) process.kill(process.pid, 'SIGKILL') })
+ */
+export function createCrashPoints(onPoint: (point: CrashPoint) => void): CrashPoints {
+  return createPoints(onPoint, () => false)
+}
+
+/** A process that a test can end: what it had under way never comes back, and nothing that it does later arrives. */
+export interface Mortal extends CrashPoints {
+  readonly crashed: Promise<void>
+  isCrashed(): boolean
+  /** Dies now. */
+  crash(): void
+  /** Dies at this point, counted as `CrashPoint.number` is; undefined: does not die by itself. */
+  crashAt(number: number | undefined): void
+}
+
+/** Stands for a process inside the test's own: give it all its calls, and crash it where you want. */
+export function createMortal(onPoint: (point: CrashPoint) => void = () => {}): Mortal {
+  let deadline: number | undefined
+  let dead = false
+  let tell = () => {}
+  const crashed = new Promise<void>(resolve => {
+    tell = resolve
+  })
+  const crash = () => {
+    dead = true
+    tell()
+  }
+  const points = createPoints(
+    point => {
+      if (dead) return
+      onPoint(point)
+      if (point.number === deadline) crash()
+    },
+    () => dead,
+  )
+  return {
+    ...points,
+    crashed,
+    isCrashed: () => dead,
+    crash,
+    crashAt(number) {
+      deadline = number
+    },
+  }
+}
+
+function createPoints(onPoint: (point: CrashPoint) => void, isDead: () => boolean): CrashPoints {
+  let number = 0
+  const pass = (call: string, when: CrashPoint['when']) => {
+    if (isDead()) return
+    number += 1
+    onPoint({ call, when, number })
+  }
+  async function around<T>(call: string, run: () => T | Promise<T>): Promise<T> {
+    pass(call, 'before')
+    if (isDead()) return never()
+    try {
+      const result = await run()
+      pass(call, 'after')
+      return isDead() ? never() : result
+    } catch (error) {
+      pass(call, 'after')
+      if (isDead()) return never()
+      throw error
+    }
+  }
+  return { around, wrap: store => wrapStore(store, around, isDead), passed: () => number }
+}
+
+function wrapStore(store: Store, around: CrashPoints['around'], isDead: () => boolean): Store {
+  return {
+    name: store.name,
+    accept: (target, decide) => around('accept', () => store.accept(target, decide)),
+    claim: (owner, max, leaseMs) => around('claim', () => store.claim(owner, max, leaseMs)),
+    renew: (leases, leaseMs) => around('renew', () => store.renew(leases, leaseMs)),
+    checkpoint: (lease, checkpoint) => around('checkpoint', () => store.checkpoint(lease, checkpoint)),
+    park: (lease, parking) => around('park', () => store.park(lease, parking)),
+    finish: (lease, decide) => around('finish', () => store.finish(lease, decide)),
+    handBack: lease => around('handBack', () => store.handBack(lease)),
+    share: (lease, key, wish) => around('share', () => store.share(lease, key, wish)),
+    instance: id => around('instance', () => store.instance(id)),
+    binding: (instanceId, id) => around('binding', () => store.binding(instanceId, id)),
+    bindings: instanceId => around('bindings', () => store.bindings(instanceId)),
+    operation: id => around('operation', () => store.operation(id)),
+    dueForObservation: max => around('dueForObservation', () => store.dueForObservation(max)),
+    history: instanceId => around('history', () => store.history(instanceId)),
+    ping: () => around('ping', () => store.ping()),
+    onWakeUp: listener =>
+      store.onWakeUp(wakeUp => {
+        if (!isDead()) listener(wakeUp)
+      }),
+    close: () => (isDead() ? never() : store.close()),
+  }
+}
+
+/** What a dead process waits for. */
+function never(): Promise<never> {
+  return new Promise(() => {})
+}

@@ -1,0 +1,135 @@
+import type { Change, Operation, Store } from '../store.ts'
+
+/**
+ * Watches what a ledger is made to hold, and notes every breach of its promises: at most one active operation per
+ * resource, a result that never changes, no step committed twice, fences that only rise. It stands directly on the store,
+ * below anything that crashes, so that it sees what happened and not what somebody was told.
+ */
+export interface LedgerWatch {
+  /** The same store, watched. Several stores over the same data, one after the other, share one watch. */
+  wrap(store: Store): Store
+  /** The breaches so far, in words. */
+  problems(): readonly string[]
+  /** Operations that have no result yet. */
+  active(): readonly Operation[]
+  /** The newest row that was written for each operation. Leases and descriptions are as of the last accept or finish. */
+  operations(): ReadonlyMap<string, Operation>
+  /** How often each step was committed: `<operation>/<step>`. */
+  steps(): ReadonlyMap<string, number>
+  /** Calls that are under way. */
+  underWay(): number
+}
+
+export function createLedgerWatch(): LedgerWatch {
+  const problems: string[] = []
+  const operations = new Map<string, Operation>()
+  const active = new Map<string, string>()
+  const steps = new Map<string, number>()
+  let highestFence = 0
+  let underWay = 0
+
+  async function during<T>(call: () => Promise<T>): Promise<T> {
+    underWay += 1
+    try {
+      return await call()
+    } finally {
+      underWay -= 1
+    }
+  }
+
+  function record(change: Change | undefined): void {
+    for (const operation of change?.operations ?? []) put(operation)
+    for (const id of change?.forget ?? []) forget(id)
+  }
+
+  function put(operation: Operation): void {
+    const before = operations.get(operation.id)
+    if (before !== undefined && !isActive(before) && before.state !== operation.state)
+      problems.push(`${name(before)} was ${before.state} and became ${operation.state}`)
+    forget(operation.id)
+    operations.set(operation.id, operation)
+    if (!isActive(operation)) return
+    const other = active.get(resourceOf(operation))
+    if (other !== undefined) problems.push(`${name(operation)} is active beside ${other}`)
+    active.set(resourceOf(operation), operation.id)
+  }
+
+  function forget(id: string): void {
+    const before = operations.get(id)
+    operations.delete(id)
+    if (before !== undefined && active.get(resourceOf(before)) === id) active.delete(resourceOf(before))
+  }
+
+  return {
+    problems: () => problems,
+    active: () => [...operations.values()].filter(isActive),
+    operations: () => operations,
+    steps: () => steps,
+    underWay: () => underWay,
+    wrap: store => ({
+      ...store,
+      accept: (target, decide) =>
+        during(async () => {
+          let change: Change | undefined
+          const answer = await store.accept(target, snapshot => {
+            const verdict = decide(snapshot)
+            change = verdict.change
+            return verdict
+          })
+          record(change)
+          return answer
+        }),
+      finish: (lease, decide) =>
+        during(async () => {
+          let change: Change | undefined
+          const finished = await store.finish(lease, snapshot => {
+            change = decide(snapshot)
+            return change
+          })
+          if (finished) record(change)
+          return finished
+        }),
+      claim: (owner, max, leaseMs) =>
+        during(async () => {
+          const claimed = await store.claim(owner, max, leaseMs)
+          for (const { operation } of claimed.claims) {
+            if (operation.fence <= highestFence) problems.push(`${name(operation)} was claimed with an old fence`)
+            highestFence = Math.max(highestFence, operation.fence)
+            put(operation)
+          }
+          return claimed
+        }),
+      checkpoint: (lease, checkpoint) =>
+        during(async () => {
+          const written = await store.checkpoint(lease, checkpoint)
+          if (!written || checkpoint.step?.state !== 'done') return written
+          const key = `${lease.operationId}/${checkpoint.step.name}`
+          const count = (steps.get(key) ?? 0) + 1
+          steps.set(key, count)
+          if (count > 1) problems.push(`the step ${key} was committed ${count} times`)
+          return written
+        }),
+      renew: (leases, leaseMs) => during(() => store.renew(leases, leaseMs)),
+      park: (lease, parking) => during(() => store.park(lease, parking)),
+      handBack: lease => during(() => store.handBack(lease)),
+      share: (lease, key, wish) => during(() => store.share(lease, key, wish)),
+      instance: id => during(() => store.instance(id)),
+      binding: (instanceId, id) => during(() => store.binding(instanceId, id)),
+      bindings: instanceId => during(() => store.bindings(instanceId)),
+      operation: id => during(() => store.operation(id)),
+      dueForObservation: max => during(() => store.dueForObservation(max)),
+    }),
+  }
+}
+
+function isActive({ state }: Operation): boolean {
+  return state === 'queued' || state === 'running'
+}
+
+function resourceOf({ instanceId, bindingId = '' }: Operation): string {
+  return `${instanceId}/${bindingId}`
+}
+
+function name({ action, id, instanceId, bindingId }: Operation): string {
+  return `${action} ${id} of ${bindingId === undefined ? '' : `binding ${bindingId} of `}instance ${instanceId}`
+}
