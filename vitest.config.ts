@@ -1,10 +1,32 @@
 import { defineConfig } from 'vitest/config'
+import { mutate } from './test/mutation/plugin.ts'
 
+const slow = [
+  'test/model/**/*.test.ts',
+  'test/crash/**/*.test.ts',
+  'test/mutation/**/*.test.ts',
+  'test/long/**/*.test.ts',
+]
+
+// Generous: on a loaded machine a test may wait long for its turn, and none depends on speed.
 export default defineConfig({
+  plugins: [mutate()],
   test: {
-    include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-    // Generous: on a loaded machine a test may wait long for its turn, and none depends on speed.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'fast',
+          include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
+          exclude: slow,
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+        },
+      },
+      {
+        extends: true,
+        test: { name: 'slow', include: slow, testTimeout: 600_000, hookTimeout: 600_000 },
+      },
+    ],
   },
 })

@@ -17,8 +17,12 @@ export async function startChild(script: string, args: readonly string[]): Promi
   })
   const next = () =>
     new Promise<unknown>((resolve, reject) => {
-      child.once('message', resolve)
-      child.once('exit', code => reject(new Error(`${script} ended with ${code}`)))
+      const onExit = (code: number | null) => reject(new Error(`${script} ended with ${code}`))
+      child.once('exit', onExit)
+      child.once('message', message => {
+        child.off('exit', onExit)
+        resolve(message)
+      })
     })
   const port = Number(await next())
   return {

@@ -57,7 +57,7 @@ function open(port: number): Promise<Socket> {
 
 /** Finds the end of each response by its Content-Length. */
 function responseReader(onResponse: (status: number) => void): (chunk: Buffer) => void {
-  let pending = Buffer.alloc(0)
+  let pending: Buffer = Buffer.alloc(0)
   return chunk => {
     pending = pending.length === 0 ? chunk : Buffer.concat([pending, chunk])
     while (true) {

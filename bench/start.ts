@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Readable } from 'node:stream'
 import { atMost, type Result, type Round, toResult } from './result.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -58,14 +59,17 @@ function cleanEnv(): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('PURSER_')))
 }
 
-async function urlFrom(output: AsyncIterable<Buffer>): Promise<string> {
-  let text = ''
-  for await (const chunk of output) {
-    text += chunk
-    const found = /http:\/\/127\.0\.0\.1:\d+/.exec(text)?.[0]
-    if (found !== undefined) return found
-  }
-  throw new Error(`the server said nothing of where it is: ${text}`)
+/** Keeps reading: a server whose output nobody takes would end. */
+function urlFrom(output: Readable): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let text = ''
+    output.on('data', (chunk: Buffer) => {
+      text += chunk
+      const found = /http:\/\/127\.0\.0\.1:\d+/.exec(text)?.[0]
+      if (found !== undefined) resolve(found)
+    })
+    output.on('end', () => reject(new Error(`the server ended: ${text}`)))
+  })
 }
 
 async function isReady(url: string): Promise<boolean> {

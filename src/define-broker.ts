@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify'
-import type { BrokerDefinition } from './author/broker-definition.ts'
 import { createOpenAuthenticator } from './authenticator/open.ts'
 import type { Authenticator } from './authenticator.ts'
+import type { BrokerDefinition } from './author/broker-definition.ts'
 import type { BrokerSettings } from './broker/settings.ts'
 import { systemClock } from './clock.ts'
 import { toFastifyPlugin } from './http/fastify.ts'

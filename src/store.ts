@@ -73,9 +73,7 @@ export interface Finishing extends Snapshot {
   readonly finishing: Operation
 }
 
-export type WakeUp =
-  | { readonly type: 'work' }
-  | { readonly type: 'finished'; readonly operationId: string }
+export type WakeUp = { readonly type: 'work' } | { readonly type: 'finished'; readonly operationId: string }
 
 export interface Store {
   /** How people name it: `memory:`, `sqlite:/path`. Holds no password. */

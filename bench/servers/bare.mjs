@@ -2,9 +2,8 @@
 import { createServer } from 'node:http'
 
 const [status, headers, body] = JSON.parse(process.argv[2] ?? '[]')
-const bytes = Buffer.from(body)
 const server = createServer((_request, response) => {
   response.writeHead(status, headers)
-  response.end(bytes)
+  response.end(body)
 })
 server.listen(0, '127.0.0.1', () => process.send?.(server.address().port))

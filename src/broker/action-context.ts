@@ -33,14 +33,15 @@ export async function createActionContext(options: ContextOptions): Promise<AnyC
   const { run, service, settings, action, binding, stepPrefix = '' } = options
   const { operation, instance } = run.claim
   const target = withInput(instance, operation.action === 'update' ? operation.input : {})
-  const schemas = service.plans.get(target.planId)?.schemas
-  const lenient = action === 'deprovision' || action === 'unbind' || action === 'observe'
+  const plan = service.plans.get(target.planId)?.plan
+  const { schemas } = service.plans.get(target.planId) ?? service
+  // The service's schema stands in for that of a plan that left the catalog, under which the parameters were accepted.
+  const lenient = plan === undefined || action === 'deprovision' || action === 'unbind' || action === 'observe'
   const isBinding = action === 'bind' || action === 'unbind'
   const parameters =
     isBinding && binding !== undefined
-      ? await parse(schemas?.bind, binding.parameters, lenient)
-      : await parse(schemas?.create, target.parameters, lenient || schemas?.updateDerived === false)
-  const plan = service.plans.get(target.planId)?.plan
+      ? await parse(schemas.bind, binding.parameters, lenient)
+      : await parse(schemas.create, target.parameters, lenient || schemas.updateDerived === false)
   const context = {
     action,
     instance: toInstanceInfo(target),

@@ -6,7 +6,7 @@ import { BrokerError } from '../protocol/errors.ts'
 import type { JsonObject } from '../protocol/json.ts'
 import type { Broker, Caller } from './broker.ts'
 import { checkParameters } from './check-parameters.ts'
-import { findPlan } from './find-plan.ts'
+import { findPlanInUse } from './find-plan.ts'
 import { createIntent } from './intent.ts'
 import { waitForEnd } from './wait-for-end.ts'
 
@@ -24,8 +24,8 @@ export async function bind(
   acceptsIncomplete: boolean,
 ): Promise<Bound> {
   const asked = await complete(broker, caller, instanceId, request)
-  const { service, plan, schemas } = findPlan(broker.services, asked.serviceId, asked.planId)
-  if (request.predecessorId !== undefined && plan.bindingRotatable !== true)
+  const { service, plan, schemas } = await findPlanInUse(broker, instanceId, asked.serviceId, asked.planId)
+  if (request.predecessorId !== undefined && plan?.bindingRotatable !== true)
     throw new BrokerError('NotRotatable', 'Bindings of this plan can not be rotated.')
   // What a rotation inherits has been checked when its predecessor was made.
   const parameters =
@@ -37,10 +37,17 @@ export async function bind(
       ? { ...asked, context: undefined }
       : { predecessorId: request.predecessorId, parameters: request.parameters, bindResource: request.bindResource }
   const intent = {
-    ...createIntent(broker, caller, { action: 'bind', instanceId, service, plan, attributes, acceptsIncomplete }),
+    ...createIntent(broker, caller, {
+      action: 'bind',
+      instanceId,
+      service,
+      ...(plan === undefined ? {} : { plan }),
+      attributes,
+      acceptsIncomplete,
+    }),
     bindingId,
     planId: asked.planId,
-    bindable: isBindable(service.offering, plan),
+    bindable: plan === undefined ? service.offering.bindable : isBindable(service.offering, plan),
     context: asked.context,
     bindResource: asked.bindResource,
     ...(asked.appGuid === undefined ? {} : { appGuid: asked.appGuid }),

@@ -20,8 +20,8 @@ export interface Broker {
 export interface Caller {
   readonly platform: string
   /** The originating identity, as far as it could be read. */
-  readonly identity?: JsonObject
-  readonly requestId?: string
+  readonly identity: JsonObject | undefined
+  readonly requestId: string | undefined
   /** Where this broker is reached, for URLs in answers. No slash at its end. */
-  readonly baseUrl: string
+  readonly baseUrl: () => string
 }

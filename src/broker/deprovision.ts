@@ -46,6 +46,6 @@ export async function deprovision(
   return { kind: 'deleted' }
 }
 
-function pick(found: { readonly plan: Plan } | undefined): { readonly plan?: Plan } {
+export function pick(found: { readonly plan: Plan } | undefined): { readonly plan?: Plan } {
   return found === undefined ? {} : { plan: found.plan }
 }

@@ -23,11 +23,12 @@ export async function fetchBinding(
   const body: JsonObject = { ...binding.result, parameters: binding.parameters }
   const { code } = service
   if (code.fetchBinding === undefined) return body
-  return code.fetchBinding({
+  const fetched = {
     instance: toInstanceInfo(instance),
     state: instance.state,
     bindingId,
     bindingState: binding.state,
     body,
-  })
+  }
+  return code.fetchBinding(structuredClone(fetched))
 }

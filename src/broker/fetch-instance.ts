@@ -24,7 +24,7 @@ export async function fetchInstance(broker: Broker, caller: Caller, instanceId: 
   }
   const { code } = service
   if (code.fetchInstance === undefined) return body
-  return code.fetchInstance({ instance: toInstanceInfo(instance), state: instance.state, body })
+  return code.fetchInstance(structuredClone({ instance: toInstanceInfo(instance), state: instance.state, body }))
 }
 
 function isFetchable(instance: Instance, caller: Caller): boolean {

@@ -56,7 +56,7 @@ export async function provision(
     await waitForEnd(broker, answer.operation.id)
     return { kind: 'created', instance: (await broker.store.instance(instanceId)) ?? answer.instance }
   }
-  const promised = promisedDashboard(service, answer.instance, caller.baseUrl)
+  const promised = promisedDashboard(service, answer.instance, caller.baseUrl())
   return {
     kind: 'accepted',
     instance: answer.instance,

@@ -26,6 +26,8 @@ export interface ResolvedService {
   readonly callTimeoutMs: number
   readonly observeEveryMs: number
   readonly plans: ReadonlyMap<string, { readonly plan: Plan; readonly schemas: ServiceSchemas }>
+  /** The author's own, for what has a plan that left the catalog. */
+  readonly schemas: ServiceSchemas
 }
 
 export interface ServiceIndex {
@@ -242,6 +244,7 @@ function resolve(
     callTimeoutMs,
     observeEveryMs: code.observeEvery === undefined ? settings.observeEveryMs : parseDuration(code.observeEvery),
     plans: new Map(offering.plans.map(plan => [plan.id, { plan, schemas: planSchemas(offering, plan, schemas) }])),
+    schemas,
   }
 }
 

@@ -2,7 +2,7 @@ import { decideUnbind } from '../domain/decide-unbind.ts'
 import type { DeletionRequest } from '../protocol/deletion.ts'
 import { malformed } from '../protocol/fields.ts'
 import type { Broker, Caller } from './broker.ts'
-import type { Deleted } from './deprovision.ts'
+import { type Deleted, pick } from './deprovision.ts'
 import { findPlan } from './find-plan.ts'
 import { createIntent } from './intent.ts'
 import { waitForEnd } from './wait-for-end.ts'
@@ -24,7 +24,14 @@ export async function unbind(
   const service = broker.services.find(request.serviceId)
   if (service === undefined) throw malformed('service_id is not in the catalog of this broker')
   const intent = {
-    ...createIntent(broker, caller, { action: 'unbind', instanceId, service, attributes: {}, acceptsIncomplete }),
+    ...createIntent(broker, caller, {
+      action: 'unbind',
+      instanceId,
+      service,
+      ...pick(service.plans.get(request.planId)),
+      attributes: {},
+      acceptsIncomplete,
+    }),
     bindingId,
     forceUnknown: settings.forceDeleteUnknownBindings,
   }

@@ -8,7 +8,7 @@ import type { UpdateRequest } from '../protocol/update.ts'
 import type { Broker, Caller } from './broker.ts'
 import { checkParameters } from './check-parameters.ts'
 import { ownDashboard, promisedDashboard } from './dashboard.ts'
-import { findPlan, findService } from './find-plan.ts'
+import { findPlanInUse, findService } from './find-plan.ts'
 import { createIntent } from './intent.ts'
 import type { ResolvedService, ServiceSchemas } from './resolve-services.ts'
 import { waitForEnd } from './wait-for-end.ts'
@@ -31,7 +31,7 @@ export async function update(
   acceptsIncomplete: boolean,
 ): Promise<Updated> {
   const service = findService(broker.services, request.serviceId)
-  if (request.planId !== undefined) findPlan(broker.services, request.serviceId, request.planId)
+  if (request.planId !== undefined) await findPlanInUse(broker, instanceId, request.serviceId, request.planId)
   while (true) {
     const instance = await broker.store.instance(instanceId)
     const known = instance !== undefined && instance.phase !== 'deleted' && instance.platform === caller.platform
@@ -54,7 +54,7 @@ async function updateFrom(
   const targetPlanId = request.planId ?? instance.planId
   const target = service.plans.get(targetPlanId)
   const present = service.plans.get(instance.planId)
-  const parameters = await mergedParameters(target, instance, request.parameters)
+  const parameters = await mergedParameters((target ?? service).schemas, instance, request.parameters)
   const attributes: JsonObject = {
     planId: request.planId,
     parameters: request.parameters,
@@ -93,7 +93,7 @@ async function updateFrom(
     await waitForEnd(broker, answer.operation.id)
     return { kind: 'updated', instance: (await broker.store.instance(instance.id)) ?? answer.instance }
   }
-  const promised = promisedDashboard(service, answer.instance, caller.baseUrl)
+  const promised = promisedDashboard(service, answer.instance, caller.baseUrl())
   return {
     kind: 'accepted',
     instance: answer.instance,
@@ -107,12 +107,11 @@ async function updateFrom(
  * leads to has to satisfy the create schema.
  */
 async function mergedParameters(
-  target: { readonly schemas: ServiceSchemas } | undefined,
+  { update, updateDerived, create }: ServiceSchemas,
   instance: Instance,
   requested: JsonObject | undefined,
 ): Promise<() => JsonObject> {
   if (requested === undefined) return () => instance.parameters
-  const { update, updateDerived, create } = target?.schemas ?? {}
   const asked = await checkParameters(update, requested)
   const whole = await checkParameters(updateDerived ? create : undefined, { ...instance.parameters, ...requested })
   return () => {

@@ -27,7 +27,9 @@ describe('loadCatalogFile', () => {
       join(path, 'application.yaml'),
       `${catalog}  metadata: { image-url-resource: 'classpath:/logo.gif' }\n`,
     )
-    const { offerings: [offering] } = await loadCatalogFile(join(path, 'application.yaml'))
+    const {
+      offerings: [offering],
+    } = await loadCatalogFile(join(path, 'application.yaml'))
     expect(offering?.metadata).toEqual({ imageUrl: 'data:image/gif;base64,R0lG' })
   })
 

@@ -1,7 +1,4 @@
 import { Command, CommanderError } from 'commander'
-import { OsbConnectionError } from '../client/connection-error.ts'
-import { StartError } from '../server/start-error.ts'
-import { CliError } from './cli-error.ts'
 import { defineBindCommand } from './commands/bind.ts'
 import { defineCatalogCommand } from './commands/catalog.ts'
 import { defineCredentialsCommand } from './commands/credentials.ts'
@@ -18,7 +15,6 @@ import type { CliIo } from './io.ts'
 import { hasColor, processIo } from './io.ts'
 import { examples } from './options.ts'
 import { packageVersion } from './package-info.ts'
-import { renderError, renderStartError } from './render/error.ts'
 import { createStyle } from './render/style.ts'
 
 /** Runs one command; `args` come without the names of node and of the script. Resolves to the exit code. */

@@ -9,7 +9,7 @@ import { newOperation } from './intent.ts'
 export function decideObserve(
   snapshot: Snapshot,
   intent: Intent,
-  next: { readonly at: number; /** Somebody here can observe it. */ readonly possible: boolean },
+  next: { readonly at: number /** Somebody here can observe it. */; readonly possible: boolean },
 ): Verdict<boolean> {
   const { instance, operation, now } = snapshot
   if (instance?.observeAt === undefined || instance.observeAt > now) return { answer: false }

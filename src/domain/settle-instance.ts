@@ -72,12 +72,16 @@ function removed(
   now: number,
   policy: SettlePolicy,
 ): Change {
-  const sweep = sweepAfter(operation, now, policy)
+  const { unbound = [] } = result
+  const begun = operation.acceptedAt + (operation.action === 'sweep' ? policy.sweepDelayMs : 0)
+  // A call of their bind may have landed since they were unbound: they stay until the sweep has unbound them again.
+  const unclean = unbound.filter(({ uncleanUntil = 0 }) => uncleanUntil > begun)
+  const sweep = sweepAfter(unclean.length === 0 ? operation : { ...operation, unclean: true }, now, policy)
   const gone = tombstone(instance, operation.action === 'sweep' ? (instance.deletedAt ?? now) : now)
   return {
     // The sweep runs the author's deprovision once more and needs the state for it.
     instance: sweep === undefined ? gone : { ...gone, state: instance.state, parameters: instance.parameters },
-    bindings: (result.unbound ?? []).map(binding => deletedBinding(binding, now)),
+    bindings: unbound.filter(binding => !unclean.includes(binding)).map(binding => deletedBinding(binding, now)),
     operations: sweep === undefined ? [] : [sweep],
   }
 }

@@ -10,7 +10,8 @@ export interface SharedResource {
   readonly holder?: string
 }
 
-export type SharedWish = 'acquire' | 'release' | 'settle'
+/** `sweep` is a release that looks again: a call of an earlier holder may have made what counts as absent. */
+export type SharedWish = 'acquire' | 'release' | 'sweep' | 'settle'
 
 /** What a decision about one shared resource is made from, read under its row's lock. */
 export interface SharedSnapshot {
@@ -32,7 +33,7 @@ export interface SharedVerdict {
 
 export function decideShared(wish: SharedWish, snapshot: SharedSnapshot): SharedVerdict {
   if (wish === 'settle') return settle(snapshot)
-  return wish === 'acquire' ? acquire(snapshot) : release(snapshot)
+  return wish === 'acquire' ? acquire(snapshot) : release(snapshot, wish === 'sweep')
 }
 
 /** The claim stands from here on, whoever creates the resource. */
@@ -44,7 +45,7 @@ function acquire(snapshot: SharedSnapshot): SharedVerdict {
 }
 
 /** Only the one that takes the last claim away removes the resource. */
-function release(snapshot: SharedSnapshot): SharedVerdict {
+function release(snapshot: SharedSnapshot, again: boolean): SharedVerdict {
   const { row, operationId } = snapshot
   if (snapshot.otherClaims > 0) {
     // What a dead or superseded creation of ours left half made is for the neighbours that still claim it.
@@ -52,7 +53,7 @@ function release(snapshot: SharedSnapshot): SharedVerdict {
     return { answer: 'ready', row: abandoned ? { key: row.key, phase: 'creating' } : row, claim: false }
   }
   if (isHeldByOther(snapshot)) return { answer: 'busy', row }
-  if (row.phase === 'absent') return { answer: 'ready', row, claim: false }
+  if (row.phase === 'absent' && !again) return { answer: 'ready', row, claim: false }
   return { answer: 'do', row: { key: row.key, phase: 'removing', holder: operationId }, claim: false }
 }
 

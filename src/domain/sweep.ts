@@ -3,10 +3,11 @@ import type { SettlePolicy } from './outcome.ts'
 
 /**
  * The sweep after a deletion that may have raced a call of an earlier holder: the same deletion once more, later than any
- * such call can land. Undefined where nothing can be in flight.
+ * such call can land. Undefined where nothing can be in flight. A sweep that lost a call itself is swept too: that call
+ * would destroy what is created under the same id afterwards.
  */
 export function sweepAfter(deletion: Operation, now: number, policy: SettlePolicy): Operation | undefined {
-  if (!deletion.unclean || deletion.action === 'sweep') return undefined
+  if (!deletion.unclean) return undefined
   return {
     id: policy.sweepOperationId,
     instanceId: deletion.instanceId,

@@ -1,11 +1,11 @@
-import type { Clock } from '../clock.ts'
+import { type Clock, sleep } from '../clock.ts'
 import type { OperationError, Step } from '../domain/operation.ts'
 import type { ActionResult, Outcome, SettlePolicy } from '../domain/outcome.ts'
 import { backOff, isExhausted } from '../domain/retry.ts'
 import { settle } from '../domain/settle.ts'
 import type { Observer } from '../observer.ts'
 import type { Claim, Store } from '../store.ts'
-import { isPermanent, messageOf, toOperationError } from './errors.ts'
+import { isPermanent, messageOf, retryAfterMs, toOperationError } from './errors.ts'
 import type { HeldLease } from './held-lease.ts'
 import { Run } from './run.ts'
 import { type FindWork, isWait, type Wait, type Work } from './work.ts'
@@ -35,24 +35,28 @@ export async function runOperation(claim: Claim, held: HeldLease, context: RunCo
   const { operation } = claim
   const now = held.storeNow()
   const { store, observer } = context
-  if (claim.takenOver && operation.losses > poisonLosses) {
+  const isOver = now >= operation.deadlineAt
+  const isPoison = claim.takenOver && operation.losses > poisonLosses
+  const work = context.findWork(claim)
+  // None of the author's code runs where it is unknown, or where it may be what kills the workers.
+  if (isOver && (isPoison || work === undefined)) {
+    const policy = work?.settlePolicy(now) ?? noDriverPolicy
+    return finish(claim, held, context, policy, { kind: 'failed', error: timedOut(claim) }, true)
+  }
+  if (isPoison) {
     observer.error('operation keeps killing its workers: put aside for 10 minutes', describeClaim(claim))
-    await store.park(held.lease, { until: now + poisonParkMs, description: 'put aside after repeated crashes' })
+    const until = beforeDeadline(claim, now + poisonParkMs)
+    await store.park(held.lease, { until, description: 'put aside after repeated crashes' })
     return
   }
-  const work = context.findWork(claim)
   if (work === undefined) {
-    if (now >= operation.deadlineAt)
-      return finish(claim, held, context, noDriverPolicy, { kind: 'failed', error: timedOut(claim) }, true)
     observer.error('no service of this broker can do this operation', describeClaim(claim))
-    await store.park(held.lease, {
-      until: now + noDriverParkMs,
-      description: 'waiting for a broker that knows the service',
-    })
+    const until = beforeDeadline(claim, now + noDriverParkMs)
+    await store.park(held.lease, { until, description: 'waiting for a broker that knows the service' })
     return
   }
   const run = new Run({ claim, held, ...context, retry: work.retry, callTimeoutMs: work.callTimeoutMs })
-  if (now >= operation.deadlineAt) return fail(run, work, held, context, timedOut(claim), undefined)
+  if (isOver) return fail(run, work, held, context, timedOut(claim), undefined)
   await perform(run, work, held, context)
 }
 
@@ -63,12 +67,22 @@ async function perform(run: Run, work: Work, held: HeldLease, context: RunContex
   cancelDeadline()
   await run.settled()
   if (held.why === 'deadline') return fail(run, work, held, context, timedOut(claim), undefined)
-  if (held.why !== undefined) return context.store.handBack(held.lease)
+  if (held.why !== undefined) return letGo(run, held, context)
   if (run.retry !== undefined) return parkForRetry(run, held, context)
   if ('error' in ended) return judge(run, work, held, context, ended.error)
   if (isWait(ended.value)) return park(run, held, context, ended.value)
   const policy = work.settlePolicy(held.storeNow())
   await finish(claim, held, context, policy, { kind: 'succeeded', result: ended.value }, run.unclean)
+}
+
+/** A call that was cut off may still land: the ledger notes that there was one, as the claim after a crash does. */
+async function letGo({ claim }: Run, held: HeldLease, { store }: RunContext): Promise<void> {
+  const { operation, steps } = claim
+  const before = steps.find(step => step.name === actionStep)
+  const startedAt = before?.startedAt ?? operation.checkpointAt ?? operation.acceptedAt
+  const step: Step = { name: actionStep, state: 'failed', attempts: before?.attempts ?? 0, startedAt }
+  await store.checkpoint(held.lease, { step: { ...step, error: 'interrupted' } })
+  await store.handBack(held.lease)
 }
 
 type Ended = { readonly value: ActionResult | Wait } | { readonly error: unknown }
@@ -103,7 +117,7 @@ async function judge(run: Run, work: Work, held: HeldLease, context: RunContext,
   }
   context.observer.warn('action failed, trying again', { ...describeClaim(claim), attempts, error: messageOf(error) })
   const step: Step = { name: actionStep, state: 'failed', attempts, startedAt, error: messageOf(error) }
-  const until = now + backOff(work.retry, attempts, context.random())
+  const until = now + backOff(work.retry, attempts, context.random(), retryAfterMs(error))
   const description = `${claim.operation.action} failed ${attempts} time(s), trying again`
   await context.store.park(held.lease, { until: beforeDeadline(claim, until), description, step })
 }
@@ -142,7 +156,10 @@ async function fail(
   error: OperationError,
   cause: unknown,
 ): Promise<void> {
-  await work.onFailure(run, cause ?? new Error(error.message))
+  // What is told about the failure can not keep the operation from ending.
+  const told = new AbortController()
+  const telling = work.onFailure(run, cause ?? new Error(error.message)).finally(() => told.abort())
+  await Promise.race([telling, sleep(context.clock, work.callTimeoutMs, told.signal)])
   context.observer.warn('operation failed', {
     ...describeClaim(run.claim),
     reason: error.message,

@@ -80,9 +80,9 @@ export class Run {
     return this.#retry
   }
 
-  /** Nothing was ever attempted under this operation, but for what stands before the action. */
+  /** Nothing was ever attempted under this operation, but for what stands before the action. A crash leaves doubt. */
   get nothingDone(): boolean {
-    return [...this.#steps.keys()].every(name => name.startsWith(beforePrefix))
+    return !this.claim.operation.unclean && [...this.#steps.keys()].every(name => name.startsWith(beforePrefix))
   }
 
   /** Some call failed or got no answer: it may still land, later than this run ends. */
@@ -102,7 +102,7 @@ export class Run {
 
   /** Lets go of a shared resource; `remove` runs where nobody else claims it. */
   unshare(key: string, remove: (call: Call) => unknown): Promise<void> {
-    return this.#track(this.#shared('release', key, remove))
+    return this.#track(this.#shared(this.claim.operation.action === 'sweep' ? 'sweep' : 'release', key, remove))
   }
 
   /** Merges into the resource's state at once, so that a clean-up after a failure knows it too. */

@@ -33,7 +33,7 @@ export function createApp(options: AppOptions): HttpApp {
   const routes = createRoutes(options.presentCatalog)
 
   const handle = async (request: HttpRequest, path: string, query: string): Promise<HttpResponse> => {
-    const open = await openRoute(options, request, path)
+    const open = openRoute(options, request, path)
     if (open !== undefined) return open
     const principal = await authenticator.authenticate(request.headers)
     if (principal === undefined || !principal.roles.includes('platform'))
@@ -71,11 +71,11 @@ export function createApp(options: AppOptions): HttpApp {
 }
 
 /** What needs no credentials: health, the author's own routes, and stand-in dashboard URLs, which are unguessable. */
-async function openRoute(
+function openRoute(
   { broker, health, routes }: AppOptions,
   request: HttpRequest,
   path: string,
-): Promise<HttpResponse | undefined> {
+): Promise<HttpResponse> | undefined {
   if (path === '/healthz' || path === '/readyz') return healthResponse(health, path, request.method)
   if (path.startsWith('/dashboards/')) return dashboardRedirect(broker, request.method, path)
   const route = findAuthorRoute(routes, request.method, path)
@@ -109,11 +109,9 @@ function toCaller(
   const requestId = request.headers[requestIdentity]
   return {
     platform: prefix === undefined ? principal.platform : `${principal.platform}/${prefix}`,
-    ...(identity === undefined ? {} : { identity }),
-    ...(requestId === undefined ? {} : { requestId }),
-    get baseUrl() {
-      return publicUrl ?? `${request.encrypted ? 'https' : 'http'}://${request.headers.host ?? 'localhost'}`
-    },
+    identity,
+    requestId,
+    baseUrl: () => publicUrl ?? `${request.encrypted ? 'https' : 'http'}://${request.headers.host ?? 'localhost'}`,
   }
 }
 

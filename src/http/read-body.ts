@@ -1,9 +1,6 @@
 import { malformed } from '../protocol/fields.ts'
-import { isJsonObject, type JsonObject } from '../protocol/json.ts'
+import { deepestJson, isJsonObject, type JsonObject, nestsTooDeep } from '../protocol/json.ts'
 import type { HttpRequest } from './message.ts'
-
-/** Deeper than any honest request; shallow enough that no code that walks a value can run out of stack. */
-const deepest = 100
 
 /** CT-02 to CT-04: a JSON object, whatever the header says if it says nothing; everything else is a 400. */
 export async function readJsonObject(request: HttpRequest, limit: number): Promise<JsonObject> {
@@ -11,7 +8,7 @@ export async function readJsonObject(request: HttpRequest, limit: number): Promi
   if (type !== undefined && type !== '' && !isJson(type)) throw malformed('Content-Type must be application/json')
   const text = decode(await request.body(limit))
   if (text.trim() === '') throw malformed('the body is empty; send a JSON object')
-  if (nestsDeeper(text, deepest)) throw malformed(`the body is nested deeper than ${deepest} levels`)
+  if (nestsTooDeep(text)) throw malformed(`the body is nested deeper than ${deepestJson} levels`)
   const body = parse(text)
   if (!isJsonObject(body)) throw malformed('the body must be a JSON object')
   return body
@@ -38,20 +35,4 @@ function parse(text: string): unknown {
   } catch {
     throw malformed('the body is not valid JSON')
   }
-}
-
-function nestsDeeper(text: string, limit: number): boolean {
-  let depth = 0
-  let inString = false
-  for (let i = 0; i < text.length; i++) {
-    const char = text.charCodeAt(i)
-    if (inString) {
-      if (char === 0x5c) i++
-      else if (char === 0x22) inString = false
-    } else if (char === 0x22) inString = true
-    else if (char === 0x7b || char === 0x5b) {
-      if (++depth > limit) return true
-    } else if (char === 0x7d || char === 0x5d) depth--
-  }
-  return false
 }

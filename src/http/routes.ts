@@ -35,9 +35,9 @@ export function createRoutes(presentCatalog: PresentCatalog | undefined): RouteT
 
 export interface OsbPath {
   /** The part of the path before `/v2`, if any: which platform this is (GEN-07). */
-  readonly prefix?: string
+  readonly prefix: string | undefined
   /** Undefined: under /v2, but nothing of ours. */
-  readonly route?: string
+  readonly route: string | undefined
   readonly instanceId: string
   readonly bindingId: string
 }
@@ -47,26 +47,37 @@ export interface OsbPath {
  * `/v2` and `/:platform/v2`.
  */
 export function parseOsbPath(path: string): OsbPath | undefined {
-  const segments = path.split('/').slice(1)
-  const prefixed = segments[0] !== 'v2'
-  if (prefixed && segments[1] !== 'v2') return undefined
-  const [, first, instance, second, binding, third] = prefixed ? segments.slice(1) : segments
-  const depth = segments.length - (prefixed ? 2 : 1)
-  const prefix = prefixed ? { prefix: decode(segments[0] ?? '') } : {}
-  const nothing = { ...prefix, instanceId: '', bindingId: '' }
-  if (first === 'catalog' && depth === 1) return { ...nothing, route: 'catalog' }
-  if (first !== 'service_instances' || instance === undefined || instance === '') return nothing
-  const instanceId = decode(instance)
-  const ofInstance = { ...prefix, instanceId, bindingId: '' }
-  if (depth === 2) return { ...ofInstance, route: 'service_instances/:instance' }
-  if (second === 'last_operation' && depth === 3)
-    return { ...ofInstance, route: 'service_instances/:instance/last_operation' }
-  if (second !== 'service_bindings' || binding === undefined || binding === '') return nothing
-  const ofBinding = { ...prefix, instanceId, bindingId: decode(binding) }
-  if (depth === 4) return { ...ofBinding, route: 'service_instances/:instance/service_bindings/:binding' }
-  if (third === 'last_operation' && depth === 5)
-    return { ...ofBinding, route: 'service_instances/:instance/service_bindings/:binding/last_operation' }
-  return nothing
+  const segments = path.split('/')
+  const at = segments[1] === 'v2' ? 1 : segments[2] === 'v2' ? 2 : 0
+  if (at === 0) return undefined
+  const prefix = at === 1 ? undefined : decode(segments[1] ?? '')
+  const [first, instance = '', second, binding = '', third] = segments.slice(at + 1)
+  const route = routeOf(segments.length - at - 1, first, instance, second, binding, third)
+  return {
+    prefix,
+    route,
+    instanceId: route === undefined ? '' : decode(instance),
+    bindingId: route === undefined ? '' : decode(binding),
+  }
+}
+
+function routeOf(
+  depth: number,
+  first: string | undefined,
+  instance: string,
+  second: string | undefined,
+  binding: string,
+  third: string | undefined,
+): string | undefined {
+  if (first === 'catalog') return depth === 1 ? 'catalog' : undefined
+  if (first !== 'service_instances' || instance === '') return undefined
+  if (depth === 2) return 'service_instances/:instance'
+  if (second === 'last_operation') return depth === 3 ? 'service_instances/:instance/last_operation' : undefined
+  if (second !== 'service_bindings' || binding === '') return undefined
+  if (depth === 4) return 'service_instances/:instance/service_bindings/:binding'
+  return third === 'last_operation' && depth === 5
+    ? 'service_instances/:instance/service_bindings/:binding/last_operation'
+    : undefined
 }
 
 export function findEndpoint(routes: RouteTable, path: OsbPath, method: string): Endpoint {
@@ -80,6 +91,7 @@ export function findEndpoint(routes: RouteTable, path: OsbPath, method: string):
 
 /** NUL ends a text in too many places to be part of a name; every other character is as good as any. */
 function decode(segment: string): string {
+  if (!segment.includes('%')) return segment
   if (segment.includes('%00')) throw malformed('an id in the path holds a NUL character')
   try {
     return decodeURIComponent(segment)

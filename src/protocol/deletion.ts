@@ -13,6 +13,7 @@ export function parseDeletion(query: Query): DeletionRequest {
 
 /** Fetching and polling: both are hints that may be absent, but not empty. */
 export function checkHints(query: Query): void {
+  if (query.size === 0) return
   for (const name of ['service_id', 'plan_id', 'operation'])
     if (query.get(name) === '') throw malformed(`the query parameter ${name} must not be empty`)
 }

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from './json.ts'
+import { isJsonObject, type JsonObject, nestsTooDeep } from './json.ts'
 
 /**
  * X-Broker-API-Originating-Identity: who the platform acts for. Never required (OID-11), and a broken one is recorded as
@@ -10,7 +10,8 @@ export function parseOriginatingIdentity(header: string | undefined): JsonObject
   const platform = blank < 0 ? header : header.slice(0, blank)
   const encoded = blank < 0 ? '' : header.slice(blank + 1).trim()
   try {
-    const value: unknown = JSON.parse(Buffer.from(encoded, 'base64').toString('utf8'))
+    const text = Buffer.from(encoded, 'base64').toString('utf8')
+    const value: unknown = nestsTooDeep(text) ? undefined : JSON.parse(text)
     if (isJsonObject(value)) return { platform, user: value }
   } catch {
     // fall through: not Base64, or not JSON

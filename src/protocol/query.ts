@@ -3,12 +3,13 @@ import { malformed } from './fields.ts'
 /** The query of a request: each parameter at most once, decoded once. */
 export type Query = ReadonlyMap<string, string>
 
+const nothing: Query = new Map()
 const known = new Set(['service_id', 'plan_id', 'accepts_incomplete', 'operation'])
 
 /** A parameter of ours that comes twice is refused: platforms and proxies disagree about which one counts. */
 export function parseQuery(text: string): Query {
+  if (text === '') return nothing
   const query = new Map<string, string>()
-  if (text === '') return query
   for (const part of text.split('&')) {
     if (part === '') continue
     const equals = part.indexOf('=')
@@ -26,6 +27,7 @@ export function acceptsIncomplete(query: Query): boolean {
 }
 
 function decode(text: string): string {
+  if (!/[%+]/.test(text)) return text
   try {
     return decodeURIComponent(text.replaceAll('+', ' '))
   } catch {

@@ -13,7 +13,7 @@ import { findBrokerModule, loadBrokerModule } from './load-broker.ts'
 import { openStore } from './open-store.ts'
 import { type Runtime, startRuntime } from './runtime.ts'
 import { untilStopped } from './shutdown.ts'
-import { StartError, toStartError } from './start-error.ts'
+import { StartError } from './start-error.ts'
 import { toBrokerSettings } from './to-broker-settings.ts'
 import { welcome } from './welcome.ts'
 
@@ -34,14 +34,6 @@ export interface ServeOptions {
 
 /** `purser serve`: from the configuration to a running broker, until a signal ends it. Resolves when it has ended. */
 export async function runServe(options: ServeOptions): Promise<void> {
-  try {
-    await serve(options)
-  } catch (error) {
-    throw toStartError(error)
-  }
-}
-
-async function serve(options: ServeOptions): Promise<void> {
   const { env, cwd, stdout } = options
   const loaded = await loadConfig({
     file: options.config,

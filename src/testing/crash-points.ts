@@ -29,8 +29,10 @@ export function createCrashPoints(onPoint: (point: CrashPoint) => void): CrashPo
   return createPoints(onPoint, () => false)
 }
 
-/** A process that a test can end: what it had under way never comes back, and nothing that it does later arrives. */
-export interface Mortal extends CrashPoints {
+/** A store through which a test can end the process that uses it, without ending its own. */
+export interface CrashableStore extends Omit<CrashPoints, 'wrap'> {
+  /** What the process gets: after the crash nothing that it had under way comes back, and nothing it does later arrives. */
+  readonly store: Store
   readonly crashed: Promise<void>
   isCrashed(): boolean
   /** Dies now. */
@@ -39,9 +41,8 @@ export interface Mortal extends CrashPoints {
   crashAt(number: number | undefined): void
 }
 
-/** Stands for a process inside the test's own: give it all its calls, and crash it where you want. */
-export function createMortal(onPoint: (point: CrashPoint) => void = () => {}): Mortal {
-  let deadline: number | undefined
+export function createCrashableStore(store: Store, onPoint: (point: CrashPoint) => void = () => {}): CrashableStore {
+  let fatal: number | undefined
   let dead = false
   let tell = () => {}
   const crashed = new Promise<void>(resolve => {
@@ -51,21 +52,21 @@ export function createMortal(onPoint: (point: CrashPoint) => void = () => {}): M
     dead = true
     tell()
   }
-  const points = createPoints(
+  const { wrap, ...points } = createPoints(
     point => {
-      if (dead) return
       onPoint(point)
-      if (point.number === deadline) crash()
+      if (point.number === fatal) crash()
     },
     () => dead,
   )
   return {
     ...points,
+    store: wrap(store),
     crashed,
     isCrashed: () => dead,
     crash,
     crashAt(number) {
-      deadline = number
+      fatal = number
     },
   }
 }

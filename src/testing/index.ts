@@ -3,6 +3,14 @@
  * your own is a store when it passes `storeContract`.
  */
 export { createOsbClient, type OsbClient, pollUntilDone } from '../client/index.ts'
+export {
+  type CrashableStore,
+  type CrashPoint,
+  type CrashPoints,
+  createCrashableStore,
+  createCrashPoints,
+} from './crash-points.ts'
+export { createLedgerWatch, type LedgerWatch } from './ledger-watch.ts'
 export { type StoreCase, type StoreSubject, storeContract } from './store-contract.ts'
 export { startTestBroker, type TestBroker, type TestBrokerOptions, type Transport } from './test-broker.ts'
 export { createVirtualClock, type VirtualClock } from './virtual-clock.ts'

@@ -112,14 +112,10 @@ describe('pipelined requests', () => {
         { ...put('b'), body: '{' },
         { ...put('c'), chunked: 7 },
         { method: 'GET', path: '/v2/nothing', headers },
-        { method: 'BREW', path: '/v2/catalog', headers },
+        last,
       ]
       const received = await exchange(target.port, Buffer.concat(requests.map(toWire)))
-      expect(
-        parseAnswers(received)
-          .map(({ status }) => status)
-          .slice(0, 4),
-      ).toEqual([201, 400, 201, 404])
+      expect(parseAnswers(received).map(({ status }) => status)).toEqual([201, 400, 201, 404, 200])
       expect([...target.backend.things].sort()).toEqual(['instance:a', 'instance:c'])
     }))
 

@@ -20,7 +20,7 @@ export interface RawRequest {
   readonly chunked?: number
 }
 
-const usual: RawRequest['headers'] = [
+const usual: readonly (readonly [name: string, value: string])[] = [
   ['Host', 'broker.test'],
   ['X-Broker-API-Version', '2.17'],
   ['Content-Type', 'application/json'],

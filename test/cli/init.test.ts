@@ -46,7 +46,9 @@ describe('the project', { timeout: 120_000 }, () => {
       runNode(built.bin, [...args, '--output', 'json'], { cwd, env: { PURSER_URL: url } })
 
     expect(JSON.parse((await purser('catalog')).out).services).toHaveLength(1)
-    expect(await purser('provision', 'notes', 'small', '--id', 'my-notes')).toMatchObject({ code: 0 })
+    const provisioned = await purser('provision', 'notes', 'small', '--id', 'my-notes')
+    expect(JSON.parse(provisioned.out)).toMatchObject({ instance_id: 'my-notes', state: 'succeeded' })
+    expect(provisioned.out).not.toContain('dashboard_url')
     const bound = await purser('bind', 'my-notes', '--id', 'my-app')
     const { credentials } = JSON.parse(bound.out)
     const headers = { authorization: `Bearer ${credentials.token}` }

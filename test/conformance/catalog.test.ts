@@ -2,7 +2,17 @@ import { expect } from 'vitest'
 import type { Service } from '../../src/index.ts'
 import type { Offering } from '../../src/protocol/catalog.ts'
 import { conformance, type Platform, requirement } from './harness.ts'
-import { another, bare, bareService, bindable, incomplete, offerings, provisioned, refused } from './helpers.ts'
+import {
+  another,
+  bare,
+  bareService,
+  bindable,
+  incomplete,
+  offerings,
+  provisioned,
+  refused,
+  restarted,
+} from './helpers.ts'
 import { createServices, full, org } from './services.ts'
 
 const retrievable = { instancesRetrievable: true, bindingsRetrievable: true }
@@ -74,13 +84,12 @@ conformance('Catalog', () => {
     expect((await t.client.bind('i', 'b', large)).status).toBe(201)
     const release = t.backend.hold('provision')
     await t.client.provision('j', { ...large, ...org }, incomplete)
-    await t.stop()
-    release()
-    const later = await another(t, { services: withoutPlan(t, 'full-large'), store: t.store, clock: t.clock })
+    const later = await restarted(t, { services: withoutPlan(t, 'full-large') })
     const { client } = later
     expect((await offerings(later))[0]?.plans.map(plan => plan.id)).not.toContain('full-large')
     expect((await client.provision('k', { ...large, ...org })).body.error).toBe('UnknownPlan')
     expect((await client.lastOperation('j', large)).body.state).toBe('in progress')
+    release()
     expect(await later.ended('j')).toMatchObject({ state: 'succeeded' })
     expect((await client.fetchInstance('i')).body).toMatchObject(large)
     const bind = await client.bind('i', 'c', { ...large, parameters: {} })
@@ -90,7 +99,10 @@ conformance('Catalog', () => {
     expect((await client.unbind('i', 'b', large)).status).toBe(200)
     expect((await client.unbind('i', 'c', large)).status).toBe(200)
     expect((await client.deprovision('i', large)).status).toBe(200)
+    expect((await client.update('j', { ...large, parameters: { size: 2 } })).status).toBe(200)
+    expect((await client.update('j', { ...large, parameters: { size: 99 } })).status).toBe(400)
     expect((await client.update('j', { service_id: 'full', plan_id: 'full-small' })).status).toBe(200)
+    expect((await client.fetchInstance('j')).body).toMatchObject({ ...full, parameters: { size: 2 } })
     expect((await client.deprovision('j', full)).status).toBe(200)
     expect(t.backend.things.size).toBe(0)
   })

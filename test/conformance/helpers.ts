@@ -3,7 +3,7 @@ import type { WireOffering } from '../../src/client/index.ts'
 import { defineService, type Service } from '../../src/index.ts'
 import type { Observer } from '../../src/observer.ts'
 import { type Platform, type Setup, startPlatform } from './harness.ts'
-import { full, org } from './services.ts'
+import { createServices, full, org } from './services.ts'
 
 /** For calls that allow a 202. */
 export const incomplete = { acceptsIncomplete: true } as const
@@ -25,6 +25,18 @@ export const endpoints = [
 /** A second broker, reached the same way as the first. */
 export function another(t: Platform, setup: Setup): Promise<Platform> {
   return startPlatform(t.url === 'http://broker.test' ? 'in process' : 'socket', setup)
+}
+
+/** The same broker in a new process: what the old one was doing goes back to the ledger, which both of them use. */
+export async function restarted(t: Platform, setup: Setup = {}): Promise<Platform> {
+  let over = false
+  const stopping = t.stop().then(() => {
+    over = true
+  })
+  // Even a grace of no time is a timer, and time stands still unless it is moved.
+  while (!over) await t.clock.advance(0)
+  await stopping
+  return another(t, { services: createServices(t.backend), store: t.store, clock: t.clock, ...setup })
 }
 
 /** Creates an instance of the service `full` (or of another one), synchronously. */

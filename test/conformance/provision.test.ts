@@ -53,8 +53,8 @@ conformance('Provisioning', () => {
     await expectNothing(t)
     const right = { ...asked, maintenance_info: { version: '1.2.3+build.1' } }
     expect((await t.client.provision('i', right)).status).toBe(201)
-    for (const maintenance_info of [{}, { version: '' }])
-      expect((await t.request('PUT', `${path}-2`, { body: { ...asked, maintenance_info } })).status).toBeLessThan(202)
+    for (const [index, maintenance_info] of [{}, { version: '' }].entries())
+      expect((await t.request('PUT', `${path}${index}`, { body: { ...asked, maintenance_info } })).status).toBe(201)
   })
 
   requirement('PROV-10', 'a repeat of a finished instance is 200 with the body of the 201', async t => {
@@ -143,9 +143,10 @@ conformance('Provisioning', () => {
   })
 
   requirement('PROV-17', 'the first 202 brings the dashboard that the service can name at once', async t => {
-    t.backend.hold('provision')
+    const release = t.backend.hold('provision')
     const request = { service_id: 'client', plan_id: 'client-plan', ...org }
     const { status, body } = await t.client.provision('i', request, incomplete)
+    release()
     expect(status).toBe(202)
     expect(body.dashboard_url).toBe('https://known.example/i')
   })

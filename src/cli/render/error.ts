@@ -12,17 +12,6 @@ export function renderError({ what, why, next }: CliErrorParts, style: Style): s
   ].join('\n')
 }
 
-/** The same, but the reason may be a list with a line for each mistake. */
-export function renderStartError({ what, why, next }: CliErrorParts, style: Style): string {
-  const reasons = why.split('\n').map(toLine)
-  return [
-    `${style.red('error:')} ${style.bold(toLine(what))}`,
-    ...reasons.map((line, index) => (index === 0 ? `${style.dim('  why:')} ${line.trim()}` : `       ${line}`)),
-    `${style.dim(' next:')} ${toLine(next)}`,
-    '',
-  ].join('\n')
-}
-
 /** A message that brings its own lines, such as a list of mistakes. */
 export function renderListing(message: string, style: Style): string {
   const lines = message.split('\n').map(line => `${/^ */.exec(line)?.[0] ?? ''}${toLine(line)}\n`)

@@ -30,7 +30,8 @@ interface Rendered {
 }
 
 function render(offerings: readonly Offering[], minor: number): Rendered {
-  const body = Buffer.from(JSON.stringify(toWireCatalog(offerings, minor)))
+  // A string: node sends it together with the headers in one write.
+  const body = JSON.stringify(toWireCatalog(offerings, minor))
   const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"`
   return { etag, found: { status: 200, headers: { 'content-type': 'application/json', etag }, body } }
 }

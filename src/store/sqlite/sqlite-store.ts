@@ -1,12 +1,13 @@
 import type { Clock } from '../../clock.ts'
-import type { Binding, Instance, Operation, Store, Target } from '../../store.ts'
+import type { Binding, Change, Instance, Operation, Store, Target, WakeUp } from '../../store.ts'
 import { StoreUnavailableError } from '../../store.ts'
 import { createWakeUps } from '../wake-ups.ts'
 import { claimDue } from './claim.ts'
-import { type Database, resultCode } from './driver.ts'
+import { type Database, resultCode, type SqlRow } from './driver.ts'
 import { toStoreError } from './failures.ts'
 import { createGroupCommit, type Job } from './group-commit.ts'
 import { handBack, park, writeCheckpoint } from './progress.ts'
+import { bindingKey, createRowCache, instanceKey, operationKey, type RowCache } from './row-cache.ts'
 import { text, toHistory, toOperation, toRow } from './rows.ts'
 import { share } from './share.ts'
 import { applyChange, readBinding, readSnapshot } from './snapshot.ts'
@@ -31,6 +32,7 @@ export function createSqliteStore({ database, file, clock, onClosed }: SqliteSto
     isDatabaseError: (error: unknown) => resultCode(error) !== undefined,
   }
   const commits = createGroupCommit(transactions, wakeUps.send)
+  const cache = createRowCache()
   let open = true
 
   async function translated<Result>(work: () => Result | Promise<Result>): Promise<Result> {
@@ -40,6 +42,24 @@ export function createSqliteStore({ database, file, clock, onClosed }: SqliteSto
     } catch (error) {
       throw toStoreError(error, file)
     }
+  }
+
+  /** A row that is known needs no round through the database. */
+  function cached<Row extends object>(key: string, read: () => SqlRow | undefined, convert: (row: SqlRow) => Row) {
+    const known = open ? cache.get<Row>(key) : undefined
+    if (known !== undefined) return Promise.resolve(known)
+    return translated(() => {
+      const found = read()
+      if (found === undefined) return undefined
+      const row = convert(found)
+      cache.put(key, row, text(found.doc).length + text(found.sealed).length)
+      return row
+    })
+  }
+
+  function apply(change: Change, wake: WakeUp[]): void {
+    applyChange(statements, change, wake)
+    forgetChanged(cache, change)
   }
 
   const decided = <Result>(job: Job<Result>) => translated(() => commits.run(job))
@@ -52,7 +72,7 @@ export function createSqliteStore({ database, file, clock, onClosed }: SqliteSto
       decided(wake => {
         const { answer, change } = decide(readSnapshot(statements, clock.now(), target))
         return () => {
-          if (change !== undefined) applyChange(statements, change, wake)
+          if (change !== undefined) apply(change, wake)
           return answer
         }
       }),
@@ -64,45 +84,60 @@ export function createSqliteStore({ database, file, clock, onClosed }: SqliteSto
         const target = targetOf(statements, finishing)
         const change = decide({ ...readSnapshot(statements, clock.now(), target, finishing), finishing })
         return () => {
-          applyChange(statements, change, wake)
+          apply(change, wake)
           return true
         }
       }),
 
-    claim: (owner, max, leaseMs) => written(() => claimDue(statements, { owner, max, leaseMs, now: clock.now() })),
+    claim: (owner, max, leaseMs) =>
+      written(() => {
+        const claimed = claimDue(statements, { owner, max, leaseMs, now: clock.now() })
+        for (const { operation } of claimed.claims) cache.forget(operationKey(operation.id))
+        return claimed
+      }),
     renew: (leases, leaseMs) =>
       written(() => {
         const now = clock.now()
+        for (const { operationId } of leases) cache.forget(operationKey(operationId))
         return leases.filter(
           ({ operationId, fence }) => statements.renew.run(now + leaseMs, operationId, fence, now) > 0,
         )
       }),
-    checkpoint: (lease, checkpoint) => written(() => writeCheckpoint(statements, lease, checkpoint, clock.now())),
+    checkpoint: (lease, checkpoint) =>
+      written(() => {
+        if (checkpoint.state === undefined) cache.forget(operationKey(lease.operationId))
+        else cache.clear()
+        return writeCheckpoint(statements, lease, checkpoint, clock.now())
+      }),
     park: (lease, parking) =>
       decided(wake => () => {
+        cache.forget(operationKey(lease.operationId))
         const parked = park(statements, lease, parking)
         if (parked) wake.push({ type: 'work' })
         return parked
       }),
     handBack: lease =>
       decided(wake => () => {
+        cache.clear()
         if (handBack(statements, lease, clock.now())) wake.push({ type: 'work' })
       }),
     share: (lease, key, wish) => written(() => share(statements, lease, key, wish, clock.now())),
 
     instance: id =>
-      translated(() => {
-        const row = statements.instance.get(id)
-        return row === undefined ? undefined : toRow<Instance>(row.doc, row.sealed)
-      }),
-    binding: (instanceId, id) => translated(() => readBinding(statements, instanceId, id)),
+      cached(
+        instanceKey(id),
+        () => statements.instance.get(id),
+        row => toRow<Instance>(row.doc, row.sealed),
+      ),
+    binding: (instanceId, id) =>
+      cached(
+        bindingKey(instanceId, id),
+        () => statements.binding.get(instanceId, id),
+        row => toRow<Binding>(row.doc, row.sealed),
+      ),
     bindings: instanceId =>
       translated(() => statements.bindings.all(instanceId).map(row => toRow<Binding>(row.doc, row.sealed))),
-    operation: id =>
-      translated(() => {
-        const row = statements.operation.get(id)
-        return row === undefined ? undefined : toOperation(row)
-      }),
+    operation: id => cached(operationKey(id), () => statements.operation.get(id), toOperation),
     dueForObservation: max =>
       translated(() => statements.dueForObservation.all(clock.now(), Math.max(0, max)).map(row => text(row.id))),
     history: instanceId => translated(() => statements.history.all(instanceId).map(toHistory)),
@@ -121,6 +156,13 @@ export function createSqliteStore({ database, file, clock, onClosed }: SqliteSto
       onClosed()
     },
   }
+}
+
+function forgetChanged(cache: RowCache, { instance, bindings = [], operations = [], forget = [] }: Change): void {
+  if (instance !== undefined) cache.forget(instanceKey(instance.id))
+  for (const { instanceId, id } of bindings) cache.forget(bindingKey(instanceId, id))
+  for (const { id } of operations) cache.forget(operationKey(id))
+  for (const id of forget) cache.forget(operationKey(id))
 }
 
 function targetOf(statements: Statements, { instanceId, bindingId }: Operation): Target {

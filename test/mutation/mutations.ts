@@ -1,0 +1,3 @@
+import type { Mutation } from './plugin.ts'
+
+export const mutations: readonly Mutation[] = []

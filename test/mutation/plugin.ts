@@ -1,0 +1,36 @@
+import type { Plugin } from 'vitest/config'
+import { mutations } from './mutations.ts'
+
+/**
+ * `MUTATION=<name> npx vitest run …` runs the tests against sources in which one guard is switched off. Fails loudly where
+ * the guard's text is no longer there: a mutation that changes nothing proves nothing.
+ */
+export function mutate(name: string | undefined = process.env.MUTATION): Plugin {
+  if (name === undefined || name === '') return { name: 'mutate' }
+  const mutation = mutations.find(candidate => candidate.name === name)
+  if (mutation === undefined)
+    throw new Error(`MUTATION=${name}: there is no such mutation in test/mutation/mutations.ts`)
+  return {
+    name: 'mutate',
+    enforce: 'pre',
+    transform(code, id) {
+      if (!id.split('?')[0]?.endsWith(`/${mutation.file}`)) return null
+      return applyMutation(code, mutation)
+    },
+  }
+}
+
+export interface Mutation {
+  readonly name: string
+  readonly file: string
+  readonly find: string
+  readonly replace: string
+  /** Test files of which at least one test must fail. */
+  readonly suite: readonly string[]
+}
+
+/** Every place where the text stands; none is an error. */
+export function applyMutation(code: string, { name, file, find, replace }: Mutation): string {
+  if (!code.includes(find)) throw new Error(`mutation "${name}": ${file} no longer holds the text\n${find}`)
+  return code.replaceAll(find, replace)
+}
