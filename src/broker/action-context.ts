@@ -32,7 +32,7 @@ export interface ContextOptions {
 export async function createActionContext(options: ContextOptions): Promise<AnyContext> {
   const { run, service, settings, action, binding, stepPrefix = '' } = options
   const { operation, instance } = run.claim
-  const target = withInput(instance, operation.action === 'update' ? operation.input : {})
+  const target = operation.action === 'update' ? withInput(instance, operation.input) : instance
   const plan = service.plans.get(target.planId)?.plan
   const { schemas } = service.plans.get(target.planId) ?? service
   // The service's schema stands in for that of a plan that left the catalog, under which the parameters were accepted.
@@ -79,8 +79,9 @@ export async function createActionContext(options: ContextOptions): Promise<AnyC
 }
 
 function withInput(instance: Instance, input: Run['claim']['operation']['input']): Instance {
+  const { maintenanceVersion: _, ...rest } = instance
   return {
-    ...instance,
+    ...rest,
     planId: input.planId ?? instance.planId,
     parameters: input.parameters ?? instance.parameters,
     context: input.context ?? instance.context,

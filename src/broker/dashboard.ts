@@ -1,5 +1,5 @@
 import type { Instance } from '../domain/instance.ts'
-import { isActive } from '../domain/operation.ts'
+import { isActive, type Operation } from '../domain/operation.ts'
 import type { Broker } from './broker.ts'
 import { toInstanceInfo } from './instance-info.ts'
 import type { ResolvedService } from './resolve-services.ts'
@@ -8,7 +8,18 @@ import type { ResolvedService } from './resolve-services.ts'
 export function promisedDashboard(service: ResolvedService, instance: Instance, baseUrl: string): string | undefined {
   const { dashboard } = service.code
   if (instance.dashboardUrl !== undefined || dashboard !== undefined) return instance.dashboardUrl
-  return `${baseUrl}/dashboards/${encodeURIComponent(instance.id)}/${instance.dashboardToken}`
+  return standIn(instance, baseUrl)
+}
+
+/** UPD-27: an update may end with another URL than the instance has now; ours leads to whichever is in force. */
+export function updatedDashboard(
+  service: ResolvedService,
+  instance: Instance,
+  { input }: Operation,
+  baseUrl: string,
+): string | undefined {
+  if (service.code.dashboard === undefined) return standIn(instance, baseUrl)
+  return input.dashboardUrl ?? instance.dashboardUrl
 }
 
 /** What the service itself says before anything has been done. */
@@ -32,4 +43,8 @@ export async function findDashboard(
   if (instance.dashboardUrl !== undefined) return { kind: 'found', url: instance.dashboardUrl }
   const operation = await broker.store.operation(instance.lastOperationId)
   return { kind: isActive(operation) ? 'later' : 'none' }
+}
+
+function standIn({ id, dashboardToken }: Instance, baseUrl: string): string {
+  return `${baseUrl}/dashboards/${encodeURIComponent(id)}/${dashboardToken}`
 }

@@ -27,6 +27,8 @@ export async function fetchInstance(broker: Broker, caller: Caller, instanceId: 
   return code.fetchInstance(structuredClone({ instance: toInstanceInfo(instance), state: instance.state, body }))
 }
 
-function isFetchable(instance: Instance, caller: Caller): boolean {
-  return instance.platform === caller.platform && (instance.phase === 'ready' || instance.phase === 'updating')
+/** An instance that an update has broken is still there; one whose creation failed never was. */
+function isFetchable({ platform, phase, created }: Instance, caller: Caller): boolean {
+  const there = phase === 'ready' || phase === 'updating' || (phase === 'failed' && created)
+  return platform === caller.platform && there
 }

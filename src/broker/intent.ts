@@ -5,6 +5,7 @@ import type { Plan } from '../protocol/catalog.ts'
 import type { JsonObject } from '../protocol/json.ts'
 import type { Broker, Caller } from './broker.ts'
 import type { ResolvedService, SettableAction } from './resolve-services.ts'
+import type { BrokerSettings } from './settings.ts'
 
 /** The part of every intent that does not depend on the endpoint. `attributes` is what makes two requests equal. */
 export function createIntent(
@@ -20,6 +21,7 @@ export function createIntent(
   },
 ): Intent {
   const { mode, timeoutMs } = request.service.actions[request.action]
+  const waited = request.action === 'update' && (mode === 'never' || !request.acceptsIncomplete)
   return {
     operationId: newId(broker.clock.now()),
     platform: caller.platform,
@@ -28,10 +30,15 @@ export function createIntent(
     requestHash: hashRequest(request.attributes),
     acceptsIncomplete: request.acceptsIncomplete,
     mode,
-    timeoutMs: Math.min(timeoutMs, pollingLimit(request.plan)),
+    timeoutMs: Math.min(timeoutMs, pollingLimit(request.plan), waited ? waitingLimit(broker.settings) : timeoutMs),
     ...(caller.identity === undefined ? {} : { identity: caller.identity }),
     ...(caller.requestId === undefined ? {} : { requestId: caller.requestId }),
   }
+}
+
+/** UPD-22: an update whose request was answered with a 5xx must not be applied later, so it ends before the request does. */
+function waitingLimit({ syncTimeoutMs }: BrokerSettings): number {
+  return syncTimeoutMs * 0.9
 }
 
 /** DUR-04: the operation ends before the platform stops polling for it, so that both see the same result. */

@@ -255,9 +255,9 @@ function resolveAction(
   given: ActionSettings,
   settings: BrokerSettings,
 ): ResolvedAction {
-  const fallback: AsyncMode = name === 'bind' && offering.bindingsRetrievable !== true ? 'never' : 'auto'
+  const mode: AsyncMode = name === 'bind' && offering.bindingsRetrievable !== true ? 'never' : (given.async ?? 'auto')
   return {
-    mode: given.async ?? fallback,
+    mode,
     timeoutMs: given.timeout === undefined ? settings.timeoutsMs[name] : parseDuration(given.timeout),
     retry: toRetryPolicy(given.retry, settings.retry),
   }

@@ -16,6 +16,8 @@ export function toBindingBody(offering: Offering, result: BindResult<object, obj
   const { credentials, syslogDrainUrl, routeServiceUrl, volumeMounts, endpoints, metadata } = result
   if (syslogDrainUrl !== undefined) needs(offering, 'syslog_drain', 'syslogDrainUrl')
   if (routeServiceUrl !== undefined) needs(offering, 'route_forwarding', 'routeServiceUrl')
+  for (const [key, url] of Object.entries({ syslogDrainUrl, routeServiceUrl }))
+    if (url !== undefined && (typeof url !== 'string' || url === '')) throw wrong(`${key} must be a non-empty string`)
   if (volumeMounts !== undefined) needs(offering, 'volume_mount', 'volumeMounts')
   if (credentials !== undefined && !isJsonObject(credentials)) throw wrong('credentials must be an object')
   const expiresAt = toInstant(metadata?.expiresAt, 'metadata.expiresAt')
@@ -46,6 +48,8 @@ function toMount(mount: VolumeMount): JsonObject {
   if (mode !== 'r' && mode !== 'rw') throw wrong('volumeMounts[].mode must be "r" or "rw"')
   if (deviceType !== 'shared') throw wrong('volumeMounts[].deviceType must be "shared"')
   const { volumeId, mountConfig } = device
+  if (mountConfig !== undefined && !isJsonObject(mountConfig))
+    throw wrong('volumeMounts[].device.mountConfig must be an object')
   return {
     driver,
     container_dir: containerDir,

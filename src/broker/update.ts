@@ -7,7 +7,7 @@ import type { JsonObject } from '../protocol/json.ts'
 import type { UpdateRequest } from '../protocol/update.ts'
 import type { Broker, Caller } from './broker.ts'
 import { checkParameters } from './check-parameters.ts'
-import { ownDashboard, promisedDashboard } from './dashboard.ts'
+import { ownDashboard, updatedDashboard } from './dashboard.ts'
 import { findPlanInUse, findService } from './find-plan.ts'
 import { createIntent } from './intent.ts'
 import type { ResolvedService, ServiceSchemas } from './resolve-services.ts'
@@ -93,7 +93,7 @@ async function updateFrom(
     await waitForEnd(broker, answer.operation.id)
     return { kind: 'updated', instance: (await broker.store.instance(instance.id)) ?? answer.instance }
   }
-  const promised = promisedDashboard(service, answer.instance, caller.baseUrl())
+  const promised = updatedDashboard(service, answer.instance, answer.operation, caller.baseUrl())
   return {
     kind: 'accepted',
     instance: answer.instance,

@@ -1,5 +1,4 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { z } from 'zod'
 import type { BrokerDefinition } from '../author/broker-definition.ts'
 import { defineService } from '../author/define-service.ts'
 import { createKvBackend, type KvBackend } from './kv-backend.ts'
@@ -34,7 +33,11 @@ function keyValue(backend: KvBackend, url: () => string) {
       { id: 'kv-small', name: 'small', description: 'Up to 100 keys', free: true, bindingRotatable: true },
       { id: 'kv-large', name: 'large', description: 'Up to 10,000 keys', free: true, bindingRotatable: true },
     ],
-    parameters: z.object({ label: z.string().max(60).default('').describe('A name for people') }),
+    parameters: {
+      type: 'object',
+      properties: { label: { type: 'string', maxLength: 60, default: '', description: 'A name for people' } },
+      additionalProperties: false,
+    },
     dashboard: false,
     async provision(ctx) {
       await ctx.step('create store', () => backend.create(ctx.instance.id, limitOf(ctx.plan.id)))

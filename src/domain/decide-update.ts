@@ -72,6 +72,7 @@ export function decideUpdate(snapshot: Snapshot, intent: UpdateIntent): Verdict<
     parameters,
     context: intent.context ?? instance.context,
     ...(maintenanceVersion === undefined ? {} : { maintenanceVersion }),
+    ...(intent.dashboardUrl === undefined ? {} : { dashboardUrl: intent.dashboardUrl }),
   }
   const queued = newOperation(intent, 'update', now, { input })
   const operations = operation === undefined ? [queued] : supersede(operation, queued, now)
@@ -80,7 +81,6 @@ export function decideUpdate(snapshot: Snapshot, intent: UpdateIntent): Verdict<
     ...instance,
     phase: 'updating',
     lastOperationId: accepted.id,
-    ...(intent.dashboardUrl === undefined ? {} : { dashboardUrl: intent.dashboardUrl }),
     updatedAt: now,
   }
   return {

@@ -22,6 +22,8 @@ export interface OperationInput {
   readonly parameters?: JsonObject
   readonly context?: JsonObject
   readonly maintenanceVersion?: string
+  /** What the first answer to an update named: in force only when the update has succeeded. */
+  readonly dashboardUrl?: string
 }
 
 /** One durable run of one action on one resource. The row is the queue entry, the lock and the answer to polls. */

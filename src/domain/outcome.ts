@@ -26,7 +26,8 @@ export interface Observed {
 }
 
 export type Outcome =
-  | { readonly kind: 'succeeded'; readonly result: ActionResult }
+  /** `description` is what the last run said; what an earlier one waited for is over. */
+  | { readonly kind: 'succeeded'; readonly result: ActionResult; readonly description?: string | undefined }
   | { readonly kind: 'failed'; readonly error: OperationError }
 
 /** Facts of the service that settling needs. */

@@ -28,17 +28,19 @@ export function settleInstance(
 /** Provision and update: from here on the operation's input is what the instance is. */
 function ready(instance: Instance, operation: Operation, result: ActionResult, now: number): Instance {
   const { input } = operation
+  const { maintenanceVersion, ...rest } = instance
   return {
-    ...instance,
+    ...rest,
     phase: 'ready',
     created: true,
     usable: true,
     planId: input.planId ?? instance.planId,
     parameters: input.parameters ?? instance.parameters,
     context: input.context ?? instance.context,
-    ...optional('maintenanceVersion', input.maintenanceVersion ?? instance.maintenanceVersion),
+    // An update may lead to a plan that has none.
+    ...optional('maintenanceVersion', operation.action === 'update' ? input.maintenanceVersion : maintenanceVersion),
     state: result.state ?? instance.state,
-    ...optional('dashboardUrl', result.dashboardUrl ?? instance.dashboardUrl),
+    ...optional('dashboardUrl', result.dashboardUrl ?? input.dashboardUrl ?? instance.dashboardUrl),
     ...optional('metadata', result.metadata ?? instance.metadata),
     conditions: [condition('Ready', true, now, findCondition(instance, 'Ready'))],
   }

@@ -30,8 +30,11 @@ export function settle(
 }
 
 function end(operation: Operation, outcome: Outcome, now: number): Operation {
-  const { leaseOwner: _owner, leaseUntil: _until, ...rest } = operation
+  const { leaseOwner: _owner, leaseUntil: _until, description: _before, ...rest } = operation
   const state = nextState(operation.state, outcome.kind === 'succeeded' ? 'succeed' : 'fail')
-  if (outcome.kind === 'succeeded') return { ...rest, state, finishedAt: now }
+  if (outcome.kind === 'succeeded') {
+    const { description } = outcome
+    return { ...rest, state, finishedAt: now, ...(description === undefined ? {} : { description }) }
+  }
   return { ...rest, state, finishedAt: now, description: outcome.error.message, error: outcome.error }
 }

@@ -72,7 +72,14 @@ async function perform(run: Run, work: Work, held: HeldLease, context: RunContex
   if ('error' in ended) return judge(run, work, held, context, ended.error)
   if (isWait(ended.value)) return park(run, held, context, ended.value)
   const policy = work.settlePolicy(held.storeNow())
-  await finish(claim, held, context, policy, { kind: 'succeeded', result: ended.value }, run.unclean)
+  await finish(
+    claim,
+    held,
+    context,
+    policy,
+    { kind: 'succeeded', result: ended.value, description: run.description },
+    run.unclean,
+  )
 }
 
 /** A call that was cut off may still land: the ledger notes that there was one, as the claim after a crash does. */

@@ -51,6 +51,7 @@ export class Run {
   readonly #inFlight = new Set<Promise<unknown>>()
   #state: JsonObject
   #retry: Retry | undefined
+  #description: string | undefined
 
   constructor(options: RunOptions) {
     const { claim } = options
@@ -78,6 +79,11 @@ export class Run {
   /** Set when a step has failed for now: the run can only end, whatever the action makes of the error. */
   get retry(): Retry | undefined {
     return this.#retry
+  }
+
+  /** What this run has said last. */
+  get description(): string | undefined {
+    return this.#description
   }
 
   /** Nothing was ever attempted under this operation, but for what stands before the action. A crash leaves doubt. */
@@ -114,6 +120,7 @@ export class Run {
   /** Shown by the platform while it polls. Not awaited by the action; the end of the run waits for it. */
   describe(description: string): void {
     if (description === '' || this.signal.aborted) return
+    this.#description = description
     const write = this.#store.checkpoint(this.#lease, { description }).then(held => this.#stillHeld(held))
     this.#track(write).catch(() => {})
   }

@@ -9,7 +9,7 @@ import { isSpringFile, readSpring } from './config/spring.ts'
 import { resolveStoreUrl } from './config/store-url.ts'
 import { isTree, type Origins, type Tree } from './config/tree.ts'
 import { type Settings, validate } from './config/validate.ts'
-import { readYaml, type YamlSource } from './config/yaml-source.ts'
+import type { YamlSource } from './config/yaml-source.ts'
 
 export { ConfigError, type Mistake } from './config/mistake.ts'
 export type { ConfigFlags } from './config/overrides.ts'
@@ -85,6 +85,8 @@ async function readFileSettings(file: string | undefined, env: Environment): Pro
       { where: name, problem: `${file} can't be read (${code}); correct it, or name another with --config` },
     ])
   }
+  // The parser is a large part of a start, and most brokers are configured by their environment.
+  const { readYaml } = await import('./config/yaml-source.ts')
   return understand(readYaml(text, name), file, env)
 }
 

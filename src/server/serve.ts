@@ -6,7 +6,7 @@ import type { BrokerDefinition } from '../author/broker-definition.ts'
 import { systemClock } from '../clock.ts'
 import { createDemoBroker } from '../demo/demo-broker.ts'
 import { listen, type RunningServer } from '../http/node.ts'
-import { createPinoObserver } from '../observer/pino.ts'
+import { createLogObserver } from '../observer/log.ts'
 import { type Config, loadConfig, maskStoreUrl } from './config.ts'
 import { demoCredentials } from './demo-credentials.ts'
 import { findBrokerModule, loadBrokerModule } from './load-broker.ts'
@@ -45,7 +45,7 @@ export async function runServe(options: ServeOptions): Promise<void> {
   const demoFolder = join(cwd, '.purser')
   const demo = options.demo === true && loaded.broker === undefined
   const config = demo ? withDemoStore(loaded, options, demoFolder) : loaded
-  const observer = createPinoObserver({ format: config.log.format, level: config.log.level })
+  const observer = createLogObserver({ format: config.log.format, level: config.log.level })
   const users = config.auth.basic.length === 0 && demo ? await demoCredentials(demoFolder) : config.auth.basic
   const authenticator = chooseAuthenticator(users, config)
 
@@ -93,7 +93,7 @@ export async function runServe(options: ServeOptions): Promise<void> {
   observer.info('stopped')
 }
 
-function startListening(runtime: Runtime, { server }: Config, observer: ReturnType<typeof createPinoObserver>) {
+function startListening(runtime: Runtime, { server }: Config, observer: ReturnType<typeof createLogObserver>) {
   return listen({
     app: runtime.app,
     host: server.host,

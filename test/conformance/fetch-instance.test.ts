@@ -51,17 +51,21 @@ conformance('Fetching an instance', () => {
     }
   })
 
-  requirement('GETI-06', 'the answer has the ids, the dashboard, the parameters with defaults, the version', async t => {
-    expect((await t.client.provision('i', { ...asked, parameters: { name: 'mine' } })).status).toBe(201)
-    const { status, body } = await t.client.fetchInstance('i')
-    expect(status).toBe(200)
-    expect(body).toEqual({
-      ...full,
-      dashboard_url: 'https://dashboard.example/i',
-      parameters: { name: 'mine', size: 1 },
-      maintenance_info: { version: '1.2.3+build.1' },
-    })
-  })
+  requirement(
+    'GETI-06',
+    'the answer has the ids, the dashboard, the parameters with defaults, the version',
+    async t => {
+      expect((await t.client.provision('i', { ...asked, parameters: { name: 'mine' } })).status).toBe(201)
+      const { status, body } = await t.client.fetchInstance('i')
+      expect(status).toBe(200)
+      expect(body).toEqual({
+        ...full,
+        dashboard_url: 'https://dashboard.example/i',
+        parameters: { name: 'mine', size: 1 },
+        maintenance_info: { version: '1.2.3+build.1' },
+      })
+    },
+  )
 
   requirement('GETI-07', 'what is unknown, still being created, failed or deleted is 404', async t => {
     const missing = { status: 404, body: { error: 'InstanceNotFound' } }

@@ -27,8 +27,8 @@ export function another(t: Platform, setup: Setup): Promise<Platform> {
   return startPlatform(t.url === 'http://broker.test' ? 'in process' : 'socket', setup)
 }
 
-/** The same broker in a new process: what the old one was doing goes back to the ledger, which both of them use. */
-export async function restarted(t: Platform, setup: Setup = {}): Promise<Platform> {
+/** Stops a broker in the middle of its work, which goes back to the ledger. */
+export async function stopped(t: Platform): Promise<void> {
   let over = false
   const stopping = t.stop().then(() => {
     over = true
@@ -36,6 +36,11 @@ export async function restarted(t: Platform, setup: Setup = {}): Promise<Platfor
   // Even a grace of no time is a timer, and time stands still unless it is moved.
   while (!over) await t.clock.advance(0)
   await stopping
+}
+
+/** The same broker in a new process, on the same ledger. */
+export async function restarted(t: Platform, setup: Setup = {}): Promise<Platform> {
+  await stopped(t)
   return another(t, { services: createServices(t.backend), store: t.store, clock: t.clock, ...setup })
 }
 

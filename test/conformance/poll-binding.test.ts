@@ -115,7 +115,10 @@ conformance('Polling a binding', () => {
       await t.client.bind('i', 'c', full, incomplete)
       for (let poll = 0; poll < 3; poll++) expect(await t.ended('i', 'c')).toMatchObject({ state: 'failed' })
       await t.clock.advance(60_000)
-      expect(await t.client.lastBindingOperation('i', 'b')).toMatchObject({ status: 410, body: { error: 'BindingGone' } })
+      expect(await t.client.lastBindingOperation('i', 'b')).toMatchObject({
+        status: 410,
+        body: { error: 'BindingGone' },
+      })
       expect(await t.ended('i', 'c')).toMatchObject({ state: 'failed' })
     },
     { settings: { rememberDeletedMs: 100_000 } },
@@ -125,7 +128,10 @@ conformance('Polling a binding', () => {
     await provisioned(t)
     await t.client.bind('i', 'b', full, incomplete)
     expect(await t.ended('i', 'b')).toEqual({ state: 'succeeded' })
-    expect(await t.client.fetchBinding('i', 'b')).toMatchObject({ status: 200, body: { credentials: { username: 'b' } } })
+    expect(await t.client.fetchBinding('i', 'b')).toMatchObject({
+      status: 200,
+      body: { credentials: { username: 'b' } },
+    })
   })
 
   requirement('BPOLL-19', 'instance_usable and update_repeatable never come with a binding', async t => {

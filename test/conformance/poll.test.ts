@@ -58,7 +58,10 @@ conformance('Polling an instance', () => {
   requirement('POLL-09', 'a poll of an unknown instance is 404', async t => {
     await provisioned(t, 'other')
     for (const query of [{}, { operation: 'anything' }, full])
-      expect(await t.client.lastOperation('i', query)).toMatchObject({ status: 404, body: { error: 'InstanceNotFound' } })
+      expect(await t.client.lastOperation('i', query)).toMatchObject({
+        status: 404,
+        body: { error: 'InstanceNotFound' },
+      })
   })
 
   requirement(

@@ -101,19 +101,23 @@ conformance('Refusing and failing updates', () => {
     expect(t.backend.done).toEqual(['provision i'])
   })
 
-  requirement('UPD-20', 'a service that can not update says so, and an instance that was never created too', async t => {
-    const drain = { service_id: 'drain', plan_id: 'drain-plan' }
-    await provisioned(t, 'i', drain)
-    expect(await t.client.update('i', { service_id: 'drain', parameters: { a: 1 } })).toMatchObject({
-      status: 422,
-      body: { error: 'UpdateNotSupported', description: expect.stringMatching(/./) },
-    })
-    expect((await t.client.fetchInstance('i')).body.parameters).toEqual({})
-    t.backend.failNext('provision', new TerminalError('No.'))
-    expect((await t.client.provision('j', { ...full, ...org })).status).toBe(500)
-    expect(await t.client.update('j', change)).toMatchObject({ status: 422, body: { error: 'InstanceNotUsable' } })
-    expect(t.backend.done).toEqual(['provision i'])
-  })
+  requirement(
+    'UPD-20',
+    'a service that can not update says so, and an instance that was never created too',
+    async t => {
+      const drain = { service_id: 'drain', plan_id: 'drain-plan' }
+      await provisioned(t, 'i', drain)
+      expect(await t.client.update('i', { service_id: 'drain', parameters: { a: 1 } })).toMatchObject({
+        status: 422,
+        body: { error: 'UpdateNotSupported', description: expect.stringMatching(/./) },
+      })
+      expect((await t.client.fetchInstance('i')).body.parameters).toEqual({})
+      t.backend.failNext('provision', new TerminalError('No.'))
+      expect((await t.client.provision('j', { ...full, ...org })).status).toBe(500)
+      expect(await t.client.update('j', change)).toMatchObject({ status: 422, body: { error: 'InstanceNotUsable' } })
+      expect(t.backend.done).toEqual(['provision i'])
+    },
+  )
 
   requirement('UPD-21', 'a service that is always asynchronous needs accepts_incomplete=true', async t => {
     const ids = { service_id: 'always-async', plan_id: 'always-async-plan' }
@@ -213,7 +217,10 @@ conformance('Refusing and failing updates', () => {
       ['always-sync', 'MalformedRequest'],
       ['nobody', 'UnknownService'],
     ] as const)
-      expect(await t.client.update('i', { ...change, service_id: other })).toMatchObject({ status: 400, body: { error } })
+      expect(await t.client.update('i', { ...change, service_id: other })).toMatchObject({
+        status: 400,
+        body: { error },
+      })
     expect((await t.client.fetchInstance('i')).body).toMatchObject({ ...full, parameters: { size: 1 } })
     expect(t.backend.done).toEqual(['provision i'])
   })

@@ -57,7 +57,9 @@ conformance('Updating an instance', () => {
     expect(refused).toMatchObject({ status: 422, body: { error: 'PlanChangeNotSupported' } })
     expect((await t.client.fetchInstance('i')).body.plan_id).toBe('full-fixed')
     expect(t.backend.done).toEqual(['provision i'])
-    expect((await t.client.update('i', { service_id, plan_id: 'full-fixed', parameters: { size: 2 } })).status).toBe(200)
+    expect((await t.client.update('i', { service_id, plan_id: 'full-fixed', parameters: { size: 2 } })).status).toBe(
+      200,
+    )
     await provisioned(t, 'j')
     expect((await t.client.update('j', { service_id, plan_id: 'full-fixed' })).status).toBe(200)
     const { body } = await t.client.catalog()

@@ -16,6 +16,8 @@ import { operationOf, readRequestTimeout, settle } from '../settle.ts'
 export interface BindOptions extends ConnectionOptions, WaitOptions, ParameterOptions, LocateFlags {
   readonly id?: string
   readonly context?: string
+  readonly app?: string
+  readonly rotate?: string
 }
 
 export async function runBind(io: CliIo, instance: string, options: BindOptions): Promise<void> {
@@ -35,6 +37,8 @@ export async function runBind(io: CliIo, instance: string, options: BindOptions)
       plan_id: planId,
       ...(parameters === undefined ? {} : { parameters }),
       ...(context === undefined ? {} : { context }),
+      ...(options.app === undefined ? {} : { bind_resource: { app_guid: options.app } }),
+      ...(options.rotate === undefined ? {} : { predecessor_binding_id: options.rotate }),
     },
     { acceptsIncomplete: options.sync !== true },
   )

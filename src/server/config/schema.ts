@@ -1,108 +1,99 @@
-import { z } from 'zod'
 import { checkPasswordHash } from '../../authenticator/password.ts'
-import { decimal, duration, flag, oneOf, path, setting, size, text, wholeNumber } from './settings.ts'
+import { list, section, setting } from './section.ts'
+import { decimal, duration, flag, oneOf, path, size, text, wholeNumber } from './settings.ts'
 import { allowedStores, isStoreUrl } from './store-url.ts'
 
 /** Every setting there is, what it may be, and what it is when nobody says. docs/reference/configuration.md explains them. */
-export const configSchema = z.strictObject({
-  broker: path().exactOptional(),
-  catalog: path().exactOptional(),
-  store: text(allowedStores, isStoreUrl).prefault('sqlite:purser.db'),
-  server: z
-    .strictObject({
-      host: text('a host name or an IP address', value => /^[\w.:%-]+$/.test(value)).prefault('127.0.0.1'),
-      port: wholeNumber(0, 65_535).prefault(8080),
-      publicUrl: setting('an http or https URL without user, query and fragment', toPublicUrl).exactOptional(),
-      tls: z.strictObject({ cert: path(), key: path(), ca: path().exactOptional() }).exactOptional(),
-      bodyLimit: size('1KB', '64MB').prefault('1MB'),
-      headerLimit: size('1KB', '1MB').prefault('16KB'),
-      requestTimeout: duration('1s', '1h').prefault('60s'),
-      syncTimeout: duration('1s', '1h').prefault('55s'),
-      shutdownGrace: duration('0s', '1h').prefault('25s'),
-    })
-    .prefault({}),
-  auth: z
-    .strictObject({
-      basic: z
-        .array(
-          z
-            .strictObject({
-              username: text('a text without a colon, in quotes where it is a number', value => /^[^:]+$/.test(value)),
-              password: text('a text, in quotes where it is a number').exactOptional(),
-              passwordHash: passwordHash().exactOptional(),
-              previousPasswordHash: passwordHash().exactOptional(),
-              platform: text('letters, digits, dots, dashes and underscores', value =>
-                /^[\w.-]+$/.test(value),
-              ).prefault('default'),
-              roles: z
-                .array(oneOf('platform', 'viewer', 'operator'))
-                .min(1, { error: 'allowed: at least one of platform, viewer, operator' })
-                .prefault(['platform']),
-            })
-            .refine(user => 'password' in user !== 'passwordHash' in user, {
-              error: 'needs exactly one of password and passwordHash; make a hash with "purser hash-password"',
-              when: isMap,
-            }),
-        )
-        .prefault([]),
-    })
-    .prefault({}),
-  osb: z
-    .strictObject({
-      missingVersion: oneOf(412, 400).prefault(412),
-      requireOrgAndSpace: flag().prefault(true),
-      pollAfterDelete: oneOf('succeeded', 'gone').prefault('succeeded'),
-      rememberDeleted: duration('0s', '3650d').prefault('72h'),
-      cascadeDelete: flag().prefault(false),
-    })
-    .prefault({}),
-  instances: z.strictObject({ forceDeleteUnknown: flag().prefault(false) }).prefault({}),
-  bindings: z.strictObject({ forceDeleteUnknown: flag().prefault(false) }).prefault({}),
-  engine: z
-    .strictObject({
-      concurrency: wholeNumber(1, 10_000).prefault(16),
-      lease: duration('1s', '1h').prefault('30s'),
-      callTimeout: duration('100ms', '1h').prefault('12s'),
-      pollInterval: duration('10ms', '1h').prefault('1s'),
-      observeEvery: duration('1s', '30d').prefault('5m'),
-      timeouts: z
-        .strictObject({
-          provision: duration('1s', '3650d').prefault('1h'),
-          update: duration('1s', '3650d').prefault('1h'),
-          deprovision: duration('1s', '3650d').prefault('24h'),
-          bind: duration('1s', '3650d').prefault('1h'),
-          unbind: duration('1s', '3650d').prefault('24h'),
-        })
-        .prefault({}),
-      retry: z
-        .strictObject({
-          initial: duration('1ms', '1h').prefault('1s'),
-          factor: decimal(1, 10).prefault(2),
-          max: duration('1ms', '24h').prefault('60s'),
-        })
-        .refine(({ initial, max }) => !(initial > max), {
+export const configSchema = section({
+  broker: path().optional(),
+  catalog: path().optional(),
+  store: text(allowedStores, isStoreUrl).default('sqlite:purser.db'),
+  server: section({
+    host: text('a host name or an IP address', value => /^[\w.:%-]+$/.test(value)).default('127.0.0.1'),
+    port: wholeNumber(0, 65_535).default(8080),
+    publicUrl: setting('an http or https URL without user, query and fragment', toPublicUrl).optional(),
+    tls: section({ cert: path(), key: path(), ca: path().optional() }).optional(),
+    bodyLimit: size('1KB', '64MB').default('1MB'),
+    headerLimit: size('1KB', '1MB').default('16KB'),
+    requestTimeout: duration('1s', '1h').default('60s'),
+    syncTimeout: duration('1s', '1h').default('55s'),
+    shutdownGrace: duration('0s', '1h').default('25s'),
+  }),
+  auth: section({ basic: list(basicUser()).default([]) }),
+  osb: section({
+    missingVersion: oneOf(412, 400).default(412),
+    requireOrgAndSpace: flag().default(true),
+    pollAfterDelete: oneOf('succeeded', 'gone').default('succeeded'),
+    rememberDeleted: duration('0s', '3650d').default('72h'),
+    cascadeDelete: flag().default(false),
+  }),
+  instances: section({ forceDeleteUnknown: flag().default(false) }),
+  bindings: section({ forceDeleteUnknown: flag().default(false) }),
+  engine: section(
+    {
+      concurrency: wholeNumber(1, 10_000).default(16),
+      lease: duration('1s', '1h').default('30s'),
+      callTimeout: duration('100ms', '1h').default('12s'),
+      pollInterval: duration('10ms', '1h').default('1s'),
+      observeEvery: duration('1s', '30d').default('5m'),
+      timeouts: section({
+        provision: duration('1s', '3650d').default('1h'),
+        update: duration('1s', '3650d').default('1h'),
+        deprovision: duration('1s', '3650d').default('24h'),
+        bind: duration('1s', '3650d').default('1h'),
+        unbind: duration('1s', '3650d').default('24h'),
+      }),
+      retry: section(
+        {
+          initial: duration('1ms', '1h').default('1s'),
+          factor: decimal(1, 10).default(2),
+          max: duration('1ms', '24h').default('60s'),
+        },
+        {
+          holds: ({ initial, max }) => isAtMost(initial, max),
           path: ['max'],
           error: 'must not be shorter than engine.retry.initial; raise it, or lower initial',
-          when: isMap,
-        })
-        .prefault({}),
-    })
-    .refine(({ lease, callTimeout }) => !(callTimeout > lease * 0.4), {
+        },
+      ),
+    },
+    {
+      holds: ({ lease, callTimeout }) => isAtMost(callTimeout, lease && lease * 0.4),
       path: ['callTimeout'],
       error: 'must be at most 40 % of engine.lease, so that a call ends before its lease; lower it, or raise the lease',
-      when: isMap,
-    })
-    .prefault({}),
-  // Always there: the loader fills in the format, which depends on where logs go.
-  log: z.strictObject({
+    },
+  ),
+  log: section({
+    // Always there: the loader fills it in, since it depends on where logs go.
     format: oneOf('json', 'people'),
-    level: oneOf('info', 'warn', 'error').prefault('info'),
+    level: oneOf('info', 'warn', 'error').default('info'),
   }),
 })
 
-/** Rules that compare settings also run where another setting of the section is wrong: every mistake is told at once. */
-function isMap({ value }: { readonly value: unknown }): boolean {
-  return typeof value === 'object' && value !== null
+function basicUser() {
+  return section(
+    {
+      username: text('a text without a colon, in quotes where it is a number', value => /^[^:]+$/.test(value)),
+      password: text('a text, in quotes where it is a number').optional(),
+      passwordHash: passwordHash().optional(),
+      previousPasswordHash: passwordHash().optional(),
+      platform: text('letters, digits, dots, dashes and underscores', value => /^[\w.-]+$/.test(value)).default(
+        'default',
+      ),
+      roles: list(oneOf('platform', 'viewer', 'operator'), {
+        holds: roles => roles.length > 0,
+        error: 'allowed: at least one of platform, viewer, operator',
+      }).default(['platform']),
+    },
+    {
+      holds: user => 'password' in user !== 'passwordHash' in user,
+      error: 'needs exactly one of password and passwordHash; make a hash with "purser hash-password"',
+    },
+  )
+}
+
+/** Two settings can be compared only where both are right. */
+function isAtMost(value: number | undefined, most: number | undefined): boolean {
+  return value === undefined || most === undefined || value <= most
 }
 
 function passwordHash() {

@@ -1,15 +1,5 @@
-import { z } from 'zod'
 import { parseDuration } from '../../domain/duration.ts'
-
-/** A scalar setting: `read` answers undefined for what is not allowed, and the mistake then says what is. */
-export function setting<Value>(allowed: string, read: (value: unknown) => Value | undefined) {
-  return z.unknown().transform((value, context): Value => {
-    const parsed = read(value)
-    if (parsed !== undefined) return parsed
-    context.addIssue({ code: 'custom', message: `allowed: ${allowed}`, input: value })
-    return z.NEVER
-  })
-}
+import { setting } from './section.ts'
 
 export function text(allowed: string, isAllowed: (value: string) => boolean = value => value !== '') {
   return setting(allowed, value => (typeof value === 'string' && isAllowed(value) ? value : undefined))

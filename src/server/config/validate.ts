@@ -1,40 +1,38 @@
-import type { z } from 'zod'
 import { keysOfSection, listKnownSettings } from './known-settings.ts'
 import type { Mistake } from './mistake.ts'
 import { configSchema } from './schema.ts'
+import type { Issue, Path, ValueOf } from './section.ts'
 import { maskStoreUrl } from './store-url.ts'
 import { suggest } from './suggest.ts'
 import { findOrigin, getIn, isTree, join, type Origins, type Tree, toPath } from './tree.ts'
 
-export type Settings = z.output<typeof configSchema>
+export type Settings = ValueOf<typeof configSchema>
 
 /** The settings with their defaults, or every mistake in them. */
 export function validate(tree: Tree, origins: Origins): { settings: Settings } | { mistakes: readonly Mistake[] } {
-  const result = configSchema.safeParse(tree)
+  const issues: Issue[] = []
+  const settings = configSchema.read(tree, [], issue => issues.push(issue))
   const doubles = findDoubleUsers(tree, origins)
-  if (result.success && doubles.length === 0) return { settings: result.data }
-  const issues = result.success ? [] : result.error.issues
-  return { mistakes: [...issues.flatMap(issue => toMistakes(issue, tree, origins)), ...doubles] }
+  if (settings !== undefined && doubles.length === 0) return { settings }
+  return { mistakes: [...issues.map(issue => toMistake(issue, tree, origins)), ...doubles] }
 }
 
-function toMistakes(issue: z.core.$ZodIssue, tree: Tree, origins: Origins): Mistake[] {
-  if (issue.code === 'unrecognized_keys') return issue.keys.map(key => toUnknownKey(issue.path, key, origins))
-  const rule = issue.code === 'invalid_type' ? `allowed: ${kinds[issue.expected] ?? issue.expected}` : issue.message
+function toMistake(issue: Issue, tree: Tree, origins: Origins): Mistake {
+  if ('unknownKey' in issue) return toUnknownKey(issue.path, issue.unknownKey, origins)
+  const { path, rule } = issue
   // A rule about a whole entry says itself what is missing in it.
-  const problem = rule.startsWith('needs') ? rule : `${describeFound(issue.path, tree)}; ${rule}`
-  return [{ where: findOrigin(origins, issue.path)?.where, path: toPath(issue.path), problem }]
+  const problem = rule.startsWith('needs') ? rule : `${describeFound(path, tree)}; ${rule}`
+  return { where: findOrigin(origins, path)?.where, path: toPath(path), problem }
 }
 
-function describeFound(path: readonly PropertyKey[], tree: Tree): string {
+function describeFound(path: Path, tree: Tree): string {
   const value = getIn(tree, path)
   if (value !== undefined) return `found ${show(path, value)}`
   const preset = listKnownSettings().find(({ key }) => key === toPath(path))?.default
   return preset === undefined ? 'is missing' : `found its default ${show(path, preset)}`
 }
 
-const kinds: Readonly<Record<string, string>> = { object: 'a map of settings', array: 'a list' }
-
-function toUnknownKey(section: readonly PropertyKey[], key: string, origins: Origins): Mistake {
+function toUnknownKey(section: Path, key: string, origins: Origins): Mistake {
   const near = suggest(key, keysOfSection(section))
   const meant = near === undefined ? findElsewhere(key) : toPath([...section, near])
   return {
@@ -55,7 +53,7 @@ function findElsewhere(key: string): string | undefined {
 }
 
 /** What was found, for people, and nothing that could be a secret. */
-function show(path: readonly PropertyKey[], value: unknown): string {
+function show(path: Path, value: unknown): string {
   if (Array.isArray(value)) return 'a list'
   if (isTree(value)) return 'a map'
   if (path[0] === 'auth' && !harmless.has(String(path[3]))) return `a ${typeof value} (not shown)`

@@ -1,11 +1,12 @@
+import { Writable } from 'node:stream'
 import { describe, expect, it } from 'vitest'
 import type { Observer } from '../observer.ts'
 import { BrokerError } from '../protocol/errors.ts'
-import { createPinoObserver, type LogFormat, type LogLevel } from './pino.ts'
+import { createLogObserver, type LogFormat, type LogLevel } from './log.ts'
 
 const canary = 'canary-7f3a'
 
-describe.each<LogFormat>(['json', 'people'])('createPinoObserver, %s', format => {
+describe.each<LogFormat>(['json', 'people'])('createLogObserver, %s', format => {
   it('never prints the value of a field that is named like a secret', () => {
     const names = ['password', 'new_password', 'clientSecret', 'access-token', 'Authorization', 'credentials']
     const fields = Object.fromEntries([...names, 'parameters', 'state', 'instanceState'].map(name => [name, canary]))
@@ -35,10 +36,10 @@ describe.each<LogFormat>(['json', 'people'])('createPinoObserver, %s', format =>
     const planned = logged(format, observer => observer.warn('x', { error: new BrokerError('NotFound', 'no such') }))
     expect(planned).toContain('NotFound')
     expect(planned).toContain('no such')
-    expect(planned).not.toContain('pino.test.ts')
+    expect(planned).not.toContain('log.test.ts')
     const unplanned = logged(format, observer => observer.error('x', { error: new TypeError('oops') }))
     expect(unplanned).toContain('oops')
-    expect(unplanned).toContain('pino.test.ts')
+    expect(unplanned).toContain('log.test.ts')
   })
 
   it('keeps what a client sent on one line', () => {
@@ -72,9 +73,29 @@ describe('the formats', () => {
   })
 })
 
+describe('a stream that fails', () => {
+  it('costs lines, not the process', async () => {
+    const stream = new Writable({ write: (_line, _encoding, done) => done(new Error('EPIPE')) })
+    const observers = [1, 2].map(() => createLogObserver({ format: 'json', level: 'info', stream }))
+    const failed = new Promise(resolve => stream.once('close', resolve))
+    for (const observer of observers) observer.info('nobody reads this')
+    await failed
+    for (const observer of observers) expect(() => observer.error('nor this')).not.toThrow()
+    expect(stream.listenerCount('error')).toBe(1)
+  })
+
+  it('may throw', () => {
+    const write = () => {
+      throw new Error('ENOSPC')
+    }
+    const observer = createLogObserver({ format: 'people', level: 'info', stream: { write } })
+    expect(() => observer.info('lost')).not.toThrow()
+  })
+})
+
 function logged(format: LogFormat, use: (observer: Observer) => void, level: LogLevel = 'info'): string {
   const lines: string[] = []
   const stream = { write: (line: string) => void lines.push(line) }
-  use(createPinoObserver({ format, level, stream, clock: { now: () => 1000, after: () => () => {} } }))
+  use(createLogObserver({ format, level, stream, clock: { now: () => 1000, after: () => () => {} } }))
   return lines.join('')
 }
