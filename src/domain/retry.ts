@@ -9,8 +9,6 @@ export interface RetryPolicy {
   readonly forMs?: number
 }
 
-export const defaultRetry: RetryPolicy = { initialMs: 1_000, factor: 2, maxMs: 60_000 }
-
 /** How long to wait before the attempt after `attempts` failed ones. `random` is uniform in [0, 1). */
 export function backOff(policy: RetryPolicy, attempts: number, random: number, retryAfterMs = 0): number {
   const ceiling = Math.min(policy.maxMs, policy.initialMs * policy.factor ** Math.min(attempts - 1, 64))

@@ -11,7 +11,6 @@ import { refuseConnection, toRefusal } from './node/refuse.ts'
 import { loadTls, type TlsFiles } from './node/tls.ts'
 
 export { ListenError } from './node/listen-error.ts'
-export { createNodeListener, type NodeListener, type NodeListenerOptions } from './node/listener.ts'
 export type { TlsFiles } from './node/tls.ts'
 
 /** What one client may use. Sizes in bytes, times in milliseconds. A body's limit is the application's affair. */

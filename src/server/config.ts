@@ -11,7 +11,7 @@ import { isTree, type Origins, type Tree } from './config/tree.ts'
 import { type Settings, validate } from './config/validate.ts'
 import type { YamlSource } from './config/yaml-source.ts'
 
-export { ConfigError, type Mistake } from './config/mistake.ts'
+export { ConfigError } from './config/mistake.ts'
 export type { ConfigFlags } from './config/overrides.ts'
 export { maskStoreUrl } from './config/store-url.ts'
 

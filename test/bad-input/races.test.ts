@@ -4,7 +4,7 @@ import { type Backend, createBackend } from '../conformance/backend.ts'
 import { createServices, full, org } from '../conformance/services.ts'
 import { attacking, binding, instance, type Target } from './target.ts'
 
-const seeds = process.env.PURSER_TEST_LONG === undefined ? [1, 2, 3] : Array.from({ length: 100 }, (_, seed) => seed)
+const seeds = process.env.PURSER_TEST_LONG === undefined ? [1, 2, 3, 4, 5] : Array.from({ length: 100 }, (_, seed) => seed)
 const instances = ['i1', 'i2', 'i3']
 const bindings = instances.flatMap(id => [`${id}-b1`, `${id}-b2`].map(bindingId => [id, bindingId] as const))
 const clients = 12
@@ -16,6 +16,7 @@ describe('clients that get into each other’s way', () => {
     async seed => {
       const random = createRandom(seed)
       const backend = createBackend()
+      const overlaps: string[] = []
       await attacking(
         async target => {
           const taken = new Set<string>()
@@ -32,9 +33,10 @@ describe('clients that get into each other’s way', () => {
           await all
           await settle(target, taken)
           await check(target, backend, taken)
+          expect(overlaps).toEqual([])
         },
         // A request may wait as long as it likes: time is made by this test, faster than sockets are.
-        { services: createServices(slowed(backend, random)), random, settings: { syncTimeoutMs: 1e9 } },
+        { services: createServices(slowed(backend, random, overlaps)), random, settings: { syncTimeoutMs: 1e9 } },
       )
     },
   )
@@ -93,6 +95,9 @@ async function check(target: Target, backend: Backend, taken: ReadonlySet<string
     )),
   ]
   for (const [, row] of rows) expect(['ready', 'deleted', undefined]).toContain(row?.phase)
+  for (const [id, bindingId] of bindings)
+    if ((await target.store.binding(id, bindingId))?.phase === 'ready')
+      expect(await target.store.instance(id)).toMatchObject({ phase: 'ready' })
   const ready = rows.filter(([, row]) => row?.phase === 'ready').map(([name]) => name)
   expect([...backend.things].sort()).toEqual(ready.sort())
   for (const id of instances) {
@@ -112,18 +117,36 @@ function expectTurns(done: readonly string[], create: string, remove: string): v
   expect(turns.filter((action, index) => action === create && turns[index - 1] === create)).toEqual([])
 }
 
-/** Actions take a random number of turns, so that requests meet them at every stage. */
-function slowed(backend: Backend, random: () => number): Backend {
+/**
+ * Actions take a random number of turns, so that requests meet them at every stage. `overlaps` tells of those that ran at
+ * the same time and must not: on one instance, or on one binding. A call that was told to stop counts no more.
+ */
+function slowed(backend: Backend, random: () => number, overlaps: string[]): Backend {
+  const running = new Set<{ readonly action: string; readonly id: string; readonly signal: AbortSignal }>()
   return {
     ...backend,
     async perform(action, id, signal, effect) {
-      for (let turns = Math.floor(random() * 30); turns > 0; turns -= 1) {
-        await new Promise(setImmediate)
-        signal.throwIfAborted()
+      const call = { action, id, signal }
+      for (const other of running)
+        if (!other.signal.aborted && excludes(id, other.id))
+          overlaps.push(`${action} ${id} during ${other.action} ${other.id}`)
+      running.add(call)
+      try {
+        for (let turns = Math.floor(random() * 30); turns > 0; turns -= 1) {
+          await new Promise(setImmediate)
+          signal.throwIfAborted()
+        }
+        await backend.perform(action, id, signal, effect)
+      } finally {
+        running.delete(call)
       }
-      await backend.perform(action, id, signal, effect)
     },
   }
+}
+
+/** Bindings of one instance may be worked on side by side; an instance and its bindings may not. */
+function excludes(one: string, other: string): boolean {
+  return one === other || one.startsWith(`${other}-`) || other.startsWith(`${one}-`)
 }
 
 /** Numbers that look random and are the same for the same seed (mulberry32). */

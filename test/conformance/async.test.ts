@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { expect } from 'vitest'
 import { openSqliteStore } from '../../src/store/sqlite/index.ts'
 import { createVirtualClock } from '../../src/testing/virtual-clock.ts'
-import { conformance, type Platform, requirement } from './harness.ts'
-import { another, bare, bareService, bound, incomplete, provisioned, restarted, stopped, until } from './helpers.ts'
+import { conformance, type Platform, requirement, stopped } from './harness.ts'
+import { another, bare, bareService, bound, incomplete, provisioned, restarted, until } from './helpers.ts'
 import { createServices, full, org } from './services.ts'
 
 const small = { ...full, ...org }

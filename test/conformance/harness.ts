@@ -49,11 +49,22 @@ export function requirement(
 export function conformance(area: string, tests: () => void): void {
   describe(area, () => {
     afterEach(async () => {
-      for (const broker of running) await broker.stop()
+      for (const broker of running) await stopped(broker)
       running.clear()
     })
     tests()
   })
+}
+
+/** Stops a broker in the middle of its work, which goes back to the ledger. */
+export async function stopped(broker: TestBroker): Promise<void> {
+  let over = false
+  const stopping = broker.stop().finally(() => {
+    over = true
+  })
+  // Even a grace of no time is a timer, and time stands still unless it is moved.
+  while (!over) await broker.clock.advance(0)
+  await stopping
 }
 
 export async function startPlatform(transport: Transport, setup: Setup = {}): Promise<Platform> {

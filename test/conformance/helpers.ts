@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import type { WireOffering } from '../../src/client/index.ts'
 import { defineService, type Service } from '../../src/index.ts'
 import type { Observer } from '../../src/observer.ts'
-import { type Platform, type Setup, startPlatform } from './harness.ts'
+import { type Platform, type Setup, startPlatform, stopped } from './harness.ts'
 import { createServices, full, org } from './services.ts'
 
 /** For calls that allow a 202. */
@@ -25,17 +25,6 @@ export const endpoints = [
 /** A second broker, reached the same way as the first. */
 export function another(t: Platform, setup: Setup): Promise<Platform> {
   return startPlatform(t.url === 'http://broker.test' ? 'in process' : 'socket', setup)
-}
-
-/** Stops a broker in the middle of its work, which goes back to the ledger. */
-export async function stopped(t: Platform): Promise<void> {
-  let over = false
-  const stopping = t.stop().then(() => {
-    over = true
-  })
-  // Even a grace of no time is a timer, and time stands still unless it is moved.
-  while (!over) await t.clock.advance(0)
-  await stopping
 }
 
 /** The same broker in a new process, on the same ledger. */

@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest'
+import type { CrashPoint } from '../../src/testing/crash-points.ts'
+import { type Command, Player } from './player.ts'
+import { createSimulation, type StoreKind, storeKinds } from './simulation.ts'
+
+const provision: Command = { type: 'provision', instance: 'i1', variant: 'small' }
+const deprovision: Command = { type: 'deprovision', instance: 'i1' }
+const bind: Command = { type: 'bind', instance: 'i1', binding: 'b1', variant: 'small' }
+const unbind: Command = { type: 'unbind', instance: 'i1', binding: 'b1' }
+const wait = (seconds: number): Command => ({ type: 'advance', ms: seconds * 1000 })
+
+interface Scenario {
+  readonly before: readonly Command[]
+  /** A crash is tried at every call from here on. */
+  readonly then: readonly Command[]
+  readonly shared?: boolean
+}
+
+const scenarios: Readonly<Record<string, Scenario>> = {
+  'a provision of three steps': { before: [], then: [provision, wait(10)] },
+  'a DELETE during a provision': { before: [], then: [provision, wait(3), deprovision, wait(45)] },
+  'an update': { before: [provision, wait(10)], then: [{ ...provision, type: 'update', variant: 'large' }, wait(10)] },
+  'a DELETE during an update': {
+    before: [provision, wait(10)],
+    then: [{ ...provision, type: 'update', variant: 'large' }, wait(3), deprovision, wait(45)],
+  },
+  'a bind and an unbind': { before: [provision, wait(10)], then: [bind, wait(3), unbind, wait(3)] },
+  'a DELETE during a bind': { before: [provision, wait(10)], then: [bind, wait(1), unbind, wait(40)] },
+  'a shared resource that changes hands': {
+    shared: true,
+    before: [provision, wait(10)],
+    then: [deprovision, wait(3), { ...provision, instance: 'i2' }, wait(20)],
+  },
+  'a provision that fails and is asked for again': {
+    before: [],
+    then: [{ type: 'faults', faults: ['ok', 'error', 'refused'] }, provision, wait(10), provision, wait(10)],
+  },
+}
+
+async function play(kind: StoreKind, scenario: Scenario, crashAt: number | undefined): Promise<readonly CrashPoint[]> {
+  const points: CrashPoint[] = []
+  const simulation = await createSimulation({
+    kind,
+    shared: scenario.shared ?? false,
+    onPoint: point => points.push(point),
+  })
+  try {
+    const player = new Player(simulation)
+    for (const command of scenario.before) await player.play(command)
+    points.length = 0
+    if (crashAt !== undefined) await player.play({ type: 'crash', points: crashAt })
+    for (const command of scenario.then) await player.play(command)
+    const passed = [...points]
+    await player.finish()
+    return passed
+  } finally {
+    await simulation.end()
+  }
+}
+
+describe('a crash at every call to the ledger, before and after', () => {
+  for (const kind of storeKinds)
+    describe(kind, () => {
+      it.each(Object.entries(scenarios))('%s', async (name, scenario) => {
+        const points = await play(kind, scenario, undefined)
+        expect(points.length).toBeGreaterThan(10)
+        for (const [index, { call, when }] of points.entries())
+          try {
+            await play(kind, scenario, index + 1)
+          } catch (error) {
+            throw new Error(`${name}: crash ${when} ${call}, the ${index + 1}th point`, { cause: error })
+          }
+      })
+    })
+})

@@ -1,0 +1,264 @@
+import { expect } from 'vitest'
+import type { OsbClient } from '../../src/client/index.ts'
+import { type Fault, parts } from './backend.ts'
+import {
+  applyAccepted,
+  applyEnd,
+  type Busy,
+  createResource,
+  type Expected,
+  expectBind,
+  expectDeprovision,
+  expectProvision,
+  expectUnbind,
+  expectUpdate,
+  type InstanceModel,
+  isAbsent,
+  type Pending,
+  type Resource,
+} from './model.ts'
+import type { Simulation } from './simulation.ts'
+
+export type Command =
+  | { readonly type: 'provision' | 'update'; readonly instance: string; readonly variant: string }
+  | { readonly type: 'deprovision'; readonly instance: string }
+  | { readonly type: 'bind'; readonly instance: string; readonly binding: string; readonly variant: string }
+  | { readonly type: 'unbind'; readonly instance: string; readonly binding: string }
+  | { readonly type: 'poll'; readonly index: number }
+  | { readonly type: 'advance'; readonly ms: number }
+  | { readonly type: 'crash'; readonly points: number }
+  | { readonly type: 'restart' }
+  | { readonly type: 'faults'; readonly faults: readonly Fault[] }
+
+type Request = Extract<Command, { readonly instance: string }>
+
+interface Known {
+  readonly instance: string
+  readonly binding?: string
+  readonly operation: string
+  /** Once seen, it never changes. */
+  ended?: string
+}
+
+const ids = { service_id: 'service', plan_id: 'plan' }
+const incomplete = { acceptsIncomplete: true } as const
+
+/** Plays commands against a broker and against the model, and says where they differ. */
+export class Player {
+  readonly #simulation: Simulation
+  readonly #instances = new Map<string, InstanceModel>()
+  readonly #known: Known[] = []
+
+  constructor(simulation: Simulation) {
+    this.#simulation = simulation
+  }
+
+  async play(command: Command): Promise<void> {
+    const simulation = this.#simulation
+    if (command.type === 'advance') await simulation.advance(command.ms)
+    else if (command.type === 'crash') await simulation.crashIn(command.points)
+    else if (command.type === 'restart') await simulation.restart()
+    else if (command.type === 'faults') simulation.backend.plan(command.faults)
+    else if (command.type === 'poll') await this.#pollAgain(command.index)
+    else await this.#request(command)
+    expect(simulation.watch.problems()).toEqual([])
+  }
+
+  /** No more faults, no more crashes: everything that was accepted ends, and the backend holds what the ledger says. */
+  async finish(): Promise<void> {
+    this.#simulation.backend.plan([])
+    await this.#simulation.restart()
+    await this.#idle()
+    await this.#sync()
+    for (const known of this.#known) await this.#poll(known)
+    expect(this.#known.filter(({ ended }) => ended === undefined)).toEqual([])
+    this.#compare()
+    for (const [id, instance] of this.#instances) await this.#deleteAll(id, instance)
+    await this.#idle()
+    expect([...this.#simulation.backend.things.keys()]).toEqual([])
+    for (const id of this.#instances.keys()) {
+      expect((await this.#simulation.ledger().instance(id))?.phase ?? 'deleted').toBe('deleted')
+      expect(await this.#simulation.ledger().bindings(id)).toEqual([])
+    }
+    expect(this.#simulation.watch.problems()).toEqual([])
+  }
+
+  async #request(command: Request): Promise<void> {
+    await this.#sync()
+    const instance = this.#instance(command.instance)
+    const resource = 'binding' in command ? bindingOf(instance, command.binding) : instance
+    const expected = this.#expect(command, instance, resource)
+    const answer = await this.#simulation.send(client => sendTo(client, command))
+    const pending = { action: command.type, ...('variant' in command ? { variant: command.variant } : {}) } as const
+    if (answer === undefined) return this.#recover(command, resource, expected, pending)
+
+    const where = `${JSON.stringify(command)} was answered ${answer.status} ${answer.text}`
+    expect(answer.status, where).toBe(typeof expected === 'number' ? expected : 202)
+    if (typeof expected === 'number') return
+    const operation = answer.body.operation ?? ''
+    if (expected === 'same') return expect(operation, where).toBe(resource.pending?.operation)
+    this.#accepted(command, resource, { ...pending, operation })
+  }
+
+  /** The broker died before it answered: the request was accepted, or it was not; the ledger says which. */
+  async #recover(
+    command: Request,
+    resource: Resource,
+    expected: Expected,
+    pending: Omit<Pending, 'operation'>,
+  ): Promise<void> {
+    await this.#simulation.restart()
+    const ledger = this.#simulation.ledger()
+    const row =
+      'binding' in command
+        ? await ledger.binding(command.instance, command.binding)
+        : await ledger.instance(command.instance)
+    const operation = row?.lastOperationId
+    if (operation === undefined || this.#known.some(known => known.operation === operation)) return
+    expect(expected, `${JSON.stringify(command)} was accepted, and should not have been`).toBe('new')
+    this.#accepted(command, resource, { ...pending, operation })
+  }
+
+  #accepted(command: Request, resource: Resource, pending: Pending): void {
+    expect(this.#known.map(({ operation }) => operation)).not.toContain(pending.operation)
+    const { instance } = command
+    this.#known.push({
+      instance,
+      ...('binding' in command ? { binding: command.binding } : {}),
+      operation: pending.operation,
+    })
+    applyAccepted(resource, pending)
+  }
+
+  #expect(command: Request, instance: InstanceModel, resource: Resource): Expected {
+    const active = this.#simulation.watch.active().filter(({ instanceId }) => instanceId === command.instance)
+    const bindingId = 'binding' in command ? command.binding : undefined
+    const busy: Busy = {
+      bindings: active.some(operation => operation.bindingId !== undefined),
+      binding: active.some(operation => operation.bindingId !== undefined && operation.bindingId === bindingId),
+    }
+    const swept = active.some(operation => operation.bindingId === undefined && operation.action === 'sweep')
+    switch (command.type) {
+      case 'provision':
+        return expectProvision(instance, command.variant, swept)
+      case 'update':
+        return expectUpdate(instance, command.variant, busy)
+      case 'deprovision':
+        return expectDeprovision(instance, busy)
+      case 'bind':
+        return expectBind(instance, resource, command.variant, busy)
+      case 'unbind':
+        return expectUnbind(instance, resource)
+    }
+  }
+
+  /** Brings the model to where the platform can know the broker to be: by polling. */
+  async #sync(): Promise<void> {
+    let again = true
+    while (again) {
+      if (this.#simulation.isCrashed()) await this.#simulation.restart()
+      again = false
+      for (const known of this.#known) {
+        if (known.ended !== undefined) continue
+        const ended = await this.#poll(known)
+        if (ended === 'crashed') again = true
+      }
+    }
+  }
+
+  async #poll(known: Known): Promise<string | undefined> {
+    const { instance, binding, operation } = known
+    const answer = await this.#simulation.send(client =>
+      binding === undefined
+        ? client.lastOperation(instance, { operation })
+        : client.lastBindingOperation(instance, binding, { operation }),
+    )
+    if (answer === undefined) return 'crashed'
+    expect(answer.status, `poll of ${operation}: ${answer.text}`).toBe(200)
+    const { state } = answer.body
+    if (known.ended !== undefined) expect(state, `${operation} has ended as ${known.ended}`).toBe(known.ended)
+    if (state === 'in progress') return undefined
+    if (known.ended === undefined) this.#ended(known, state === 'succeeded' ? 'succeeded' : 'failed')
+    return undefined
+  }
+
+  #ended(known: Known, state: 'succeeded' | 'failed'): void {
+    known.ended = state
+    const instance = this.#instance(known.instance)
+    const resource = known.binding === undefined ? instance : bindingOf(instance, known.binding)
+    if (resource.pending?.operation !== known.operation) return
+    applyEnd(resource, state)
+    if (resource === instance && isAbsent(instance)) instance.bindings.clear()
+  }
+
+  async #pollAgain(index: number): Promise<void> {
+    const known = this.#known[index % Math.max(1, this.#known.length)]
+    if (known !== undefined) await this.#poll(known)
+  }
+
+  #compare(): void {
+    const { things } = this.#simulation.backend
+    for (const [id, instance] of this.#instances) {
+      const found = [...things.keys()].filter(name => name.startsWith(`${id}/`)).toSorted()
+      if (isAbsent(instance)) expect(found, `${id} is deleted`).toEqual([])
+      if (instance.there === 'present' && !instance.damaged)
+        expect(found, `${id} is ready`).toEqual(expect.arrayContaining(parts.map(part => `${id}/${part}`)))
+      for (const [bindingId, binding] of instance.bindings) {
+        const name = `${id}/binding ${bindingId}`
+        if (isAbsent(binding)) expect(found, `${name} is deleted`).not.toContain(name)
+        if (binding.there === 'present' && !binding.damaged) expect(found, `${name} is ready`).toContain(name)
+      }
+    }
+  }
+
+  async #deleteAll(id: string, instance: InstanceModel): Promise<void> {
+    for (const binding of instance.bindings.keys()) {
+      await this.play({ type: 'unbind', instance: id, binding })
+      await this.#idle()
+    }
+    await this.play({ type: 'deprovision', instance: id })
+    await this.#idle()
+    await this.#sync()
+    expect(isAbsent(instance), `${id} is deleted`).toBe(true)
+  }
+
+  /** Nothing is active, and what was sent to the backend long ago has landed. */
+  async #idle(): Promise<void> {
+    for (let round = 0; round < 200; round += 1) {
+      await this.#simulation.advance(30_000)
+      if (this.#simulation.watch.active().length === 0) return this.#simulation.advance(30_000)
+    }
+    throw new Error(`still active: ${JSON.stringify(this.#simulation.watch.active())}`)
+  }
+
+  #instance(id: string): InstanceModel {
+    const instance = this.#instances.get(id) ?? { ...createResource(), bindings: new Map() }
+    this.#instances.set(id, instance)
+    return instance
+  }
+}
+
+function bindingOf({ bindings }: InstanceModel, id: string): Resource {
+  const binding = bindings.get(id) ?? createResource()
+  bindings.set(id, binding)
+  return binding
+}
+
+async function sendTo(
+  client: OsbClient,
+  command: Request,
+): Promise<{ readonly status: number; readonly text: string; readonly body: { readonly operation?: string | null } }> {
+  const { instance } = command
+  switch (command.type) {
+    case 'provision':
+      return client.provision(instance, { ...ids, parameters: { size: command.variant } }, incomplete)
+    case 'update':
+      return client.update(instance, { ...ids, parameters: { size: command.variant } }, incomplete)
+    case 'deprovision':
+      return client.deprovision(instance, ids, incomplete)
+    case 'bind':
+      return client.bind(instance, command.binding, { ...ids, parameters: { mode: command.variant } }, incomplete)
+    case 'unbind':
+      return client.unbind(instance, command.binding, ids, incomplete)
+  }
+}
