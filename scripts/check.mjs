@@ -13,7 +13,7 @@ const checks = [
     bin('vitest'),
     ['run', 'test/architecture.test.ts', 'test/docs', 'test/conformance/coverage.test.ts'],
   ],
-  ['build', bin('tsc'), ['-p', 'tsconfig.build.json']],
+  ['build', process.execPath, [join(root, 'scripts', 'build.mjs')]],
   ['package', bin('publint'), []],
 ]
 for (const [name, command, args] of checks) {

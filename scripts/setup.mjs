@@ -2,7 +2,7 @@
 // build of the sources. Plain JavaScript without dependencies, because nothing is installed yet.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -32,8 +32,9 @@ export function ensureBuilt() {
   ])
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return
   say('building')
+  // What a deleted source has left in dist/ would be published.
+  rmSync(join(root, 'dist'), { recursive: true, force: true })
   run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', 'tsconfig.build.json'])
-  mkdirSync(dirname(stamp), { recursive: true })
   writeFileSync(stamp, wanted)
 }
 

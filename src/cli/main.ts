@@ -32,12 +32,13 @@ export async function main(args: readonly string[], io: CliIo): Promise<number> 
 
 /** The command as a process. */
 export async function run(): Promise<void> {
-  // A reader that has seen enough, such as head, is no error.
+  const args = process.argv.slice(2)
+  // A reader that has seen enough, such as head, is no error; a broker goes on without one.
   process.stdout.on('error', error => {
-    if ('code' in error && error.code === 'EPIPE') process.exit()
-    throw error
+    if (!('code' in error) || error.code !== 'EPIPE') throw error
+    if (args[0] !== 'serve') process.exit()
   })
-  process.exitCode = await main(process.argv.slice(2), processIo())
+  process.exitCode = await main(args, processIo())
 }
 
 function createProgram(io: CliIo): Command {

@@ -66,8 +66,16 @@ export function createApp(options: AppOptions): HttpApp {
       response = withChallenge(respondToError(error, minorOf(request), broker.observer, identity), authenticator)
     }
     if (identity === undefined) return response
-    return { ...response, headers: { ...response.headers, [requestIdentity]: identity } }
+    return withIdentity(response, identity)
   }
+}
+
+/** Node writes headers in the encoding of a string body: where that would change the identity, the body goes as bytes. */
+function withIdentity(response: HttpResponse, identity: string): HttpResponse {
+  const headers = { ...response.headers, [requestIdentity]: identity }
+  return /[\u0080-\uffff]/.test(identity)
+    ? { ...response, headers, body: Buffer.from(response.body) }
+    : { ...response, headers }
 }
 
 /** What needs no credentials: health, the author's own routes, and stand-in dashboard URLs, which are unguessable. */

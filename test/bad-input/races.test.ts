@@ -4,7 +4,8 @@ import { type Backend, createBackend } from '../conformance/backend.ts'
 import { createServices, full, org } from '../conformance/services.ts'
 import { attacking, binding, instance, type Target } from './target.ts'
 
-const seeds = process.env.PURSER_TEST_LONG === undefined ? [1, 2, 3, 4, 5] : Array.from({ length: 100 }, (_, seed) => seed)
+const seeds =
+  process.env.PURSER_TEST_LONG === undefined ? [1, 2, 3, 4, 5] : Array.from({ length: 100 }, (_, seed) => seed)
 const instances = ['i1', 'i2', 'i3']
 const bindings = instances.flatMap(id => [`${id}-b1`, `${id}-b2`].map(bindingId => [id, bindingId] as const))
 const clients = 12

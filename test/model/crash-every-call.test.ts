@@ -10,30 +10,30 @@ const unbind: Command = { type: 'unbind', instance: 'i1', binding: 'b1' }
 const wait = (seconds: number): Command => ({ type: 'advance', ms: seconds * 1000 })
 
 interface Scenario {
-  readonly before: readonly Command[]
+  readonly given: readonly Command[]
   /** A crash is tried at every call from here on. */
-  readonly then: readonly Command[]
+  readonly when: readonly Command[]
   readonly shared?: boolean
 }
 
 const scenarios: Readonly<Record<string, Scenario>> = {
-  'a provision of three steps': { before: [], then: [provision, wait(10)] },
-  'a DELETE during a provision': { before: [], then: [provision, wait(3), deprovision, wait(45)] },
-  'an update': { before: [provision, wait(10)], then: [{ ...provision, type: 'update', variant: 'large' }, wait(10)] },
+  'a provision of three steps': { given: [], when: [provision, wait(10)] },
+  'a DELETE during a provision': { given: [], when: [provision, wait(3), deprovision, wait(45)] },
+  'an update': { given: [provision, wait(10)], when: [{ ...provision, type: 'update', variant: 'large' }, wait(10)] },
   'a DELETE during an update': {
-    before: [provision, wait(10)],
-    then: [{ ...provision, type: 'update', variant: 'large' }, wait(3), deprovision, wait(45)],
+    given: [provision, wait(10)],
+    when: [{ ...provision, type: 'update', variant: 'large' }, wait(3), deprovision, wait(45)],
   },
-  'a bind and an unbind': { before: [provision, wait(10)], then: [bind, wait(3), unbind, wait(3)] },
-  'a DELETE during a bind': { before: [provision, wait(10)], then: [bind, wait(1), unbind, wait(40)] },
+  'a bind and an unbind': { given: [provision, wait(10)], when: [bind, wait(3), unbind, wait(3)] },
+  'a DELETE during a bind': { given: [provision, wait(10)], when: [bind, wait(1), unbind, wait(40)] },
   'a shared resource that changes hands': {
     shared: true,
-    before: [provision, wait(10)],
-    then: [deprovision, wait(3), { ...provision, instance: 'i2' }, wait(20)],
+    given: [provision, wait(10)],
+    when: [deprovision, wait(3), { ...provision, instance: 'i2' }, wait(20)],
   },
   'a provision that fails and is asked for again': {
-    before: [],
-    then: [{ type: 'faults', faults: ['ok', 'error', 'refused'] }, provision, wait(10), provision, wait(10)],
+    given: [],
+    when: [{ type: 'faults', faults: ['ok', 'error', 'refused'] }, provision, wait(10), provision, wait(10)],
   },
 }
 
@@ -46,10 +46,10 @@ async function play(kind: StoreKind, scenario: Scenario, crashAt: number | undef
   })
   try {
     const player = new Player(simulation)
-    for (const command of scenario.before) await player.play(command)
+    for (const command of scenario.given) await player.play(command)
     points.length = 0
     if (crashAt !== undefined) await player.play({ type: 'crash', points: crashAt })
-    for (const command of scenario.then) await player.play(command)
+    for (const command of scenario.when) await player.play(command)
     const passed = [...points]
     await player.finish()
     return passed
@@ -58,18 +58,25 @@ async function play(kind: StoreKind, scenario: Scenario, crashAt: number | undef
   }
 }
 
+/** One of many looks for work in a row: a crash here is a crash at the first of them, a little later. */
+function isIdle(points: readonly CrashPoint[], index: number): boolean {
+  return [0, 1, 2].every(back => points[index - back]?.call === 'claim')
+}
+
 describe('a crash at every call to the ledger, before and after', () => {
   for (const kind of storeKinds)
     describe(kind, () => {
       it.each(Object.entries(scenarios))('%s', async (name, scenario) => {
         const points = await play(kind, scenario, undefined)
         expect(points.length).toBeGreaterThan(10)
-        for (const [index, { call, when }] of points.entries())
+        for (const [index, { call, when }] of points.entries()) {
+          if (isIdle(points, index)) continue
           try {
             await play(kind, scenario, index + 1)
           } catch (error) {
             throw new Error(`${name}: crash ${when} ${call}, the ${index + 1}th point`, { cause: error })
           }
+        }
       })
     })
 })
