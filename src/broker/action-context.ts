@@ -42,6 +42,9 @@ export async function createActionContext(options: ContextOptions): Promise<AnyC
     isBinding && binding !== undefined
       ? await parse(schemas.bind, binding.parameters, lenient)
       : await parse(schemas.create, target.parameters, lenient || schemas.updateDerived === false)
+  // An unbind inside a deprovision: the operation's state is the instance's, so what it saves lasts for this run only.
+  const nested = isBinding && operation.bindingId === undefined
+  let nestedState = binding?.state ?? {}
   const context = {
     action,
     instance: toInstanceInfo(target),
@@ -58,7 +61,7 @@ export async function createActionContext(options: ContextOptions): Promise<AnyC
       return operation.bindingId === undefined && !isBinding ? run.state : instance.state
     },
     get bindingState() {
-      return operation.bindingId === undefined ? (binding?.state ?? {}) : run.state
+      return nested ? nestedState : run.state
     },
     ...(binding === undefined ? {} : { binding: toBindingInfo(binding) }),
     ...(options.predecessorState === undefined ? {} : { predecessorState: options.predecessorState }),
@@ -71,7 +74,10 @@ export async function createActionContext(options: ContextOptions): Promise<AnyC
       run.step(stepPrefix + name, fn, toStepOptions(step, service, settings, operation.action)),
     describe: text => run.describe(text),
     wait: (after, description) => ({ waitMs: parseDuration(after), description }),
-    saveState: patch => run.saveState(patch),
+    async saveState(patch) {
+      if (nested) nestedState = { ...nestedState, ...patch }
+      else await run.saveState(patch)
+    },
     share: (key, create) => run.share(key, create),
     unshare: (key, remove) => run.unshare(key, remove),
   } satisfies Partial<AnyContext>

@@ -211,5 +211,6 @@ function describeClaim({ operation }: Claim) {
     instance: operation.instanceId,
     binding: operation.bindingId,
     attempt: operation.attempt,
+    request: operation.requestId,
   }
 }

@@ -56,10 +56,12 @@ export class Worker {
     this.#poke()
     this.#stopListening()
     await this.#loop
-    const idle = Promise.allSettled(this.#running.values())
-    const grace = new AbortController()
-    await Promise.race([idle, sleep(this.#options.clock, graceMs, grace.signal)])
-    grace.abort()
+    if (graceMs > 0) {
+      const idle = Promise.allSettled(this.#running.values())
+      const grace = new AbortController()
+      await Promise.race([idle, sleep(this.#options.clock, graceMs, grace.signal)])
+      grace.abort()
+    }
     for (const held of this.#running.keys()) held.abort('stopping')
     await Promise.allSettled(this.#running.values())
     this.#cancelRenewal()

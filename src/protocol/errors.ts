@@ -15,7 +15,6 @@ export const errorStatus = {
   UnknownPredecessor: 400,
   MissingApiVersion: 412,
   Unauthorized: 401,
-  Forbidden: 403,
   NotFound: 404,
   InstanceNotFound: 404,
   BindingNotFound: 404,

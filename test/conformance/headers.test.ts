@@ -64,7 +64,11 @@ conformance('Headers', () => {
     await bound(t)
     const before = [...t.backend.done]
     for (const announced of [undefined, '3.0'])
-      for (const [method, path, body] of endpoints) {
+      for (const [method, path, body] of [
+        ...endpoints,
+        ['GET', '/v2/nothing'],
+        ['GET', '/v2/service_instances/%zz'],
+      ] as const) {
         const answer = await t.request(method, path, { headers: { [version]: announced }, body })
         expect([path, answer.status]).toEqual([path, 412])
       }

@@ -225,8 +225,8 @@ export class Player {
   /** Nothing is active, and what was sent to the backend long ago has landed. */
   async #idle(): Promise<void> {
     for (let round = 0; round < 200; round += 1) {
-      await this.#simulation.advance(30_000)
-      if (this.#simulation.watch.active().length === 0) return this.#simulation.advance(30_000)
+      await this.#simulation.advance(30_000, 30_000)
+      if (this.#simulation.watch.active().length === 0) return this.#simulation.advance(30_000, 30_000)
     }
     throw new Error(`still active: ${JSON.stringify(this.#simulation.watch.active())}`)
   }

@@ -28,8 +28,8 @@ export interface Simulation {
   isCrashed(): boolean
   crash(): void
   restart(): Promise<void>
-  /** Time passes, in small steps, each until nothing is under way. */
-  advance(ms: number): Promise<void>
+  /** Time passes, in steps, each until nothing is under way. */
+  advance(ms: number, stepMs?: number): Promise<void>
   /** Whole points since the last start. */
   passed(): number
   end(): Promise<void>
@@ -109,7 +109,7 @@ export async function createSimulation({ kind, shared = false, onPoint }: Simula
     isCrashed: () => process?.crashable.isCrashed() ?? true,
     crash: () => process?.crashable.crash(),
     restart,
-    async advance(ms) {
+    async advance(ms, stepMs = 1_000) {
       for (let left = ms; left > 0; left -= stepMs) {
         await clock.advance(Math.min(left, stepMs))
         await settle()
@@ -124,5 +124,3 @@ export async function createSimulation({ kind, shared = false, onPoint }: Simula
     },
   }
 }
-
-const stepMs = 1_000

@@ -17,10 +17,11 @@ ${rows(sources, results).join('\n')}
 `
 }
 
-/** The page's rows without what only a run can tell: `pass` and `fail` become one word. */
+/** The page's rows without what only a run can tell (`pass` and `fail` become one word), and without a formatter's blanks. */
 export function comparableRows(page: string): readonly string[] {
   return page
     .split('\n')
+    .map(line => line.replace(/\s+/g, ' '))
     .filter(line => /^\| [A-Z]+-\d/.test(line))
     .map(line => line.replace(/ \| (?:pass|fail) \|$/, ' | tested |'))
 }
