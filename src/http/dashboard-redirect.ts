@@ -3,10 +3,11 @@ import { findDashboard } from '../broker/dashboard.ts'
 import { BrokerError } from '../protocol/errors.ts'
 import { malformed } from '../protocol/fields.ts'
 import type { HttpResponse } from './message.ts'
+import { methodNotAllowed } from './method-not-allowed.ts'
 
 /** GET /dashboards/:instance_id/:token: the URL that stood in for a dashboard while its instance was being created. */
 export async function dashboardRedirect(broker: Broker, method: string, path: string): Promise<HttpResponse> {
-  if (method !== 'GET' && method !== 'HEAD') throw new BrokerError('MethodNotAllowed', 'This path takes GET.')
+  if (method !== 'GET' && method !== 'HEAD') throw methodNotAllowed(['GET', 'HEAD'])
   const [, , id = '', token = '', ...rest] = path.split('/')
   const found =
     token === '' || rest.length > 0 ? { kind: 'none' as const } : await findDashboard(broker, decode(id), token)

@@ -1,5 +1,5 @@
-import { BrokerError } from '../protocol/errors.ts'
 import type { HttpResponse } from './message.ts'
+import { methodNotAllowed } from './method-not-allowed.ts'
 import { json } from './respond.ts'
 
 export interface Health {
@@ -9,7 +9,7 @@ export interface Health {
 
 /** /healthz: the process answers. /readyz: it can serve requests now. */
 export async function healthResponse(health: Health, path: string, method: string): Promise<HttpResponse> {
-  if (method !== 'GET' && method !== 'HEAD') throw new BrokerError('MethodNotAllowed', 'This path takes GET.')
+  if (method !== 'GET' && method !== 'HEAD') throw methodNotAllowed(['GET', 'HEAD'])
   if (path === '/healthz') return json(200, { status: 'ok' })
   const trouble = await health.readiness()
   return trouble === undefined ? json(200, { status: 'ready' }) : json(503, { status: 'not ready', reason: trouble })

@@ -22,8 +22,11 @@ export function respondToError(
   requestId: string | undefined,
 ): HttpResponse {
   const known = toBrokerError(error, observer, requestId)
-  const retryAfter = known.retryAfter === undefined ? {} : { 'retry-after': String(known.retryAfter) }
-  return json(known.status, trimBody('error', toErrorBody(known), minor), retryAfter)
+  const headers = {
+    ...(known.retryAfter === undefined ? {} : { 'retry-after': String(known.retryAfter) }),
+    ...(known.allow === undefined ? {} : { allow: known.allow.join(', ') }),
+  }
+  return json(known.status, trimBody('error', toErrorBody(known), minor), headers)
 }
 
 /** The platform's own name for the request stands in the log too (RID-05). */

@@ -1,5 +1,6 @@
 import { BrokerError } from '../protocol/errors.ts'
 import { malformed } from '../protocol/fields.ts'
+import { methodNotAllowed } from './method-not-allowed.ts'
 import { bindEndpoint } from './osb/bind.ts'
 import { createCatalogEndpoint, type PresentCatalog } from './osb/catalog.ts'
 import { deprovisionEndpoint } from './osb/deprovision.ts'
@@ -84,8 +85,7 @@ export function findEndpoint(routes: RouteTable, path: OsbPath, method: string):
   const methods = path.route === undefined ? undefined : routes[path.route]
   if (methods === undefined) throw new BrokerError('NotFound', 'The OSB API has no such path.')
   const endpoint = Object.hasOwn(methods, method) ? methods[method] : undefined
-  if (endpoint === undefined)
-    throw new BrokerError('MethodNotAllowed', `This path takes ${Object.keys(methods).join(', ')}.`)
+  if (endpoint === undefined) throw methodNotAllowed(Object.keys(methods))
   return endpoint
 }
 

@@ -54,6 +54,8 @@ export interface BrokerErrorDetail {
   readonly updateRepeatable?: boolean
   /** Whole seconds, sent as Retry-After. */
   readonly retryAfter?: number
+  /** The methods that a path does take, sent as Allow. */
+  readonly allow?: readonly string[]
   readonly cause?: unknown
 }
 
@@ -65,6 +67,7 @@ export class BrokerError extends Error {
   readonly instanceUsable: boolean | undefined
   readonly updateRepeatable: boolean | undefined
   readonly retryAfter: number | undefined
+  readonly allow: readonly string[] | undefined
 
   constructor(code: ErrorCode, description: string, detail: BrokerErrorDetail = {}) {
     super(description, detail.cause === undefined ? undefined : { cause: detail.cause })
@@ -73,6 +76,7 @@ export class BrokerError extends Error {
     this.instanceUsable = detail.instanceUsable
     this.updateRepeatable = detail.updateRepeatable
     this.retryAfter = detail.retryAfter
+    this.allow = detail.allow
   }
 }
 

@@ -153,15 +153,17 @@ describe('a method', () => {
   )
 
   it.each([
-    ['PUT', '/v2/catalog'],
-    ['DELETE', '/v2/catalog'],
-    ['PUT', `${instance('i')}/last_operation`],
-    ['PATCH', binding('i', 'b')],
-    ['DELETE', '/healthz'],
-    ['PUT', '/dashboards/i/token'],
-  ])('%s %s of another endpoint: 405', (method, path) =>
+    ['PUT', '/v2/catalog', 'GET'],
+    ['DELETE', '/v2/catalog', 'GET'],
+    ['PUT', `${instance('i')}/last_operation`, 'GET'],
+    ['PATCH', binding('i', 'b'), 'PUT, GET, DELETE'],
+    ['DELETE', '/healthz', 'GET, HEAD'],
+    ['PUT', '/dashboards/i/token', 'GET, HEAD'],
+  ])('%s %s of another endpoint: 405, and what it takes', (method, path, allow) =>
     attacking(async target => {
-      expectRefusal(await target.send({ method, path, body }), 405, 'MethodNotAllowed')
+      const answer = await target.send({ method, path, body })
+      expectRefusal(answer, 405, 'MethodNotAllowed')
+      expect(answer.headers.allow).toBe(allow)
     }),
   )
 
