@@ -1,9 +1,8 @@
 import { decideUnbind } from '../domain/decide-unbind.ts'
 import type { DeletionRequest } from '../protocol/deletion.ts'
-import { malformed } from '../protocol/fields.ts'
 import type { Broker, Caller } from './broker.ts'
-import { type Deleted, pick } from './deprovision.ts'
-import { findPlan } from './find-plan.ts'
+import type { Deleted } from './deprovision.ts'
+import { findPlanInUse } from './find-plan.ts'
 import { createIntent } from './intent.ts'
 import { waitForEnd } from './wait-for-end.ts'
 
@@ -17,18 +16,14 @@ export async function unbind(
   acceptsIncomplete: boolean,
 ): Promise<Deleted> {
   const { settings, observer } = broker
-  const instance = await broker.store.instance(instanceId)
   // UNB-13: any plan of the service will do, since the instance may have changed its plan after the bind.
-  if (instance?.planId !== request.planId || instance.serviceId !== request.serviceId)
-    findPlan(broker.services, request.serviceId, request.planId)
-  const service = broker.services.find(request.serviceId)
-  if (service === undefined) throw malformed('service_id is not in the catalog of this broker')
+  const { service, plan } = await findPlanInUse(broker, instanceId, request.serviceId, request.planId)
   const intent = {
     ...createIntent(broker, caller, {
       action: 'unbind',
       instanceId,
       service,
-      ...pick(service.plans.get(request.planId)),
+      ...(plan === undefined ? {} : { plan }),
       attributes: {},
       acceptsIncomplete,
     }),

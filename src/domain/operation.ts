@@ -91,3 +91,16 @@ export function nextState(state: OperationState, event: OperationEvent): Operati
   if (next === undefined) throw new Error(`illegal transition: ${event} in state ${state}`)
   return next
 }
+
+/** What a claim does to the row, besides the lease itself. Taking over means that the holder before may still be calling. */
+export function claimed(before: Operation, now: number): Operation {
+  const takenOver = before.state === 'running'
+  return {
+    ...before,
+    state: nextState(before.state, 'claim'),
+    attempt: before.attempt + 1,
+    losses: before.losses + (takenOver ? 1 : 0),
+    unclean: before.unclean || takenOver,
+    checkpointAt: before.checkpointAt ?? now,
+  }
+}

@@ -1,5 +1,5 @@
 import type { Clock } from '../../clock.ts'
-import { nextState } from '../../domain/operation.ts'
+import { claimed, nextState } from '../../domain/operation.ts'
 import { decideShared } from '../../domain/shared-claim.ts'
 import type {
   Change,
@@ -55,7 +55,7 @@ export function createMemoryStore({ clock }: { clock: Clock }): Store {
         const due = active.filter(operation => dueAt(operation) <= now).slice(0, Math.max(0, max))
         const claims = due.map(operation => {
           fence += 1
-          return claimed(tables, operation, { leaseOwner: owner, leaseUntil: now + leaseMs, fence }, now)
+          return claim(tables, operation, { leaseOwner: owner, leaseUntil: now + leaseMs, fence }, now)
         })
         const next = active.find(operation => !due.includes(operation))
         return { claims, now, ...(next === undefined ? {} : { nextAt: dueAt(next) }) }
@@ -195,18 +195,9 @@ function dueAt(operation: Operation): number {
 
 type LeaseFields = Pick<Operation, 'fence'> & Required<Pick<Operation, 'leaseOwner' | 'leaseUntil'>>
 
-function claimed(tables: Tables, before: Operation, lease: LeaseFields, now: number): Claim {
+function claim(tables: Tables, before: Operation, lease: LeaseFields, now: number): Claim {
   const takenOver = before.state === 'running'
-  const operation: Operation = {
-    ...before,
-    ...lease,
-    state: nextState(before.state, 'claim'),
-    attempt: before.attempt + 1,
-    losses: before.losses + (takenOver ? 1 : 0),
-    unclean: before.unclean || takenOver,
-    checkpointAt: before.checkpointAt ?? now,
-  }
-  tables.putOperation(operation)
+  tables.putOperation({ ...claimed(before, now), ...lease })
   const instance = tables.instance(before.instanceId)
   const stored = tables.operation(before.id)
   if (instance === undefined || stored === undefined) throw new Error(`operation ${before.id} has no instance`)

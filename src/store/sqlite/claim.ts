@@ -1,4 +1,4 @@
-import { nextState } from '../../domain/operation.ts'
+import { claimed } from '../../domain/operation.ts'
 import type { Binding, Claim, Claims, Instance, Operation, Step } from '../../store.ts'
 import type { SqlRow } from './driver.ts'
 import { toOperation, toRow } from './rows.ts'
@@ -18,7 +18,7 @@ export function claimDue(statements: Statements, { owner, max, leaseMs, now }: C
   const claims = rows.map((row, index): Claim => {
     const before = toOperation(row)
     const lease = { leaseOwner: owner, leaseUntil: now + leaseMs, fence: lastFence + 1 + index }
-    const operation: Operation = { ...leased(before, now), ...lease }
+    const operation: Operation = { ...claimed(before, now), ...lease }
     writeLease(statements, operation)
     return {
       operation,
@@ -36,18 +36,6 @@ export function claimDue(statements: Statements, { owner, max, leaseMs, now }: C
 function takeFences(statements: Statements, count: number): number {
   const row = count === 0 ? statements.lastFence.get() : statements.takeFences.get(count)
   return Number(row?.value) - count
-}
-
-function leased(before: Operation, now: number): Operation {
-  const takenOver = before.state === 'running'
-  return {
-    ...before,
-    state: nextState(before.state, 'claim'),
-    attempt: before.attempt + 1,
-    losses: before.losses + (takenOver ? 1 : 0),
-    unclean: before.unclean || takenOver,
-    checkpointAt: before.checkpointAt ?? now,
-  }
 }
 
 function writeLease(statements: Statements, operation: Operation): void {
