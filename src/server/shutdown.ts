@@ -1,11 +1,16 @@
-/** Resolves with the first signal that asks this process to end; the second one ends it at once. */
+import { systemClock } from '../clock.ts'
+
+/** A terminal's Ctrl-C reaches a process and, through the one that started it, reaches it again: that is one wish. */
+const sameWishMs = 1_000
+
+/** Resolves with the first signal that asks this process to end; another one, later, ends it at once. */
 export function untilStopped(): Promise<string> {
   return new Promise(resolve => {
-    let stopping = false
+    let askedAt: number | undefined
     for (const signal of ['SIGINT', 'SIGTERM'] as const)
       process.on(signal, () => {
-        if (stopping) process.exit(130)
-        stopping = true
+        if (askedAt !== undefined && systemClock.now() - askedAt > sameWishMs) process.exit(130)
+        askedAt ??= systemClock.now()
         resolve(signal)
       })
   })

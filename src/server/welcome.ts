@@ -44,7 +44,7 @@ function demoSteps({ url, users, command, env }: WelcomeOptions): string[] {
     '    curl -u "$(creds username):$(creds password)" -X PUT -d hello "$(creds uri)/greeting"',
     '    curl -u "$(creds username):$(creds password)" "$(creds uri)/greeting"',
     '',
-    '  Then a slow one; kill this broker with kill -9 in the middle and start it again:',
+    `  Then a slow one; in the middle of it, kill -9 ${process.pid} and start the broker again:`,
     '',
     `    ${command} provision replicated-kv standard --id slow-store`,
     '',
