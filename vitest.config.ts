@@ -25,7 +25,14 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: 'slow', include: slow, testTimeout: 600_000, hookTimeout: 600_000 },
+        test: {
+          name: 'slow',
+          include: slow,
+          testTimeout: 600_000,
+          hookTimeout: 600_000,
+          // Each of them is a process or two of its own.
+          maxConcurrency: 2,
+        },
       },
     ],
   },

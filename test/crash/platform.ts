@@ -8,6 +8,12 @@ import type { Passed, Ready } from './child.ts'
 
 const script = fileURLToPath(new URL('./child.ts', import.meta.url))
 
+interface Polled {
+  readonly status: number
+  readonly text: string
+  readonly body: { readonly state?: string }
+}
+
 /** A platform that starts its broker again whenever it is gone, and repeats what was not answered. */
 export class Platform {
   /** Every operation that was answered with a 202. */
@@ -39,14 +45,12 @@ export class Platform {
 
   /** Sends until the answer is one of `finals`, or a 202 whose operation has ended; answers the status or the end. */
   async ask(
-    request: (
-      client: OsbClient,
-    ) => Promise<{
+    request: (client: OsbClient) => Promise<{
       readonly status: number
       readonly text: string
       readonly body: { readonly operation?: string | null }
     }>,
-    poll: (client: OsbClient, operation: string) => Promise<{ readonly body: { readonly state?: string } }>,
+    poll: (client: OsbClient, operation: string) => Promise<Polled>,
     finals: readonly number[],
   ): Promise<number | string> {
     for (;;) {
@@ -58,13 +62,11 @@ export class Platform {
     }
   }
 
-  async #end(
-    operation: string,
-    poll: (client: OsbClient, operation: string) => Promise<{ readonly body: { readonly state?: string } }>,
-  ): Promise<string> {
+  async #end(operation: string, poll: (client: OsbClient, operation: string) => Promise<Polled>): Promise<string> {
     this.accepted.add(operation)
     for (;;) {
-      const { body } = await this.send(client => poll(client, operation))
+      const { status, body, text } = await this.send(client => poll(client, operation))
+      if (status !== 200) throw new Error(`the poll of ${operation} was answered ${status} ${text}`)
       if (body.state === 'succeeded' || body.state === 'failed') return body.state
       await pause()
     }
@@ -95,6 +97,8 @@ export class Platform {
   async #running(): Promise<{ readonly child: ChildProcess; readonly client: OsbClient }> {
     if (this.#child !== undefined && this.#client !== undefined && !hasEnded(this.#child))
       return { child: this.#child, client: this.#client }
+    // It died between two requests.
+    if (this.#child !== undefined) this.crashes += 1
     const child = fork(script, [this.folder], {
       execArgv: ['--import', 'tsx'],
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],

@@ -1,17 +1,13 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { OsbClient } from '../../src/client/index.ts'
 import { systemClock } from '../../src/clock.ts'
 import { isActive } from '../../src/domain/operation.ts'
 import { openSqliteStore } from '../../src/store/sqlite/index.ts'
 import { Platform } from './platform.ts'
 import { ids } from './service.ts'
-
-const long = process.env.PURSER_TEST_LONG === '1'
-/** Each point costs a process and a lease; in a normal run every third is tried, another third each time. */
-const stride = long ? 1 : 3
 
 const incomplete = { acceptsIncomplete: true } as const
 const pollOf = (id: string) => (client: OsbClient, operation: string) => client.lastOperation(id, { operation })
@@ -48,9 +44,9 @@ const scenarios = [
 ] as const
 
 describe.concurrent('SIGKILL', () => {
-  it.each(scenarios)(
-    `at every write to the ledger and every call of the backend, before and after${long ? '' : ' (every third; all with PURSER_TEST_LONG=1)'}: %s`,
-    async (_, scenario) => {
+  it.for(scenarios)(
+    'at every write to the ledger and every call of the backend, before and after: %s',
+    async ([, scenario], { onTestFinished }) => {
       const folder = mkdtempSync(join(tmpdir(), 'purser-sigkill-'))
       const platform = new Platform(folder)
       onTestFinished(async () => {
@@ -62,12 +58,13 @@ describe.concurrent('SIGKILL', () => {
       expect(points.length).toBeGreaterThan(15)
 
       const used = ['dry']
-      const offset = Math.floor(Math.random() * stride)
-      for (let point = 1 + offset; point <= points.length; point += stride) {
+      for (let point = 1; point <= points.length; point += 1) {
         const id = `at-${point}`
         used.push(id)
         await platform.crashIn(point)
-        await scenario(platform, id)
+        await scenario(platform, id).catch(cause => {
+          throw new Error(`killed at point ${point}, ${points[point - 1]}`, { cause })
+        })
         // Where the machine was so slow that this time there were fewer points, it dies here.
         await platform.kill()
       }

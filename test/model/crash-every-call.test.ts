@@ -51,6 +51,7 @@ async function play(kind: StoreKind, scenario: Scenario, crashAt: number | undef
     if (crashAt !== undefined) await player.play({ type: 'crash', points: crashAt })
     for (const command of scenario.when) await player.play(command)
     const passed = [...points]
+    if (crashAt !== undefined) expect(passed.length, 'the point was reached').toBeGreaterThanOrEqual(crashAt)
     await player.finish()
     return passed
   } finally {

@@ -16,16 +16,14 @@ export interface Resource {
   pending?: Pending
   /** A deletion failed half-way: what is left in the backend is nobody's promise. */
   damaged: boolean
+  /** What the last creation or update that succeeded has set; undefined after one that failed half-way. */
+  value?: string
   /** Bindings need it: the last creation or update did not break the instance. */
   usable: boolean
 }
 
 export interface InstanceModel extends Resource {
   readonly bindings: Map<string, Resource>
-}
-
-export interface World {
-  readonly instances: Map<string, InstanceModel>
 }
 
 /** `new`: 202 and an operation that was never seen; `same`: 202 and the pending one again. */
@@ -90,7 +88,9 @@ export function applyEnd(resource: Resource, state: 'succeeded' | 'failed'): voi
   const { pending } = resource
   if (pending === undefined) return
   delete resource.pending
-  const { action } = pending
+  const { action, variant } = pending
+  delete resource.value
+  if (state === 'succeeded' && variant !== undefined) resource.value = variant
   if (action === 'provision' || action === 'bind') {
     resource.there = state === 'succeeded' ? 'present' : 'failed'
     resource.usable = state === 'succeeded'

@@ -48,6 +48,8 @@ export class Player {
   readonly #simulation: Simulation
   readonly #instances = new Map<string, InstanceModel>()
   readonly #known: Known[] = []
+  /** A call that lands late may overwrite what a later one has set: then values say nothing. */
+  #late = false
 
   constructor(simulation: Simulation) {
     this.#simulation = simulation
@@ -58,7 +60,7 @@ export class Player {
     if (command.type === 'advance') await simulation.advance(command.ms)
     else if (command.type === 'crash') await simulation.crashIn(command.points)
     else if (command.type === 'restart') await simulation.restart()
-    else if (command.type === 'faults') simulation.backend.plan(command.faults)
+    else if (command.type === 'faults') this.#plan(command.faults)
     else if (command.type === 'poll') await this.#pollAgain(command.index)
     else await this.#request(command)
     expect(simulation.watch.problems()).toEqual([])
@@ -67,7 +69,7 @@ export class Player {
   /** No more faults, no more crashes: everything that was accepted ends, and the backend holds what the ledger says. */
   async finish(): Promise<void> {
     this.#simulation.backend.plan([])
-    await this.#simulation.restart()
+    await this.#simulation.crashIn(undefined)
     await this.#idle()
     await this.#sync()
     for (const known of this.#known) await this.#poll(known)
@@ -75,12 +77,20 @@ export class Player {
     this.#compare()
     for (const [id, instance] of this.#instances) await this.#deleteAll(id, instance)
     await this.#idle()
-    expect([...this.#simulation.backend.things.keys()]).toEqual([])
+    const unswept = this.#unswept()
+    const left = [...this.#simulation.backend.things.keys()]
+    expect(left.filter(name => !unswept.has(name.split('/')[0] ?? ''))).toEqual([])
     for (const id of this.#instances.keys()) {
+      if (unswept.has(id)) continue
       expect((await this.#simulation.ledger().instance(id))?.phase ?? 'deleted').toBe('deleted')
       expect(await this.#simulation.ledger().bindings(id)).toEqual([])
     }
     expect(this.#simulation.watch.problems()).toEqual([])
+  }
+
+  #plan(faults: readonly Fault[]): void {
+    this.#late ||= faults.includes('late')
+    this.#simulation.backend.plan(faults)
   }
 
   async #request(command: Request): Promise<void> {
@@ -198,17 +208,30 @@ export class Player {
 
   #compare(): void {
     const { things } = this.#simulation.backend
+    const unswept = this.#unswept()
+    const ready = [...this.#instances.values()].some(({ there, damaged }) => there === 'present' && !damaged)
+    if (this.#simulation.shared && ready) expect(things.has('shared'), 'what ready instances share').toBe(true)
     for (const [id, instance] of this.#instances) {
+      if (unswept.has(id)) continue
       const found = [...things.keys()].filter(name => name.startsWith(`${id}/`)).toSorted()
       if (isAbsent(instance)) expect(found, `${id} is deleted`).toEqual([])
       if (instance.there === 'present' && !instance.damaged)
         expect(found, `${id} is ready`).toEqual(expect.arrayContaining(parts.map(part => `${id}/${part}`)))
+      if (instance.value !== undefined && !instance.damaged && !this.#late)
+        expect(parts.map(part => things.get(`${id}/${part}`))).toEqual(parts.map(() => instance.value))
       for (const [bindingId, binding] of instance.bindings) {
         const name = `${id}/binding ${bindingId}`
         if (isAbsent(binding)) expect(found, `${name} is deleted`).not.toContain(name)
         if (binding.there === 'present' && !binding.damaged) expect(found, `${name} is ready`).toContain(name)
       }
     }
+  }
+
+  /** Instances of which the backend refused to let a sweep remove what is left: that is for its operators. */
+  #unswept(): ReadonlySet<string> {
+    const operations = [...this.#simulation.watch.operations().values()]
+    const refused = operations.filter(({ action, state }) => action === 'sweep' && state === 'failed')
+    return new Set(refused.map(({ instanceId }) => instanceId))
   }
 
   async #deleteAll(id: string, instance: InstanceModel): Promise<void> {

@@ -19,6 +19,8 @@ export interface Simulation {
   readonly clock: VirtualClock
   readonly backend: Backend
   readonly watch: LedgerWatch
+  /** Whether instances share a resource. */
+  readonly shared: boolean
   /** The ledger itself, for questions that no platform can ask. */
   ledger(): Store
   /** Sends one request; undefined where the broker died before it answered. Starts the broker if it is not running. */
@@ -93,6 +95,7 @@ export async function createSimulation({ kind, shared = false, onPoint }: Simula
     clock,
     backend,
     watch,
+    shared,
     ledger: () => real,
     async send(request) {
       const { client, crashable } = await running()

@@ -1,3 +1,231 @@
-import type { Mutation } from './plugin.ts'
+/** A guard that is switched off by replacing its text. */
+export interface Mutation {
+  readonly name: string
+  readonly file: string
+  /** Every place where this stands is replaced. */
+  readonly find: string
+  readonly replace: string
+  /** Test files of which at least one test must fail. */
+  readonly suite: readonly string[]
+}
 
-export const mutations: readonly Mutation[] = []
+const memory = { file: 'src/store/memory/memory-store.ts', suite: ['test/store/memory.test.ts'] }
+const tables = { file: 'src/store/memory/tables.ts', suite: ['test/store/memory.test.ts'] }
+const sql = { file: 'src/store/sqlite/statements.ts', suite: ['test/store/sqlite.test.ts'] }
+const supersede = ['test/engine/supersede.test.ts']
+const deadline = ['test/engine/deadline.test.ts']
+const fenceless = `id = ? and ? is not null and state = 'running'`
+
+export const mutations: readonly Mutation[] = [
+  // Fences: a worker that lost its lease can write.
+  ...['checkpoint: (lease, checkpoint)', 'park: (lease, parking)', 'share: (lease, key, wish)'].map(method => ({
+    ...memory,
+    name: `memory ${method.split(':')[0]} without its fence`,
+    find: `    ${method} =>\n      run(${method.startsWith('park') ? 'wake' : '()'} => {\n        const operation = held(lease)`,
+    replace: `    ${method} =>\n      run(${method.startsWith('park') ? 'wake' : '()'} => {\n        const operation = tables.operation(lease.operationId)`,
+  })),
+  {
+    ...memory,
+    name: 'memory renew without its fence',
+    find: '          const operation = held(lease)',
+    replace: '          const operation = tables.operation(lease.operationId)',
+  },
+  {
+    ...memory,
+    name: 'memory finish without its fence',
+    find: 'const finishing = held(lease)',
+    replace: 'const finishing = tables.operation(lease.operationId)',
+  },
+  {
+    ...memory,
+    name: 'memory hand back without its fence',
+    find: 'if (operation?.fence !== lease.fence) return',
+    replace: 'if (operation === undefined) return',
+  },
+  {
+    ...sql,
+    name: 'sqlite renew without its fence',
+    find: `where \${held} and lease_until > ?`,
+    replace: `where ${fenceless} and lease_until > ?`,
+  },
+  {
+    ...sql,
+    name: 'sqlite checkpoint without its fence',
+    find: `losses = 0, checkpoint_at = ? where \${held}`,
+    replace: `losses = 0, checkpoint_at = ? where ${fenceless}`,
+  },
+  {
+    ...sql,
+    name: 'sqlite description without its fence',
+    find: `ifnull(?, description) where \${held} returning doc`,
+    replace: `ifnull(?, description) where ${fenceless} returning doc`,
+  },
+  {
+    ...sql,
+    name: 'sqlite park and hand back without their fence',
+    find: `description = ifnull(?, description) where \${held}\`,`,
+    replace: `description = ifnull(?, description) where ${fenceless}\`,`,
+  },
+  {
+    ...sql,
+    name: 'sqlite finish and share without their fence',
+    find: `from operation where \${held}`,
+    replace: `from operation where ${fenceless}`,
+  },
+  {
+    ...sql,
+    name: 'sqlite finish and share of what has ended',
+    find: `from operation where \${held}`,
+    replace: 'from operation where id = ? and fence = ?',
+  },
+  {
+    ...memory,
+    name: 'memory fences that do not rise',
+    find: 'fence += 1',
+    replace: 'fence = 1',
+  },
+  {
+    file: 'src/store/sqlite/claim.ts',
+    suite: sql.suite,
+    name: 'sqlite fences that do not rise',
+    find: 'fence: lastFence + 1 + index',
+    replace: 'fence: 1',
+  },
+
+  // Leases.
+  {
+    ...memory,
+    name: 'memory renew revives a lease that is over',
+    find: ' || operation.leaseUntil <= now',
+    replace: '',
+  },
+  {
+    ...sql,
+    name: 'sqlite renew revives a lease that is over',
+    find: 'and lease_until > ?',
+    replace: 'and ? is not null',
+  },
+  {
+    name: 'a holder works on when its lease is over',
+    file: 'src/engine/held-lease.ts',
+    find: '() => this.lose()',
+    replace: '() => {}',
+    suite: ['test/engine/take-over.test.ts'],
+  },
+
+  // One active operation, results that stay.
+  { ...tables, name: 'memory without its unique index', find: 'if (other !== undefined) {', replace: 'if (false) {' },
+  {
+    file: 'src/store/sqlite/migrations.ts',
+    suite: sql.suite,
+    name: 'sqlite without its unique index',
+    find: 'create unique index operation_one_active',
+    replace: 'create index operation_one_active',
+  },
+  { ...tables, name: 'memory overwrites a done step', find: "?.state === 'done'", replace: "?.state === 'no'" },
+  { ...sql, name: 'sqlite overwrites a done step', find: "where step.state <> 'done'", replace: 'where true' },
+
+  // Drain and sweep: what the model of the protocol needs beside the fences.
+  {
+    name: 'no drain: a deletion starts at once',
+    file: 'src/domain/intent.ts',
+    find: 'notBefore: Math.max(now, held)',
+    replace: 'notBefore: now',
+    suite: supersede,
+  },
+  {
+    name: 'no sweep',
+    file: 'src/domain/sweep.ts',
+    find: 'if (!deletion.unclean) return undefined',
+    replace: 'return undefined',
+    suite: supersede,
+  },
+  {
+    name: 'no sweep after a sweep that lost a call',
+    file: 'src/domain/sweep.ts',
+    find: 'if (!deletion.unclean) return undefined',
+    replace: "if (!deletion.unclean || deletion.action === 'sweep') return undefined",
+    suite: supersede,
+  },
+  {
+    name: 'a superseded operation leaves no doubt',
+    file: 'src/domain/intent.ts',
+    find: 'unclean: by.unclean || old.attempt > 0',
+    replace: 'unclean: by.unclean',
+    suite: supersede,
+  },
+  {
+    name: 'a call without an answer leaves no doubt',
+    file: 'src/engine/run.ts',
+    find: "return [...this.#steps.values()].some(step => step.state === 'failed' || step.attempts > 1)",
+    replace: 'return false',
+    suite: supersede,
+  },
+  {
+    name: 'a stop in the middle of a call leaves no doubt',
+    file: 'src/engine/run-operation.ts',
+    find: "await store.checkpoint(held.lease, { step: { ...step, error: 'interrupted' } })",
+    replace: 'void step',
+    suite: supersede,
+  },
+  {
+    name: 'a crash leaves no doubt whether something was done',
+    file: 'src/engine/run.ts',
+    find: '!this.claim.operation.unclean && ',
+    replace: '',
+    suite: supersede,
+  },
+  {
+    name: 'a lost lease leaves no doubt',
+    file: 'src/domain/operation.ts',
+    find: 'unclean: before.unclean || takenOver',
+    replace: 'unclean: before.unclean',
+    suite: supersede,
+  },
+  {
+    name: 'the doubt of a failed bind ends with its instance',
+    file: 'src/domain/settle-instance.ts',
+    find: 'uncleanUntil > begun',
+    replace: 'uncleanUntil < 0',
+    suite: supersede,
+  },
+
+  // Shared resources.
+  {
+    name: 'a sweep does not look for a shared resource',
+    file: 'src/domain/shared-claim.ts',
+    find: " && !again) return { answer: 'ready'",
+    replace: ") return { answer: 'ready'",
+    suite: ['test/engine/shared.test.ts'],
+  },
+  {
+    name: 'a shared resource is removed under the claim of a neighbour',
+    file: 'src/domain/shared-claim.ts',
+    find: 'if (snapshot.otherClaims > 0)',
+    replace: 'if (snapshot.otherClaims > 1_000)',
+    suite: ['test/engine/shared-states.test.ts'],
+  },
+  {
+    name: 'a shared resource is created while another removes it',
+    file: 'src/domain/shared-claim.ts',
+    find: "if (isHeldByOther(snapshot)) return { answer: 'busy', row, claim: true }",
+    replace: '',
+    suite: ['test/engine/shared-states.test.ts'],
+  },
+
+  // Every operation ends.
+  {
+    name: 'no deadline',
+    file: 'src/engine/run-operation.ts',
+    find: "held.abort('deadline')",
+    replace: 'undefined',
+    suite: deadline,
+  },
+  {
+    name: 'no end of a poisonous operation',
+    file: 'src/engine/run-operation.ts',
+    find: 'operation.losses > poisonLosses',
+    replace: 'false',
+    suite: deadline,
+  },
+]

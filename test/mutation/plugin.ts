@@ -1,5 +1,5 @@
 import type { Plugin } from 'vitest/config'
-import { mutations } from './mutations.ts'
+import { type Mutation, mutations } from './mutations.ts'
 
 /**
  * `MUTATION=<name> npx vitest run …` runs the tests against sources in which one guard is switched off. Fails loudly where
@@ -18,15 +18,6 @@ export function mutate(name: string | undefined = process.env.MUTATION): Plugin 
       return applyMutation(code, mutation)
     },
   }
-}
-
-export interface Mutation {
-  readonly name: string
-  readonly file: string
-  readonly find: string
-  readonly replace: string
-  /** Test files of which at least one test must fail. */
-  readonly suite: readonly string[]
 }
 
 /** Every place where the text stands; none is an error. */

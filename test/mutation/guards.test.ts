@@ -1,0 +1,62 @@
+import { execFile } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+import { type Mutation, mutations } from './mutations.ts'
+import { applyMutation } from './plugin.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs')
+
+const named = mutations.map(mutation => [mutation.name, mutation] as const)
+
+describe('guards', () => {
+  it.each(named)('%s: the text is there, once, and has a name of its own', (_, mutation) => {
+    const source = readFileSync(join(root, mutation.file), 'utf8')
+    expect(applyMutation(source, mutation)).not.toBe(source)
+    expect(source.split(mutation.find)).toHaveLength(2)
+    expect(mutations.filter(({ name }) => name === mutation.name)).toHaveLength(1)
+  })
+
+  describe.concurrent('switched off, the tests turn red', () => {
+    it.for(named)('%s', async ([, mutation], { onTestFinished }) => {
+      const folder = mkdtempSync(join(tmpdir(), 'purser-mutation-'))
+      onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+      const { code, output, report } = await runMutated(mutation, join(folder, 'report.json'))
+      expect(code, output).toBe(1)
+      expect(report?.numFailedTests, output).toBeGreaterThan(0)
+      // A file that could not even be loaded shows that the mutation is broken, not that the guard is watched.
+      for (const file of report?.testResults ?? []) expect(file.assertionResults.length, output).toBeGreaterThan(0)
+    })
+  })
+})
+
+interface Report {
+  readonly numFailedTests: number
+  readonly testResults: readonly { readonly assertionResults: readonly unknown[] }[]
+}
+
+/** One failed test is enough. */
+function runMutated(
+  { name, suite }: Mutation,
+  file: string,
+): Promise<{ readonly code: number; readonly output: string; readonly report?: Report }> {
+  const args = [vitest, 'run', '--project', 'fast', '--bail', '1', '--reporter', 'json', '--outputFile', file, ...suite]
+  const env = { ...process.env, MUTATION: name }
+  return new Promise(resolve => {
+    execFile(process.execPath, args, { cwd: root, env, maxBuffer: 2 ** 26 }, (error, stdout, stderr) => {
+      const code = error === null ? 0 : Number(error.code)
+      resolve({ code, output: stdout + stderr, ...readReport(file) })
+    })
+  })
+}
+
+function readReport(file: string): { readonly report?: Report } {
+  try {
+    return { report: JSON.parse(readFileSync(file, 'utf8')) }
+  } catch {
+    return {}
+  }
+}
