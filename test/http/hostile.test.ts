@@ -4,6 +4,25 @@ import { createEcho, deferred, exchange, json, parseAnswer, serving } from './so
 
 const head = 'HTTP/1.1\r\nHost: x\r\n'
 
+describe('requests that were sent one behind the other', () => {
+  it('are all answered, in order, before the connection ends at a malformed one', async () => {
+    const first = deferred()
+    const answer = async (url: string) => {
+      if (url === '/slow') await first.promise
+      return json(200, { url })
+    }
+    await serving(
+      request => answer(request.url),
+      async ({ port }) => {
+        const requests = ['/slow', '/quick', '/last'].map(path => `GET ${path} ${head}\r\n`).join('')
+        const text = await exchange(port, `${requests}nonsense\r\n\r\n`, () => setImmediate(() => first.resolve()))
+        expect(text.match(/"url":"[^"]+"/g)).toEqual(['"url":"/slow"', '"url":"/quick"', '"url":"/last"'])
+        expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200', 'HTTP/1.1 200'])
+      },
+    )
+  })
+})
+
 describe('a body that is too large', () => {
   it('is refused by its announced length, before it is sent', async () => {
     const { app, bodies } = createEcho(1000)

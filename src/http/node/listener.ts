@@ -57,13 +57,21 @@ export function createNodeListener(app: HttpApp, options: NodeListenerOptions = 
         sendAndLinger(request, response, result, clock, () => running.delete(response))
       } else {
         send(request, response, result)
-        running.delete(response)
+        if (response.socket === null) deleteWhenOut(request, response)
+        else running.delete(response)
       }
     } catch (error) {
       // Node refuses a header it can't write before it has sent anything.
       if (response.headersSent) request.socket.destroy()
       answer(request, response, fail(error))
     }
+  }
+
+  /** An answer that waits for those before it on its connection has no socket yet, and may never get one. */
+  function deleteWhenOut(request: IncomingMessage, response: ServerResponse): void {
+    const drop = () => running.delete(response)
+    response.once('finish', drop)
+    request.socket.once('close', drop)
   }
 
   function fail(error: unknown): HttpResponse {

@@ -35,8 +35,12 @@ export function refuseConnection(
   }
   const pending = [...running].filter(({ req }) => req.socket === socket)
   const whole = pending.filter(({ req }) => req.complete)
-  for (const response of whole) response.shouldKeepAlive = false
-  if (whole.length > 0) return
+  const last = whole.at(-1)
+  if (last !== undefined) {
+    last.shouldKeepAlive = false
+    if (last.headersSent) last.once('finish', () => socket.end())
+    return
+  }
   const answered = pending.some(({ headersSent }) => headersSent)
   socket.end(answered ? undefined : toWire(toRefusal(explain(code))))
   clock.after(lingerMs, () => socket.destroy())
