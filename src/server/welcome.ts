@@ -28,12 +28,14 @@ export function welcome(options: WelcomeOptions): string {
 
 function demoSteps({ url, users, command, env }: WelcomeOptions): string[] {
   const own = users.includes(demoUser) && (env.PURSER_PASSWORD ?? '') === ''
-  const password = own ? `"$(cat .purser/${demoPasswordFile})"` : '...'
+  const password = own
+    ? ` PURSER_PASSWORD="$(cat .purser/${demoPasswordFile})"`
+    : '  # and the PURSER_PASSWORD of this broker'
   const user = users[0] ?? demoUser
   return [
     '  Try this in another terminal, in the same folder:',
     '',
-    `    export PURSER_URL=${url} PURSER_USERNAME=${user} PURSER_PASSWORD=${password}`,
+    `    export PURSER_URL=${url} PURSER_USERNAME=${user}${password}`,
     `    ${command} catalog`,
     `    ${command} provision kv small --id my-store`,
     `    ${command} bind my-store --id my-key`,
