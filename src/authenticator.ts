@@ -13,5 +13,7 @@ export interface Authenticator {
   /** The value of WWW-Authenticate when nobody could be recognised. */
   readonly challenge: string
   /** Decides from the request's headers alone, before anything else is read. Never throws on bad input. */
-  authenticate(headers: Readonly<Record<string, string | undefined>>): Promise<Principal | undefined>
+  authenticate(
+    headers: Readonly<Record<string, string | undefined>>,
+  ): Principal | undefined | Promise<Principal | undefined>
 }

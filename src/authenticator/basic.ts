@@ -47,23 +47,24 @@ export function createBasicAuthenticator(users: readonly BasicUser[]): Authentic
 
   return {
     challenge: 'Basic realm="purser", charset="UTF-8"',
-    async authenticate({ authorization }) {
+    authenticate({ authorization }) {
       if (authorization === undefined || authorization.length > longestHeader) return undefined
-      const principal = known.get(authorization)
-      if (principal !== undefined) return principal
-      // The same header from many connections at once (a platform that has just started) is one attempt.
-      const running = attempts.get(authorization)
-      if (running !== undefined) return running
-      const started = attempt(authorization)
-      attempts.set(authorization, started)
-      try {
-        const found = await started
+      return known.get(authorization) ?? tryOnce(authorization)
+    },
+  }
+
+  /** The same header from many connections at once (a platform that has just started) is one attempt. */
+  function tryOnce(authorization: string): Promise<Principal | undefined> {
+    const running = attempts.get(authorization)
+    if (running !== undefined) return running
+    const started = attempt(authorization)
+      .then(found => {
         if (found !== undefined) remember(authorization, found)
         return found
-      } finally {
-        attempts.delete(authorization)
-      }
-    },
+      })
+      .finally(() => attempts.delete(authorization))
+    attempts.set(authorization, started)
+    return started
   }
 }
 

@@ -43,11 +43,14 @@ export interface OsbPath {
   readonly bindingId: string
 }
 
+const catalog: OsbPath = { prefix: undefined, route: 'catalog', instanceId: '', bindingId: '' }
+
 /**
  * Splits first and decodes each segment once, so that `%2F` stays inside an id (URL-07). Undefined for paths outside
  * `/v2` and `/:platform/v2`.
  */
 export function parseOsbPath(path: string): OsbPath | undefined {
+  if (path === '/v2/catalog') return catalog
   const segments = path.split('/')
   const at = segments[1] === 'v2' ? 1 : segments[2] === 'v2' ? 2 : 0
   if (at === 0) return undefined

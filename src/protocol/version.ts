@@ -2,6 +2,7 @@ import { isJsonObject, type Json, type JsonObject } from './json.ts'
 
 /** OSB API "API Version Header". Minor versions only add, so any 2.x is served (HDR-06); empty counts as missing (HDR-08). */
 export function parseApiVersion(header: string | undefined): { readonly minor: number } | 'missing' | 'unsupported' {
+  if (header === '2.17') return latest
   const text = header?.trim() ?? ''
   if (text === '') return 'missing'
   const minor = /^2\.(\d{1,6})$/.exec(text)?.[1]
@@ -10,6 +11,7 @@ export function parseApiVersion(header: string | undefined): { readonly minor: n
 
 /** The newest minor version this code speaks: from here on nothing is trimmed. */
 export const latestMinor = 17
+const latest = { minor: latestMinor }
 
 /**
  * The minor version of 2.x that brought a field, for an object or for each object of a list. Fields that are not named

@@ -21,7 +21,7 @@ export const lastBindingOperationEndpoint: Endpoint = async (broker, request) =>
 }
 
 function polledResponse({ operation, retryAfter }: Polled, minor: number): HttpResponse {
-  const headers = retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) }
+  const headers = retryAfter === undefined ? undefined : { 'retry-after': String(retryAfter) }
   return json(200, trimBody('lastOperation', operationBody(operation), minor), headers)
 }
 
