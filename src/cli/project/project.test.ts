@@ -4,9 +4,9 @@ import { projectFiles } from './files.ts'
 import { toPackageName } from './package-json.ts'
 
 it('depends on the registry when purser was installed from it, else on the clone', () => {
-  expect(toDependency('/app/node_modules/purser', '1.2.3', '/work/new')).toBe('^1.2.3')
-  expect(toDependency('/work/purser', '1.2.3', '/work/new')).toBe('file:../purser')
-  expect(toDependency('/work/purser', '1.2.3', '/work/purser/samples/new')).toBe('file:../..')
+  expect(toDependency('/app/node_modules/purser', '1.2.3', '/projects/new')).toBe('^1.2.3')
+  expect(toDependency('/projects/purser', '1.2.3', '/projects/new')).toBe('file:../purser')
+  expect(toDependency('/projects/purser', '1.2.3', '/projects/purser/samples/new')).toBe('file:../..')
 })
 
 it.each([
