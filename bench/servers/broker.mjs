@@ -37,7 +37,6 @@ const runtime = await startRuntime({
   authenticator: createBasicAuthenticator([
     { username: 'bench', password: 'bench', platform: 'default', roles: ['platform'] },
   ]),
-  concurrency: 64,
   observer: counting,
 })
 const server = await listen({ app: runtime.app, host: '127.0.0.1', port: 0 })

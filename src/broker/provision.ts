@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { decideProvision } from '../domain/decide-provision.ts'
 import type { Instance } from '../domain/instance.ts'
 import { placeOf } from '../domain/request-hash.ts'
@@ -48,7 +48,7 @@ export async function provision(
     ...(request.maintenanceVersion === undefined ? {} : { requestedMaintenance: request.maintenanceVersion }),
     ...(catalogMaintenance === undefined ? {} : { catalogMaintenance }),
     ...(dashboardUrl === undefined ? {} : { dashboardUrl }),
-    dashboardToken: randomBytes(18).toString('base64url'),
+    dashboardToken: randomUUID(),
   }
   const answer = await broker.store.accept({ instanceId }, snapshot => decideProvision(snapshot, intent))
   if (answer.kind === 'exists') return answer
