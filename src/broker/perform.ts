@@ -26,6 +26,8 @@ export interface Performing {
 export async function performAction(performing: Performing): Promise<ActionResult | Wait> {
   const { run } = performing
   const hooks = hooksFor(performing)
+  // Without hooks nobody needs a context besides the action's own: the parameters are parsed once.
+  if (hooks.length === 0) return act(performing)
   const context = await contextFor(performing)
   for (const hook of hooks)
     if (hook.before !== undefined) await run.step(beforePrefix + hook.name, () => hook.before?.(context))

@@ -84,11 +84,7 @@ async function perform(run: Run, work: Work, held: HeldLease, context: RunContex
 
 /** A call that was cut off may still land: the ledger notes that there was one, as the claim after a crash does. */
 async function letGo({ claim }: Run, held: HeldLease, { store }: RunContext): Promise<void> {
-  const { operation, steps } = claim
-  const before = steps.find(step => step.name === actionStep)
-  const startedAt = before?.startedAt ?? operation.checkpointAt ?? operation.acceptedAt
-  const step: Step = { name: actionStep, state: 'failed', attempts: before?.attempts ?? 0, startedAt }
-  await store.checkpoint(held.lease, { step: { ...step, error: 'interrupted' } })
+  await store.checkpoint(held.lease, { step: { ...failuresSoFar(claim), error: 'interrupted' } })
   await store.handBack(held.lease)
 }
 
@@ -113,20 +109,26 @@ function settleFirst(signal: AbortSignal, action: () => Promise<ActionResult | W
 /** The action threw outside its steps, or let a final failure of a step through. */
 async function judge(run: Run, work: Work, held: HeldLease, context: RunContext, error: unknown): Promise<void> {
   const { claim } = run
-  const before = claim.steps.find(step => step.name === actionStep)
-  const attempts = (before?.attempts ?? 0) + 1
-  const startedAt = before?.startedAt ?? claim.operation.checkpointAt ?? claim.operation.acceptedAt
+  const before = failuresSoFar(claim)
+  const attempts = before.attempts + 1
   const now = held.storeNow()
-  const exhausted = isExhausted(work.retry, attempts, startedAt, now)
+  const exhausted = isExhausted(work.retry, attempts, before.startedAt, now)
   if (isPermanent(error) || exhausted) {
     const where = `The ${claim.operation.action}`
     return fail(run, work, held, context, toOperationError(error, where, run.nothingDone), error)
   }
   context.observer.warn('action failed, trying again', { ...describeClaim(claim), attempts, error: messageOf(error) })
-  const step: Step = { name: actionStep, state: 'failed', attempts, startedAt, error: messageOf(error) }
+  const step: Step = { ...before, attempts, error: messageOf(error) }
   const until = now + backOff(work.retry, attempts, context.random(), retryAfterMs(error))
   const description = `${claim.operation.action} failed ${attempts} time(s), trying again`
   await context.store.park(held.lease, { until: beforeDeadline(claim, until), description, step })
+}
+
+/** The failures of the action outside its steps, as its pseudo step has counted them. */
+function failuresSoFar({ operation, steps }: Claim): Step {
+  const before = steps.find(step => step.name === actionStep)
+  const startedAt = before?.startedAt ?? operation.checkpointAt ?? operation.acceptedAt
+  return { name: actionStep, state: 'failed', attempts: before?.attempts ?? 0, startedAt }
 }
 
 async function parkForRetry(run: Run, held: HeldLease, context: RunContext): Promise<void> {

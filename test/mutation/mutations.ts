@@ -164,8 +164,8 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'a stop in the middle of a call leaves no doubt',
     file: 'src/engine/run-operation.ts',
-    find: "await store.checkpoint(held.lease, { step: { ...step, error: 'interrupted' } })",
-    replace: 'void step',
+    find: "await store.checkpoint(held.lease, { step: { ...failuresSoFar(claim), error: 'interrupted' } })",
+    replace: 'void claim',
     suite: supersede,
   },
   {
