@@ -13,14 +13,14 @@
 import type { Binding } from './domain/binding.ts'
 import type { Change, HistoryEvent, Snapshot, Verdict } from './domain/change.ts'
 import type { Instance } from './domain/instance.ts'
-import type { Operation, Step } from './domain/operation.ts'
+import type { FinalState, Operation, Step } from './domain/operation.ts'
 import type { SharedVerdict, SharedWish } from './domain/shared-claim.ts'
 import type { JsonObject } from './protocol/json.ts'
 
 export type { Binding } from './domain/binding.ts'
 export type { Change, HistoryEvent, Snapshot, Verdict } from './domain/change.ts'
 export type { Instance } from './domain/instance.ts'
-export type { Operation, Step } from './domain/operation.ts'
+export type { FinalState, Operation, Step } from './domain/operation.ts'
 
 /** Which rows a decision is about. */
 export interface Target {
@@ -73,6 +73,41 @@ export interface Finishing extends Snapshot {
   readonly finishing: Operation
 }
 
+/** A chore is taken for one period at a time; the same fence rules as for operations. */
+export interface ChoreLease {
+  readonly name: string
+  readonly fence: number
+}
+
+/** How a run of a chore ended, for operators: what it did in a sentence. */
+export interface ChoreResult {
+  readonly ok: boolean
+  readonly message: string
+}
+
+/** What the ledger knows of a chore: the period it was taken for last, by whom, and how that went. */
+export interface Chore {
+  readonly name: string
+  /** The scheduled time that the latest run stands for. */
+  readonly dueAt: number
+  readonly owner: string
+  readonly startedAt: number
+  readonly fence: number
+  /** There while the run has not ended; a time that has passed means that its holder is gone. */
+  readonly leaseUntil?: number
+  readonly finishedAt?: number
+  readonly result?: ChoreResult
+}
+
+/** Which finished operations are no longer needed. */
+export interface CleanUp {
+  readonly of: 'instances' | 'bindings'
+  readonly states: readonly FinalState[]
+  /** Those that ended at this time of the store's clock or before. */
+  readonly before: number
+  readonly max: number
+}
+
 export type WakeUp = { readonly type: 'work' } | { readonly type: 'finished'; readonly operationId: string }
 
 export interface Store {
@@ -108,6 +143,33 @@ export interface Store {
   dueForObservation(max: number): Promise<readonly string[]>
   /** The history of one instance, oldest first. */
   history(instanceId: string): Promise<readonly HistoryEvent[]>
+
+  /**
+   * Takes the chore for the period that began at `dueAt`. Of all callers of all replicas one gets it: undefined where this
+   * period or a later one was taken before (but for a run whose holder is gone before it ended: that is taken over), where
+   * the run before it is still held, and where `dueAt` lies ahead of the store's clock.
+   */
+  takeChore(name: string, dueAt: number, owner: string, leaseMs: number): Promise<ChoreLease | undefined>
+  /** As `renew`: false means lost. */
+  renewChore(lease: ChoreLease, leaseMs: number): Promise<boolean>
+  /** Ends the run; false means lost, and nothing was written. */
+  finishChore(lease: ChoreLease, result: ChoreResult): Promise<boolean>
+  /** Every chore that ever ran, by name, and the store's clock, which the schedule of chores goes by. */
+  chores(): Promise<{ readonly now: number; readonly chores: readonly Chore[] }>
+
+  /**
+   * Removes up to `max` finished operations with their steps, the oldest first, and answers how many. Never one that is
+   * active or whose lease still stands, and never the latest one (`lastOperationId`) of an instance or a binding that is
+   * not deleted.
+   */
+  cleanUp(cleanUp: CleanUp): Promise<number>
+  /**
+   * Removes up to `max` tombstones that were deleted at `before` or earlier, the oldest first: instances with everything
+   * that belongs to them (bindings, operations, steps, history, claims on shared resources), and deleted bindings of
+   * instances that live on, with their operations. None that has an active operation of its own or of a binding of it,
+   * and none that is `unclean` still. Answers how many.
+   */
+  purge(before: number, max: number): Promise<number>
 
   /** Throws where the store can't be used now. */
   ping(): Promise<void>

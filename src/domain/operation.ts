@@ -5,7 +5,8 @@ import type { JsonObject } from '../protocol/json.ts'
  * queued -> running -> succeeded | failed, running -> queued (park, hand back), queued | running -> superseded.
  * The last three are final and never change.
  */
-export type OperationState = 'queued' | 'running' | 'succeeded' | 'failed' | 'superseded'
+export type OperationState = 'queued' | 'running' | FinalState
+export type FinalState = 'succeeded' | 'failed' | 'superseded'
 
 /** Why an operation failed, as data: it is stored and shown, so it holds no secret and no stack. */
 export interface OperationError {

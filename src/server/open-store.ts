@@ -1,8 +1,24 @@
 import type { Clock } from '../clock.ts'
+import type { Observer } from '../observer.ts'
 import type { Store } from '../store.ts'
 
+/** What a store on a database server can be told besides its URL. */
+export interface LedgerOptions {
+  /** One for each broker: PostgreSQL's schema, or what stands before the names of MongoDB's collections. */
+  readonly schema?: string
+  /** Connections for statements, for each replica. */
+  readonly poolSize?: number
+  readonly connectTimeoutMs?: number
+  readonly statementTimeoutMs?: number
+}
+
 /** Opens the store that a URL names; each kind is loaded only where it is used. */
-export async function openStore(url: string, clock: Clock): Promise<Store> {
+export async function openStore(
+  url: string,
+  clock: Clock,
+  { observer, ...options }: LedgerOptions & { readonly observer?: Observer } = {},
+): Promise<Store> {
+  const told = observer === undefined ? {} : { observer }
   if (url === 'memory:') {
     const { createMemoryStore } = await import('../store/memory/index.ts')
     return createMemoryStore({ clock })
@@ -14,9 +30,24 @@ export async function openStore(url: string, clock: Clock): Promise<Store> {
     const { openSqliteStore } = await import('../store/sqlite/index.ts')
     return openSqliteStore({ file, clock })
   }
+  if (/^postgres(ql)?:/.test(url)) {
+    const { openPostgresStore } = await import('../store/postgres/index.ts')
+    return openPostgresStore({ url, clock, ...options, ...told })
+  }
+  if (/^mongodb(\+srv)?:/.test(url)) {
+    const { openMongoStore } = await import('../store/mongodb/index.ts')
+    const { schema, statementTimeoutMs, ...rest } = options
+    return openMongoStore({
+      url,
+      ...rest,
+      ...(schema === undefined ? {} : { prefix: `${schema}_` }),
+      ...(statementTimeoutMs === undefined ? {} : { timeoutMs: statementTimeoutMs }),
+      ...told,
+    })
+  }
   const scheme = /^[a-z+]+:/.exec(url)?.[0] ?? 'this'
   throw new StoreUrlError(
-    `This version has no store for ${scheme} URLs. Use sqlite:<file>, or memory: to try something out (it forgets).`,
+    `There is no store for ${scheme} URLs. Use sqlite:<file>, postgres://… or mongodb://…, or memory: to try something out.`,
   )
 }
 

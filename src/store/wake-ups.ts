@@ -1,4 +1,4 @@
-import type { WakeUp } from '../store.ts'
+import type { Change, WakeUp } from '../store.ts'
 
 export interface WakeUps {
   listen(listener: (wakeUp: WakeUp) => void): () => void
@@ -22,6 +22,15 @@ export function createWakeUps(): WakeUps {
       })
     },
   }
+}
+
+/** What listeners are told once a change has been written. */
+export function wakeUpsOf({ operations = [] }: Change): readonly WakeUp[] {
+  const ended = operations.filter(({ state }) => state !== 'queued' && state !== 'running')
+  return [
+    ...(operations.some(({ state }) => state === 'queued') ? [{ type: 'work' } as const] : []),
+    ...ended.map(({ id }) => ({ type: 'finished', operationId: id }) as const),
+  ]
 }
 
 /** A wake-up is a hint; a listener that breaks on one must not take the others or the process with it. */

@@ -26,6 +26,21 @@ describe('crash points', () => {
     expect(passed()).toBe(6)
   })
 
+  it('stand around every method of the ledger', async () => {
+    const calls = new Set<string>()
+    const ledger = createMemoryStore({ clock: createVirtualClock() })
+    const store = createCrashPoints(({ call }) => calls.add(call)).wrap(ledger)
+    const own = new Set(['name', 'onWakeUp', 'close'])
+    const methods = Object.keys(ledger).filter(name => !own.has(name))
+    expect(Object.keys(store).sort()).toEqual(Object.keys(ledger).sort())
+    for (const name of methods) {
+      const method = store[name as 'ping']
+      // What it is called with does not matter: a call that throws passes its points, too.
+      await method().catch(() => {})
+    }
+    expect([...calls].sort()).toEqual(methods.sort())
+  })
+
   it('stand after a call that throws, too', async () => {
     const points: CrashPoint[] = []
     const { around } = createCrashPoints(point => points.push(point))

@@ -111,6 +111,12 @@ function wrapStore(store: Store, around: CrashPoints['around'], isDead: () => bo
     operation: id => around('operation', () => store.operation(id)),
     dueForObservation: max => around('dueForObservation', () => store.dueForObservation(max)),
     history: instanceId => around('history', () => store.history(instanceId)),
+    takeChore: (name, dueAt, owner, leaseMs) => around('takeChore', () => store.takeChore(name, dueAt, owner, leaseMs)),
+    renewChore: (lease, leaseMs) => around('renewChore', () => store.renewChore(lease, leaseMs)),
+    finishChore: (lease, result) => around('finishChore', () => store.finishChore(lease, result)),
+    chores: () => around('chores', () => store.chores()),
+    cleanUp: cleanUp => around('cleanUp', () => store.cleanUp(cleanUp)),
+    purge: (before, max) => around('purge', () => store.purge(before, max)),
     ping: () => around('ping', () => store.ping()),
     onWakeUp: listener =>
       store.onWakeUp(wakeUp => {

@@ -63,4 +63,48 @@ describe('the ledger watch', () => {
       'provision i:provision of instance i was claimed with an old fence',
     ])
   })
+
+  it('sees a chore whose period is done twice, and a fence of it that does not rise', async () => {
+    const watch = createLedgerWatch()
+    const store = watch.wrap({
+      ...createForgetful(),
+      takeChore: async name => ({ name, fence: 1 }),
+      finishChore: async () => true,
+    })
+    for (const _ of [1, 2]) {
+      const lease = await store.takeChore('sweep', 5, 'w', 1_000)
+      if (lease !== undefined) await store.finishChore(lease, { ok: true, message: '' })
+    }
+    expect(watch.problems()).toEqual([
+      'the chore sweep was taken with an old fence',
+      'the chore sweep was taken for 5, which was done before',
+    ])
+  })
+
+  it.each(['cleanUp', 'purge'] as const)('sees a %s that removes what is active', async method => {
+    const watch = createLedgerWatch()
+    const kept = createMemoryStore({ clock: createVirtualClock() })
+    const store = watch.wrap({ ...kept, [method]: async () => 1, operation: async () => undefined })
+    await provision(store, 'i')
+    if (method === 'purge') await store.purge(0, 1)
+    else await store.cleanUp({ of: 'instances', states: [], before: 0, max: 1 })
+    expect(watch.problems()).toEqual(['provision i:provision of instance i was removed while it was active'])
+  })
+
+  it('finds nothing wrong with chores, clean-ups and purges of a ledger that keeps its promises', async () => {
+    const watch = createLedgerWatch()
+    const clock = createVirtualClock()
+    const store = watch.wrap(createMemoryStore({ clock }))
+    await provision(store, 'i')
+    for (const dueAt of [1, 2]) {
+      const lease = await store.takeChore('sweep', dueAt, 'w', 1_000)
+      if (lease === undefined) throw new Error('the chore was not to be had')
+      expect(await store.renewChore(lease, 1_000)).toBe(true)
+      expect(await store.cleanUp({ of: 'instances', states: ['succeeded'], before: clock.now(), max: 5 })).toBe(0)
+      expect(await store.purge(clock.now(), 5)).toBe(0)
+      expect(await store.finishChore(lease, { ok: true, message: '' })).toBe(true)
+    }
+    expect((await store.chores()).chores).toHaveLength(1)
+    expect([watch.problems(), watch.underWay()]).toEqual([[], 0])
+  })
 })

@@ -2,8 +2,9 @@ import type { Change, Operation, Store } from '../store.ts'
 
 /**
  * Watches what a ledger is made to hold, and notes every breach of its promises: at most one active operation per
- * resource, a result that never changes, no step committed twice, fences that only rise. It stands directly on the store,
- * below anything that crashes, so that it sees what happened and not what somebody was told.
+ * resource, a result that never changes, no step committed twice, fences that only rise, no period of a chore done twice,
+ * nothing removed that is in progress. It stands directly on the store, below anything that crashes, so that it sees what
+ * happened and not what somebody was told.
  */
 export interface LedgerWatch {
   /** The same store, watched. Several stores over the same data, one after the other, share one watch. */
@@ -25,6 +26,8 @@ export function createLedgerWatch(): LedgerWatch {
   const operations = new Map<string, Operation>()
   const active = new Map<string, string>()
   const steps = new Map<string, number>()
+  const taken = new Map<string, { readonly dueAt: number; readonly fence: number }>()
+  const done = new Map<string, number>()
   let highestFence = 0
   let underWay = 0
 
@@ -60,6 +63,14 @@ export function createLedgerWatch(): LedgerWatch {
     if (before !== undefined && active.get(resourceOf(before)) === id) active.delete(resourceOf(before))
   }
 
+  /** An observation goes with its end, so that its row may be missing before this watch hears why. */
+  async function checkActive(store: Store): Promise<void> {
+    for (const operation of [...operations.values()].filter(isActive)) {
+      const gone = operation.action !== 'observe' && (await store.operation(operation.id)) === undefined
+      if (gone && active.has(resourceOf(operation))) problems.push(`${name(operation)} was removed while it was active`)
+    }
+  }
+
   return {
     problems: () => problems,
     active: () => [...operations.values()].filter(isActive),
@@ -91,9 +102,11 @@ export function createLedgerWatch(): LedgerWatch {
         }),
       claim: (owner, max, leaseMs) =>
         during(async () => {
+          // Answers of claims that were under way together come in any order.
+          const before = highestFence
           const claimed = await store.claim(owner, max, leaseMs)
           for (const { operation } of claimed.claims) {
-            if (operation.fence <= highestFence) problems.push(`${name(operation)} was claimed with an old fence`)
+            if (operation.fence <= before) problems.push(`${name(operation)} was claimed with an old fence`)
             highestFence = Math.max(highestFence, operation.fence)
             put(operation)
           }
@@ -118,6 +131,38 @@ export function createLedgerWatch(): LedgerWatch {
       bindings: instanceId => during(() => store.bindings(instanceId)),
       operation: id => during(() => store.operation(id)),
       dueForObservation: max => during(() => store.dueForObservation(max)),
+      takeChore: (chore, dueAt, owner, leaseMs) =>
+        during(async () => {
+          const lease = await store.takeChore(chore, dueAt, owner, leaseMs)
+          if (lease === undefined) return undefined
+          if (lease.fence <= (taken.get(chore)?.fence ?? 0))
+            problems.push(`the chore ${chore} was taken with an old fence`)
+          if (dueAt <= (done.get(chore) ?? Number.NEGATIVE_INFINITY))
+            problems.push(`the chore ${chore} was taken for ${dueAt}, which was done before`)
+          taken.set(chore, { dueAt, fence: lease.fence })
+          return lease
+        }),
+      renewChore: (lease, leaseMs) => during(() => store.renewChore(lease, leaseMs)),
+      finishChore: (lease, result) =>
+        during(async () => {
+          const finished = await store.finishChore(lease, result)
+          const run = taken.get(lease.name)
+          if (finished && run?.fence === lease.fence) done.set(lease.name, run.dueAt)
+          return finished
+        }),
+      chores: () => during(() => store.chores()),
+      cleanUp: cleanUp =>
+        during(async () => {
+          const removed = await store.cleanUp(cleanUp)
+          await checkActive(store)
+          return removed
+        }),
+      purge: (before, max) =>
+        during(async () => {
+          const removed = await store.purge(before, max)
+          await checkActive(store)
+          return removed
+        }),
     }),
   }
 }

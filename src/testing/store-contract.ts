@@ -7,13 +7,16 @@
  */
 import { acceptCases } from './store-contract/accept.ts'
 import { changeCases } from './store-contract/changes.ts'
+import { choreCases } from './store-contract/chores.ts'
 import { claimCases } from './store-contract/claim.ts'
+import { cleanUpCases } from './store-contract/clean-up.ts'
 import { concurrencyCases } from './store-contract/concurrency.ts'
 import { durabilityCases } from './store-contract/durability.ts'
 import { fenceCases } from './store-contract/fences.ts'
 import { finishCases } from './store-contract/finish.ts'
 import { handBackCases } from './store-contract/hand-back.ts'
 import { progressCases } from './store-contract/progress.ts'
+import { purgeCases } from './store-contract/purge.ts'
 import { readCases } from './store-contract/reads.ts'
 import { sharedCases } from './store-contract/shared.ts'
 import type { StoreCase } from './store-contract/subject.ts'
@@ -32,6 +35,9 @@ export const storeContract: readonly StoreCase[] = [
   ...fenceCases,
   ...sharedCases,
   ...readCases,
+  ...choreCases,
+  ...cleanUpCases,
+  ...purgeCases,
   ...valueCases,
   ...wakeUpCases,
   ...concurrencyCases,

@@ -2,6 +2,7 @@ import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { systemClock } from '../../src/clock.ts'
+import type { Database } from '../../src/store/sqlite/driver.ts'
 import { openWith } from '../../src/store/sqlite/open.ts'
 import { sql } from '../../src/store/sqlite/statements.ts'
 import { bind, claimOne, finish, leaseOf, provision, standing } from '../../src/testing/store-contract/rows.ts'
@@ -57,20 +58,41 @@ describeDrivers('sqlite: the work behind a call', driver => {
     await store.close()
   })
 
+  it.each(['snapshot', 'activeOperation', 'instanceTombstones', 'bindingTombstones'] as const)(
+    '%s looks at active operations alone, however many have ended',
+    async name => {
+      const watched = watch(driver)
+      const store = openWith(watched, { file: join(testFolder(), 'ledger.db'), clock })
+      const plan = planOf(watched.database(), sql[name]).filter(detail => / operation /.test(detail))
+      expect(plan).toEqual([expect.stringContaining('operation_one_active')])
+      await store.close()
+    },
+  )
+
+  it('finds what a clean-up may remove by an index of nothing else', async () => {
+    const watched = watch(driver)
+    const store = openWith(watched, { file: join(testFolder(), 'ledger.db'), clock })
+    expect(planOf(watched.database(), sql.spent)[0]).toMatch(
+      /USING INDEX operation_spent \(.*=\? AND state=\? AND spent_at/,
+    )
+    await store.close()
+  })
+
   describe('finds its rows by an index', () => {
     for (const [name, text] of Object.entries(sql)) {
       it(name, async () => {
         const watched = watch(driver)
         const store = openWith(watched, { file: join(testFolder(), 'ledger.db'), clock })
-        const values = Array.from(text.matchAll(/\?/g), () => null)
-        const plan = watched
-          .database()
-          .prepare(`explain query plan ${text}`)
-          .all(...values)
-        const scans = plan.map(row => String(row.detail)).filter(detail => /^SCAN (?!CONSTANT|\()/.test(detail))
+        const scans = planOf(watched.database(), text).filter(detail => /^SCAN (?!CONSTANT|\()/.test(detail))
         expect(scans).toEqual([])
         await store.close()
       })
     }
   })
 })
+
+function planOf(database: Database, text: string): string[] {
+  const values = Array.from(text.matchAll(/\?/g), () => null)
+  const plan = database.prepare(`explain query plan ${text}`).all(...values)
+  return plan.map(row => String(row.detail))
+}

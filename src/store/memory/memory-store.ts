@@ -14,7 +14,10 @@ import type {
   WakeUp,
 } from '../../store.ts'
 import { StoreUnavailableError } from '../../store.ts'
-import { createWakeUps } from '../wake-ups.ts'
+import { createWakeUps, wakeUpsOf } from '../wake-ups.ts'
+import { finishChore, renewChore, takeChore } from './chores.ts'
+import { cleanUp } from './clean-up.ts'
+import { purge } from './purge.ts'
 import { Tables } from './tables.ts'
 
 /** Every method runs to its end in one turn, so each is a transaction without a lock. */
@@ -147,6 +150,15 @@ export function createMemoryStore({ clock }: { clock: Clock }): Store {
           .map(([id]) => id),
       ),
 
+    takeChore: (name, dueAt, owner, leaseMs) =>
+      run(() => takeChore(tables, { name, dueAt, owner, leaseMs }, clock.now())),
+    renewChore: (lease, leaseMs) => run(() => renewChore(tables, lease, leaseMs, clock.now())),
+    finishChore: (lease, result) => run(() => finishChore(tables, lease, result, clock.now())),
+    chores: () =>
+      run(() => ({ now: clock.now(), chores: [...tables.chores()].sort((a, b) => (a.name < b.name ? -1 : 1)) })),
+    cleanUp: wanted => run(() => cleanUp(tables, wanted, clock.now())),
+    purge: (before, max) => run(() => purge(tables, before, max, clock.now())),
+
     ping: () => run(() => undefined),
     onWakeUp: listener => wakeUps.listen(listener),
     async close() {
@@ -180,12 +192,7 @@ function targetOf(tables: Tables, { instanceId, bindingId }: Operation): Target 
 
 function apply(tables: Tables, change: Change, wake: WakeUp[]): void {
   tables.apply(change)
-  const operations = change.operations ?? []
-  if (operations.some(operation => operation.state === 'queued')) wake.push({ type: 'work' })
-  for (const operation of operations) {
-    const ended = operation.state !== 'queued' && operation.state !== 'running'
-    if (ended) wake.push({ type: 'finished', operationId: operation.id })
-  }
+  wake.push(...wakeUpsOf(change))
 }
 
 /** Queued operations are due at `notBefore`, running ones when their lease is over. */

@@ -1,6 +1,6 @@
 import { isActive } from '../../domain/operation.ts'
 import type { SharedResource } from '../../domain/shared-claim.ts'
-import type { Binding, Change, HistoryEvent, Instance, Operation, Step } from '../../store.ts'
+import type { Binding, Change, Chore, HistoryEvent, Instance, Operation, Step } from '../../store.ts'
 
 /**
  * The rows and their indexes. Every write goes through a method here, inside `transaction`, so that a throw in the middle
@@ -15,6 +15,7 @@ export class Tables {
   readonly #history = new Map<string, readonly HistoryEvent[]>()
   readonly #shared = new Map<string, SharedResource>()
   readonly #claims = new Map<string, Map<string, true>>()
+  readonly #chores = new Map<string, Chore>()
 
   /** The active operations, in the order in which they were accepted, and by resource. */
   readonly #queue = new Map<string, Operation>()
@@ -83,11 +84,32 @@ export class Tables {
     return claims === undefined ? 0 : claims.size - (claims.has(instanceId) ? 1 : 0)
   }
 
+  chore(name: string): Chore | undefined {
+    return copy(this.#chores.get(name))
+  }
+
+  chores(): readonly Chore[] {
+    return copy([...this.#chores.values()])
+  }
+
+  /** The rows themselves, to look through: copies of all of them would cost more than the search. */
+  allInstances(): Iterable<Instance> {
+    return this.#instances.values()
+  }
+
+  *allBindings(): Iterable<Binding> {
+    for (const bindings of this.#bindings.values()) yield* bindings.values()
+  }
+
+  allOperations(): Iterable<Operation> {
+    return this.#operations.values()
+  }
+
   apply(change: Change): void {
     if (change.instance !== undefined) this.putInstance(change.instance)
     for (const binding of change.bindings ?? []) this.putBinding(binding)
     for (const operation of change.operations ?? []) this.putOperation(operation)
-    for (const id of change.forget ?? []) this.#forget(id)
+    for (const id of change.forget ?? []) this.removeOperation(id)
     for (const event of change.history ?? []) this.#append(event)
   }
 
@@ -132,11 +154,34 @@ export class Tables {
     this.#set(this.#within(this.#claims, key), instanceId, claimed ? true : undefined)
   }
 
-  #forget(operationId: string): void {
+  putChore(chore: Chore): void {
+    this.#set(this.#chores, chore.name, copy(chore))
+  }
+
+  removeOperation(operationId: string): void {
     this.#deactivate(operationId)
     this.#set(this.#operations, operationId, undefined)
     this.#set(this.#queue, operationId, undefined)
     this.#set(this.#steps, operationId, undefined)
+  }
+
+  /** The binding's row alone. */
+  removeBinding(instanceId: string, id: string): void {
+    this.#set(this.#within(this.#bindings, instanceId), id, undefined)
+  }
+
+  /**
+   * With its bindings, its history and its claims; its operations are removed one by one. A claim that is left says no
+   * more than that a deletion forgot to release: the rows of the shared resources stay as they are, so nothing that a
+   * neighbour claims goes, and what nobody claims any more is removed by the next one that acquires and releases it.
+   */
+  removeInstance(id: string): void {
+    this.#set(this.#instances, id, undefined)
+    this.#set(this.#observed, id, undefined)
+    this.#set(this.#bindings, id, undefined)
+    this.#set(this.#activeByInstance, id, undefined)
+    this.#set(this.#history, id, undefined)
+    for (const claims of this.#claims.values()) if (claims.has(id)) this.#set(claims, id, undefined)
   }
 
   #append(event: HistoryEvent): void {

@@ -84,6 +84,61 @@ export const migrations: readonly string[] = [
   ) without rowid;
   insert into counter (name, value) values ('fence', 0);
   `,
+  // spent_at is the end of an operation that nobody needs any more: it is not the latest one of a resource that lives. The
+  // triggers set it for the one that was the latest, so that a clean-up finds what it may remove and nothing else.
+  `
+  alter table instance add column phase text not null default '';
+  alter table instance add column last_operation_id text not null default '';
+  alter table instance add column unclean_until integer;
+  alter table instance add column deleted_at integer;
+  update instance set phase = json_extract(doc, '$.phase'), last_operation_id = json_extract(doc, '$.lastOperationId'),
+    unclean_until = json_extract(doc, '$.uncleanUntil'),
+    deleted_at = case json_extract(doc, '$.phase') when 'deleted' then json_extract(doc, '$.deletedAt') end;
+  create index instance_deleted on instance (deleted_at) where deleted_at is not null;
+
+  alter table binding add column last_operation_id text not null default '';
+  alter table binding add column unclean_until integer;
+  alter table binding add column deleted_at integer;
+  update binding set last_operation_id = json_extract(doc, '$.lastOperationId'),
+    unclean_until = json_extract(doc, '$.uncleanUntil'),
+    deleted_at = case phase when 'deleted' then json_extract(doc, '$.deletedAt') end;
+  create index binding_deleted on binding (deleted_at) where deleted_at is not null;
+
+  alter table operation add column finished_at integer;
+  alter table operation add column spent_at integer;
+  update operation set finished_at = json_extract(doc, '$.finishedAt') where state not in ('queued', 'running');
+  update operation set spent_at = finished_at where finished_at is not null
+    and not exists (select 1 from instance i where operation.binding_id is null and i.id = operation.instance_id
+      and i.last_operation_id = operation.id and i.phase <> 'deleted')
+    and not exists (select 1 from binding b where b.instance_id = operation.instance_id
+      and b.id = operation.binding_id and b.last_operation_id = operation.id and b.phase <> 'deleted');
+  create index operation_spent on operation ((binding_id is null), state, spent_at) where spent_at is not null;
+  create index operation_by_instance on operation (instance_id, binding_id);
+
+  create trigger instance_went_on after update of last_operation_id, phase on instance
+    when old.last_operation_id <> new.last_operation_id or new.phase = 'deleted'
+  begin
+    update operation set spent_at = finished_at where id = old.last_operation_id and spent_at is not finished_at;
+  end;
+  create trigger binding_went_on after update of last_operation_id, phase on binding
+    when old.last_operation_id <> new.last_operation_id or new.phase = 'deleted'
+  begin
+    update operation set spent_at = finished_at where id = old.last_operation_id and spent_at is not finished_at;
+  end;
+
+  create index shared_claim_by_instance on shared_claim (instance_id);
+
+  create table chore (
+    name text not null primary key,
+    due_at integer not null,
+    owner text not null,
+    started_at integer not null,
+    fence integer not null,
+    lease_until integer,
+    finished_at integer,
+    result text
+  ) without rowid;
+  `,
 ]
 
 /** Says in the file's header whose database it is ("Purs"). */

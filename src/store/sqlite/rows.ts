@@ -1,14 +1,14 @@
 /** Between the rows of the tables and the rows of the ledger. */
 import type { Binding, HistoryEvent, Instance, Operation, Step } from '../../store.ts'
+import { seal, unseal } from '../sealing.ts'
 import type { SqlRow, SqlValue } from './driver.ts'
-import { seal, unseal } from './sealing.ts'
 
 export function fromInstance({ parameters, state, ...doc }: Instance): SqlValue[] {
-  return [doc.id, doc.observeAt ?? null, JSON.stringify(doc), seal({ parameters, state })]
+  return [doc.id, doc.observeAt ?? null, ...standingOf(doc), JSON.stringify(doc), seal({ parameters, state })]
 }
 
 export function fromBinding({ parameters, state, result, ...doc }: Binding): SqlValue[] {
-  return [doc.instanceId, doc.id, doc.phase, JSON.stringify(doc), seal({ parameters, state, result })]
+  return [doc.instanceId, doc.id, ...standingOf(doc), JSON.stringify(doc), seal({ parameters, state, result })]
 }
 
 export function fromOperation(operation: Operation): SqlValue[] {
@@ -29,6 +29,7 @@ export function fromOperation(operation: Operation): SqlValue[] {
     unclean ? 1 : 0,
     checkpointAt ?? null,
     toText(description),
+    doc.finishedAt ?? null,
     JSON.stringify(doc),
     seal({ input }),
   ]
@@ -77,6 +78,12 @@ export function toText(words: string | undefined): string | null {
 export function text(value: unknown): string {
   if (typeof value !== 'string') throw new TypeError('a column that holds text holds none')
   return value
+}
+
+/** What clean-up and purge go by. */
+function standingOf(row: Pick<Instance | Binding, 'phase' | 'lastOperationId' | 'uncleanUntil' | 'deletedAt'>) {
+  const { phase, lastOperationId, uncleanUntil = null, deletedAt = null } = row
+  return [phase, lastOperationId, uncleanUntil, phase === 'deleted' ? deletedAt : null]
 }
 
 function present(key: string, value: unknown): object {

@@ -1,4 +1,5 @@
 import type { Binding, Change, Instance, Operation, Snapshot, Target, WakeUp } from '../../store.ts'
+import { wakeUpsOf } from '../wake-ups.ts'
 import { fromBinding, fromHistory, fromInstance, fromOperation, toOperation, toRow } from './rows.ts'
 import type { Statements } from './statements.ts'
 
@@ -34,16 +35,13 @@ export function readBinding(statements: Statements, instanceId: string, id: stri
 export function applyChange(statements: Statements, change: Change, wake: WakeUp[]): void {
   if (change.instance !== undefined) statements.putInstance.run(...fromInstance(change.instance))
   for (const binding of change.bindings ?? []) statements.putBinding.run(...fromBinding(binding))
-  for (const operation of change.operations ?? []) statements.putOperation.run(...fromOperation(operation))
+  for (const operation of change.operations ?? []) {
+    statements.putOperation.run(...fromOperation(operation))
+    if (operation.finishedAt !== undefined) statements.spendOperation.run(operation.id)
+  }
   for (const id of change.forget ?? []) statements.forgetOperation.run(id)
   for (const event of change.history ?? []) statements.appendHistory.run(...fromHistory(event))
-
-  const operations = change.operations ?? []
-  if (operations.some(operation => operation.state === 'queued')) wake.push({ type: 'work' })
-  for (const operation of operations) {
-    const ended = operation.state !== 'queued' && operation.state !== 'running'
-    if (ended) wake.push({ type: 'finished', operationId: operation.id })
-  }
+  wake.push(...wakeUpsOf(change))
 }
 
 function readActive(statements: Statements, instanceId: string, bindingId = ''): Operation | undefined {

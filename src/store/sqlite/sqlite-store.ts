@@ -2,11 +2,14 @@ import type { Clock } from '../../clock.ts'
 import type { Binding, Change, Instance, Operation, Store, Target, WakeUp } from '../../store.ts'
 import { StoreUnavailableError } from '../../store.ts'
 import { createWakeUps } from '../wake-ups.ts'
+import { finishChore, readChores, takeChore } from './chores.ts'
 import { claimDue } from './claim.ts'
+import { cleanUp } from './clean-up.ts'
 import { type Database, resultCode, type SqlRow } from './driver.ts'
 import { toStoreError } from './failures.ts'
 import { createGroupCommit, type Job } from './group-commit.ts'
 import { handBack, park, writeCheckpoint } from './progress.ts'
+import { purge } from './purge.ts'
 import { bindingKey, createRowCache, instanceKey, operationKey, type RowCache } from './row-cache.ts'
 import { text, toHistory, toOperation, toRow } from './rows.ts'
 import { share } from './share.ts'
@@ -141,6 +144,25 @@ export function createSqliteStore({ database, file, clock, onClosed }: SqliteSto
     dueForObservation: max =>
       translated(() => statements.dueForObservation.all(clock.now(), Math.max(0, max)).map(row => text(row.id))),
     history: instanceId => translated(() => statements.history.all(instanceId).map(toHistory)),
+
+    takeChore: (name, dueAt, owner, leaseMs) =>
+      written(() => takeChore(statements, { name, dueAt, owner, leaseMs, now: clock.now() })),
+    renewChore: ({ name, fence }, leaseMs) =>
+      written(() => statements.renewChore.run(clock.now() + leaseMs, clock.now(), name, fence) > 0),
+    finishChore: (lease, result) => written(() => finishChore(statements, lease, result, clock.now())),
+    chores: () => translated(() => ({ now: clock.now(), chores: readChores(statements) })),
+
+    cleanUp: wanted =>
+      written(() => {
+        const removed = cleanUp(statements, wanted, clock.now())
+        for (const id of removed) cache.forget(operationKey(id))
+        return removed.length
+      }),
+    purge: (before, max) =>
+      written(() => {
+        cache.clear()
+        return purge(statements, { before, max, now: clock.now() })
+      }),
 
     ping: () =>
       translated(() => {

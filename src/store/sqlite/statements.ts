@@ -10,11 +10,20 @@ const operationColumns = `operation.state, operation.attempt, operation.losses, 
 /** The guard of every write of a worker. */
 const held = `id = ? and fence = ? and state = 'running'`
 
+/** The latest operation of a resource that lives: polls are answered from it. */
+const needed = `(exists (select 1 from instance i where operation.binding_id is null and i.id = operation.instance_id
+      and i.last_operation_id = operation.id and i.phase <> 'deleted')
+    or exists (select 1 from binding b where b.instance_id = operation.instance_id and b.id = operation.binding_id
+      and b.last_operation_id = operation.id and b.phase <> 'deleted'))`
+
 /** Every statement of the store. Those whose rows are replaced are upserts: "replace" would delete a row's children. */
 export const sql = {
   instance: 'select doc, sealed from instance where id = ?',
-  putInstance: `insert into instance (id, observe_at, doc, sealed) values (?, ?, ?, ?)
-    on conflict (id) do update set observe_at = excluded.observe_at, doc = excluded.doc, sealed = excluded.sealed`,
+  putInstance: `insert into instance (id, observe_at, phase, last_operation_id, unclean_until, deleted_at, doc, sealed)
+    values (?, ?, ?, ?, ?, ?, ?, ?)
+    on conflict (id) do update set observe_at = excluded.observe_at, phase = excluded.phase,
+      last_operation_id = excluded.last_operation_id, unclean_until = excluded.unclean_until,
+      deleted_at = excluded.deleted_at, doc = excluded.doc, sealed = excluded.sealed`,
   instanceSealed: 'select sealed from instance where id = ?',
   sealInstance: 'update instance set sealed = ? where id = ?',
   dueForObservation: 'select id from instance where observe_at <= ? order by observe_at, rowid limit ?',
@@ -24,13 +33,16 @@ export const sql = {
       (select count(*) from binding
         where binding.instance_id = instance.id and phase in ('ready', 'creating', 'deleting')) as live,
       (select count(*) from operation
-        where operation.instance_id = instance.id and binding_id is not null and ${active}) as busy
+        where operation.instance_id = instance.id and ifnull(binding_id, '') > '' and ${active}) as busy
     from instance where id = ?`,
 
   binding: 'select doc, sealed from binding where instance_id = ? and id = ?',
   bindings: `select doc, sealed from binding where instance_id = ? and phase <> 'deleted' order by rowid`,
-  putBinding: `insert into binding (instance_id, id, phase, doc, sealed) values (?, ?, ?, ?, ?)
-    on conflict (instance_id, id) do update set phase = excluded.phase, doc = excluded.doc, sealed = excluded.sealed`,
+  putBinding: `insert into binding (instance_id, id, phase, last_operation_id, unclean_until, deleted_at, doc, sealed)
+    values (?, ?, ?, ?, ?, ?, ?, ?)
+    on conflict (instance_id, id) do update set phase = excluded.phase, last_operation_id = excluded.last_operation_id,
+      unclean_until = excluded.unclean_until, deleted_at = excluded.deleted_at, doc = excluded.doc,
+      sealed = excluded.sealed`,
   bindingSealed: 'select sealed from binding where instance_id = ? and id = ?',
   sealBinding: 'update binding set sealed = ? where instance_id = ? and id = ?',
 
@@ -39,13 +51,15 @@ export const sql = {
     where instance_id = ? and ifnull(binding_id, '') = ? and ${active}`,
   heldOperation: `select ${operationColumns} from operation where ${held}`,
   putOperation: `insert into operation (id, instance_id, binding_id, state, attempt, losses, not_before, lease_owner,
-      lease_until, fence, drains, unclean, checkpoint_at, description, doc, sealed)
-    values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      lease_until, fence, drains, unclean, checkpoint_at, description, finished_at, doc, sealed)
+    values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     on conflict (id) do update set instance_id = excluded.instance_id, binding_id = excluded.binding_id,
       state = excluded.state, attempt = excluded.attempt, losses = excluded.losses, not_before = excluded.not_before,
       lease_owner = excluded.lease_owner, lease_until = excluded.lease_until, fence = excluded.fence,
       drains = excluded.drains, unclean = excluded.unclean, checkpoint_at = excluded.checkpoint_at,
-      description = excluded.description, doc = excluded.doc, sealed = excluded.sealed`,
+      description = excluded.description, finished_at = excluded.finished_at, spent_at = null, doc = excluded.doc,
+      sealed = excluded.sealed`,
+  spendOperation: `update operation set spent_at = finished_at where id = ? and not ${needed}`,
   forgetOperation: 'delete from operation where id = ?',
 
   // "cross join" fixes the order of the tables: the due operations first, then what belongs to each.
@@ -90,6 +104,43 @@ export const sql = {
   putClaim: 'insert into shared_claim (resource_key, instance_id) values (?, ?) on conflict do nothing',
   removeClaim: 'delete from shared_claim where resource_key = ? and instance_id = ?',
   holder: 'select state, lease_until from operation where id = ?',
+
+  // No row where the period, or a later one, was taken before; but a run whose lease is over is taken over. Each chore
+  // counts its own fences.
+  takeChore: `insert into chore (name, due_at, owner, started_at, fence, lease_until) values (?, ?, ?, ?, 1, ?)
+    on conflict (name) do update set due_at = excluded.due_at, owner = excluded.owner,
+      started_at = excluded.started_at, fence = chore.fence + 1, lease_until = excluded.lease_until, finished_at = null,
+      result = null
+    where (chore.finished_at is not null and excluded.due_at > chore.due_at)
+      or (chore.finished_at is null and excluded.due_at >= chore.due_at and chore.lease_until <= excluded.started_at)
+    returning fence`,
+  renewChore: `update chore set lease_until = ? where lease_until > ? and name = ? and fence = ? and finished_at is null`,
+  finishChore: `update chore set lease_until = null, finished_at = ?, result = ?
+    where name = ? and fence = ? and finished_at is null`,
+  // The whole table, in the order of its key: there are as many rows as the broker has chores.
+  chores: `select name, due_at, owner, started_at, fence, lease_until, finished_at, result from chore
+    where name >= '' order by name`,
+
+  // What is needed is looked at once more: spent_at only leads to what may go.
+  spent: `select id, spent_at from operation where (binding_id is null) = ? and state = ? and spent_at <= ?
+    and ifnull(lease_until, 0) <= ? and not ${needed} order by spent_at limit ?`,
+  instanceTombstones: `select id, deleted_at from instance where deleted_at <= ? and ifnull(unclean_until, 0) <= ?
+    and not exists (select 1 from binding where binding.instance_id = instance.id and binding.unclean_until > ?)
+    and not exists (select 1 from operation where operation.instance_id = instance.id and ${active})
+    order by deleted_at limit ?`,
+  bindingTombstones: `select instance_id, id, deleted_at from binding
+    where deleted_at <= ? and ifnull(unclean_until, 0) <= ?
+    and not exists (select 1 from instance where instance.id = binding.instance_id and instance.phase = 'deleted')
+    and not exists (select 1 from operation where operation.instance_id = binding.instance_id
+      and ifnull(operation.binding_id, '') = binding.id and ${active})
+    order by deleted_at limit ?`,
+  removeOperations: 'delete from operation where instance_id = ?',
+  removeBindings: 'delete from binding where instance_id = ?',
+  removeHistory: 'delete from history where instance_id = ?',
+  removeClaims: 'delete from shared_claim where instance_id = ?',
+  removeInstance: 'delete from instance where id = ?',
+  removeBindingOperations: 'delete from operation where instance_id = ? and binding_id = ?',
+  removeBinding: 'delete from binding where instance_id = ? and id = ?',
 } as const
 
 export type Statements = Readonly<Record<keyof typeof sql, Statement>>

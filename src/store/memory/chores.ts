@@ -1,0 +1,44 @@
+import type { Chore, ChoreLease, ChoreResult } from '../../store.ts'
+import type { Tables } from './tables.ts'
+
+export interface ChoreTaking {
+  readonly name: string
+  readonly dueAt: number
+  readonly owner: string
+  readonly leaseMs: number
+}
+
+export function takeChore(tables: Tables, taking: ChoreTaking, now: number): ChoreLease | undefined {
+  const { name, dueAt, owner, leaseMs } = taking
+  const before = tables.chore(name)
+  if (dueAt > now || (before !== undefined && !isOpen(before, dueAt, now))) return undefined
+  const fence = (before?.fence ?? 0) + 1
+  tables.putChore({ name, dueAt, owner, startedAt: now, fence, leaseUntil: now + leaseMs })
+  return { name, fence }
+}
+
+export function renewChore(tables: Tables, lease: ChoreLease, leaseMs: number, now: number): boolean {
+  const chore = held(tables, lease)
+  if (chore?.leaseUntil === undefined || chore.leaseUntil <= now) return false
+  tables.putChore({ ...chore, leaseUntil: now + leaseMs })
+  return true
+}
+
+export function finishChore(tables: Tables, lease: ChoreLease, result: ChoreResult, now: number): boolean {
+  const chore = held(tables, lease)
+  if (chore === undefined) return false
+  const { leaseUntil: _, ...rest } = chore
+  tables.putChore({ ...rest, finishedAt: now, result })
+  return true
+}
+
+/** A period that is over is taken once; one whose holder is gone is taken over, for itself or for a later one. */
+function isOpen(before: Chore, dueAt: number, now: number): boolean {
+  if (before.finishedAt !== undefined) return dueAt > before.dueAt
+  return dueAt >= before.dueAt && (before.leaseUntil ?? 0) <= now
+}
+
+function held(tables: Tables, { name, fence }: ChoreLease): Chore | undefined {
+  const chore = tables.chore(name)
+  return chore?.fence === fence && chore.finishedAt === undefined ? chore : undefined
+}

@@ -1,0 +1,67 @@
+import type { ChangeStream, Collection, Document } from 'mongodb'
+import { type Clock, sleep } from '../../clock.ts'
+import type { WakeUp } from '../../store.ts'
+import type { OperationDocument } from './documents.ts'
+import { readWakeNote, wakeNotesOf } from './wake-note.ts'
+
+export interface ChangeStreamSettings {
+  readonly operations: Collection<OperationDocument>
+  readonly storeId: string
+  readonly clock: Clock
+  readonly onWakeUp: (wakeUps: readonly WakeUp[]) => void
+  /** The stream has broken and is opened again: wake-ups come late until then, and nothing else is amiss. */
+  readonly onBreak: (error: unknown) => void
+}
+
+/** Hears what other replicas have written, until it is stopped and the client is closed. */
+export function followChanges(settings: ChangeStreamSettings): { stop(): Promise<void> } {
+  const stopping = new AbortController()
+  let stream: ChangeStream | undefined
+  const ended = follow()
+
+  async function follow(): Promise<void> {
+    for (let failures = 0; !stopping.signal.aborted; failures += 1) {
+      try {
+        stream = settings.operations.watch(notesOfOthers(settings.storeId))
+        for await (const { note } of stream as AsyncIterable<{ note?: unknown }>) {
+          failures = 0
+          const wakeUp = readWakeNote(note)
+          if (wakeUp !== undefined) settings.onWakeUp([wakeUp])
+        }
+      } catch (error) {
+        if (!stopping.signal.aborted) settings.onBreak(error)
+      }
+      await close(stream)
+      await sleep(settings.clock, Math.min(longestPauseMs, 250 * 2 ** failures), stopping.signal)
+      // What was written meanwhile was not heard.
+      if (!stopping.signal.aborted) settings.onWakeUp([{ type: 'work' }])
+    }
+  }
+
+  return {
+    stop() {
+      stopping.abort()
+      return ended
+    },
+  }
+}
+
+const longestPauseMs = 10_000
+
+/** Only the notes leave the server; what is not worth one (a lease, a checkpoint) and what we wrote ourselves does not. */
+function notesOfOthers(storeId: string): Document[] {
+  return [
+    { $match: { operationType: { $in: ['insert', 'update', 'replace'] } } },
+    // An update shows what it changed, everything else the whole document.
+    { $project: { note: { $ifNull: ['$updateDescription.updatedFields.wake', '$fullDocument.wake'] } } },
+    { $match: { note: { $type: 'string', $not: wakeNotesOf(storeId) } } },
+  ]
+}
+
+async function close(stream: ChangeStream | undefined): Promise<void> {
+  try {
+    await stream?.close()
+  } catch {
+    // It is gone already.
+  }
+}

@@ -1,0 +1,98 @@
+import type { ClientSession, Document } from 'mongodb'
+import type { Change, Instance, Operation, WakeUp } from '../../store.ts'
+import { keyOf } from './keys.ts'
+import type { Ledger } from './ledger.ts'
+import { fromBinding, fromInstance, fromOperation } from './rows.ts'
+import type { Reading } from './snapshot.ts'
+import { spendLast, spentAtOf } from './spent.ts'
+import { wakeNote } from './wake-note.ts'
+
+/** Writes what was decided from the reading, as late as possible: from its first write on, a transaction holds locks. */
+export async function applyChange(
+  ledger: Ledger,
+  session: ClientSession,
+  instanceId: string,
+  { snapshot, lock }: Reading,
+  change: Change,
+): Promise<void> {
+  const { instance, bindings = [], operations = [], forget = [], history = [] } = change
+  requireInstance(instanceId, snapshot.instance !== undefined || instance !== undefined, change)
+  const { collections } = ledger
+  await collections.instance.updateOne({ _id: keyOf(instanceId) }, raiseLock(ledger, instanceId, lock + 1, change), {
+    upsert: true,
+    session,
+  })
+  // One by one: nearly every change has one of each, and the driver's bulk writes hide which error it was.
+  if (instance !== undefined) await spendLast(ledger, session, lastOf(snapshot.instance), instance)
+  for (const binding of bindings) {
+    const update = [replaceWith(fromBinding(binding), keepSeq(ledger))]
+    const before = await collections.binding.findOneAndUpdate({ _id: keyOf(binding.instanceId, binding.id) }, update, {
+      upsert: true,
+      projection: { last: 1 },
+      returnDocument: 'before',
+      session,
+    })
+    await spendLast(ledger, session, before?.last, binding)
+  }
+  for (const operation of operations) {
+    const spentAt = await spentAtOf(ledger, session, snapshot, change, operation)
+    const row = { ...fromOperation(operation), ...wakeOf(ledger, operation), ...spentAt }
+    const update = [replaceWith(row, { ...keepSeq(ledger), steps: { $ifNull: ['$steps', []] } })]
+    await collections.operation.updateOne({ _id: keyOf(operation.id) }, update, { upsert: true, session })
+  }
+  if (forget.length > 0)
+    await collections.operation.deleteMany({ _id: { $in: forget.map(id => keyOf(id)) } }, { session })
+  for (const [place, event] of history.entries()) {
+    const document = { _id: ledger.nextSeq(), instance: keyOf(event.instanceId), lock: lock + 1, place }
+    await collections.history.insertOne({ ...document, doc: JSON.stringify(event) }, { session })
+  }
+}
+
+function lastOf(instance: Instance | undefined): string | undefined {
+  return instance === undefined ? undefined : keyOf(instance.lastOperationId)
+}
+
+/** The lock is the instance's: rows of another one would be written without holding its own. */
+function requireInstance(
+  instanceId: string,
+  exists: boolean,
+  { instance, bindings = [], operations = [] }: Change,
+): void {
+  const rows = [
+    ...(instance === undefined ? [] : [['instance', instance.id, instance.id] as const]),
+    ...bindings.map(row => ['binding', row.id, row.instanceId] as const),
+    ...operations.map(row => ['operation', row.id, row.instanceId] as const),
+  ]
+  for (const [kind, id, owner] of rows) {
+    if (owner !== instanceId)
+      throw new Error(
+        `${kind} ${id} can't be written: it belongs to instance ${owner}, and the decision is about ${instanceId}`,
+      )
+    if (!exists) throw new Error(`${kind} ${id} can't be written: there is no instance ${instanceId}`)
+  }
+}
+
+function raiseLock(ledger: Ledger, id: string, lock: number, { instance }: Change): Document[] {
+  const kept = { ...keepSeq(ledger), lock }
+  if (instance === undefined) return [{ $set: { ...kept, id: { $literal: id } } }]
+  return [replaceWith(fromInstance(instance), kept)]
+}
+
+/** A whole row in the place of what was there, or new; `kept` are the fields that outlive the row. */
+function replaceWith(row: object, kept: Document): Document {
+  return { $replaceWith: { $mergeObjects: [{ $literal: row }, { _id: '$_id', ...kept }] } }
+}
+
+function keepSeq(ledger: Ledger): Document {
+  return { seq: { $ifNull: ['$seq', ledger.nextSeq()] } }
+}
+
+function wakeOf({ storeId, nextSeq }: Ledger, operation: Operation): { wake?: string } {
+  if (operation.state === 'running') return {}
+  const wakeUp: WakeUp = isWaiting(operation) ? { type: 'work' } : { type: 'finished', operationId: operation.id }
+  return { wake: wakeNote(storeId, nextSeq(), wakeUp) }
+}
+
+function isWaiting(operation: Operation): boolean {
+  return operation.state === 'queued'
+}

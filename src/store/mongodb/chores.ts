@@ -1,0 +1,118 @@
+import type { Document, Filter } from 'mongodb'
+import type { Chore, ChoreLease, ChoreResult } from '../../store.ts'
+import type { ChoreDocument } from './documents.ts'
+import { isCode, serverCodes } from './driver.ts'
+import type { Ledger } from './ledger.ts'
+
+export interface ChoreTaking {
+  readonly name: string
+  readonly dueAt: number
+  readonly owner: string
+  readonly leaseMs: number
+}
+
+/** One atomic update decides who gets the run and numbers it: each chore counts its own fences. */
+export async function takeChore(ledger: Ledger, taking: ChoreTaking): Promise<ChoreLease | undefined> {
+  const { name, dueAt } = taking
+  const { chore } = ledger.collections
+  const options = { maxTimeMS: ledger.timeoutMs, returnDocument: 'after', projection: { fence: 1 } } as const
+  if (dueAt > (await readChores(ledger)).now) return undefined
+  const taken = await chore.findOneAndUpdate(open(ledger, name, dueAt), [takenBy(ledger, taking)], options)
+  if (taken !== null) return { name, fence: taken.fence }
+  try {
+    const first = { _id: name, fence: { $exists: false } }
+    const made = await chore.findOneAndUpdate(first, [takenBy(ledger, taking)], { ...options, upsert: true })
+    return made === null ? undefined : { name, fence: made.fence }
+  } catch (error) {
+    // It is there, and it was not open.
+    if (isCode(error, serverCodes.duplicateKey)) return undefined
+    throw error
+  }
+}
+
+export async function renewChore(ledger: Ledger, lease: ChoreLease, leaseMs: number): Promise<boolean> {
+  const now = ledger.now()
+  const standing = { ...heldBy(lease), $expr: { $gt: ['$leaseUntil', now] } }
+  const renewed = await ledger.collections.chore.updateOne(
+    standing,
+    [{ $set: { leaseUntil: { $add: [now, leaseMs] } } }],
+    { maxTimeMS: ledger.timeoutMs },
+  )
+  return renewed.matchedCount > 0
+}
+
+export async function finishChore(ledger: Ledger, lease: ChoreLease, result: ChoreResult): Promise<boolean> {
+  const end = {
+    finishedAt: ledger.now(),
+    leaseUntil: '$$REMOVE',
+    result: { $literal: JSON.stringify(result) },
+  }
+  const finished = await ledger.collections.chore.updateOne(heldBy(lease), [{ $set: end }], {
+    maxTimeMS: ledger.timeoutMs,
+  })
+  return finished.matchedCount > 0
+}
+
+export async function readChores(ledger: Ledger): Promise<{ now: number; chores: readonly Chore[] }> {
+  const { meta, chore } = ledger.collections
+  const [found] = await meta
+    .aggregate<{ now: number; chores: ChoreDocument[] }>([
+      { $match: { _id: 'ledger' } },
+      { $project: { _id: 0, now: ledger.now() } },
+      {
+        $lookup: {
+          from: chore.collectionName,
+          pipeline: [{ $match: { _id: { $gte: '' } } }, { $sort: { _id: 1 } }],
+          as: 'chores',
+        },
+      },
+    ])
+    .toArray()
+  if (found === undefined) throw new Error('the ledger has lost its meta document: put back a backup')
+  return { now: found.now, chores: found.chores.map(toChore) }
+}
+
+/** A period that is over is taken once; one whose holder is gone is taken over, for itself or for a later one. */
+function open({ now }: Ledger, name: string, dueAt: number): Filter<ChoreDocument> {
+  return {
+    _id: name,
+    $or: [
+      { finishedAt: { $exists: true }, dueAt: { $lt: dueAt } },
+      {
+        finishedAt: { $exists: false },
+        dueAt: { $lte: dueAt },
+        $expr: { $lte: ['$leaseUntil', now()] },
+      },
+    ],
+  }
+}
+
+function takenBy({ now }: Ledger, { name, dueAt, owner, leaseMs }: ChoreTaking): Document {
+  return {
+    $replaceWith: {
+      _id: { $literal: name },
+      dueAt: { $literal: dueAt },
+      owner: { $literal: owner },
+      startedAt: now(),
+      leaseUntil: { $add: [now(), leaseMs] },
+      fence: { $add: [{ $ifNull: ['$fence', 0] }, 1] },
+    },
+  }
+}
+
+function heldBy({ name, fence }: ChoreLease): Filter<ChoreDocument> {
+  return { _id: name, fence, finishedAt: { $exists: false } }
+}
+
+function toChore({ _id: name, dueAt, owner, startedAt, fence, leaseUntil, finishedAt, result }: ChoreDocument): Chore {
+  return {
+    name,
+    dueAt,
+    owner,
+    startedAt,
+    fence,
+    ...(leaseUntil === undefined ? {} : { leaseUntil }),
+    ...(finishedAt === undefined ? {} : { finishedAt }),
+    ...(result === undefined ? {} : { result: JSON.parse(result) }),
+  }
+}

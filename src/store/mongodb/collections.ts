@@ -1,0 +1,120 @@
+import type { Collection, Db, IndexDescription } from 'mongodb'
+import type {
+  BindingDocument,
+  ChoreDocument,
+  ClaimDocument,
+  HistoryDocument,
+  InstanceDocument,
+  MetaDocument,
+  OperationDocument,
+  SharedDocument,
+} from './documents.ts'
+import { isCode, serverCodes } from './driver.ts'
+import { MongoOpenError } from './errors.ts'
+
+export interface Collections {
+  readonly meta: Collection<MetaDocument>
+  readonly instance: Collection<InstanceDocument>
+  readonly binding: Collection<BindingDocument>
+  readonly operation: Collection<OperationDocument>
+  readonly history: Collection<HistoryDocument>
+  readonly shared: Collection<SharedDocument>
+  readonly claim: Collection<ClaimDocument>
+  readonly chore: Collection<ChoreDocument>
+}
+
+export function collectionsOf(db: Db, prefix: string): Collections {
+  return {
+    meta: db.collection(`${prefix}meta`),
+    instance: db.collection(`${prefix}instance`),
+    binding: db.collection(`${prefix}binding`),
+    operation: db.collection(`${prefix}operation`),
+    history: db.collection(`${prefix}history`),
+    shared: db.collection(`${prefix}shared`),
+    claim: db.collection(`${prefix}claim`),
+    chore: db.collection(`${prefix}chore`),
+  }
+}
+
+/** Raised with every change that an older release could not work with. */
+const schemaVersion = 1
+
+/**
+ * Makes what is missing; run by several replicas at once, or again, it does no harm. All collections are made here, since
+ * to make one inside a transaction conflicts with every other transaction.
+ */
+export async function prepareCollections(db: Db, collections: Collections, name: string): Promise<void> {
+  const { meta } = collections
+  const { version } = (await meta.findOne({ _id: 'ledger' })) ?? {}
+  if (version === undefined) await refuseForeign(db, collections, name)
+  else if (version > schemaVersion) {
+    throw new MongoOpenError(
+      'newer-version',
+      `${name} was written by a newer release (its schema is ${version}, this release knows ${schemaVersion}): ` +
+        'start that release, or put back the backup made before the upgrade',
+    )
+  }
+  await Promise.all(
+    Object.entries(collections).map(([key, collection]) => {
+      const wanted = indexes[key as keyof Collections]
+      return wanted === undefined
+        ? createCollection(db, collection.collectionName)
+        : collection.createIndexes([...wanted])
+    }),
+  )
+  // Last, so that who finds it finds the rest.
+  await meta.updateOne({ _id: 'ledger' }, { $setOnInsert: { version: schemaVersion, fence: 0 } }, { upsert: true })
+}
+
+const active = { active: true }
+
+const indexes: Partial<Record<keyof Collections, readonly IndexDescription[]>> = {
+  instance: [
+    { name: 'observe', key: { observeAt: 1, seq: 1 }, partialFilterExpression: { observeAt: { $exists: true } } },
+    { name: 'deleted', key: { deletedAt: 1 }, partialFilterExpression: { deletedAt: { $exists: true } } },
+  ],
+  binding: [
+    { name: 'by_instance', key: { instance: 1, seq: 1 } },
+    { name: 'by_phase', key: { instance: 1, phase: 1 } },
+    { name: 'deleted', key: { deletedAt: 1 }, partialFilterExpression: { deletedAt: { $exists: true } } },
+  ],
+  operation: [
+    { name: 'one_active', key: { resource: 1 }, unique: true, partialFilterExpression: active },
+    { name: 'active_by_instance', key: { instance: 1, binding: 1 }, partialFilterExpression: active },
+    { name: 'due', key: { dueAt: 1, seq: 1 }, partialFilterExpression: active },
+    { name: 'drains', key: { drains: 1 }, partialFilterExpression: { drains: { $exists: true } } },
+    {
+      name: 'spent',
+      key: { ofBinding: 1, state: 1, spentAt: 1 },
+      partialFilterExpression: { spentAt: { $exists: true } },
+    },
+    { name: 'by_instance', key: { instance: 1, resource: 1 } },
+  ],
+  history: [{ name: 'by_instance', key: { instance: 1, lock: 1, place: 1 } }],
+  claim: [
+    { name: 'by_resource', key: { resource: 1 } },
+    { name: 'by_instance', key: { instance: 1 } },
+  ],
+}
+
+/** A collection of that name which is not ours would be mixed up with the ledger. */
+async function refuseForeign(db: Db, collections: Collections, name: string): Promise<void> {
+  const ours = Object.values(collections).map(({ collectionName }) => collectionName)
+  for (const { name: existing } of await db.listCollections({ name: { $in: ours } }).toArray()) {
+    // An empty one may be of a replica that is being opened at this moment, or of an opening that was cut off.
+    if ((await db.collection(existing).findOne({})) === null) continue
+    if ((await collections.meta.findOne({ _id: 'ledger' })) !== null) return
+    throw new MongoOpenError(
+      'foreign-collections',
+      `${name} has a collection ${existing} that is not a ledger's: name another database, or another prefix`,
+    )
+  }
+}
+
+async function createCollection(db: Db, name: string): Promise<void> {
+  try {
+    await db.createCollection(name)
+  } catch (error) {
+    if (!isCode(error, serverCodes.namespaceExists)) throw error
+  }
+}

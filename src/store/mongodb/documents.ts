@@ -1,0 +1,134 @@
+/**
+ * The documents of the ledger. `doc` is a row as JSON text without what has a field of its own and without what is
+ * sealed: as text, a user's keys may be anything, and the order of keys is kept. `seq` says which came first.
+ */
+import type { ObjectId } from 'mongodb'
+import type { BindingPhase } from '../../domain/binding.ts'
+import type { InstancePhase } from '../../domain/instance.ts'
+import type { OperationState } from '../../domain/operation.ts'
+import type { SharedResource } from '../../domain/shared-claim.ts'
+
+/** Without `doc` it only holds the lock of an instance that has a history and no row. */
+export interface InstanceDocument {
+  readonly _id: string
+  readonly id: string
+  readonly seq: ObjectId
+  /**
+   * The instance's lock: every transaction that changes something of the instance raises it, so that of two that read
+   * the same ledger the second fails and decides again.
+   */
+  readonly lock: number
+  readonly observeAt?: number
+  readonly phase?: InstancePhase
+  /** The key of its latest operation. */
+  readonly last?: string
+  readonly uncleanUntil?: number
+  /** Of those that are deleted. */
+  readonly deletedAt?: number
+  readonly doc?: string
+  readonly sealed?: string
+  /** Apart from the rest that is sealed, since checkpoints replace it without knowing the rest. */
+  readonly sealedState?: string
+}
+
+export interface BindingDocument {
+  readonly _id: string
+  readonly instance: string
+  readonly seq: ObjectId
+  readonly phase: BindingPhase
+  readonly last: string
+  readonly uncleanUntil?: number
+  readonly deletedAt?: number
+  readonly predecessor?: string
+  readonly doc: string
+  readonly sealed: string
+  readonly sealedState: string
+}
+
+/** The steps are part of their operation: a checkpoint is one atomic update of one document. */
+export interface OperationDocument {
+  readonly _id: string
+  readonly seq: ObjectId
+  readonly instance: string
+  readonly binding?: string
+  readonly ofBinding: boolean
+  /** The binding or, where there is none, the instance: what can have one active operation. */
+  readonly resource: string
+  readonly active?: true
+  readonly state: OperationState
+  readonly attempt: number
+  readonly losses: number
+  readonly notBefore: number
+  readonly leaseOwner?: string
+  readonly leaseUntil?: number
+  /** Of active ones: `notBefore` while queued, `leaseUntil` while running. */
+  readonly dueAt?: number
+  /** Below zero while a claim is under way: nobody holds the lease yet, and the earlier holder does no longer. */
+  readonly fence: number
+  readonly takenOver?: boolean
+  readonly drains?: string
+  readonly unclean: boolean
+  readonly checkpointAt?: number
+  readonly description?: string
+  readonly finishedAt?: number
+  /**
+   * The end of one that nobody needs any more: it is not, or no longer, the latest one of a resource that lives. A
+   * clean-up finds what may go by it, and does not walk past what has to stay.
+   */
+  readonly spentAt?: number
+  readonly doc: string
+  readonly sealed: string
+  readonly steps: readonly StepDocument[]
+  /** Raised by transactions under the lease. */
+  readonly touched?: number
+  /** What other replicas are to be told of the last write. */
+  readonly wake?: string
+}
+
+export interface StepDocument {
+  readonly key: string
+  readonly done: boolean
+  readonly doc: string
+  readonly sealed: string
+}
+
+export interface HistoryDocument {
+  readonly _id: ObjectId
+  readonly instance: string
+  /** The lock of the instance when it was written, and the place among those written together. */
+  readonly lock: number
+  readonly place: number
+  readonly doc: string
+}
+
+export interface SharedDocument {
+  readonly _id: string
+  readonly lock: number
+  readonly phase: SharedResource['phase']
+  readonly holder?: string
+}
+
+export interface ClaimDocument {
+  readonly _id: string
+  readonly resource: string
+  readonly instance: string
+}
+
+export interface ChoreDocument {
+  /** Its name. */
+  readonly _id: string
+  readonly dueAt: number
+  readonly owner: string
+  readonly startedAt: number
+  readonly fence: number
+  readonly leaseUntil?: number
+  readonly finishedAt?: number
+  readonly result?: string
+}
+
+export interface MetaDocument {
+  readonly _id: 'ledger'
+  readonly version: number
+  /** The last fence that was given. */
+  readonly fence: number
+}

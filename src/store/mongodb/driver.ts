@@ -1,0 +1,77 @@
+/** The MongoDB driver is an optional peer: loaded where it is used, and only then. */
+import { MongoOpenError } from './errors.ts'
+
+export type Driver = typeof import('mongodb')
+
+export async function loadDriver(): Promise<Driver> {
+  try {
+    return await import('mongodb')
+  } catch (error) {
+    throw new MongoOpenError(
+      'no-driver',
+      'the package mongodb can\'t be loaded: run "npm install mongodb" where the broker is installed',
+      error,
+    )
+  }
+}
+
+export function isDriverError(error: unknown): error is Error {
+  if (!(error instanceof Error) || error instanceof MongoOpenError) return false
+  return error.name.startsWith('Mongo') || error.name === 'PoolClearedOnNetworkError' || isSocketError(error)
+}
+
+/** The driver lets some errors of its sockets through as they are, without its own words and labels. */
+export function isSocketError(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  const { code } = error as { code?: unknown }
+  return typeof code === 'string' && /^(E[A-Z]+|ERR_(STREAM|SOCKET)_[A-Z_]+)$/.test(code)
+}
+
+/** What the driver says about an error: whether the transaction may be tried again, whether its commit is in doubt. */
+export function hasLabel(
+  error: unknown,
+  label: 'TransientTransactionError' | 'UnknownTransactionCommitResult',
+): boolean {
+  if (!isDriverError(error)) return false
+  const { errorLabels } = error as { errorLabels?: readonly string[] }
+  return errorLabels?.includes(label) === true
+}
+
+export function codeOf(error: unknown): number | undefined {
+  if (!isDriverError(error)) return undefined
+  const { code } = error as { code?: unknown }
+  return typeof code === 'number' ? code : undefined
+}
+
+export function isCode(error: unknown, ...codes: readonly number[]): boolean {
+  const code = codeOf(error)
+  return code !== undefined && codes.includes(code)
+}
+
+export const serverCodes = {
+  hostUnreachable: 6,
+  hostNotFound: 7,
+  unauthorized: 13,
+  authenticationFailed: 18,
+  lockTimeout: 24,
+  namespaceExists: 48,
+  maxTimeExpired: 50,
+  writeConcernTimeout: 64,
+  unknownWriteConcern: 79,
+  networkTimeout: 89,
+  shutdownInProgress: 91,
+  unsatisfiableWriteConcern: 100,
+  writeConflict: 112,
+  readMajorityNotAvailable: 134,
+  primarySteppedDown: 189,
+  noSuchTransaction: 251,
+  exceededTimeLimit: 262,
+  notWritablePrimary: 10107,
+  duplicateKey: 11000,
+  interruptedAtShutdown: 11600,
+  interrupted: 11601,
+  interruptedByStateChange: 11602,
+  notPrimaryNoSecondaryOk: 13435,
+  notPrimaryOrSecondary: 13436,
+  outOfDiskSpace: 14031,
+} as const

@@ -1,0 +1,23 @@
+import type { ObjectId } from 'mongodb'
+import type { Collections } from './collections.ts'
+import type { Transactions } from './transactions.ts'
+import type { Turns } from './turns.ts'
+
+/** What the parts of the store work with. */
+export interface Ledger {
+  readonly collections: Collections
+  readonly transactions: Transactions
+  readonly turns: Turns
+  readonly now: Now
+  /** Rises within this process, and about so over all of them. */
+  readonly nextSeq: () => ObjectId
+  /** Tells the writes of this store from those of other replicas. */
+  readonly storeId: string
+  readonly timeoutMs: number
+}
+
+/** The ledger's time, as an expression that the server works out in the statement that it stands in. */
+export type Now = () => object
+
+/** The primary's clock, in milliseconds. */
+export const serverNow: Now = () => ({ $toLong: '$$NOW' })

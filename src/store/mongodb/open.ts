@@ -1,0 +1,132 @@
+import { randomUUID } from 'node:crypto'
+import type { DbOptions, MongoClient, MongoClientOptions } from 'mongodb'
+import { systemClock } from '../../clock.ts'
+import type { Store } from '../../store.ts'
+import { readAddress } from './address.ts'
+import { collectionsOf, prepareCollections } from './collections.ts'
+import { type Driver, loadDriver } from './driver.ts'
+import { MongoOpenError } from './errors.ts'
+import { toOpenError } from './failures.ts'
+import { type Ledger, type Now, serverNow } from './ledger.ts'
+import { createMongoStore } from './mongo-store.ts'
+import { createTransactions } from './transactions.ts'
+import { createTurns } from './turns.ts'
+
+export interface MongoStoreOptions {
+  /** `mongodb://…` or `mongodb+srv://…` of a replica set; TLS and credentials as the driver's URLs have them. */
+  readonly url: string
+  /** Else the URL's, else `purser`. */
+  readonly database?: string
+  /** Before the names of the collections, one for each broker that shares the database. `purser_` by default. */
+  readonly prefix?: string
+  /** Connections at most, besides the one that listens. 10 by default. */
+  readonly poolSize?: number
+  /** How long a server is looked for before it counts as gone. 5 s by default. */
+  readonly connectTimeoutMs?: number
+  /** How long one statement may take, and a conflict with other replicas may last. 10 s by default. */
+  readonly timeoutMs?: number
+  /** Told when wake-ups from other replicas stop for a while. */
+  readonly observer?: { warn(message: string, fields?: { readonly store: string; readonly error: string }): void }
+}
+
+/**
+ * Opens the ledger in a replica set, for as many processes as there are. Throws MongoOpenError where it can't be had, and
+ * StoreUnavailableError where nobody answers.
+ */
+export function openMongoStore(options: MongoStoreOptions): Promise<Store> {
+  return openWith(options, serverNow)
+}
+
+/** The same by a time of the caller's choice. */
+export async function openWith(options: MongoStoreOptions, now: Now): Promise<Store> {
+  const { url, prefix = 'purser_', poolSize = 10, connectTimeoutMs = 5000, timeoutMs = 10_000, observer } = options
+  const { name, database } = readAddress(url, options.database)
+  if (!/^[\w-]{0,60}$/.test(prefix)) {
+    throw new MongoOpenError(
+      'bad-prefix',
+      `the prefix "${prefix}" can't begin a collection's name: use letters, digits, _ and -`,
+    )
+  }
+  const driver = await loadDriver()
+  const client = await connect(name, () => new driver.MongoClient(url, settings(poolSize, connectTimeoutMs, timeoutMs)))
+  try {
+    const db = client.db(database, promises(driver, timeoutMs))
+    const collections = collectionsOf(db, prefix)
+    await requireReplicaSet(client, name)
+    await prepareCollections(db, collections, name)
+    const ledger: Ledger = {
+      collections,
+      transactions: createTransactions(client, { clock: systemClock, timeoutMs, width: poolSize }),
+      turns: createTurns(systemClock, timeoutMs),
+      now,
+      nextSeq: () => new driver.ObjectId(),
+      storeId: randomUUID(),
+      timeoutMs,
+    }
+    return createMongoStore({
+      name,
+      ledger,
+      clock: systemClock,
+      onStreamBreak: error => observer?.warn(streamBroken, { store: name, error: messageOf(error) }),
+      onClosed: () => client.close(),
+    })
+  } catch (error) {
+    await client.close()
+    throw toOpenError(error, name)
+  }
+}
+
+const streamBroken = 'wake-ups from other replicas come late: the change stream has broken and is being opened again'
+
+/**
+ * An answer is given once a majority has what it says on disk. Stated for the database: what is stated for the client
+ * mixes with what the URL says.
+ */
+function promises({ ReadConcern }: Driver, timeoutMs: number): DbOptions {
+  return {
+    readPreference: 'primary',
+    readConcern: new ReadConcern('majority'),
+    writeConcern: { w: 'majority', journal: true, wtimeoutMS: timeoutMs },
+  }
+}
+
+function settings(poolSize: number, connectTimeoutMs: number, timeoutMs: number): MongoClientOptions {
+  return {
+    appName: 'purser',
+    // One more for the change stream.
+    maxPoolSize: poolSize + 1,
+    serverSelectionTimeoutMS: connectTimeoutMs,
+    connectTimeoutMS: connectTimeoutMs,
+    socketTimeoutMS: timeoutMs + 5000,
+    waitQueueTimeoutMS: timeoutMs,
+    readPreference: 'primary',
+    retryReads: true,
+    retryWrites: true,
+  }
+}
+
+async function connect(name: string, create: () => MongoClient): Promise<MongoClient> {
+  let client: MongoClient | undefined
+  try {
+    client = create()
+    return await client.connect()
+  } catch (error) {
+    await client?.close()
+    throw toOpenError(error, name)
+  }
+}
+
+/** A single server has neither transactions nor change streams; mongos has both. */
+async function requireReplicaSet(client: MongoClient, name: string): Promise<void> {
+  const hello = await client.db('admin').command({ hello: 1 })
+  if (hello.setName !== undefined || hello.msg === 'isdbgrid') return
+  throw new MongoOpenError(
+    'not-a-replica-set',
+    `${name} is a single MongoDB server, and the ledger needs transactions, which only a replica set has: start it ` +
+      'with --replSet rs0 and run rs.initiate() once (one member is enough)',
+  )
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

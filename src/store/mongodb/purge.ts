@@ -1,0 +1,121 @@
+import type { ClientSession, Document } from 'mongodb'
+import type { Ledger } from './ledger.ts'
+
+/** Several transactions, none of which leaves anything half: the longer one is, the more requests it stands in the way of. */
+export async function purge(ledger: Ledger, before: number, max: number): Promise<number> {
+  let removed = 0
+  while (removed < max) {
+    const wanted = Math.min(batch, max - removed)
+    const count = await ledger.transactions.run(session => purgeSome(ledger, session, before, wanted))
+    removed += count
+    if (count < wanted) break
+  }
+  return removed
+}
+
+const batch = 25
+
+interface Tombstone {
+  readonly _id: string
+  /** Of a binding: the instance it belongs to. */
+  readonly instance?: string
+  readonly deletedAt: number
+}
+
+/**
+ * Every change of an instance, or of something that belongs to it, writes the instance's document, and so does this: what
+ * was changed since the transaction's first look makes it fail and look again.
+ */
+async function purgeSome(ledger: Ledger, session: ClientSession, before: number, max: number): Promise<number> {
+  const { instance, binding } = ledger.collections
+  const due = [
+    ...(await instance.aggregate<Tombstone>(deadInstances(ledger, before, max), { session }).toArray()),
+    ...(await binding.aggregate<Tombstone>(deadBindings(ledger, before, max), { session }).toArray()),
+  ]
+  const oldest = due.sort((one, other) => one.deletedAt - other.deletedAt).slice(0, max)
+  await removeInstances(
+    ledger,
+    session,
+    oldest.filter(row => row.instance === undefined).map(({ _id }) => _id),
+  )
+  await removeBindings(
+    ledger,
+    session,
+    oldest.filter(row => row.instance !== undefined),
+  )
+  return oldest.length
+}
+
+/**
+ * A claim that is left only says that a deletion forgot to release it. The documents of shared resources stay as they are,
+ * so nothing goes that a neighbour claims, and what nobody claims any more goes with the next one that acquires and
+ * releases.
+ */
+async function removeInstances({ collections }: Ledger, session: ClientSession, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return
+  const theirs = { instance: { $in: [...ids] } }
+  await collections.instance.deleteMany({ _id: { $in: [...ids] } }, { session })
+  await collections.operation.deleteMany(theirs, { session })
+  await collections.binding.deleteMany(theirs, { session })
+  await collections.history.deleteMany(theirs, { session })
+  await collections.claim.deleteMany(theirs, { session })
+}
+
+async function removeBindings(
+  { collections }: Ledger,
+  session: ClientSession,
+  bindings: readonly Tombstone[],
+): Promise<void> {
+  if (bindings.length === 0) return
+  const instances = bindings.flatMap(({ instance }) => (instance === undefined ? [] : [instance]))
+  const ids = bindings.map(({ _id }) => _id)
+  await collections.instance.updateMany({ _id: { $in: instances } }, { $inc: { lock: 1 } }, { session })
+  await collections.operation.deleteMany({ instance: { $in: instances }, resource: { $in: ids } }, { session })
+  await collections.binding.deleteMany({ _id: { $in: ids } }, { session })
+}
+
+function deadInstances({ collections, now }: Ledger, before: number, max: number): Document[] {
+  const uncleanBinding = { $match: { $expr: { $gt: ['$uncleanUntil', now()] } } }
+  return [
+    { $match: { deletedAt: { $lte: before } } },
+    { $sort: { deletedAt: 1 } },
+    { $match: { $expr: isClean(now()) } },
+    { $project: { deletedAt: 1 } },
+    lookup(collections.operation, { localField: '_id', foreignField: 'instance' }, 'active', [{ $match: active }]),
+    lookup(collections.binding, { localField: '_id', foreignField: 'instance' }, 'unclean', [uncleanBinding]),
+    { $match: { active: [], unclean: [] } },
+    { $limit: max },
+    { $project: { deletedAt: 1 } },
+  ]
+}
+
+function deadBindings({ collections, now }: Ledger, before: number, max: number): Document[] {
+  return [
+    { $match: { deletedAt: { $lte: before } } },
+    { $sort: { deletedAt: 1 } },
+    { $match: { $expr: isClean(now()) } },
+    { $project: { deletedAt: 1, instance: 1 } },
+    lookup(collections.operation, { localField: '_id', foreignField: 'resource' }, 'active', [{ $match: active }]),
+    lookup(collections.instance, { localField: 'instance', foreignField: '_id' }, 'dead', [
+      { $match: { phase: 'deleted' } },
+    ]),
+    { $match: { active: [], dead: [] } },
+    { $limit: max },
+    { $project: { deletedAt: 1, instance: 1 } },
+  ]
+}
+
+const active = { active: true }
+
+function isClean(now: object): Document {
+  return { $lte: [{ $ifNull: ['$uncleanUntil', 0] }, now] }
+}
+
+function lookup(
+  from: { readonly collectionName: string },
+  fields: { readonly localField: string; readonly foreignField: string },
+  as: string,
+  pipeline: readonly Document[],
+): Document {
+  return { $lookup: { from: from.collectionName, ...fields, pipeline: [...pipeline, { $limit: 1 }], as } }
+}

@@ -1,0 +1,132 @@
+/** Between the documents of the database and the rows of the ledger. */
+import { isActive } from '../../domain/operation.ts'
+import type { Binding, HistoryEvent, Instance, Operation, Step } from '../../store.ts'
+import { seal, unseal } from '../sealing.ts'
+import type { BindingDocument, InstanceDocument, OperationDocument, StepDocument } from './documents.ts'
+import { keyOf } from './keys.ts'
+
+/** What the ledger knows and a row does not say stays with the document: its place, its lock, its steps. */
+export type Row<Document> = Omit<Document, '_id' | 'seq' | 'lock' | 'steps' | 'spentAt'>
+
+export function fromInstance({ parameters, state, ...doc }: Instance): Row<InstanceDocument> {
+  return {
+    id: doc.id,
+    ...present('observeAt', doc.observeAt),
+    ...standingOf(doc),
+    phase: doc.phase,
+    doc: JSON.stringify(doc),
+    sealed: seal({ parameters }),
+    sealedState: seal(state),
+  }
+}
+
+export function fromBinding({ parameters, state, result, ...doc }: Binding): Row<BindingDocument> {
+  return {
+    instance: keyOf(doc.instanceId),
+    ...standingOf(doc),
+    phase: doc.phase,
+    ...present(
+      'predecessor',
+      mapped(doc.predecessorId, id => keyOf(doc.instanceId, id)),
+    ),
+    doc: JSON.stringify(doc),
+    sealed: seal({ parameters, result }),
+    sealedState: seal(state),
+  }
+}
+
+export function fromOperation(operation: Operation): Row<OperationDocument> {
+  const { state, attempt, losses, notBefore, leaseOwner, leaseUntil, fence, ...others } = operation
+  const { unclean, checkpointAt, description, input, ...doc } = others
+  const instance = keyOf(doc.instanceId)
+  const binding = mapped(doc.bindingId, id => keyOf(doc.instanceId, id))
+  return {
+    instance,
+    ...present('binding', binding),
+    ofBinding: binding !== undefined,
+    resource: binding ?? instance,
+    ...(isActive(operation) ? { active: true, dueAt: state === 'running' ? (leaseUntil ?? 0) : notBefore } : {}),
+    state,
+    attempt,
+    losses,
+    notBefore,
+    ...present('leaseOwner', leaseOwner),
+    ...present('leaseUntil', leaseUntil),
+    fence,
+    ...present(
+      'drains',
+      mapped(doc.drains, id => keyOf(id)),
+    ),
+    unclean,
+    ...present('checkpointAt', checkpointAt),
+    ...present('description', mapped(description, toText)),
+    ...present('finishedAt', doc.finishedAt),
+    doc: JSON.stringify(doc),
+    sealed: seal({ input }),
+  }
+}
+
+/** What clean-up and purge go by, besides the phase. */
+function standingOf({ phase, lastOperationId, uncleanUntil, deletedAt }: Omit<Instance | Binding, SealedKeys>) {
+  return {
+    last: keyOf(lastOperationId),
+    ...present('uncleanUntil', uncleanUntil),
+    ...present('deletedAt', phase === 'deleted' ? deletedAt : undefined),
+  }
+}
+
+type SealedKeys = 'parameters' | 'state' | 'result'
+
+export function fromStep({ output, ...doc }: Step): StepDocument {
+  return { key: keyOf(doc.name), done: doc.state === 'done', doc: JSON.stringify(doc), sealed: seal({ output }) }
+}
+
+/** Undefined for a document that holds nothing but the lock. */
+export function toInstance({ doc, sealed, sealedState }: InstanceDocument): Instance | undefined {
+  if (doc === undefined || sealed === undefined || sealedState === undefined) return undefined
+  return { ...JSON.parse(doc), ...(unseal(sealed) as object), state: unseal(sealedState) }
+}
+
+export function toBinding({ doc, sealed, sealedState }: BindingDocument): Binding {
+  return { ...JSON.parse(doc), ...(unseal(sealed) as object), state: unseal(sealedState) }
+}
+
+export function toOperation(document: OperationDocument): Operation {
+  const { state, attempt, losses, notBefore, leaseOwner, leaseUntil, fence, unclean, checkpointAt } = document
+  const { description, doc, sealed } = document
+  return {
+    ...JSON.parse(doc),
+    ...(unseal(sealed) as object),
+    state,
+    attempt,
+    losses,
+    notBefore,
+    ...present('leaseOwner', leaseOwner),
+    ...present('leaseUntil', leaseUntil),
+    fence,
+    unclean,
+    ...present('checkpointAt', checkpointAt),
+    ...(description === undefined ? {} : { description: JSON.parse(description) }),
+  }
+}
+
+export function toStep({ doc, sealed }: StepDocument): Step {
+  return { ...JSON.parse(doc), ...(unseal(sealed) as object) }
+}
+
+export function toHistory({ doc }: { readonly doc: string }): HistoryEvent {
+  return JSON.parse(doc)
+}
+
+/** Authors' words go through JSON too: a lone surrogate is no UTF-8. */
+export function toText(words: string): string {
+  return JSON.stringify(words)
+}
+
+function present<Key extends string, Value>(key: Key, value: Value | undefined): { [key in Key]?: Value } {
+  return (value === undefined ? {} : { [key]: value }) as { [key in Key]?: Value }
+}
+
+function mapped<Value, Result>(value: Value | undefined, map: (value: Value) => Result): Result | undefined {
+  return value === undefined ? undefined : map(value)
+}

@@ -1,0 +1,82 @@
+import type { ClientSession } from 'mongodb'
+import { decideShared, type SharedResource, type SharedVerdict, type SharedWish } from '../../domain/shared-claim.ts'
+import type { Lease } from '../../store.ts'
+import type { SharedDocument } from './documents.ts'
+import { keyOf } from './keys.ts'
+import type { Ledger } from './ledger.ts'
+import { heldBy, touch } from './progress.ts'
+
+export function share(
+  ledger: Ledger,
+  { operationId, fence }: Lease,
+  key: string,
+  wish: SharedWish,
+): Promise<SharedVerdict['answer'] | undefined> {
+  const { operation, shared, claim } = ledger.collections
+  const resource = keyOf(key)
+  return ledger.transactions.run(async session => {
+    const held = await operation.findOneAndUpdate(heldBy(keyOf(operationId), fence), [{ $set: touch }], {
+      session,
+      projection: { instance: 1 },
+    })
+    if (held === null) return undefined
+    const found = await shared.findOne({ _id: resource }, { session })
+    const own = keyOf(key, held.instance)
+    // Two are enough to tell: decisions only ask whether there is another, and a popular resource has very many claims.
+    const claims = await claim.find({ resource }, { session, limit: 2, projection: { _id: 1 } }).toArray()
+    const row = toShared(key, found)
+    const verdict = decideShared(wish, {
+      row,
+      operationId,
+      otherClaims: claims.filter(({ _id }) => _id !== own).length,
+      holderAlive: await isAlive(ledger, session, row.holder, operationId),
+    })
+    await writeShared(ledger, session, resource, found, verdict.row)
+    if (verdict.claim === true)
+      await claim.updateOne(
+        { _id: own },
+        { $setOnInsert: { resource, instance: held.instance } },
+        { session, upsert: true },
+      )
+    if (verdict.claim === false) await claim.deleteOne({ _id: own }, { session })
+    return verdict.answer
+  })
+}
+
+function toShared(key: string, found: SharedDocument | null): SharedResource {
+  if (found === null) return { key, phase: 'absent' }
+  const { phase, holder } = found
+  return holder === undefined ? { key, phase } : { key, phase, holder }
+}
+
+/** Writes the lock even where the row stays as it is: two that release at once must not both see the other's claim. */
+async function writeShared(
+  { collections: { shared } }: Ledger,
+  session: ClientSession,
+  _id: string,
+  found: SharedDocument | null,
+  { phase, holder }: SharedResource,
+): Promise<void> {
+  if (phase === 'absent') {
+    await shared.deleteOne({ _id }, { session })
+    return
+  }
+  const lock = (found?.lock ?? 0) + 1
+  const row = { lock, phase, ...(holder === undefined ? {} : { holder }) }
+  await shared.replaceOne({ _id }, row, { session, upsert: true })
+}
+
+/** The holder may still be working: it is active, or what superseded it waits for its lease to end. */
+async function isAlive(
+  { collections: { operation }, now }: Ledger,
+  session: ClientSession,
+  holder: string | undefined,
+  caller: string,
+): Promise<boolean> {
+  if (holder === undefined || holder === caller) return false
+  const alive = await operation.findOne(
+    { _id: keyOf(holder), $or: [{ active: true }, { $expr: { $gt: ['$leaseUntil', now()] } }] },
+    { session, projection: { _id: 1 } },
+  )
+  return alive !== null
+}

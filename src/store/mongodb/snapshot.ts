@@ -1,0 +1,103 @@
+import type { ClientSession, Document } from 'mongodb'
+import type { Binding, Instance, Operation, Snapshot, Target } from '../../store.ts'
+import type { BindingDocument, InstanceDocument, OperationDocument } from './documents.ts'
+import { keyOf } from './keys.ts'
+import type { Ledger } from './ledger.ts'
+import { toBinding, toInstance, toOperation } from './rows.ts'
+
+export interface Reading {
+  readonly snapshot: Snapshot
+  /** The instance's lock as it was read: 0 where there is none yet. */
+  readonly lock: number
+  /** The active operations of the target. */
+  readonly operations: readonly Operation[]
+}
+
+/** `'its own'` is the predecessor that the binding's row names. */
+export interface ReadingTarget extends Omit<Target, 'predecessorId'> {
+  readonly predecessor?: { readonly id: string } | 'its own'
+}
+
+/** All that a decision is made from, in one round trip. */
+export async function readSnapshot(ledger: Ledger, session: ClientSession, target: ReadingTarget): Promise<Reading> {
+  const [found] = await ledger.collections.meta
+    .aggregate<Found>(snapshotPipeline(ledger, target), { session })
+    .toArray()
+  if (found === undefined) throw new Error('the ledger has lost its meta document: put back a backup')
+  const operations = found.operations.map(toOperation)
+  const [instance] = found.instance
+  const { bindingId } = target
+  return {
+    snapshot: {
+      now: found.now,
+      ...given('instance', instance && toInstance(instance)),
+      ...given(
+        'operation',
+        operations.find(operation => operation.bindingId === undefined),
+      ),
+      ...given('binding', found.binding?.map(toBinding)[0]),
+      ...given(
+        'bindingOperation',
+        bindingId === undefined ? undefined : operations.find(operation => operation.bindingId === bindingId),
+      ),
+      ...given('predecessor', found.predecessor?.map(toBinding)[0]),
+      liveBindings: found.live[0]?.count ?? 0,
+      busyBindings: found.busy[0]?.count ?? 0,
+    },
+    lock: instance?.lock ?? 0,
+    operations,
+  }
+}
+
+/** Begins at the one document that is always there, so that there is an answer where there is no instance. */
+function snapshotPipeline({ collections, now }: Ledger, target: ReadingTarget): Document[] {
+  const { instanceId, bindingId, predecessor } = target
+  const instance = keyOf(instanceId)
+  const resources = bindingId === undefined ? [instance] : [instance, keyOf(instanceId, bindingId)]
+  const [, binding] = resources
+  const lookup = (name: string, from: { readonly collectionName: string }, ...pipeline: Document[]) => ({
+    $lookup: { from: from.collectionName, pipeline, as: name },
+  })
+  const count = { $count: 'count' }
+  return [
+    { $match: { _id: 'ledger' } },
+    { $project: { _id: 0, now: now() } },
+    lookup('instance', collections.instance, { $match: { _id: instance } }),
+    lookup(
+      'operations',
+      collections.operation,
+      { $match: { resource: { $in: resources }, active: true } },
+      { $project: { steps: 0 } },
+    ),
+    lookup('busy', collections.operation, { $match: { instance, active: true, binding: { $gt: '' } } }, count),
+    lookup('live', collections.binding, { $match: { instance, phase: { $in: livePhases } } }, count),
+    ...(binding === undefined ? [] : [lookup('binding', collections.binding, { $match: { _id: binding } })]),
+    ...(predecessor === undefined ? [] : [predecessorLookup(predecessor)]),
+  ]
+
+  function predecessorLookup(named: { readonly id: string } | 'its own'): Document {
+    if (named !== 'its own')
+      return lookup('predecessor', collections.binding, { $match: { _id: keyOf(instanceId, named.id) } })
+    const from = collections.binding.collectionName
+    return { $lookup: { from, localField: 'binding.predecessor', foreignField: '_id', as: 'predecessor' } }
+  }
+}
+
+const livePhases = ['ready', 'creating', 'deleting']
+
+interface Found {
+  readonly now: number
+  readonly instance: readonly InstanceDocument[]
+  readonly operations: readonly OperationDocument[]
+  readonly busy: readonly { readonly count: number }[]
+  readonly live: readonly { readonly count: number }[]
+  readonly binding?: readonly BindingDocument[]
+  readonly predecessor?: readonly BindingDocument[]
+}
+
+function given<Key extends string, Value extends Instance | Binding | Operation>(
+  key: Key,
+  value: Value | undefined,
+): { [key in Key]?: Value } {
+  return (value === undefined ? {} : { [key]: value }) as { [key in Key]?: Value }
+}

@@ -1,0 +1,53 @@
+/** Which operations nobody needs any more: kept with each change, so that a clean-up finds them by an index. */
+import type { ClientSession } from 'mongodb'
+import type { Binding, Change, Instance, Operation, Snapshot } from '../../store.ts'
+import { keyOf } from './keys.ts'
+import type { Ledger } from './ledger.ts'
+
+/** `last` is the operation that was the latest one of the resource before it was written as it is now. */
+export async function spendLast(
+  { collections: { operation } }: Ledger,
+  session: ClientSession,
+  last: string | undefined,
+  row: Instance | Binding,
+): Promise<void> {
+  if (last === undefined || (last === keyOf(row.lastOperationId) && row.phase !== 'deleted')) return
+  const ended = { _id: last, finishedAt: { $exists: true }, spentAt: { $exists: false } }
+  await operation.updateOne(ended, [{ $set: { spentAt: '$finishedAt' } }], { session })
+}
+
+/** Of an operation that is about to be written, after the rows of its instance and its bindings. */
+export async function spentAtOf(
+  ledger: Ledger,
+  session: ClientSession,
+  snapshot: Snapshot,
+  change: Change,
+  operation: Operation,
+): Promise<{ spentAt?: number }> {
+  const { finishedAt: spentAt } = operation
+  if (spentAt === undefined) return {}
+  const row = await resourceOf(ledger, session, snapshot, change, operation)
+  const needed = row?.phase !== 'deleted' && row?.last === keyOf(operation.id)
+  return needed ? {} : { spentAt }
+}
+
+async function resourceOf(
+  { collections }: Ledger,
+  session: ClientSession,
+  snapshot: Snapshot,
+  change: Change,
+  { instanceId, bindingId }: Operation,
+): Promise<{ readonly phase: string; readonly last: string } | null> {
+  const known =
+    bindingId === undefined ? (change.instance ?? snapshot.instance) : bindingIn(snapshot, change, bindingId)
+  if (known !== undefined) return { phase: known.phase, last: keyOf(known.lastOperationId) }
+  if (bindingId === undefined) return null
+  return collections.binding.findOne(
+    { _id: keyOf(instanceId, bindingId) },
+    { session, projection: { phase: 1, last: 1 } },
+  )
+}
+
+function bindingIn({ binding }: Snapshot, { bindings = [] }: Change, id: string): Binding | undefined {
+  return bindings.findLast(written => written.id === id) ?? (binding?.id === id ? binding : undefined)
+}

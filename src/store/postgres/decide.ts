@@ -1,0 +1,136 @@
+/**
+ * Decisions are made from a snapshot without holding a lock, and written only if everything they were made from is still
+ * the same, checked by write() under the instance's lock. None leaves a transaction open while this process thinks, and a
+ * decision that loses is shown the new state and decides again: `decide` is pure.
+ *
+ * The round trips, and why none can be left out:
+ * - A new instance takes one. Nothing can be known of an id that is not there, so nothing has to be asked: the decision is
+ *   made for an empty snapshot, and the insert of the row says whether that was true.
+ * - Any other takes two: what it is made from has to come here, and what was decided has to go there. Sending the rows that
+ *   the claim has brought instead of looking would not do for the end of an operation: renewals, checkpoints and others'
+ *   bindings have changed them since, and each of these writes would have to tell.
+ */
+import type { Change, Finishing, Lease, Snapshot, Target, Verdict } from '../../store.ts'
+import { StoreUnavailableError } from '../../store.ts'
+import type { Database } from './database.ts'
+import type { SqlRow } from './driver.ts'
+import { keyOf } from './keys.ts'
+import { fromChange, inner, text, toBinding, toInstance, toOperation } from './rows.ts'
+import type { ServerClock } from './server-clock.ts'
+import type { Statements } from './statements.ts'
+import type { HeldReader, Writer } from './writes.ts'
+
+export interface Parts {
+  readonly database: Database
+  readonly statements: Statements
+  readonly lookHeld: HeldReader
+  readonly write: Writer
+  readonly clock: ServerClock
+}
+
+export interface Decided<Answer> {
+  readonly answer: Answer
+  /** What was written. */
+  readonly change?: Change
+}
+
+export async function accept<Answer>(
+  { database, statements, write, clock }: Parts,
+  target: Target,
+  decide: (snapshot: Snapshot) => Verdict<Answer>,
+): Promise<Decided<Answer>> {
+  const [instance, binding, predecessor] = [
+    keyOf(target.instanceId),
+    optionalKey(target.bindingId),
+    optionalKey(target.predecessorId),
+  ]
+  const keys = { instance, binding, predecessor }
+  const now = clock.now()
+  const assumed = now === undefined ? undefined : decideForNew(now, decide)
+  let seen: SqlRow | undefined
+  if (now === undefined || assumed?.change === undefined)
+    [seen] = await database.run(statements.look, [instance, binding, predecessor])
+  else {
+    seen = await write({ ...keys, version: null, now, change: fromChange(assumed.change) })
+    clock.learn(Number(seen?.now))
+    if (seen?.outcome === 'written') return assumed
+  }
+  for (let round = 0; round < rounds; round += 1) {
+    const snapshot = toSnapshot(seen)
+    clock.learn(snapshot.now)
+    const verdict = decide(snapshot)
+    if (verdict.change === undefined) return verdict
+    seen = await write({ ...keys, version: text(seen?.version), now: null, change: fromChange(verdict.change) })
+    if (seen?.outcome === 'written') return verdict
+  }
+  throw contended()
+}
+
+/** The verdict on an id that nobody has heard of, where that is a new instance; any other has to be looked at first. */
+function decideForNew<Answer>(
+  now: number,
+  decide: (snapshot: Snapshot) => Verdict<Answer>,
+): Verdict<Answer> | undefined {
+  try {
+    const verdict = decide({ now, liveBindings: 0, busyBindings: 0 })
+    return verdict.change?.instance === undefined ? undefined : verdict
+  } catch {
+    return undefined
+  }
+}
+
+/** Answers what was written, or undefined where the lease is lost. */
+export async function finish(
+  { lookHeld, write }: Parts,
+  lease: Lease,
+  decide: (snapshot: Finishing) => Change,
+): Promise<Change | undefined> {
+  const [id, fence] = [keyOf(lease.operationId), lease.fence]
+  let seen = (await lookHeld(lease)) ?? undefined
+  for (let round = 0; round < rounds; round += 1) {
+    const own = [inner(seen?.operation), inner(seen?.binding_operation)].find(row => row?.id === id)
+    if (own === undefined || own.fence !== fence || own.state !== 'running') return undefined
+    const change = decide({ ...toSnapshot(seen), finishing: toOperation(own) })
+    seen = await write({
+      instance: text(own.instance_id),
+      binding: columnText(own.binding_id),
+      predecessor: columnText(inner(seen?.binding)?.predecessor_id),
+      version: text(seen?.version),
+      now: null,
+      change: fromChange(change),
+    })
+    if (seen?.outcome === 'written') return change
+  }
+  throw contended()
+}
+
+/** Each round that is lost is one that another replica has won; so many in a row mean that something is wrong. */
+const rounds = 200
+
+function contended(): StoreUnavailableError {
+  return new StoreUnavailableError(`the instance was changed ${rounds} times while a change of it was decided`)
+}
+
+function toSnapshot(row: SqlRow | undefined): Snapshot {
+  if (row === undefined) throw new Error('the ledger gave no snapshot')
+  const [instance, binding, predecessor] = [inner(row.instance), inner(row.binding), inner(row.predecessor)]
+  const [operation, bindingOperation] = [inner(row.operation), inner(row.binding_operation)]
+  return {
+    now: Number(row.now),
+    ...(instance === undefined ? {} : { instance: toInstance(instance) }),
+    ...(operation === undefined ? {} : { operation: toOperation(operation) }),
+    ...(binding === undefined ? {} : { binding: toBinding(binding) }),
+    ...(bindingOperation === undefined ? {} : { bindingOperation: toOperation(bindingOperation) }),
+    ...(predecessor === undefined ? {} : { predecessor: toBinding(predecessor) }),
+    liveBindings: Number(row.live),
+    busyBindings: Number(row.busy),
+  }
+}
+
+function optionalKey(id: string | undefined): string | null {
+  return id === undefined ? null : keyOf(id)
+}
+
+function columnText(value: unknown): string | null {
+  return typeof value === 'string' ? value : null
+}

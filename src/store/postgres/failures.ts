@@ -1,0 +1,87 @@
+/**
+ * What the errors of the driver mean to those who use the store. None is passed on as it is: what the server says about a
+ * failed statement may hold the values of the row.
+ */
+import { StoreUnavailableError } from '../../store.ts'
+import { PostgresOpenError, type PostgresOpenFailure } from './errors.ts'
+
+export function toStoreError(error: unknown, name: string): Error {
+  const said = serverError(error)
+  if (said === undefined)
+    return new StoreUnavailableError(`${name} does not answer (${messageOf(error)}). What it accepted is not lost`)
+  if (said.code === raised) return new Error(said.message)
+  const reason = unavailable(said.code)
+  if (reason !== undefined) return new StoreUnavailableError(`${name} can't be used: ${reason} (${said.code})`)
+  const rule = said.constraint === undefined ? '' : `, ${said.constraint}`
+  return new Error(
+    `the ledger refused a change: ${conditions[said.code] ?? 'the statement failed'} (${said.code}${rule})`,
+  )
+}
+
+/** The same while the store is being opened: there the operator is listening. */
+export function toOpenError(error: unknown, name: string): unknown {
+  if (error instanceof PostgresOpenError) return error
+  const said = serverError(error)
+  if (said === undefined)
+    return new PostgresOpenError(
+      'unreachable',
+      `${name} can't be reached (${messageOf(error)}): look whether the server runs, at its address and at the network`,
+    )
+  const [failure, advice] = openFailures.find(([, , codes]) => codes.test(said.code)) ?? []
+  if (failure === undefined)
+    return new PostgresOpenError('unsuitable-server', `${name} can't be used: ${said.message} (${said.code})`)
+  return new PostgresOpenError(failure, `${name} can't be used: ${said.message} (${said.code}). ${advice}`)
+}
+
+/** Whether the connection may be used again: the server answered, and did not say good-bye. */
+export function isUsableAfter(error: unknown): boolean {
+  const said = serverError(error)
+  return said !== undefined && said.severity === 'ERROR'
+}
+
+const raised = 'P0001'
+
+/** Class 08 connection, 25006 a standby, 28 login, 3D and 3F gone, 40 to be repeated, 53 resources, 55P03 and 57 stopped, 58 system. */
+function unavailable(code: string): string | undefined {
+  if (code === '53100') return 'its disk is full. Nothing that was accepted is lost; make room, and it works again'
+  if (code === '53300')
+    return 'it has no free connections. Raise its max_connections, or lower the pool of each replica'
+  if (code === '57014') return 'it did not finish a statement in time'
+  if (code === '25006') return 'it is read-only. Name the primary server'
+  if (/^28/.test(code)) return 'it refuses the login. Look at user and password'
+  if (/^(08|3D|3F|40|53|57|58)/.test(code) || code === '55P03') return 'it stopped, or is overloaded'
+  return undefined
+}
+
+const conditions: Record<string, string> = {
+  '23503': 'a row that it refers to is not there',
+  '23505': 'another active operation, or row, stands in its place',
+  '22021': 'a text that PostgreSQL can not hold',
+}
+
+const openFailures: readonly (readonly [failure: PostgresOpenFailure, advice: string, codes: RegExp])[] = [
+  ['refused', 'Look at the user, the password and the pg_hba.conf of the server', /^28/],
+  ['refused', 'Create the database, or name another one', /^3D/],
+  ['no-rights', 'Give the user the right to create the schema, or run the pending migrations as its owner', /^42501$/],
+  ['unreachable', 'Start again when it is up, or has room', /^(08|53|57)/],
+]
+
+interface ServerError {
+  readonly severity: string
+  readonly code: string
+  readonly message: string
+  readonly constraint?: string
+}
+
+function serverError(error: unknown): ServerError | undefined {
+  if (!(error instanceof Error)) return undefined
+  const { severity, code } = error as { severity?: unknown; code?: unknown }
+  return typeof severity === 'string' && typeof code === 'string' ? (error as Error & ServerError) : undefined
+}
+
+function messageOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  // A host with several addresses: one error for each, and none of its own.
+  if (error instanceof AggregateError && error.message === '') return error.errors.map(messageOf).join(', ')
+  return error.message
+}

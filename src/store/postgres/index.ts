@@ -1,0 +1,10 @@
+/** Many replicas on one PostgreSQL: leases by SKIP LOCKED, times by the database's clock, wake-ups by LISTEN and NOTIFY. */
+export { PostgresOpenError, type PostgresOpenFailure } from './errors.ts'
+export {
+  applyMigrations,
+  type MigrationTarget,
+  migrationScript,
+  openPostgresStore,
+  type PostgresStoreOptions,
+  pendingMigrations,
+} from './open.ts'

@@ -1,0 +1,123 @@
+import type { Clock } from '../../clock.ts'
+import type { WakeUp } from '../../store.ts'
+import type { Connection } from './driver.ts'
+
+export interface ListenerParts {
+  readonly connect: () => Connection
+  readonly channel: string
+  readonly clock: Clock
+  readonly onWakeUp: (wakeUp: WakeUp) => void
+  readonly onTrouble: (error: Error) => void
+}
+
+export interface Listener {
+  /** Tells the other replicas, soon. */
+  tell(wakeUps: readonly WakeUp[]): void
+  close(): Promise<void>
+}
+
+/**
+ * Hears the other replicas' wake-ups and tells them ours, on one connection of its own that it opens again for as long as
+ * it takes. Everything here is a hint: what is lost while there is no connection, others find by looking.
+ *
+ * Ours are sent after the commit that they tell of, many at once, and not inside it: a transaction that has notified holds
+ * a lock on the whole server until its commit is on the disk, so that no two of them could commit together.
+ */
+export async function startListener(parts: ListenerParts): Promise<Listener> {
+  const { connect, channel, clock, onWakeUp, onTrouble } = parts
+  const waiting = new Set<string>()
+  let connection: Connection | undefined
+  let resting = false
+  let failures = 0
+  let closed = false
+  let cancelRest = () => {}
+  let cancelRetry = () => {}
+
+  async function listen(): Promise<void> {
+    const candidate = connect()
+    let over = false
+    const lose = (error: Error) => {
+      if (over) return
+      over = true
+      connection = undefined
+      waiting.clear()
+      candidate.end().catch(() => {})
+      if (closed) return
+      failures += 1
+      if (failures === 1) onTrouble(error)
+      cancelRetry = clock.after(Math.min(100 * 2 ** (failures - 1), longestPauseMs), () => void listen())
+    }
+    candidate.on('error', lose)
+    candidate.on('end', () => lose(new Error('the connection was ended')))
+    candidate.on('notification', ({ processId, payload = '' }) => {
+      const wakeUp = processId === candidate.processID ? undefined : fromPayload(payload)
+      if (wakeUp !== undefined) onWakeUp(wakeUp)
+    })
+    try {
+      await candidate.connect()
+      await candidate.query({ text: `listen "${channel}"` })
+    } catch (error) {
+      lose(error instanceof Error ? error : new Error(String(error)))
+      return
+    }
+    if (over) return
+    if (closed) return void candidate.end().catch(() => {})
+    connection = candidate
+    // Work may have come while nobody listened.
+    if (failures > 0) onWakeUp({ type: 'work' })
+    failures = 0
+  }
+
+  function flush(): void {
+    if (connection === undefined || resting || waiting.size === 0) return
+    resting = true
+    const values = [channel, [...waiting]]
+    waiting.clear()
+    const rest = () => {
+      cancelRest = clock.after(restMs, () => {
+        resting = false
+        flush()
+      })
+    }
+    const text = 'select pg_notify($1, payload) from unnest($2::text[]) payload'
+    connection.query({ text, values }).then(rest, rest)
+  }
+
+  await listen()
+  return {
+    tell(wakeUps) {
+      if (connection === undefined) return
+      for (const wakeUp of wakeUps) if (waiting.size < mostWaiting) waiting.add(toPayload(wakeUp))
+      waiting.delete(unsayable)
+      flush()
+    },
+    async close() {
+      closed = true
+      cancelRest()
+      cancelRetry()
+      const last = connection
+      connection = undefined
+      await last?.end().catch(() => {})
+    },
+  }
+}
+
+const longestPauseMs = 10_000
+/** Between two messages: under load, one tells of many. */
+const restMs = 20
+const mostWaiting = 1_000
+/** PostgreSQL takes less than 8,000 bytes; our ids are far shorter. */
+const longestPayload = 2_000
+const unsayable = ''
+const finished = 'finished '
+
+function toPayload(wakeUp: WakeUp): string {
+  if (wakeUp.type === 'work') return 'work'
+  const payload = `${finished}${wakeUp.operationId}`
+  return payload.length > longestPayload || payload.includes('\u0000') ? unsayable : payload
+}
+
+function fromPayload(payload: string): WakeUp | undefined {
+  if (payload === 'work') return { type: 'work' }
+  return payload.startsWith(finished) ? { type: 'finished', operationId: payload.slice(finished.length) } : undefined
+}

@@ -1,0 +1,71 @@
+import type { Connection } from './driver.ts'
+import { PostgresOpenError } from './errors.ts'
+import { migrations } from './migrations.ts'
+
+/** What is to be run, in this order, to bring the schema to this release. Changes nothing. */
+export async function findPending(connection: Connection, schema: string, patienceMs: number): Promise<string[]> {
+  const quoted = `"${schema}"`
+  const { exists, ours, tables } = await look(connection, schema, patienceMs)
+  if (!ours && tables > 0)
+    throw new PostgresOpenError(
+      'foreign-schema',
+      `the schema ${schema} holds tables of another program: name an empty schema, or one that is not there yet`,
+    )
+  const version = ours ? await readVersion(connection, quoted, patienceMs) : 0
+  if (version > migrations.length)
+    throw new PostgresOpenError(
+      'newer-version',
+      `the schema ${schema} was written by a newer release (its version is ${version}, this release knows ` +
+        `${migrations.length}): start that release, or put back the backup made before the upgrade`,
+    )
+  const steps = migrations.slice(version).map((migration, index) => {
+    const number = version + index + 1
+    return `${migration(quoted).trim()}\n\ninsert into ${quoted}.migration (number) values (${number});`
+  })
+  return [...(exists ? [] : [`create schema ${quoted};`]), ...steps]
+}
+
+/**
+ * Brings the schema to this release, all or nothing. The lock lets replicas that start together do it one after the other;
+ * where nothing is pending none is taken, and the user needs no right to change the schema.
+ */
+export async function migrate(connection: Connection, schema: string, patienceMs: number): Promise<number> {
+  if ((await findPending(connection, schema, patienceMs)).length === 0) return 0
+  await connection.query({ text: 'begin' })
+  await connection.query({ text: 'set local statement_timeout = 0' })
+  await connection.query({ text: lockForMigration(schema) })
+  const pending = await findPending(connection, schema, patienceMs)
+  for (const text of pending) await connection.query({ text })
+  await connection.query({ text: 'commit' })
+  return pending.length
+}
+
+/** One at a time for each schema, until the transaction ends. A schema's name needs no quoting. */
+export function lockForMigration(schema: string): string {
+  return `select pg_advisory_xact_lock(hashtextextended('purser migration ${schema}', 0))`
+}
+
+interface Found {
+  readonly exists: boolean
+  readonly ours: boolean
+  readonly tables: number
+}
+
+async function look(connection: Connection, schema: string, patienceMs: number): Promise<Found> {
+  const { rows } = await connection.query({
+    text: `select count(distinct n.oid)::integer as schemas, count(c.oid)::integer as tables,
+        coalesce(bool_or(c.relname = 'migration'), false) as ours
+      from pg_namespace n left join pg_class c on c.relnamespace = n.oid and c.relkind in ('r', 'p')
+      where n.nspname = $1`,
+    values: [schema],
+    query_timeout: patienceMs,
+  })
+  const [row] = rows
+  return { exists: Number(row?.schemas) > 0, ours: row?.ours === true, tables: Number(row?.tables) }
+}
+
+async function readVersion(connection: Connection, quoted: string, patienceMs: number): Promise<number> {
+  const text = `select coalesce(max(number), 0) as version from ${quoted}.migration`
+  const { rows } = await connection.query({ text, query_timeout: patienceMs })
+  return Number(rows[0]?.version)
+}

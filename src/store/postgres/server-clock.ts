@@ -1,0 +1,23 @@
+import type { Clock } from '../../clock.ts'
+
+/** What this process knows of the database's clock without asking it. */
+export interface ServerClock {
+  /** The database has just answered, and said that it was this time. */
+  learn(now: number): void
+  /** Never later than it is there, as long as both clocks go; undefined before the first answer. */
+  now(): number | undefined
+}
+
+export function createServerClock(clock: Clock): ServerClock {
+  let latest: { readonly now: number; readonly heardAt: number } | undefined
+  return {
+    learn(now) {
+      latest = { now, heardAt: clock.now() }
+    },
+    now() {
+      if (latest === undefined) return undefined
+      // The answer was on its way for a while, and of two times in whole milliseconds up to one is missing between them.
+      return latest.now + Math.max(0, clock.now() - latest.heardAt - 1)
+    },
+  }
+}

@@ -1,0 +1,47 @@
+import { decideShared, type SharedResource, type SharedVerdict, type SharedWish } from '../../domain/shared-claim.ts'
+import type { Lease } from '../../store.ts'
+import { StoreUnavailableError } from '../../store.ts'
+import type { Database } from './database.ts'
+import type { SqlRow } from './driver.ts'
+import { keyOf } from './keys.ts'
+import { text } from './rows.ts'
+import type { Statements } from './statements.ts'
+
+/** Looks, decides, and writes if nothing has changed since, as decide.ts does. */
+export async function share(
+  database: Database,
+  statements: Statements,
+  lease: Lease,
+  name: string,
+  wish: SharedWish,
+): Promise<SharedVerdict['answer'] | undefined> {
+  const operationId = keyOf(lease.operationId)
+  const key = keyOf(name)
+  const keys = [operationId, lease.fence, key]
+  let [seen] = await database.run(statements.lookShared, keys)
+  for (let round = 0; round < rounds; round += 1) {
+    if (seen === undefined) return undefined
+    const { answer, row, claim } = decideShared(wish, {
+      row: toShared(key, seen),
+      operationId,
+      otherClaims: Number(seen.other_claims),
+      holderAlive: seen.holder_alive === true,
+    })
+    const values = [...keys, text(seen.version), row.phase, row.holder ?? null, claim ?? null]
+    const [written] = await database.run(statements.share, values)
+    if (written?.outcome === 'written') return answer
+    seen = written
+  }
+  throw new StoreUnavailableError(`a shared resource was changed ${rounds} times while a claim on it was decided`)
+}
+
+const rounds = 200
+
+function toShared(key: string, { phase, holder }: SqlRow): SharedResource {
+  if (typeof phase !== 'string') return { key, phase: 'absent' }
+  return {
+    key,
+    phase: phase as SharedResource['phase'],
+    ...(typeof holder === 'string' ? { holder } : {}),
+  }
+}

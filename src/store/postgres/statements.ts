@@ -1,0 +1,105 @@
+export interface Statement {
+  readonly name: string
+  readonly text: string
+}
+
+export type Statements = Readonly<Record<keyof ReturnType<typeof texts>, Statement>>
+
+/** Every statement of the store, one for each call. They are named, so that each connection parses and plans them once. */
+export function createStatements(schema: string): Statements {
+  const entries = Object.entries(texts(schema)).map(([name, text]) => [name, { name: `purser_${name}`, text }])
+  return Object.fromEntries(entries) as Statements
+}
+
+function texts(schema: string) {
+  const active = `state in ('queued', 'running')`
+  /** Read once for a statement, and in a form that an index can be searched with. */
+  const clock = `clock as materialized (select ${schema}.now_ms() as now)`
+  return {
+    instance: `select to_json(i) as row from ${schema}.instance i where i.id = $1`,
+    binding: `select to_json(b) as row from ${schema}.binding b where b.instance_id = $1 and b.id = $2`,
+    bindings: `select to_json(b) as row from ${schema}.binding b
+      where b.instance_id = $1 and b.phase <> 'deleted' order by b.seq`,
+    operation: `select to_json(o) as row from ${schema}.operation o where o.id = $1`,
+    history: `select h.doc from ${schema}.history h where h.instance_id = $1 order by h.seq`,
+    dueForObservation: `with ${clock} select i.doc from ${schema}.instance i
+      where i.observe_at <= (select now from clock) order by i.observe_at, i.seq limit $1`,
+    ping: 'select pg_is_in_recovery() as read_only',
+
+    look: `select * from ${schema}.look($1, $2, $3)`,
+    /** No row for a lease that is lost. */
+    lookHeld: `select l.fence::double precision as fence, s.* from unnest($1::text[], $2::bigint[]) as l (id, fence)
+      cross join lateral ${schema}.look_held(l.id, l.fence) s`,
+    write: `select * from ${schema}.write($1, $2, $3, $4, $5, $6)`,
+    writes: `select * from ${schema}.writes($1)`,
+
+    // Locks and writes operation rows only, and waits for none: what somebody else has locked is not to be claimed now.
+    // Fences are taken in the order of the claims. The rows of the first part are the newest; those that the last select
+    // reads are as they were before, hence "not in"; "is not null" is always true and leads to the index.
+    claim: `with ${clock},
+      due as materialized (
+        select o.id, o.state from ${schema}.operation o
+        where o.${active} and o.due_at <= (select now from clock)
+        order by o.due_at, o.seq limit $2 for no key update skip locked
+      ),
+      numbered as materialized (select due.id, due.state, nextval('${schema}.fence') as fence from due),
+      leased as (
+        update ${schema}.operation o
+        set state = 'running', attempt = o.attempt + 1, losses = o.losses + case o.state when 'running' then 1 else 0 end,
+          unclean = o.unclean or o.state = 'running', lease_owner = $1, lease_until = clock.now + $3,
+          fence = numbered.fence, checkpoint_at = coalesce(o.checkpoint_at, clock.now)
+        from numbered, clock where o.id = numbered.id
+        returning o.*, numbered.state = 'running' as taken_over
+      )
+      select clock.now,
+        (select o.due_at from ${schema}.operation o
+          where o.${active} and o.due_at is not null and o.id not in (select id from due)
+          order by o.due_at, o.seq limit 1) as next_at,
+        to_json(leased) as operation, leased.taken_over, to_json(i) as instance, to_json(b) as binding,
+        (select json_agg(to_json(s) order by s.seq) from ${schema}.step s where s.operation_id = leased.id) as steps
+      from clock left join leased on true
+        left join ${schema}.instance i on i.id = leased.instance_id
+        left join ${schema}.binding b on b.instance_id = leased.instance_id and b.id = leased.binding_id
+      order by leased.fence`,
+
+    // Locks in the order of ids, as write() does: two that want the same rows wait for each other in one direction only.
+    renew: `with ${clock},
+      held as materialized (
+        select o.id from unnest($1::text[], $2::bigint[]) as lease (id, fence)
+          cross join clock join ${schema}.operation o on o.id = lease.id and o.fence = lease.fence
+        where o.state = 'running' and o.lease_until > clock.now order by o.id for no key update of o
+      )
+      update ${schema}.operation o set lease_until = clock.now + $3 from held, clock where o.id = held.id
+      returning o.id, o.fence::double precision as fence`,
+    checkpoint: `select ${schema}.checkpoint($1, $2, $3, $4, $5) as held`,
+    checkpoints: `select ${schema}.checkpoints($1)::double precision as fence`,
+    park: `select ${schema}.park($1, $2, $3, $4, $5) as held`,
+    handBack: `select ${schema}.hand_back($1, $2) as opened`,
+
+    // Each chore counts its own fences, under its row's lock. No row: the chore is not to be had.
+    takeChore: `with ${clock}
+      insert into ${schema}.chore as c (name, due_at, owner, started_at, fence, lease_until)
+      select $1, $2, $3, clock.now, 1, clock.now + $4 from clock where $2 <= clock.now
+      on conflict (name) do update set due_at = excluded.due_at, owner = excluded.owner,
+        started_at = excluded.started_at, fence = c.fence + 1, lease_until = excluded.lease_until,
+        finished_at = null, result = null
+      where (c.finished_at is not null and excluded.due_at > c.due_at)
+        or (c.finished_at is null and excluded.due_at >= c.due_at and c.lease_until <= excluded.started_at)
+      returning c.fence::double precision as fence`,
+    renewChore: `with ${clock}
+      update ${schema}.chore c set lease_until = clock.now + $3 from clock
+      where c.name = $1 and c.fence = $2 and c.finished_at is null and c.lease_until > clock.now returning true as held`,
+    finishChore: `update ${schema}.chore c set lease_until = null, finished_at = ${schema}.now_ms(), result = $3
+      where c.name = $1 and c.fence = $2 and c.finished_at is null returning true as held`,
+    /** One row for each; a single one without a name where there is none. */
+    chores: `with ${clock}
+      select clock.now, c.name, c.due_at, c.owner, c.started_at, c.fence::double precision as fence, c.lease_until,
+        c.finished_at, c.result
+      from clock left join ${schema}.chore c on c.name >= '' order by c.name`,
+    cleanUp: `select ${schema}.clean_up($1, $2, $3, $4) as removed`,
+    purge: `select ${schema}.purge($1, $2) as removed`,
+
+    lookShared: `select * from ${schema}.look_shared($1, $2, $3)`,
+    share: `select * from ${schema}.share($1, $2, $3, $4, $5, $6, $7)`,
+  } as const
+}

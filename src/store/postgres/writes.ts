@@ -1,0 +1,70 @@
+import type { Lease } from '../../store.ts'
+import { StoreUnavailableError } from '../../store.ts'
+import type { Database } from './database.ts'
+import type { SqlRow } from './driver.ts'
+import { createGatherer } from './gather.ts'
+import { keyOf } from './keys.ts'
+import type { Statements } from './statements.ts'
+
+/** A decision on its way, as write() takes it. */
+export interface Write {
+  readonly instance: string
+  readonly binding: string | null
+  readonly predecessor: string | null
+  /** What it was decided from; none for a new instance, which was decided at `now` without looking. */
+  readonly version: string | null
+  readonly now: number | null
+  /** The change, as JSON. */
+  readonly change: string
+}
+
+/** Writes it if it still holds. Answers the row of write(): whether it was written, else what there is now. */
+export type Writer = (write: Write) => Promise<SqlRow | undefined>
+
+/** Decisions about different instances go together, as checkpoints do: one round trip and one sync for all of them. */
+export function createWriter({ run }: Database, statements: Statements): Writer {
+  async function writeAlone({ instance, binding, predecessor, version, change, now }: Write) {
+    const [row] = await run(statements.write, [instance, binding, predecessor, version, change, now])
+    return row ?? {}
+  }
+
+  return createGatherer<Write, SqlRow>(lanes, async writes => {
+    const [only] = writes
+    if (only !== undefined && writes.length === 1 && only.version === null) return [await writeAlone(only)]
+    try {
+      const rows = await run(statements.writes, [toRows(writes)])
+      const answers = new Map(rows.map(row => [row.place, row]))
+      // One whose rows are locked is not written: alone it waits for them, and keeps nobody else.
+      return writes.map((write, place) => answers.get(place) ?? writeAlone(write))
+    } catch (error) {
+      // Refused is rolled back: each is told its own answer. One that may have been done is never repeated.
+      if (error instanceof StoreUnavailableError) throw error
+      return writes.map(writeAlone)
+    }
+  })
+}
+
+/** What the end of an operation is decided from; null where the lease is lost. */
+export type HeldReader = (lease: Lease) => Promise<SqlRow | null>
+
+/** Operations that end at the same time are looked at together. */
+export function createHeldReader({ run }: Database, statements: Statements): HeldReader {
+  return createGatherer<Lease, SqlRow | null>(lanes, async leases => {
+    const ids = leases.map(({ operationId }) => keyOf(operationId))
+    const rows = await run(statements.lookHeld, [ids, leases.map(({ fence }) => fence)])
+    const answers = new Map(rows.map(row => [row.fence, row]))
+    return leases.map(({ fence }) => answers.get(fence) ?? null)
+  })
+}
+
+/** One is committed while the next is on its way. */
+const lanes = 2
+
+/** The changes are JSON already. */
+function toRows(writes: readonly Write[]): string {
+  const rows = writes.map(({ change, ...keys }, place) => {
+    const head = JSON.stringify({ place, ...keys })
+    return `${head.slice(0, -1)},"change":${change}}`
+  })
+  return `[${rows.join(',')}]`
+}

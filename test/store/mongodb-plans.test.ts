@@ -1,0 +1,210 @@
+import { expect, it } from 'vitest'
+import { openMongoStore } from '../../src/store/mongodb/index.ts'
+import type { Store } from '../../src/store.ts'
+import {
+  bind,
+  bindingRow,
+  claimOne,
+  finish,
+  instanceRow,
+  leaseMs,
+  leaseOf,
+  operationRow,
+  provision,
+  standing,
+  stepRow,
+  supersede,
+} from '../../src/testing/store-contract/rows.ts'
+import type { MongoServer } from '../servers/mongodb.ts'
+import { describeMongo, withClient, withStores } from './mongodb-subject.ts'
+
+const crowd = 300
+const far = 9_000_000_000_000
+
+/** What the server notes of each statement while its profiler is on. */
+interface Profiled {
+  readonly op: string
+  readonly ns: string
+  readonly planSummary?: string
+  readonly docsExamined?: number
+  readonly keysExamined?: number
+  readonly command: { readonly writeConcern?: Concern; readonly readConcern?: Concern }
+}
+
+interface Concern {
+  readonly w?: unknown
+  readonly level?: unknown
+}
+
+describeMongo('mongodb: the work behind a call', server => {
+  it('finds its documents by an index, however many there are', async () => {
+    await withStores(server(), 1, async ([store], database) => {
+      if (store === undefined) throw new Error('no store')
+      await fill(store)
+      const profile = await profiled(server(), database, () => callEverything(store))
+      expect(profile.length).toBeGreaterThan(40)
+      expect(profile.filter(({ planSummary }) => planSummary?.includes('COLLSCAN')).map(shown)).toEqual([])
+      const greedy = profile.filter(({ docsExamined = 0, keysExamined = 0 }) => docsExamined + keysExamined > crowd / 3)
+      expect(greedy.map(shown)).toEqual([])
+    })
+  })
+
+  it('asks a majority for every answer, whatever the URL says', async () => {
+    const lax = server().url.replace('?', '?w=0&journal=false&readConcernLevel=local&readPreference=secondary&')
+    await withStores(
+      server(),
+      1,
+      async ([store], database) => {
+        if (store === undefined) throw new Error('no store')
+        await provision(store, 'i')
+        const lease = leaseOf(await claimOne(store))
+        const profile = await profiled(server(), database, async () => {
+          await store.checkpoint(lease, { description: 'd' })
+          await store.instance('i')
+          await finish(store, lease)
+        })
+        const concerns = profile
+          .flatMap(({ command }) => [command.writeConcern, command.readConcern])
+          .filter(concern => concern !== undefined)
+        expect(concerns).toContainEqual(expect.objectContaining({ w: 'majority', j: true }))
+        expect(concerns).toContainEqual({ level: 'majority' })
+        expect(concerns).toContainEqual(expect.objectContaining({ level: 'snapshot' }))
+        expect(concerns.filter(({ w, level }) => w === 0 || level === 'local')).toEqual([])
+      },
+      { url: lax },
+    )
+  })
+
+  it('goes by the server’s clock', async () => {
+    await withStores(server(), 1, async ([store]) => {
+      if (store === undefined) throw new Error('no store')
+      const clock = () =>
+        withClient(server(), async client => Number((await client.db().command({ hello: 1 })).localTime))
+      const before = await clock()
+      const seen = await store.accept({ instanceId: 'i' }, ({ now }) => ({ answer: now }))
+      await provision(store, 'i')
+      const { operation } = await claimOne(store)
+      const after = await clock()
+      expect(seen).toBeGreaterThanOrEqual(before)
+      expect(operation.leaseUntil).toBeGreaterThanOrEqual(seen + leaseMs)
+      expect(operation.leaseUntil).toBeLessThanOrEqual(after + leaseMs)
+    })
+  })
+
+  it('is named by its hosts and its database, and keeps brokers of other prefixes apart', async () => {
+    await withStores(server(), 1, async ([store], database) => {
+      if (store === undefined) throw new Error('no store')
+      expect(store.name).toMatch(new RegExp(`^mongodb://127\\.0\\.0\\.1:\\d+/${database}$`))
+      const other = await openMongoStore({ url: server().url, database, prefix: 'other_' })
+      await provision(store, 'i')
+      expect([await other.instance('i'), (await other.claim('w', 5, leaseMs)).claims]).toEqual([undefined, []])
+      await other.close()
+    })
+  })
+})
+
+/** The statements on the ledger's collections that the calls lead to. */
+function profiled(server: MongoServer, database: string, calls: () => Promise<void>): Promise<readonly Profiled[]> {
+  return withClient(server, async client => {
+    const db = client.db(database)
+    await db.command({ profile: 2 })
+    await calls()
+    await db.command({ profile: 0 })
+    return db
+      .collection<Profiled>('system.profile')
+      .find({ ns: /purser_/ })
+      .toArray()
+  })
+}
+
+/** Many neighbours of every kind, none of which the calls are about. */
+async function fill(store: Store): Promise<void> {
+  await Promise.all(
+    Array.from({ length: crowd }, async (_, index) => {
+      const id = `neighbour ${index}`
+      await standing(store, id, { observeAt: far })
+      await bind(store, id, 'b', { notBefore: far, drains: 'something' })
+      await store.accept({ instanceId: id }, () => ({
+        answer: 0,
+        change: {
+          bindings: [bindingRow(id, 'old', { phase: 'deleted', deletedAt: far })],
+          // The latest one of a live instance, which every clean-up has to leave, and one that is too young for it.
+          operations: [
+            operationRow(`${id}:provision`, id, { state: 'succeeded', finishedAt: 1 }),
+            operationRow(`${id}:update`, id, { state: 'succeeded', finishedAt: far }),
+          ],
+          history: [{ at: 1, type: 'accepted', instanceId: id }],
+        },
+      }))
+    }),
+  )
+}
+
+async function callEverything(store: Store): Promise<void> {
+  await provision(store, 'i')
+  const lease = leaseOf(await claimOne(store))
+  await store.renew([lease, { ...lease, fence: 0 }], leaseMs)
+  await store.checkpoint(lease, { step: stepRow('one'), state: { a: 1 } })
+  await store.share(lease, 'key', 'acquire')
+  await store.share(lease, 'key', 'settle')
+  await store.park(lease, { until: 0 })
+  const again = leaseOf(await claimOne(store))
+  await supersede(store, 'i', 'delete')
+  await store.handBack(again)
+  await finish(store, leaseOf(await claimOne(store)))
+  await bind(store, 'i', 'b')
+  const bound = leaseOf(await claimOne(store))
+  await store.checkpoint(bound, { state: { b: 1 } })
+  await finish(store, bound)
+  await store.accept({ instanceId: 'i', bindingId: 'b', predecessorId: 'p' }, () => ({
+    answer: 0,
+    change: {
+      instance: instanceRow('i', { observeAt: 1 }),
+      forget: ['i:provision'],
+      history: [{ at: 1, type: 'healed', instanceId: 'i' }],
+    },
+  }))
+  await store.claim('w', 5, leaseMs)
+  await store.instance('i')
+  await store.binding('i', 'b')
+  await store.bindings('i')
+  await store.operation('delete')
+  await store.history('i')
+  await store.dueForObservation(5)
+  await store.ping()
+  await upkeep(store)
+}
+
+async function upkeep(store: Store): Promise<void> {
+  const lease = await store.takeChore('sweep', 1, 'w', leaseMs)
+  if (lease === undefined) throw new Error('the chore was not to be had')
+  await store.takeChore('sweep', 1, 'w', leaseMs)
+  await store.renewChore(lease, leaseMs)
+  await store.finishChore(lease, { ok: true, message: 'm' })
+  await store.chores()
+  await store.accept({ instanceId: 'home' }, () => ({
+    answer: 0,
+    change: {
+      instance: instanceRow('home', { phase: 'ready' }),
+      bindings: [bindingRow('home', 'b', { phase: 'deleted', deletedAt: 1 })],
+      operations: [operationRow('home:bind', 'home', { bindingId: 'b', state: 'succeeded', finishedAt: 1 })],
+    },
+  }))
+  await store.accept({ instanceId: 'gone' }, () => ({
+    answer: 0,
+    change: {
+      instance: instanceRow('gone', { phase: 'deleted', deletedAt: 1 }),
+      bindings: [bindingRow('gone', 'b', { phase: 'deleted', deletedAt: 1 })],
+      operations: [operationRow('gone:provision', 'gone', { state: 'failed', finishedAt: 1 })],
+      history: [{ at: 1, type: 'failed', instanceId: 'gone' }],
+    },
+  }))
+  const wanted = { states: ['succeeded', 'failed', 'superseded'], before: far - 1, max: 10 } as const
+  expect(await store.cleanUp({ ...wanted, of: 'instances' })).toBe(1)
+  expect(await store.cleanUp({ ...wanted, of: 'bindings' })).toBe(1)
+  expect(await store.purge(far - 1, 10)).toBe(2)
+}
+
+function shown({ op, ns, planSummary, docsExamined, keysExamined, command }: Profiled): string {
+  return `${op} ${ns} ${planSummary} docs ${docsExamined} keys ${keysExamined} ${JSON.stringify(command).slice(0, 300)}`
+}

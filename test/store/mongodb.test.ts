@@ -1,0 +1,19 @@
+import { openWith } from '../../src/store/mongodb/open.ts'
+import type { StoreSubject } from '../../src/testing/store-contract.ts'
+import { createVirtualClock } from '../../src/testing/virtual-clock.ts'
+import type { MongoServer } from '../servers/mongodb.ts'
+import { describeMongo, dropDatabase, newDatabase } from './mongodb-subject.ts'
+import { runStoreContract } from './run-contract.ts'
+
+describeMongo('mongodb', server => runStoreContract('mongodb', () => createSubject(server())))
+
+function createSubject(server: MongoServer): StoreSubject {
+  const database = newDatabase()
+  const clock = createVirtualClock()
+  return {
+    clock,
+    durable: true,
+    open: () => openWith({ url: server.url, database }, () => ({ $literal: clock.now() })),
+    destroy: () => dropDatabase(server, database),
+  }
+}

@@ -1,0 +1,195 @@
+import { expect, it, onTestFinished } from 'vitest'
+import { systemClock } from '../../src/clock.ts'
+import { connectionConfig, parseAddress } from '../../src/store/postgres/connection.ts'
+import { createDatabase } from '../../src/store/postgres/database.ts'
+import { loadLibrary } from '../../src/store/postgres/driver.ts'
+import { createPostgresStore } from '../../src/store/postgres/postgres-store.ts'
+import { createServerClock } from '../../src/store/postgres/server-clock.ts'
+import { createStatements } from '../../src/store/postgres/statements.ts'
+import { createWakeUps } from '../../src/store/wake-ups.ts'
+import {
+  finish,
+  instanceRow,
+  leaseOf,
+  operationRow,
+  provision,
+  stepRow,
+} from '../../src/testing/store-contract/rows.ts'
+import type { PostgresServer } from '../servers/postgres.ts'
+import { connect, describePostgres, newSchema, openStore, patient } from './postgres-subject.ts'
+
+const leaseMs = 600_000
+
+describePostgres('postgres: many calls, few round trips', server => {
+  it('accepts a new instance in one statement, and one that is there in two', async () => {
+    const { store, calls } = await openCounted(server)
+    await store.claim('w', 1, leaseMs)
+    expect(await calls(() => provision(store, 'new'))).toEqual({ look: 0, write: 1 })
+    const update = () =>
+      store.accept({ instanceId: 'new' }, ({ instance }) => ({ answer: 0, change: change(instance) }))
+    expect(await calls(update)).toEqual({ look: 1, write: 1 })
+  })
+
+  it('shows a decision about a new instance what is there, where there is one', async () => {
+    const { store } = await openCounted(server)
+    await provision(store, 'i')
+    const seen: unknown[] = []
+    const answer = await store.accept({ instanceId: 'i' }, ({ instance, operation }) => {
+      seen.push(instance?.id)
+      if (operation !== undefined) return { answer: operation.id }
+      return { answer: 'o', change: { instance: instanceRow('i'), operations: [operationRow('o', 'i')] } }
+    })
+    expect(answer).toBe('i:provision')
+    expect(seen).toEqual([undefined, 'i'])
+    expect(await store.operation('o')).toBeUndefined()
+  })
+
+  it.each([
+    ['ahead', 3_600_000],
+    ['back', -3_600_000],
+  ])('decides again where the database’s clock has jumped %s', async (_, jump) => {
+    const { store, schema } = await openCounted(server)
+    await store.claim('w', 1, leaseMs)
+    const admin = await connect(server.url)
+    await admin.query({
+      text: `create or replace function ${schema}.now_ms() returns double precision language sql volatile as $$
+        select floor(extract(epoch from clock_timestamp()) * 1000)::double precision + ${jump} $$`,
+    })
+    await admin.end()
+    const times: number[] = []
+    await store.accept({ instanceId: 'i' }, ({ now }) => {
+      times.push(now)
+      return { answer: now, change: { instance: instanceRow('i'), operations: [operationRow('o', 'i')] } }
+    })
+    expect(times).toHaveLength(2)
+    const [first = 0, second = 0] = times
+    expect(Math.abs(second - first - jump)).toBeLessThan(600_000)
+    expect(second).toBeLessThanOrEqual((await store.claim('w', 1, leaseMs)).now)
+  })
+
+  it('writes the checkpoints of many operations together, each with its own answer', async () => {
+    const { store, leases } = await openHeld(server, 40)
+    const [lost, done] = leases.slice(0, 2)
+    if (lost === undefined || done === undefined) throw new Error('no leases')
+    await store.checkpoint(done, { step: stepRow('s') })
+    await finish(store, lost)
+    const answers = await Promise.allSettled(leases.map(lease => store.checkpoint(lease, { step: stepRow('s') })))
+    expect(answers[0]).toEqual({ status: 'fulfilled', value: false })
+    expect(answers[1]).toMatchObject({ status: 'rejected', reason: { message: expect.stringContaining('is done') } })
+    expect(answers.slice(2)).toEqual(leases.slice(2).map(() => ({ status: 'fulfilled', value: true })))
+  })
+
+  it('lets locked rows keep nobody else: neither checkpoints nor ends', async () => {
+    // Those that would wait for a lock in vain end after this time.
+    const { store, schema, leases } = await openHeld(server, 30, 15_000)
+    const locked = leases.slice(0, 2)
+    const admin = await connect(server.url)
+    const lock = (table: string, ids: readonly string[]) =>
+      admin.query({ text: `begin; select 1 from ${schema}.${table} where id in ('${ids.join("', '")}') for update` })
+
+    // As many as there are lanes, and the first that come: each is on its way when the others follow.
+    await lock(
+      'operation',
+      locked.map(({ operationId }) => operationId),
+    )
+    const checkpoints = leases.map(lease => store.checkpoint(lease, { step: stepRow('s') }))
+    expect(await Promise.all(checkpoints.slice(2))).toEqual(leases.slice(2).map(() => true))
+    await admin.query({ text: 'rollback' })
+    expect(await Promise.all(checkpoints)).toEqual(leases.map(() => true))
+
+    await lock('instance', ['i0', 'i1'])
+    const ends = leases.map(lease => finish(store, lease))
+    expect(await Promise.all(ends.slice(2))).toEqual(leases.slice(2).map(() => true))
+    await admin.query({ text: 'rollback' })
+    await admin.end()
+    expect(await Promise.all(ends)).toEqual(leases.map(() => true))
+  })
+
+  it('refuses one of many accepts alone', async () => {
+    const { store } = await openCounted(server)
+    await provision(store, 'taken')
+    const accepts = Array.from({ length: 20 }, (_, index) =>
+      store.accept({ instanceId: `i${index}` }, () => ({
+        answer: index,
+        change: {
+          instance: instanceRow(`i${index}`),
+          // The row that it refers to is not there.
+          operations: [operationRow(`o${index}`, index === 7 ? 'nobody' : `i${index}`)],
+        },
+      })),
+    )
+    const answers = await Promise.allSettled(accepts)
+    expect(answers.map(({ status }, index) => (status === 'rejected' ? index : -1)).filter(at => at >= 0)).toEqual([7])
+    expect(await store.instance('i7')).toBeUndefined()
+    expect((await store.claim('w', 100, leaseMs)).claims).toHaveLength(20)
+  })
+
+  it('ends in no deadlock, with renewals of the same rows in another order', async () => {
+    const { store, leases } = await openHeld(server, 40)
+    for (let round = 0; round < 10; round += 1) {
+      const held = await Promise.all([
+        store.renew([...leases].reverse(), leaseMs),
+        ...leases.map(lease => store.checkpoint(lease, { description: `round ${round}` })),
+        store.renew(leases, leaseMs),
+        ...leases.map((_, index) =>
+          store.accept({ instanceId: `i${index}` }, ({ instance }) => ({ answer: true, change: change(instance) })),
+        ),
+      ])
+      expect(held.slice(1).includes(false)).toBe(false)
+    }
+    expect(new Set(await Promise.all(leases.map(lease => finish(store, lease))))).toEqual(new Set([true]))
+  })
+})
+
+function change(instance: ReturnType<typeof instanceRow> | undefined) {
+  return instance === undefined ? {} : { instance: { ...instance, updatedAt: instance.updatedAt + 1 } }
+}
+
+async function openHeld(server: PostgresServer, count: number, statementTimeoutMs?: number) {
+  const { store, schema } = await openCounted(server, statementTimeoutMs)
+  await Promise.all(Array.from({ length: count }, (_, index) => provision(store, `i${index}`)))
+  const { claims } = await store.claim('w', count, leaseMs)
+  const leases = claims.map(leaseOf).sort((one, other) => number(one.operationId) - number(other.operationId))
+  expect(leases).toHaveLength(count)
+  return { store, schema, leases }
+}
+
+function number(operationId: string): number {
+  return Number(/\d+/.exec(operationId)?.[0])
+}
+
+/** `calls` counts the statements of a decision that the work sends. */
+async function openCounted({ url }: PostgresServer, statementTimeoutMs = patient.statementTimeoutMs) {
+  const schema = newSchema()
+  await (await openStore({ url, schema })).close()
+  const { Pool } = await loadLibrary()
+  const config = connectionConfig(parseAddress(url), { ...patient, statementTimeoutMs })
+  const pool = new Pool({ ...config, max: 5, idleTimeoutMillis: 60_000, query_timeout: 120_000 })
+  const database = createDatabase(pool, 'counted')
+  const counts = { look: 0, write: 0 }
+  const store = createPostgresStore({
+    name: 'counted',
+    database: {
+      ...database,
+      run(statement, values) {
+        if (statement.name === 'purser_look') counts.look += 1
+        if (/^purser_writes?$/.test(statement.name)) counts.write += 1
+        return database.run(statement, values)
+      },
+    },
+    statements: createStatements(`"${schema}"`),
+    clock: createServerClock(systemClock),
+    wakeUps: createWakeUps(),
+    listener: { tell() {}, close: async () => {} },
+  })
+  onTestFinished(() => store.close())
+  return {
+    store,
+    schema,
+    async calls(work: () => Promise<unknown>) {
+      const before = { ...counts }
+      await work()
+      return { look: counts.look - before.look, write: counts.write - before.write }
+    },
+  }
+}

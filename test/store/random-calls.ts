@@ -1,0 +1,227 @@
+/** Random sequences of calls, and a player that makes them on a store, for comparing one store with another. */
+import fc from 'fast-check'
+import type { SharedWish } from '../../src/domain/shared-claim.ts'
+import type { ChoreLease, CleanUp, Instance, Lease, Snapshot, Store } from '../../src/store.ts'
+import {
+  bindingRow,
+  finish,
+  instanceRow,
+  operationRow,
+  stepRow,
+  supersede,
+  view,
+} from '../../src/testing/store-contract/rows.ts'
+
+const instanceIds = ['i', 'j', 'k']
+const leaseMs = 1000
+
+/** Leases are named by their place in the list of all that were given, the latest first. */
+type Call =
+  | { type: 'provision' | 'supersede' | 'update'; instanceId: string; delay: number }
+  | { type: 'bind' | 'unbind'; instanceId: string; bindingId: string }
+  | { type: 'bury'; instanceId: string; unclean: number }
+  | { type: 'refuse' | 'observe'; instanceId: string }
+  | { type: 'claim'; max: number }
+  | { type: 'renew' | 'finish' | 'forget' | 'handBack'; lease: number }
+  | { type: 'checkpoint'; lease: number; step?: string; done: boolean; state?: number }
+  | { type: 'park'; lease: number; delay: number; step?: string }
+  | { type: 'share'; lease: number; key: string; wish: SharedWish }
+  | { type: 'takeChore'; name: string; late: number }
+  | { type: 'renewChore' | 'finishChore'; lease: number }
+  | { type: 'cleanUp'; of: CleanUp['of']; states: CleanUp['states']; age: number }
+  | { type: 'purge'; age: number }
+
+export interface Round {
+  readonly calls: readonly Call[]
+  /** How much time passes afterwards. */
+  readonly pause: number
+}
+
+const instanceId = fc.constantFrom(...instanceIds)
+const lease = fc.nat({ max: 8 })
+const delay = fc.constantFrom(0, 1, 500, 2000)
+const step = fc.constantFrom('one', 'two')
+const claim = fc.record({ type: fc.constant('claim'), max: fc.nat({ max: 3 }) })
+const call = fc.oneof(
+  fc.record({ type: fc.constantFrom('provision', 'supersede', 'update'), instanceId, delay }),
+  fc.record({ type: fc.constantFrom('bind', 'unbind'), instanceId, bindingId: fc.constantFrom('b', 'c') }),
+  fc.record({ type: fc.constant('bury'), instanceId, unclean: fc.constantFrom(0, 0, 500) }),
+  fc.record({ type: fc.constantFrom('refuse', 'observe'), instanceId }),
+  claim,
+  claim,
+  fc.record({ type: fc.constantFrom('renew', 'finish', 'forget', 'handBack'), lease }),
+  fc.record(
+    { type: fc.constant('checkpoint'), lease, step, done: fc.boolean(), state: fc.nat() },
+    { requiredKeys: ['type', 'lease', 'done'] },
+  ),
+  fc.record({ type: fc.constant('park'), lease, delay, step }, { requiredKeys: ['type', 'lease', 'delay'] }),
+  fc.record({
+    type: fc.constant('share'),
+    lease,
+    key: fc.constantFrom('x', 'y'),
+    wish: fc.constantFrom('acquire', 'release', 'sweep', 'settle'),
+  }),
+  fc.record({ type: fc.constant('takeChore'), name: fc.constantFrom('sweep', 'observe'), late: delay }),
+  fc.record({ type: fc.constantFrom('renewChore', 'finishChore'), lease: fc.nat({ max: 2 }) }),
+  fc.record({
+    type: fc.constant('cleanUp'),
+    of: fc.constantFrom('instances', 'bindings'),
+    states: fc.uniqueArray(fc.constantFrom('succeeded', 'failed', 'superseded'), { minLength: 1 }),
+    age: delay,
+  }),
+  fc.record({ type: fc.constant('purge'), age: delay }),
+) as fc.Arbitrary<Call>
+
+export const randomRounds: fc.Arbitrary<Round[]> = fc.array(
+  fc.record({
+    calls: fc.array(call, { minLength: 1, maxLength: 4 }),
+    pause: fc.constantFrom(0, 1, 400, 1000, 2500),
+  }),
+  { maxLength: 25 },
+)
+
+export function createPlayer(store: Store, now: () => number) {
+  const leases: Lease[] = []
+  const chores: ChoreLease[] = []
+  const operationIds = new Set<string>()
+  const wakeUps: string[] = []
+  let accepted = 0
+  store.onWakeUp(wakeUp => wakeUps.push(JSON.stringify(wakeUp)))
+
+  /** A fresh id for each accepted operation, the same on both stores since they are asked in the same order. */
+  function newId(name: string): string {
+    accepted += 1
+    const id = `${name} ${accepted}`
+    operationIds.add(id)
+    return id
+  }
+
+  /** As a request does: a new row of the resource, and its operation, which becomes the latest one. */
+  function put(
+    target: { readonly instanceId: string; readonly bindingId?: string },
+    action: 'provision' | 'bind',
+    delay: number,
+  ) {
+    const { instanceId, bindingId } = target
+    const lastOperationId = newId(action)
+    const resource =
+      bindingId === undefined
+        ? { instance: instanceRow(instanceId, { lastOperationId }) }
+        : { bindings: [bindingRow(instanceId, bindingId, { lastOperationId })] }
+    const operation = operationRow(lastOperationId, instanceId, { action, ...target, notBefore: now() + delay })
+    return store.accept(target, () => ({
+      answer: lastOperationId,
+      change: { ...resource, operations: [operation] },
+    }))
+  }
+
+  const held = (index: number): Lease => leases.at(-1 - index) ?? { operationId: 'none', fence: 1 }
+
+  async function perform(call: Call): Promise<unknown> {
+    switch (call.type) {
+      case 'provision':
+        return put({ instanceId: call.instanceId }, 'provision', call.delay)
+      case 'update': {
+        const notBefore = now() + call.delay
+        const operation = operationRow(newId('update'), call.instanceId, { action: 'update', notBefore })
+        return store.accept({ instanceId: call.instanceId }, snapshot => {
+          if (snapshot.operation !== undefined) return { answer: snapshot }
+          const event = { at: snapshot.now, type: 'accepted', instanceId: call.instanceId } as const
+          return { answer: snapshot, change: { operations: [operation], history: [event] } }
+        })
+      }
+      case 'supersede':
+        return supersede(store, call.instanceId, newId('delete'))
+      case 'bind':
+        return put({ instanceId: call.instanceId, bindingId: call.bindingId }, 'bind', 0)
+      case 'unbind':
+        return store.accept({ instanceId: call.instanceId, bindingId: call.bindingId }, ({ binding, now }) => ({
+          answer: binding,
+          ...(binding && { change: { bindings: [{ ...binding, phase: 'deleted', deletedAt: now }] } }),
+        }))
+      case 'bury':
+        return store.accept({ instanceId: call.instanceId }, snapshot => ({
+          answer: snapshot,
+          ...(snapshot.instance && { change: { instance: tombstone(snapshot, snapshot.instance, call.unclean) } }),
+        }))
+      case 'refuse':
+        return store.accept({ instanceId: call.instanceId }, () => {
+          throw new Error('refused')
+        })
+      case 'observe':
+        return store.accept({ instanceId: call.instanceId, bindingId: 'b', predecessorId: 'c' }, snapshot => ({
+          answer: snapshot,
+          ...(snapshot.instance && { change: { instance: { ...snapshot.instance, observeAt: snapshot.now } } }),
+        }))
+      case 'claim': {
+        const result = await store.claim('w', call.max, leaseMs)
+        for (const { operation } of result.claims) leases.push({ operationId: operation.id, fence: operation.fence })
+        return result
+      }
+      case 'renew':
+        return store.renew([held(call.lease), held(call.lease + 1)], leaseMs)
+      case 'finish':
+        return finish(store, held(call.lease))
+      case 'forget':
+        return store.finish(held(call.lease), ({ finishing }) => ({ forget: [finishing.id] }))
+      case 'handBack':
+        return store.handBack(held(call.lease))
+      case 'checkpoint':
+        return store.checkpoint(held(call.lease), {
+          ...(call.step && { step: stepRow(call.step, { state: call.done ? 'done' : 'failed', output: call.state }) }),
+          ...(call.state !== undefined && { state: { value: call.state }, description: `${call.state}` }),
+        })
+      case 'park':
+        return store.park(held(call.lease), {
+          until: now() + call.delay,
+          ...(call.step && { step: stepRow(call.step, { state: 'failed' }) }),
+        })
+      case 'share':
+        return store.share(held(call.lease), call.key, call.wish)
+      case 'takeChore': {
+        const taken = await store.takeChore(call.name, now() - call.late, 'w', leaseMs)
+        if (taken !== undefined) chores.push(taken)
+        return taken
+      }
+      case 'renewChore':
+        return store.renewChore(chores.at(-1 - call.lease) ?? { name: 'none', fence: 1 }, leaseMs)
+      case 'finishChore':
+        return store.finishChore(chores.at(-1 - call.lease) ?? { name: 'none', fence: 1 }, { ok: true, message: 'm' })
+      // All at once: which of two that ended at the same time goes first is not promised.
+      case 'cleanUp':
+        return store.cleanUp({ of: call.of, states: call.states, before: now() - call.age, max: 1000 })
+      case 'purge':
+        return store.purge(now() - call.age, 1000)
+    }
+  }
+
+  const outcome = (call: Call) =>
+    perform(call).then(
+      value => ({ value }),
+      () => 'rejected',
+    )
+
+  return {
+    /** One call after the other. Of an error only that it was one, since each store has its own words. */
+    async play(calls: readonly Call[]): Promise<unknown[]> {
+      const outcomes: unknown[] = []
+      for (const call of calls) outcomes.push(await outcome(call))
+      return outcomes
+    },
+    /** Without waiting for one before the next is made, for stores that do them in that order all the same. */
+    playAtOnce: (calls: readonly Call[]): Promise<unknown[]> => Promise.all(calls.map(outcome)),
+    async everything(): Promise<unknown> {
+      return {
+        views: await Promise.all(instanceIds.map(id => view(store, id, ...operationIds))),
+        observed: [...(await store.dueForObservation(10))].sort(),
+        wakeUps,
+        chores: (await store.chores()).chores,
+      }
+    },
+  }
+}
+
+/** Deleted, whoever may still be at work on it: a purge has to look. */
+function tombstone({ now }: Snapshot, instance: Instance, unclean: number): Instance {
+  return { ...instance, phase: 'deleted', deletedAt: now, ...(unclean > 0 && { uncleanUntil: now + unclean }) }
+}

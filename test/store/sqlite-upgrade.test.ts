@@ -1,0 +1,125 @@
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import type { Driver } from '../../src/store/sqlite/driver.ts'
+import { migrations } from '../../src/store/sqlite/migrations.ts'
+import { openWith } from '../../src/store/sqlite/open.ts'
+import type { Binding, Instance, Operation } from '../../src/store.ts'
+import {
+  bindingRow,
+  claimOne,
+  finish,
+  instanceRow,
+  leaseOf,
+  operationRow,
+} from '../../src/testing/store-contract/rows.ts'
+import { createVirtualClock } from '../../src/testing/virtual-clock.ts'
+import { describeDrivers, testFolder } from './sqlite-drivers.ts'
+
+const clock = createVirtualClock(1_000)
+
+/** Rows as the first release wrote them. */
+const instances = [
+  instanceRow('live', { phase: 'ready', lastOperationId: 'live:update', state: { a: 'ä' } }),
+  instanceRow('busy', { phase: 'updating', lastOperationId: 'busy:update' }),
+  instanceRow('gone', { phase: 'deleted', lastOperationId: 'gone:delete', deletedAt: 50 }),
+  instanceRow('unclean', { phase: 'deleted', lastOperationId: 'none', deletedAt: 50, uncleanUntil: 2_000 }),
+]
+const bindings = [
+  bindingRow('live', 'b', { phase: 'ready', lastOperationId: 'live:bind', result: { credentials: { password: 'p' } } }),
+  bindingRow('live', 'old', { phase: 'deleted', lastOperationId: 'live:unbind', deletedAt: 40 }),
+  bindingRow('gone', 'b', { phase: 'deleted', lastOperationId: 'gone:unbind', deletedAt: 40 }),
+]
+const ended = (id: string, overrides: Partial<Operation> = {}) =>
+  operationRow(id, id.split(':')[0] ?? '', { state: 'succeeded', finishedAt: 30, fence: 3, ...overrides })
+const operations = [
+  ended('live:provision'),
+  ended('live:update'),
+  ended('live:bind', { bindingId: 'b' }),
+  ended('live:unbind', { bindingId: 'old' }),
+  ended('busy:provision', { state: 'failed', finishedAt: 20 }),
+  operationRow('busy:update', 'busy', { action: 'update', fence: 4 }),
+  ended('gone:delete'),
+  ended('gone:unbind', { bindingId: 'b' }),
+]
+
+describeDrivers('sqlite: a database of the first release', driver => {
+  it('keeps its rows, and is cleaned up and purged as any other', async () => {
+    const file = join(testFolder(), 'ledger.db')
+    writeFirstRelease(driver, file)
+    const store = openWith(driver, { file, clock })
+    for (const row of instances) expect(await store.instance(row.id)).toEqual(row)
+    for (const row of bindings) expect(await store.binding(row.instanceId, row.id)).toEqual(row)
+    for (const row of operations) expect(await store.operation(row.id)).toEqual(row)
+
+    const wanted = { states: ['succeeded', 'failed', 'superseded'], before: 500, max: 1 } as const
+    expect(await store.cleanUp({ ...wanted, of: 'instances' })).toBe(1)
+    expect(await store.operation('busy:provision')).toBeUndefined()
+    expect(await store.cleanUp({ ...wanted, of: 'instances', max: 100 })).toBe(2)
+    expect(await store.cleanUp({ ...wanted, of: 'bindings', max: 100 })).toBe(2)
+    const left = await Promise.all(operations.map(({ id }) => store.operation(id)))
+    expect(left.map(row => row?.id).filter(Boolean)).toEqual(['live:update', 'live:bind', 'busy:update'])
+
+    expect(await store.purge(500, 100)).toBe(2)
+    const remaining = await Promise.all(instances.map(({ id }) => store.instance(id)))
+    expect(remaining.map(row => row?.id).filter(Boolean)).toEqual(['live', 'busy', 'unclean'])
+    expect(await store.binding('live', 'old')).toBeUndefined()
+
+    const claim = await claimOne(store)
+    expect([claim.operation.id, claim.operation.fence]).toEqual(['busy:update', 5])
+    expect(await finish(store, leaseOf(claim))).toBe(true)
+    expect(await store.takeChore('sweep', 900, 'w', 100)).toEqual({ name: 'sweep', fence: 1 })
+    await store.close()
+  })
+
+  it('is brought up to date once', async () => {
+    const file = join(testFolder(), 'ledger.db')
+    writeFirstRelease(driver, file)
+    for (const _ of [1, 2]) await openWith(driver, { file, clock }).close()
+    const database = driver.open(file)
+    expect(database.prepare('pragma user_version').get()?.user_version).toBe(migrations.length)
+    database.close()
+  })
+})
+
+function writeFirstRelease(driver: Driver, file: string): void {
+  const database = driver.open(file)
+  database.exec(`${migrations[0]} pragma application_id = ${0x50757273}; pragma user_version = 1`)
+  const put = (sql: string, values: readonly (string | number | null)[]) => database.prepare(sql).run(...values)
+  for (const { parameters, state, ...doc } of instances satisfies Instance[])
+    put('insert into instance (id, observe_at, doc, sealed) values (?, ?, ?, ?)', [
+      doc.id,
+      null,
+      JSON.stringify(doc),
+      JSON.stringify({ parameters, state }),
+    ])
+  for (const { parameters, state, result, ...doc } of bindings satisfies Binding[])
+    put('insert into binding (instance_id, id, phase, doc, sealed) values (?, ?, ?, ?, ?)', [
+      doc.instanceId,
+      doc.id,
+      doc.phase,
+      JSON.stringify(doc),
+      JSON.stringify({ parameters, state, result }),
+    ])
+  for (const operation of operations) {
+    const { state, attempt, losses, notBefore, fence, unclean, input, ...doc } = operation
+    put(
+      `insert into operation (id, instance_id, binding_id, state, attempt, losses, not_before, fence, unclean, doc, sealed)
+        values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      [
+        doc.id,
+        doc.instanceId,
+        doc.bindingId ?? null,
+        state,
+        attempt,
+        losses,
+        notBefore,
+        fence,
+        unclean ? 1 : 0,
+        JSON.stringify(doc),
+        JSON.stringify({ input }),
+      ],
+    )
+  }
+  database.exec(`update counter set value = 4`)
+  database.close()
+}
