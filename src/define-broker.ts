@@ -8,13 +8,15 @@ import { toFastifyPlugin } from './http/fastify.ts'
 import { toFetch } from './http/fetch.ts'
 import type { HttpApp } from './http/message.ts'
 import type { Observer } from './observer.ts'
-import { openStore } from './server/open-store.ts'
+import { type LedgerOptions, openStore } from './server/open-store.ts'
 import { type Runtime, startRuntime } from './server/runtime.ts'
 
 /** How a broker runs inside an application that is not ours. `purser serve` takes all of this from its configuration. */
 export interface EmbeddingOptions {
-  /** `memory:` (the default, forgets) or `sqlite:<file>`. */
+  /** `memory:` (the default, forgets), `sqlite:<file>`, `postgres://…` or `mongodb://…`. */
   readonly store?: string
+  /** For a store on a database server. */
+  readonly ledger?: LedgerOptions
   /** Who may call; without one everybody may, so the application must guard the routes itself. */
   readonly authenticator?: Authenticator
   readonly settings?: Partial<BrokerSettings>
@@ -62,7 +64,10 @@ function toPlugin(app: HttpApp, start: () => Promise<Runtime>, close: () => Prom
 }
 
 async function startEmbedded(definition: BrokerDefinition, embed: EmbeddingOptions): Promise<Runtime> {
-  const store = await openStore(embed.store ?? 'memory:', systemClock)
+  const store = await openStore(embed.store ?? 'memory:', systemClock, {
+    ...embed.ledger,
+    ...(embed.observer === undefined ? {} : { observer: embed.observer }),
+  })
   try {
     return await startRuntime({
       definition,

@@ -29,10 +29,11 @@ export {
   type ServiceDefinition,
 } from './author/define-service.ts'
 export type { BindResult, Endpoint, ObserveResult, ProvisionResult, VolumeMount } from './author/results.ts'
-export type { BrokerSettings } from './broker/settings.ts'
+export type { BrokerSettings, ChoreSettings, CleanUpSettings } from './broker/settings.ts'
 export { type DefinedBroker, defineBroker, type EmbeddingOptions } from './define-broker.ts'
 export type { Duration } from './domain/duration.ts'
 export type { Call } from './engine/call.ts'
 export { TerminalError, type TerminalErrorOptions } from './engine/errors.ts'
 export type { Wait } from './engine/work.ts'
 export type { Offering, Plan } from './protocol/catalog.ts'
+export type { LedgerOptions } from './server/open-store.ts'

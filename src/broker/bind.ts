@@ -63,7 +63,7 @@ export async function bind(
   const answer = await broker.store.accept(target, snapshot => decideBind(snapshot, intent))
   if (answer.kind === 'exists') return answer
   if (!answer.wait) return { kind: 'accepted', operation: answer.operation.id }
-  await waitForEnd(broker, answer.operation.id)
+  await waitForEnd(broker, answer.operation)
   return { kind: 'created', binding: (await broker.store.binding(instanceId, bindingId)) ?? answer.binding }
 }
 

@@ -10,6 +10,8 @@ export interface Broker {
   readonly services: ServiceIndex
   readonly store: Store
   readonly clock: Clock
+  /** The store's clock, as well as it is known here: what the ledger's times are compared with. */
+  readonly storeNow: () => number
   readonly observer: Observer
   readonly settings: BrokerSettings
   /** Aborted when the process stops: requests that wait for an operation are let go. */

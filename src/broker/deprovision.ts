@@ -35,6 +35,6 @@ export async function deprovision(
     return { kind: 'deleted' }
   }
   if (!answer.wait) return { kind: 'accepted', operation: answer.operation.id }
-  await waitForEnd(broker, answer.operation.id)
+  await waitForEnd(broker, answer.operation)
   return { kind: 'deleted' }
 }

@@ -4,10 +4,13 @@ import type { Broker, Caller } from './broker.ts'
 
 /** What a poll is answered with. */
 export interface Polled {
-  readonly operation: Operation
+  readonly operation: PolledOperation
   /** Whole seconds until there can be news; absent once it has ended. */
   readonly retryAfter?: number
 }
+
+/** What an answer needs of an operation; a tombstone knows as much of the deletion that made it. */
+export type PolledOperation = Pick<Operation, 'action' | 'state' | 'description' | 'error'>
 
 /** GET …/last_operation of an instance, or of a binding. Reads, and does nothing else: no poll, no difference. */
 export async function lastOperation(
@@ -16,7 +19,7 @@ export async function lastOperation(
   target: { readonly instanceId: string; readonly bindingId?: string },
   operationId: string | undefined,
 ): Promise<Polled> {
-  const { store, settings, clock } = broker
+  const { store, settings, storeNow } = broker
   const named = operationId === undefined ? undefined : await store.operation(operationId)
   const instance = await store.instance(target.instanceId)
   const visible = instance !== undefined && instance.platform === caller.platform
@@ -30,11 +33,11 @@ export async function lastOperation(
   const belongs = named?.instanceId === target.instanceId && named.bindingId === target.bindingId
   const operation = belongs && isPlatforms(named) ? named : await store.operation(resource.lastOperationId)
   if (resource.phase === 'deleted' && isDeletion(operation) && operation?.state !== 'failed') {
-    const forgotten = clock.now() - (resource.deletedAt ?? 0) > settings.rememberDeletedMs
+    const forgotten = storeNow() - (resource.deletedAt ?? 0) > settings.rememberDeletedMs
     if (forgotten || settings.pollAfterDelete === 'gone') throw gone(target)
   }
-  if (operation === undefined) throw unknown(target)
-  return { operation, ...retryAfter(operation, clock.now()) }
+  if (operation === undefined) return { operation: deletionOf(target, resource.phase) }
+  return { operation, ...retryAfter(operation, storeNow()) }
 }
 
 /** Observations and sweeps are the broker's own business. */
@@ -44,6 +47,16 @@ function isPlatforms(operation: Operation): boolean {
 
 function isDeletion(operation: Operation | undefined): boolean {
   return operation === undefined || operation.action === 'deprovision' || operation.action === 'unbind'
+}
+
+/**
+ * The operation was cleaned up, which happens to the latest one of a resource only when that is deleted. Where it was not
+ * yet when it was read, it has changed since: a platform polls again.
+ */
+function deletionOf(target: { readonly bindingId?: string }, phase: string): PolledOperation {
+  if (phase !== 'deleted')
+    throw new BrokerError('ConcurrencyError', 'It changed while it was read. Repeat the request.')
+  return { action: target.bindingId === undefined ? 'deprovision' : 'unbind', state: 'succeeded' }
 }
 
 /** A parked operation can have no news before it is due; a running one is asked less often the longer it takes. */

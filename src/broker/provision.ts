@@ -53,7 +53,7 @@ export async function provision(
   const answer = await broker.store.accept({ instanceId }, snapshot => decideProvision(snapshot, intent))
   if (answer.kind === 'exists') return answer
   if (answer.wait) {
-    await waitForEnd(broker, answer.operation.id)
+    await waitForEnd(broker, answer.operation)
     return { kind: 'created', instance: (await broker.store.instance(instanceId)) ?? answer.instance }
   }
   const promised = promisedDashboard(service, answer.instance, caller.baseUrl())

@@ -16,6 +16,29 @@ export interface BrokerSettings {
   readonly observeEveryMs: number
   readonly timeoutsMs: Readonly<Record<'provision' | 'update' | 'deprovision' | 'bind' | 'unbind', number>>
   readonly retry: RetryPolicy
+  readonly chores: ChoreSettings
+}
+
+/** When upkeep is done. Patterns are cron patterns of 5 or 6 fields; `-` means off. What is left out has its default. */
+export interface ChoreSettings {
+  /** The IANA name of the time zone that patterns are read in; `UTC`. */
+  readonly timeZone?: string
+  /** Looks for due observations; every five seconds, where a service has `observe`. */
+  readonly observe?: string
+  /** Removes what was deleted `purgeAfterMs` ago; every hour. */
+  readonly sweep?: string
+  /** Thirty days; never shorter than `rememberDeletedMs`. */
+  readonly purgeAfterMs?: number
+  /** Removes finished operations; off. */
+  readonly cleanUp?: { readonly instances?: CleanUpSettings; readonly bindings?: CleanUpSettings }
+}
+
+export interface CleanUpSettings {
+  /** How long ago an operation has ended at least; three days. */
+  readonly ageMs?: number
+  readonly all?: string
+  readonly succeeded?: string
+  readonly failed?: string
 }
 
 export const defaultSettings: BrokerSettings = {
@@ -38,4 +61,5 @@ export const defaultSettings: BrokerSettings = {
     unbind: 86_400_000,
   },
   retry: { initialMs: 1_000, factor: 2, maxMs: 60_000 },
+  chores: {},
 }

@@ -39,6 +39,6 @@ export async function unbind(
     return { kind: 'deleted' }
   }
   if (!answer.wait) return { kind: 'accepted', operation: answer.operation.id }
-  await waitForEnd(broker, answer.operation.id)
+  await waitForEnd(broker, answer.operation)
   return { kind: 'deleted' }
 }

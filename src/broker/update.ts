@@ -42,7 +42,7 @@ export async function update(
   }
 }
 
-/** Undefined where the instance's plan changed under this request: then it is judged against the new one. */
+/** Undefined where the instance's plan or parameters changed under this request: then it is judged against the new ones. */
 async function updateFrom(
   broker: Broker,
   caller: Caller,
@@ -54,7 +54,8 @@ async function updateFrom(
   const targetPlanId = request.planId ?? instance.planId
   const target = service.plans.get(targetPlanId)
   const present = service.plans.get(instance.planId)
-  const parameters = await mergedParameters((target ?? service).schemas, instance, request.parameters)
+  const changesPlan = targetPlanId !== instance.planId
+  const parameters = await mergedParameters((target ?? service).schemas, instance, request.parameters, changesPlan)
   const attributes: JsonObject = {
     planId: request.planId,
     parameters: request.parameters,
@@ -79,6 +80,7 @@ async function updateFrom(
     planUpdateable: present === undefined || isPlanUpdateable(service.offering, present.plan),
     ...(context === undefined ? {} : { context }),
     hasParameters: request.parameters !== undefined,
+    mergedInto: instance.parameters,
     parameters,
     ...(request.maintenanceVersion === undefined ? {} : { requestedMaintenance: request.maintenanceVersion }),
     ...(catalogMaintenance === undefined ? {} : { catalogMaintenance }),
@@ -90,7 +92,7 @@ async function updateFrom(
   if (answer.kind === 'stale') return undefined
   if (answer.kind === 'unchanged') return answer
   if (answer.wait) {
-    await waitForEnd(broker, answer.operation.id)
+    await waitForEnd(broker, answer.operation)
     return { kind: 'updated', instance: (await broker.store.instance(instance.id)) ?? answer.instance }
   }
   const promised = updatedDashboard(service, answer.instance, answer.operation, caller.baseUrl())
@@ -104,14 +106,16 @@ async function updateFrom(
 
 /**
  * An update names the top-level fields it changes; the others stay. Without an update schema of its own, what the update
- * leads to has to satisfy the create schema.
+ * leads to has to satisfy the create schema: that of the plan it leads to, also where only the plan changes.
  */
 async function mergedParameters(
   { update, updateDerived, create }: ServiceSchemas,
   instance: Instance,
   requested: JsonObject | undefined,
+  changesPlan: boolean,
 ): Promise<() => JsonObject> {
-  if (requested === undefined) return () => instance.parameters
+  if (requested === undefined)
+    return changesPlan && updateDerived ? checkParameters(create, instance.parameters) : () => instance.parameters
   const asked = await checkParameters(update, requested)
   const whole = await checkParameters(updateDerived ? create : undefined, { ...instance.parameters, ...requested })
   return () => {

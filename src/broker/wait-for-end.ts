@@ -7,15 +7,16 @@ import type { Broker } from './broker.ts'
  * A synchronous request waits on the same durable operation that an asynchronous one would poll. Resolves when it has
  * succeeded. A client that hangs up, or a timeout here, does not end the operation: a later DELETE does.
  */
-export async function waitForEnd(broker: Broker, operationId: string): Promise<Operation> {
+export async function waitForEnd(broker: Broker, operation: Operation): Promise<void> {
   const { store, clock, settings, stopping } = broker
-  const ended = await awaitOperation(operationId, {
+  const ended = await awaitOperation(operation.id, {
     store,
     clock,
     timeoutMs: settings.syncTimeoutMs,
     signal: stopping,
   })
-  if (ended?.state === 'succeeded') return ended
+  if (ended === 'gone') return explainMissing(broker, operation)
+  if (ended?.state === 'succeeded') return
   if (ended?.state === 'failed') throw failure(ended)
   if (ended?.state === 'superseded')
     throw new BrokerError('ConcurrencyError', 'A deletion has taken over from this request.')
@@ -27,6 +28,15 @@ export async function waitForEnd(broker: Broker, operationId: string): Promise<O
     'StillRunning',
     'The operation is still running. Poll its last_operation, or repeat the request with accepts_incomplete=true.',
   )
+}
+
+/** Cleaned up between its end and our look: a deletion that has succeeded, or one that something else came after. */
+async function explainMissing({ store }: Broker, { action, instanceId, bindingId }: Operation): Promise<void> {
+  const resource =
+    bindingId === undefined ? await store.instance(instanceId) : await store.binding(instanceId, bindingId)
+  const deletes = action === 'deprovision' || action === 'unbind'
+  if (deletes && (resource === undefined || resource.phase === 'deleted')) return
+  throw new BrokerError('ConcurrencyError', 'Another request has taken over from this one. Repeat it.')
 }
 
 function failure({ action, error, description }: Operation): BrokerError {

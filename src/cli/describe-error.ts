@@ -15,14 +15,22 @@ export function describeError(error: unknown, style: Style): DescribedError {
     return { text: renderError({ what: error.what, why, next: error.next }, style), exitCode: exitCodeOf(error) }
   }
   if (mistakes.has(error.name)) return { text: renderListing(error.message, style), exitCode: 2 }
-  if (obstacles.has(error.name)) return { text: renderListing(error.message, style), exitCode: 1 }
+  if (obstacles.has(error.name)) return { text: renderListing(error.message, style), exitCode: obstacleCode(error) }
   return describeDefect(error.message, error.stack ?? '', style)
 }
 
 /** What the user has to correct. */
 const mistakes = new Set(['ConfigError', 'CatalogError', 'StartError', 'StoreUrlError'])
 /** What stands in the way of a right command. */
-const obstacles = new Set(['ListenError', 'SqliteOpenError'])
+const obstacles = new Set([
+  'ListenError',
+  'SqliteOpenError',
+  'PostgresOpenError',
+  'MongoOpenError',
+  'StoreUnavailableError',
+])
+/** Of what keeps a store from being opened, what the configuration says wrong. */
+const badSettings = new Set<unknown>(['bad-url', 'bad-schema', 'bad-prefix'])
 
 function hasParts(error: Error): error is Error & { what: string; why: string; next: string } {
   return ['what', 'why', 'next'].every(part => part in error)
@@ -31,6 +39,10 @@ function hasParts(error: Error): error is Error & { what: string; why: string; n
 function exitCodeOf(error: Error): 1 | 2 {
   if ('exitCode' in error && (error.exitCode === 1 || error.exitCode === 2)) return error.exitCode
   return mistakes.has(error.name) ? 2 : 1
+}
+
+function obstacleCode(error: Error): 1 | 2 {
+  return 'failure' in error && badSettings.has(error.failure) ? 2 : 1
 }
 
 function describeDefect(why: string, stack: string, style: Style): DescribedError {

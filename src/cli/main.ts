@@ -1,10 +1,12 @@
 import { Command, CommanderError } from 'commander'
 import { defineBindCommand } from './commands/bind.ts'
 import { defineCatalogCommand } from './commands/catalog.ts'
+import { defineChoresCommand } from './commands/chores.ts'
 import { defineCredentialsCommand } from './commands/credentials.ts'
 import { defineDeprovisionCommand } from './commands/deprovision.ts'
 import { defineHashPasswordCommand } from './commands/hash-password.ts'
 import { defineInitCommand } from './commands/init.ts'
+import { defineMigrateCommand } from './commands/migrate.ts'
 import { defineProvisionCommand } from './commands/provision.ts'
 import { defineServeCommand } from './commands/serve.ts'
 import { defineStatusCommand } from './commands/status.ts'
@@ -65,6 +67,7 @@ function createProgram(io: CliIo): Command {
   defineServeCommand(program, io)
   defineInitCommand(program, io)
   defineHashPasswordCommand(program, io)
+  defineMigrateCommand(program, io)
   program.commandsGroup("A platform's verbs, against any broker:")
   defineCatalogCommand(program, io)
   defineProvisionCommand(program, io)
@@ -74,5 +77,7 @@ function createProgram(io: CliIo): Command {
   defineUnbindCommand(program, io)
   defineDeprovisionCommand(program, io)
   defineStatusCommand(program, io)
+  program.commandsGroup('Upkeep, for operators of a Purser broker:')
+  defineChoresCommand(program, io)
   return program
 }

@@ -29,6 +29,9 @@ const errorAdvice: Readonly<Record<string, string>> = {
     'Wait until the running operation has ended (purser status <instance> shows it), then repeat the command.',
   MaintenanceInfoConflict: 'Read the catalog again (purser catalog): its maintenance version has changed.',
   RequiresApp: 'This service binds applications only; use the platform on which the application runs.',
+  ChoreRunning: 'Wait until it has ended (purser chores list shows it), then repeat the command.',
+  UnknownChore: 'purser chores list shows the chores there are.',
+  Forbidden: 'Use the credentials of a user that has the role, or add it to auth.basic[].roles of the broker.',
   BindingsExist: 'Remove the bindings first (purser unbind <instance> <binding>).',
 }
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import type { OsbClient } from '../client/index.ts'
-import { createOsbClient } from '../client/index.ts'
+import type { AdminClient, OsbClient, OsbClientOptions } from '../client/index.ts'
+import { createAdminClient, createOsbClient } from '../client/index.ts'
 import type { JsonObject } from '../protocol/json.ts'
 import { wrongUsage } from './cli-error.ts'
 import type { CliIo } from './io.ts'
@@ -21,6 +21,8 @@ export interface ConnectionOptions {
 export interface Session {
   readonly io: CliIo
   readonly client: OsbClient
+  /** For operators' commands. */
+  readonly admin: AdminClient
   readonly memory: Memory
   /** Prints the result: the object for `--output json`, else the text. */
   print(result: object, text: string): void
@@ -31,10 +33,11 @@ export interface Session {
 const defaultUrl = 'http://127.0.0.1:8080'
 
 export function openSession(io: CliIo, options: ConnectionOptions, requestTimeout?: number): Session {
-  const client = connect(io, options, requestTimeout)
+  const { client, admin } = connect(io, options, requestTimeout)
   return {
     io,
     client,
+    admin,
     memory: createMemory(io, client.url),
     print(result, text) {
       io.stdout.write(options.output === 'json' ? renderJson(result) : text)
@@ -50,16 +53,21 @@ export function present(value: Record<string, JsonObject[string] | null>): JsonO
   return Object.fromEntries(Object.entries(value).filter(([, part]) => part !== undefined && part !== null))
 }
 
-function connect(io: CliIo, options: ConnectionOptions, timeout: number | undefined): OsbClient {
+function connect(
+  io: CliIo,
+  options: ConnectionOptions,
+  timeout: number | undefined,
+): Pick<Session, 'client' | 'admin'> {
   const url = options.url ?? io.env.PURSER_URL ?? defaultUrl
+  const connection: OsbClientOptions = {
+    url,
+    ...chooseCredentials(io, options),
+    apiVersion: options.apiVersion,
+    requestIdentity: randomUUID,
+    ...(timeout === undefined ? {} : { timeout }),
+  }
   try {
-    return createOsbClient({
-      url,
-      ...chooseCredentials(io, options),
-      apiVersion: options.apiVersion,
-      requestIdentity: randomUUID,
-      ...(timeout === undefined ? {} : { timeout }),
-    })
+    return { client: createOsbClient(connection), admin: createAdminClient(connection) }
   } catch (error) {
     if (!(error instanceof TypeError || error instanceof URIError)) throw error
     throw wrongUsage({

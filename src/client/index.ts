@@ -1,11 +1,13 @@
-/** `purser/client`: the OSB API as a platform speaks it, typed. */
+/** `purser/client`: the OSB API as a platform speaks it, and Purser's own API for operators, typed. */
+export { type AdminClient, type ChoreBody, createAdminClient, type StartedRun } from './admin-client.ts'
 export { OsbConnectionError } from './connection-error.ts'
 export type { PolledAction } from './judge-poll.ts'
-export type { AsyncCallOptions, CallOptions, OsbClient, OsbClientOptions, OsbResponse } from './osb-client.ts'
+export type { AsyncCallOptions, OsbClient } from './osb-client.ts'
 export { createOsbClient } from './osb-client.ts'
 export type { PollOptions, PollProgress, PollResult, PollTarget } from './poll.ts'
 export { pollUntilDone } from './poll.ts'
 export type { OriginatingIdentity } from './request.ts'
+export type { CallOptions, OsbClientOptions, OsbResponse } from './sender.ts'
 export type {
   BindAnswer,
   BindingData,

@@ -1,4 +1,4 @@
-import type { OsbResponse } from './osb-client.ts'
+import type { OsbResponse } from './sender.ts'
 import type { LastOperation } from './wire.ts'
 
 export type PolledAction = 'provision' | 'update' | 'deprovision' | 'bind' | 'unbind'

@@ -15,6 +15,8 @@ export interface UpdateIntent extends Intent {
   readonly planUpdateable: boolean
   readonly context?: JsonObject
   readonly hasParameters: boolean
+  /** The parameters that the instance had when those of the request were merged into them. */
+  readonly mergedInto: JsonObject
   /** The instance's parameters after the update; throws InvalidParameters. */
   readonly parameters: () => JsonObject
   readonly requestedMaintenance?: string
@@ -43,7 +45,8 @@ export function decideUpdate(snapshot: Snapshot, intent: UpdateIntent): Verdict<
   if (snapshot.busyBindings > 0) throw busy(undefined, 'A binding of the instance')
   if (!instance.created)
     throw new BrokerError('InstanceNotUsable', 'The instance was never created: delete it, or repeat its creation.')
-  if (intent.targetPlanId !== instance.planId && !intent.changesPlan) return { answer: { kind: 'stale' } }
+  const movedOn = intent.targetPlanId !== instance.planId && !intent.changesPlan
+  if (movedOn || !sameJson(intent.mergedInto, instance.parameters)) return { answer: { kind: 'stale' } }
 
   const wait = waits(intent)
   checkMaintenance(intent.requestedMaintenance, intent.catalogMaintenance)
@@ -52,7 +55,7 @@ export function decideUpdate(snapshot: Snapshot, intent: UpdateIntent): Verdict<
     throw new BrokerError('PlanChangeNotSupported', 'The present plan of this instance can not be changed.', {
       updateRepeatable: false,
     })
-  const parameters = intent.hasParameters ? intent.parameters() : instance.parameters
+  const parameters = intent.hasParameters || changesPlan ? intent.parameters() : instance.parameters
   const changesMaintenance =
     intent.requestedMaintenance !== undefined && intent.requestedMaintenance !== instance.maintenanceVersion
   const changesContext = intent.context !== undefined && !sameJson(intent.context, instance.context)

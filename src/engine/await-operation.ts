@@ -6,11 +6,14 @@ import type { Store } from '../store.ts'
 /** How long a waiting request may miss a wake-up (the operation ended on another replica, say). */
 const lookAgainMs = 1_000
 
-/** Waits for an operation to end: undefined if it has not within `timeoutMs`, or when `signal` is aborted. */
+/**
+ * Waits for an operation to end: undefined if it has not within `timeoutMs`, or when `signal` is aborted; `gone` where the
+ * ledger has no such operation (any more).
+ */
 export async function awaitOperation(
   id: string,
   options: { readonly store: Store; readonly clock: Clock; readonly timeoutMs: number; readonly signal: AbortSignal },
-): Promise<Operation | undefined> {
+): Promise<Operation | 'gone' | undefined> {
   const { store, clock, signal } = options
   const deadline = clock.now() + options.timeoutMs
   let wake = new AbortController()
@@ -22,7 +25,8 @@ export async function awaitOperation(
   try {
     while (true) {
       const operation = await store.operation(id)
-      if (operation === undefined || !isActive(operation)) return operation
+      if (operation === undefined) return 'gone'
+      if (!isActive(operation)) return operation
       const left = deadline - clock.now()
       if (left <= 0 || signal.aborted) return undefined
       await sleep(clock, Math.min(left, lookAgainMs), wake.signal)

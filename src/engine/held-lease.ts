@@ -18,6 +18,7 @@ export class HeldLease {
   readonly #controller = new AbortController()
   #until: number
   #cancelTimer: () => void
+  #isSure = true
   #why: Abortion | undefined
 
   constructor(options: {
@@ -54,14 +55,20 @@ export class HeldLease {
   /** The store has extended the lease in answer to a request sent at `sentAt`. */
   renewed(sentAt: number): void {
     this.#until = Math.max(this.#until, sentAt + this.#leaseMs)
+    this.#isSure = true
     this.#cancelTimer()
     this.#cancelTimer = this.#watch()
+  }
+
+  /** The store did not answer somebody: the next call waits until it has answered. */
+  doubt(): void {
+    this.#isSure = false
   }
 
   /** A call of this length fits into the lease, extended first where it must be. */
   async ensure(callMs: number): Promise<void> {
     this.signal.throwIfAborted()
-    if (this.#until - this.#clock.now() >= Math.min(callMs, this.#leaseMs * 0.6)) return
+    if (this.#isSure && this.#until - this.#clock.now() >= Math.min(callMs, this.#leaseMs * 0.6)) return
     const sentAt = this.#clock.now()
     const held = await this.#store.renew([this.lease], this.#leaseMs)
     if (held.length === 0) {

@@ -69,6 +69,7 @@ async function perform(run: Run, work: Work, held: HeldLease, context: RunContex
   if (held.why === 'deadline') return fail(run, work, held, context, timedOut(claim), undefined)
   if (held.why !== undefined) return letGo(run, held, context)
   if (run.retry !== undefined) return parkForRetry(run, held, context)
+  if (run.interrupted) return comeAgain(run, work, held, context)
   if ('error' in ended) return judge(run, work, held, context, ended.error)
   if (isWait(ended.value)) return park(run, held, context, ended.value)
   const policy = work.settlePolicy(held.storeNow())
@@ -86,6 +87,17 @@ async function perform(run: Run, work: Work, held: HeldLease, context: RunContex
 async function letGo({ claim }: Run, held: HeldLease, { store }: RunContext): Promise<void> {
   await store.checkpoint(held.lease, { step: { ...failuresSoFar(claim), error: 'interrupted' } })
   await store.handBack(held.lease)
+}
+
+/**
+ * The ledger did not answer in the middle of the action. That is no failure of the action and counts as none; what it did
+ * last may not be noted, so the ledger is told, as after a stop, that there was something. Where it still does not answer,
+ * the lease runs out.
+ */
+async function comeAgain({ claim }: Run, work: Work, held: HeldLease, { store, random }: RunContext): Promise<void> {
+  const until = held.storeNow() + backOff(work.retry, 1, random())
+  const step = { ...failuresSoFar(claim), error: 'interrupted' }
+  await store.park(held.lease, { until: beforeDeadline(claim, until), description: 'interrupted, trying again', step })
 }
 
 type Ended = { readonly value: ActionResult | Wait } | { readonly error: unknown }

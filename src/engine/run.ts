@@ -3,7 +3,7 @@ import type { Step } from '../domain/operation.ts'
 import { backOff, isExhausted, type RetryPolicy } from '../domain/retry.ts'
 import type { SharedWish } from '../domain/shared-claim.ts'
 import type { JsonObject } from '../protocol/json.ts'
-import type { Claim, Lease, Store } from '../store.ts'
+import { type Claim, type Lease, type Store, StoreUnavailableError } from '../store.ts'
 import { type Call, callWithDeadline } from './call.ts'
 import { isPermanent, messageOf, RunEnded, retryAfterMs, TerminalError } from './errors.ts'
 import type { HeldLease } from './held-lease.ts'
@@ -51,6 +51,7 @@ export class Run {
   readonly #inFlight = new Set<Promise<unknown>>()
   #state: JsonObject
   #retry: Retry | undefined
+  #interrupted = false
   #description: string | undefined
 
   constructor(options: RunOptions) {
@@ -79,6 +80,11 @@ export class Run {
   /** Set when a step has failed for now: the run can only end, whatever the action makes of the error. */
   get retry(): Retry | undefined {
     return this.#retry
+  }
+
+  /** Set when the ledger did not answer: what this run did last may not be noted, so it can only end, and come again. */
+  get interrupted(): boolean {
+    return this.#interrupted
   }
 
   /** What this run has said last. */
@@ -114,7 +120,7 @@ export class Run {
   /** Merges into the resource's state at once, so that a clean-up after a failure knows it too. */
   async saveState(patch: JsonObject): Promise<void> {
     this.#state = toJson({ ...this.#state, ...patch }, 'The state')
-    this.#stillHeld(await this.#store.checkpoint(this.#lease, { state: this.#state }))
+    this.#stillHeld(await this.#answered(this.#store.checkpoint(this.#lease, { state: this.#state })))
   }
 
   /** Shown by the platform while it polls. Not awaited by the action; the end of the run waits for it. */
@@ -122,7 +128,7 @@ export class Run {
     if (description === '' || this.signal.aborted) return
     this.#description = description
     const write = this.#store.checkpoint(this.#lease, { description }).then(held => this.#stillHeld(held))
-    this.#track(write).catch(() => {})
+    this.#track(write).catch(() => this.#held.doubt())
   }
 
   /** Every step that was started has ended, so nothing of this run is under way any more. */
@@ -138,17 +144,17 @@ export class Run {
     if (before?.state === 'done') return before.output as T
     const { output, step } = await this.#attempt(name, fn, options)
     const done: Step = { ...step, state: 'done', ...(output === undefined ? {} : { output }) }
-    this.#stillHeld(await this.#store.checkpoint(this.#lease, { step: done }))
+    this.#stillHeld(await this.#answered(this.#store.checkpoint(this.#lease, { step: done })))
     this.#steps.set(name, done)
     return output
   }
 
   async #shared(wish: Exclude<SharedWish, 'settle'>, key: string, fn: (call: Call) => unknown): Promise<void> {
-    const answer = this.#stillHeld(await this.#store.share(this.#lease, key, wish))
+    const answer = this.#stillHeld(await this.#answered(this.#store.share(this.#lease, key, wish)))
     if (answer === 'ready') return
     if (answer === 'busy') throw this.#retryLater(1_000, `waiting for the shared resource ${key}`)
     await this.#attempt(`${wish} ${key}`, fn, {})
-    this.#stillHeld(await this.#store.share(this.#lease, key, 'settle'))
+    this.#stillHeld(await this.#answered(this.#store.share(this.#lease, key, 'settle')))
   }
 
   /** One call under a deadline. A failure either ends the run for now, or is final and thrown to the action. */
@@ -157,11 +163,11 @@ export class Run {
     fn: (call: Call) => T | Promise<T>,
     options: StepOptions,
   ): Promise<{ readonly output: T; readonly step: Omit<Step, 'state' | 'output'> }> {
-    if (this.#retry !== undefined) throw new RunEnded()
+    if (this.#retry !== undefined || this.#interrupted) throw new RunEnded()
     const timeoutMs = options.timeoutMs ?? this.#callTimeoutMs
     if (timeoutMs > this.#callTimeoutMs)
       throw new TerminalError(`The step "${name}" may take longer than the service's callTimeout: raise that first.`)
-    await this.#held.ensure(timeoutMs)
+    await this.#answered(this.#held.ensure(timeoutMs))
     const { operation } = this.claim
     const before = this.#steps.get(name)
     const attempts = (before?.attempts ?? 0) + 1
@@ -184,7 +190,7 @@ export class Run {
     const policy = options.retry ?? this.#retryPolicy
     const exhausted = isExhausted(policy, step.attempts, step.startedAt, this.#held.storeNow())
     if (isPermanent(error) || exhausted) {
-      this.#stillHeld(await this.#store.checkpoint(this.#lease, { step }))
+      this.#stillHeld(await this.#answered(this.#store.checkpoint(this.#lease, { step })))
       if (error instanceof TerminalError) return error
       const how = exhausted ? `gave up after ${step.attempts} attempt(s)` : 'was refused for good'
       return new TerminalError(`The step "${step.name}" ${how}.`, { cause: error })
@@ -202,6 +208,15 @@ export class Run {
         ? { until, description, steps }
         : { ...earlier, until: Math.max(earlier.until, until), steps: [...earlier.steps, ...steps] }
     return new RunEnded()
+  }
+
+  async #answered<T>(question: Promise<T>): Promise<T> {
+    try {
+      return await question
+    } catch (error) {
+      if (error instanceof StoreUnavailableError) this.#interrupted = true
+      throw error
+    }
   }
 
   /** A guarded write was refused: somebody else has the operation now. */

@@ -1,9 +1,11 @@
 import type { Clock } from '../clock.ts'
 import { sleep } from '../clock.ts'
+import { backOff } from '../domain/retry.ts'
 import type { Observer } from '../observer.ts'
 import type { Claim, Store } from '../store.ts'
 import { messageOf } from './errors.ts'
 import { HeldLease } from './held-lease.ts'
+import { createOutage, type Outage } from './outage.ts'
 import { type RunContext, runOperation } from './run-operation.ts'
 import type { FindWork } from './work.ts'
 
@@ -20,6 +22,8 @@ export interface WorkerOptions {
   readonly leaseMs: number
   /** The longest time between two looks at the ledger. */
   readonly pollIntervalMs: number
+  /** Shared with whoever else asks the same store, so that operators hear of it once. */
+  readonly outage?: Outage
 }
 
 /**
@@ -29,10 +33,13 @@ export interface WorkerOptions {
 export class Worker {
   readonly #options: WorkerOptions
   readonly #context: RunContext
+  readonly #outage: Outage
   readonly #running = new Map<HeldLease, Promise<void>>()
   readonly #stopping = new AbortController()
   #wake: () => void = () => {}
   #woken = false
+  #refusals = 0
+  #storeOffset = 0
   #loop: Promise<void> | undefined
   #stopListening: () => void = () => {}
   #cancelRenewal: () => void = () => {}
@@ -40,6 +47,7 @@ export class Worker {
   constructor(options: WorkerOptions) {
     this.#options = options
     this.#context = options
+    this.#outage = options.outage ?? createOutage(options.store.name, options.observer, options.clock)
   }
 
   start(): void {
@@ -67,6 +75,11 @@ export class Worker {
     this.#cancelRenewal()
   }
 
+  /** The store's clock, as of the last look at the ledger; until there was one, our own. */
+  storeNow(): number {
+    return this.#options.clock.now() + this.#storeOffset
+  }
+
   async #claimUntilStopped(): Promise<void> {
     const { clock, pollIntervalMs, concurrency } = this.#options
     while (!this.#stopping.signal.aborted) {
@@ -84,17 +97,29 @@ export class Worker {
 
   /** Claims what is due and answers how long there is nothing more to do. */
   async #claim(free: number): Promise<number> {
-    const { store, clock, owner, leaseMs, pollIntervalMs, observer } = this.#options
+    const { store, clock, owner, leaseMs, pollIntervalMs } = this.#options
     const sentAt = clock.now()
     try {
       const { claims, nextAt, now } = await store.claim(owner, free, leaseMs)
+      this.#refusals = 0
+      this.#storeOffset = now - sentAt
+      this.#outage.end('claim')
       for (const claim of claims) this.#begin(claim, sentAt, now)
       if (claims.length === free) return pollIntervalMs
       return nextAt === undefined ? pollIntervalMs : Math.min(pollIntervalMs, Math.max(nextAt - now, 1))
     } catch (error) {
-      observer.error('can not claim operations: the store does not answer', { error: messageOf(error) })
-      return pollIntervalMs
+      this.#outage.begin('claim', error)
+      this.#refusals += 1
+      return this.#pauseMs()
     }
+  }
+
+  /** A store in trouble is asked ever less often, but as often as a lease would have to be renewed. */
+  #pauseMs(): number {
+    const { pollIntervalMs, leaseMs, random } = this.#options
+    const longest = Math.max(pollIntervalMs, leaseMs / 3)
+    const pause = { initialMs: pollIntervalMs, factor: 2, maxMs: longest }
+    return Math.max(pollIntervalMs, backOff(pause, this.#refusals, random()))
   }
 
   #begin(claim: Claim, sentAt: number, storeNow: number): void {
@@ -119,18 +144,23 @@ export class Worker {
     this.#wake()
   }
 
-  #scheduleRenewal(): void {
-    this.#cancelRenewal = this.#options.clock.after(this.#options.leaseMs / 3, () => {
-      void this.#renew().finally(() => {
-        if (!this.#stopping.signal.aborted || this.#running.size > 0) this.#scheduleRenewal()
+  #scheduleRenewal(inMs = this.#options.leaseMs / 3): void {
+    this.#cancelRenewal = this.#options.clock.after(inMs, () => {
+      void this.#renew().then(answered => {
+        if (this.#stopping.signal.aborted && this.#running.size === 0) return
+        // What was not renewed is tried again while the leases still stand.
+        this.#scheduleRenewal(answered ? undefined : this.#options.leaseMs / 10)
       })
     })
   }
 
-  async #renew(): Promise<void> {
-    const { store, clock, leaseMs, observer } = this.#options
+  async #renew(): Promise<boolean> {
+    const { store, clock, leaseMs } = this.#options
     const holders = [...this.#running.keys()]
-    if (holders.length === 0) return
+    if (holders.length === 0) {
+      this.#outage.end('renew')
+      return true
+    }
     const sentAt = clock.now()
     try {
       const kept = await store.renew(
@@ -142,8 +172,12 @@ export class Worker {
         if (fences.has(held.lease.fence)) held.renewed(sentAt)
         else if (this.#running.has(held)) held.lose()
       }
+      this.#outage.end('renew')
+      return true
     } catch (error) {
-      observer.error('can not renew leases: the store does not answer', { error: messageOf(error) })
+      this.#outage.begin('renew', error)
+      for (const held of holders) held.doubt()
+      return false
     }
   }
 }

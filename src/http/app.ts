@@ -1,10 +1,12 @@
 import type { Authenticator, Principal } from '../authenticator.ts'
 import type { Route } from '../author/broker-definition.ts'
 import type { Broker, Caller } from '../broker/broker.ts'
+import type { RunningChores } from '../broker/chores/by-hand.ts'
 import { BrokerError } from '../protocol/errors.ts'
 import { parseOriginatingIdentity } from '../protocol/identity.ts'
 import { parseQuery } from '../protocol/query.ts'
 import { latestMinor, parseApiVersion } from '../protocol/version.ts'
+import { handleAdmin, isAdminPath } from './admin/admin-app.ts'
 import { findAuthorRoute, runAuthorRoute } from './author-route.ts'
 import { dashboardRedirect } from './dashboard-redirect.ts'
 import { type Health, healthResponse } from './health.ts'
@@ -18,6 +20,7 @@ export interface AppOptions {
   readonly broker: Broker
   readonly authenticator: Authenticator
   readonly health: Health
+  readonly chores: RunningChores
   readonly routes: readonly Route[]
   readonly presentCatalog?: PresentCatalog
   readonly bodyLimit: number
@@ -38,8 +41,9 @@ export function createApp(options: AppOptions): HttpApp {
     const found = authenticator.authenticate(request.headers)
     // Who is known already is known at once: no turn of the event loop for the many polls of a platform.
     const principal = found instanceof Promise ? await found : found
-    if (principal === undefined || !principal.roles.includes('platform'))
-      throw new BrokerError('Unauthorized', 'Send the credentials that were agreed for this broker.')
+    if (principal === undefined) throw unauthorized()
+    if (isAdminPath(path)) return handleAdmin(options, principal, request.method, path)
+    if (!principal.roles.includes('platform')) throw unauthorized()
     const minor = readVersion(request, broker.settings.missingVersionStatus)
     const target = parseOsbPath(path)
     if (target === undefined)
@@ -88,6 +92,10 @@ function openRoute(
   if (path.startsWith('/dashboards/')) return dashboardRedirect(broker, request.method, path)
   const route = findAuthorRoute(routes, request.method, path)
   return route === undefined ? undefined : runAuthorRoute(route, request, broker.store)
+}
+
+function unauthorized(): BrokerError {
+  return new BrokerError('Unauthorized', 'Send the credentials that were agreed for this broker.')
 }
 
 function readVersion(request: HttpRequest, missingStatus: 400 | 412): number {

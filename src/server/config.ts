@@ -4,10 +4,11 @@ import { resolveFiles, whyUnreadable } from './config/files.ts'
 import { keysOfSection } from './config/known-settings.ts'
 import { ConfigError, type Mistake } from './config/mistake.ts'
 import { applyOverrides, type ConfigFlags } from './config/overrides.ts'
+import { checkPatterns } from './config/patterns.ts'
 import { type Environment, substitute } from './config/placeholders.ts'
-import { isSpringFile, readSpring } from './config/spring.ts'
+import { asSpringReads, isSpringFile, readSpring } from './config/spring.ts'
 import { resolveStoreUrl } from './config/store-url.ts'
-import { isTree, type Origins, type Tree } from './config/tree.ts'
+import { getIn, isTree, type Origins, setIn, type Tree } from './config/tree.ts'
 import { type Settings, validate } from './config/validate.ts'
 import type { YamlSource } from './config/yaml-source.ts'
 
@@ -38,7 +39,7 @@ export async function loadConfig(options: LoadConfigOptions): Promise<Config> {
   const { tree, origins, mistakes } = await readFileSettings(file, env)
   mistakes.push(...applyOverrides(tree, origins, { env, flags, cwd }))
   applyLogFormat(tree, terminal)
-  mistakes.push(...(await resolveFiles(tree, origins, cwd)))
+  mistakes.push(...(await resolveFiles(tree, origins, cwd)), ...(await checkPatterns(tree, origins)))
   const checked = validate(tree, origins)
   if ('mistakes' in checked) {
     const known = new Set(mistakes.map(({ path }) => path).filter(path => path !== undefined))
@@ -98,9 +99,11 @@ function understand(source: YamlSource, file: string, env: Environment): FileSet
   )
   let { tree } = source
   let mistakes = [...source.mistakes]
+  let patterns: readonly (readonly string[])[] = []
   if (isSpringFile(tree)) {
     const spring = readSpring(tree, { top: keysOfSection([]), server: keysOfSection(['server']) })
     tree = spring.tree
+    patterns = spring.patterns
     for (const [from, to] of spring.moved) origins.set(to, origins.get(from) ?? { where: name, folder })
     if (spring.hasCatalog && tree.catalog === undefined) {
       tree.catalog = file
@@ -112,7 +115,9 @@ function understand(source: YamlSource, file: string, env: Environment): FileSet
     const problem = `the environment variable ${variable} is not set; set it, or write a default: \${${variable}:default}`
     mistakes.push({ where: origins.get(path)?.where ?? name, path, problem })
   })
-  return { tree: isTree(substituted) ? substituted : {}, origins, mistakes }
+  const settings = isTree(substituted) ? substituted : {}
+  for (const path of patterns) setIn(settings, path, asSpringReads(getIn(settings, path)))
+  return { tree: settings, origins, mistakes }
 }
 
 function applyLogFormat(tree: Tree, terminal: boolean): void {

@@ -3,7 +3,7 @@ import { createBasicAuthenticator } from '../authenticator/basic.ts'
 import { createOpenAuthenticator } from '../authenticator/open.ts'
 import type { Authenticator } from '../authenticator.ts'
 import type { BrokerDefinition } from '../author/broker-definition.ts'
-import { systemClock } from '../clock.ts'
+import { sleep, systemClock } from '../clock.ts'
 import { createDemoBroker } from '../demo/demo-broker.ts'
 import { listen, type RunningServer } from '../http/node.ts'
 import { createLogObserver } from '../observer/log.ts'
@@ -12,10 +12,13 @@ import { demoCredentials } from './demo-credentials.ts'
 import { findBrokerModule, loadBrokerModule } from './load-broker.ts'
 import { openStore } from './open-store.ts'
 import { type Runtime, startRuntime } from './runtime.ts'
-import { untilStopped } from './shutdown.ts'
+import { endSoon, untilStopped } from './shutdown.ts'
 import { StartError } from './start-error.ts'
-import { toBrokerSettings } from './to-broker-settings.ts'
+import { toBrokerSettings, toLedgerOptions } from './to-broker-settings.ts'
 import { welcome } from './welcome.ts'
+
+/** With the default grace, all in all less than the 30 seconds that Kubernetes gives. */
+const lastAnswersMs = 3_000
 
 export interface ServeOptions {
   readonly module?: string | undefined
@@ -54,7 +57,7 @@ export async function runServe(options: ServeOptions): Promise<void> {
   const definition = demo
     ? createDemoBroker({ folder: join(demoFolder, 'kv'), url })
     : await loadDefinition(config, cwd)
-  const store = await openStore(config.store, systemClock)
+  const store = await openStore(config.store, systemClock, { ...toLedgerOptions(config), observer })
   let runtime: Runtime | undefined
   try {
     runtime = await startRuntime({
@@ -85,12 +88,14 @@ export async function runServe(options: ServeOptions): Promise<void> {
     const signal = await untilStopped()
     observer.info('stopping', { signal, graceMs: config.server.shutdownGrace })
   } finally {
-    // New connections are refused and running requests may end while the worker lets go of what it holds.
+    // Not ready any more, and new connections are refused. Running requests may end while the worker does; those that wait
+    // for an operation are told when it has been handed back, so they need a little longer.
     const grace = config.server.shutdownGrace
-    await Promise.all([server?.close(grace), runtime?.stop(grace)])
-    await store.close()
+    await Promise.all([runtime?.stop(grace), server?.close(grace + lastAnswersMs)])
+    await Promise.race([store.close(), sleep(systemClock, lastAnswersMs)])
   }
   observer.info('stopped')
+  endSoon()
 }
 
 function startListening(runtime: Runtime, { server }: Config, observer: ReturnType<typeof createLogObserver>) {

@@ -15,3 +15,8 @@ export function untilStopped(): Promise<string> {
       })
   })
 }
+
+/** A process ends by itself when nothing is left to do; a database that never answers a good-bye would keep it for ever. */
+export function endSoon(): void {
+  systemClock.after(1_000, () => process.exit())
+}

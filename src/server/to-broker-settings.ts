@@ -1,7 +1,8 @@
-import type { BrokerSettings } from '../broker/settings.ts'
+import type { BrokerSettings, CleanUpSettings } from '../broker/settings.ts'
 import type { Config } from './config.ts'
+import type { LedgerOptions } from './open-store.ts'
 
-export function toBrokerSettings({ osb, instances, bindings, server, engine }: Config): BrokerSettings {
+export function toBrokerSettings({ osb, instances, bindings, server, engine, chores }: Config): BrokerSettings {
   return {
     missingVersionStatus: osb.missingVersion,
     requireOrgAndSpace: osb.requireOrgAndSpace,
@@ -16,5 +17,21 @@ export function toBrokerSettings({ osb, instances, bindings, server, engine }: C
     observeEveryMs: engine.observeEvery,
     timeoutsMs: engine.timeouts,
     retry: { initialMs: engine.retry.initial, factor: engine.retry.factor, maxMs: engine.retry.max },
+    chores: {
+      timeZone: chores.timeZone,
+      observe: chores.observe,
+      sweep: chores.sweep,
+      purgeAfterMs: chores.purgeAfter,
+      cleanUp: { instances: toCleanUp(chores.cleanUp.instances), bindings: toCleanUp(chores.cleanUp.bindings) },
+    },
   }
+}
+
+export function toLedgerOptions({ ledger }: Config): LedgerOptions {
+  const { schema, poolSize, connectTimeout, statementTimeout } = ledger
+  return { schema, poolSize, connectTimeoutMs: connectTimeout, statementTimeoutMs: statementTimeout }
+}
+
+function toCleanUp({ age, ...patterns }: Config['chores']['cleanUp']['instances']): CleanUpSettings {
+  return { ageMs: age, ...patterns }
 }

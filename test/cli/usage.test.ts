@@ -15,6 +15,7 @@ const commands = [
   'unbind',
   'deprovision',
   'status',
+  'chores',
 ]
 
 describe('help', () => {
@@ -53,6 +54,10 @@ describe('wrong usage is exit code 2 and tells what to do', () => {
     [['provision', 'a', 'b', '--timeout', 'soon'], '--timeout is not a duration', 'next: Write a number and a unit'],
     [['provision', 'a', 'b', '--params', '[]'], '--params is not a JSON object', ''],
     [['provision', 'a', 'b', '--param', 'x'], '--param needs a key and a value', ''],
+    [['chores'], 'Usage: purser chores', 'run [options] <name>'],
+    [['chores', 'runn', 'sweep'], "unknown command 'runn'", 'Did you mean run?'],
+    [['chores', 'run'], "missing required argument 'name'", ''],
+    [['chores', 'run', ''], 'a URL cannot carry it', ''],
     [['deprovision', '..'], '".." cannot be the id of an instance', ''],
   ])('%j', async (args, what, next) => {
     const { code, out, err } = await runCli(args)

@@ -4,12 +4,13 @@ import { blocksOf, pages, readPage } from './pages.ts'
 import { commandsOf, purserArguments } from './shell.ts'
 
 const commands = await readHelp()
+const firstWords = new Set([...commands.keys()].map(name => name.split(' ')[0] ?? ''))
 const written = pages.flatMap(page => blocksOf(page).flatMap(commandsIn))
 
 describe('commands in documents', () => {
   it('are found', () => {
     expect(written.length).toBeGreaterThan(15)
-    expect(new Set(written.map(({ args }) => args[0]))).toEqual(new Set([...commands.keys(), 'help']))
+    expect(new Set(written.map(({ args }) => args[0]))).toEqual(new Set([...firstWords, 'help']))
   })
 
   it.each(written)('$where: purser $text', ({ args }) => {
@@ -18,7 +19,7 @@ describe('commands in documents', () => {
 
   it.each(pages)('%s names no other command in its text', page => {
     const named = [...readPage(page).matchAll(/`(?:npx )?purser ([a-z][a-z-]*)/g)].map(match => match[1] ?? '')
-    expect(named.filter(name => name !== 'help' && !commands.has(name))).toEqual([])
+    expect(named.filter(name => name !== 'help' && !firstWords.has(name))).toEqual([])
   })
 
   it.each([
@@ -26,6 +27,8 @@ describe('commands in documents', () => {
     [['catalog', '--outptu', 'json'], 'catalog has no option --outptu'],
     [['provision', 'postgres'], 'provision takes 2 to 2 arguments, not 1'],
     [['bind', 'db', '--id'], '--id needs a value'],
+    [['chores', 'run'], 'chores run takes 1 to 1 arguments, not 0'],
+    [['chores', 'walk'], 'there is no command chores'],
   ])('would be refused: %j', (args, problem) => {
     expect(problemOf(args)).toBe(problem)
   })
@@ -42,10 +45,13 @@ function commandsIn(block: ReturnType<typeof blocksOf>[number]) {
   )
 }
 
-function problemOf([name = '', ...rest]: readonly string[]): string | undefined {
-  if (name === 'help') return rest.every(word => commands.has(word)) ? undefined : `there is no command ${rest[0]}`
-  const help = commands.get(name)
-  return help === undefined ? `there is no command ${name}` : problemWith(name, help, [...rest])
+function problemOf(words: readonly string[]): string | undefined {
+  const [first = '', second = ''] = words
+  if (first === 'help') return firstWords.has(second) ? undefined : `there is no command ${second}`
+  const name = [`${first} ${second}`, first].find(candidate => commands.has(candidate))
+  const help = name === undefined ? undefined : commands.get(name)
+  if (name === undefined || help === undefined) return `there is no command ${first}`
+  return problemWith(name, help, words.slice(name.split(' ').length))
 }
 
 function problemWith(name: string, help: CommandHelp, words: string[]): string | undefined {

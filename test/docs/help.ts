@@ -9,17 +9,23 @@ export interface CommandHelp {
   readonly maxArguments: number
 }
 
-/** Every command of the program, as its own help describes it. */
-export async function readHelp(): Promise<ReadonlyMap<string, CommandHelp>> {
-  const { out } = await runCli(['--help'])
-  const names = [...out.matchAll(/^ {2}([a-z][a-z-]*)\b/gm)]
-    .map(match => match[1] ?? '')
-    .filter(name => name !== 'help')
-  return new Map(await Promise.all(names.map(async name => [name, await readCommand(name)] as const)))
+/** Every command of the program by its words, such as `status` or `chores list`, as its own help describes it. */
+export async function readHelp(words: readonly string[] = []): Promise<ReadonlyMap<string, CommandHelp>> {
+  const { out } = await runCli([...words, '--help'])
+  const names = namesIn(out)
+  if (names.length === 0) return new Map([[words.join(' '), readCommand(out)]])
+  const inner = await Promise.all(names.map(name => readHelp([...words, name])))
+  return new Map(inner.flatMap(commands => [...commands]))
 }
 
-async function readCommand(name: string): Promise<CommandHelp> {
-  const { out } = await runCli([name, '--help'])
+function namesIn(help: string): readonly string[] {
+  // The options come first, and the examples last.
+  const [, commands = ''] = /^Options:\n(?: {2}.*\n)+([\s\S]*?)^Examples:/m.exec(help) ?? []
+  const names = [...commands.matchAll(/^ {2}([a-z][a-z-]*)\b/gm)].map(match => match[1] ?? '')
+  return names.filter(name => name !== 'help')
+}
+
+function readCommand(out: string): CommandHelp {
   const usage = /^Usage: (.*)$/m.exec(out)?.[1] ?? ''
   const required = usage.match(/<[^>]+>/g)?.length ?? 0
   const optional = (usage.match(/\[[^\]]+\]/g) ?? []).filter(part => part !== '[options]').length

@@ -48,6 +48,7 @@ describe('docs/reference/author-api.md', () => {
     'engine/call.ts',
     'engine/errors.ts',
     'protocol/catalog.ts',
+    'server/open-store.ts',
   ].map(file => readFileSync(join(root, 'src', file), 'utf8'))
 
   it('names everything that the package exports', () => {

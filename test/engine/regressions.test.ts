@@ -2,67 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { StoreUnavailableError } from '../../src/store.ts'
 import { createWorld, ids, incomplete, minutes, seconds, takes } from './world.ts'
 
-describe('defects of other brokers that must not come back', () => {
-  it('7193: a dependency that appears later is waited for, and the provision succeeds', async () => {
-    let channel = false
-    const world = createWorld({
-      service: {
-        async provision(ctx) {
-          await ctx.step('subscribe to the channel', () => {
-            if (!channel) throw new Error('there is no channel of this application')
-          })
-        },
-      },
-    })
-    const process = await world.boot()
-    const operation = await process.provision('i')
-    await world.clock.advance(minutes(20))
-    expect(await process.poll('i', operation)).toMatchObject({
-      state: 'in progress',
-      description: expect.stringContaining('"subscribe to the channel" failed'),
-    })
-    channel = true
-    await world.clock.advance(minutes(1))
-    expect(await process.poll('i', operation)).toMatchObject({ state: 'succeeded' })
-  })
-
-  it('8180: a restart resumes what was interrupted, and nobody marks it failed', async () => {
-    const world = createWorld({
-      service: {
-        async provision(ctx) {
-          await ctx.step('apply', () => takes(world.clock, seconds(5)))
-        },
-      },
-    })
-    const first = await world.boot()
-    const operations = await Promise.all(['a', 'b', 'c'].map(id => first.provision(id)))
-    await world.clock.advance(seconds(1))
-    first.crash()
-    const second = await world.boot()
-    for (let second_ = 0; second_ < 35; second_ += 1) {
-      await world.clock.advance(seconds(1))
-      for (const [index, id] of ['a', 'b', 'c'].entries())
-        expect(['in progress', 'succeeded']).toContain((await second.poll(id, operations[index])).state)
-    }
-    await world.clock.advance(seconds(10))
-    for (const [index, id] of ['a', 'b', 'c'].entries())
-      expect(await second.poll(id, operations[index])).toMatchObject({ state: 'succeeded' })
-  })
-
-  it('KEB 3299: what the old process accepts after the new one has started is done all the same', async () => {
-    const world = createWorld({ service: {} })
-    const old = await world.boot()
-    const young = await world.boot()
-    await world.clock.advance(minutes(10))
-    const stopped = old.stop()
-    await world.clock.advance(1)
-    await stopped
-    // Its socket is still open for a moment: the platform's request reaches it after its worker has stopped.
-    const operation = await old.provision('i')
-    await world.clock.advance(seconds(2))
-    expect(await young.poll('i', operation)).toMatchObject({ state: 'succeeded' })
-  })
-
+describe('a ledger that fails a broker', () => {
   it('an error while accepting leaves nothing in progress, and the request can be repeated', async () => {
     let broken = true
     const world = createWorld({ service: {} })

@@ -51,7 +51,11 @@ export interface World {
   readonly clock: VirtualClock
   readonly ledger: Store
   readonly watch: LedgerWatch
-  boot(options?: { readonly store?: Store; readonly concurrency?: number }): Promise<Process>
+  boot(options?: {
+    readonly store?: Store
+    readonly concurrency?: number
+    readonly clock?: VirtualClock
+  }): Promise<Process>
 }
 
 /** Back-off has its full length, unless a test says otherwise, so that every time is known. The ledger is watched. */
@@ -65,14 +69,14 @@ export function createWorld(options: Partial<TestBrokerOptions> & { readonly ser
     clock,
     ledger,
     watch,
-    async boot({ store, concurrency } = {}) {
+    async boot({ store, concurrency, clock: own = clock } = {}) {
       const crashable = createCrashableStore(store ?? ledger)
       const broker = await startTestBroker({
         random: () => 1,
         services: [serviceOf(service)],
         ...more,
         settings: { requireOrgAndSpace: false, ...more.settings },
-        clock,
+        clock: own,
         store: crashable.store,
         ...(concurrency === undefined ? {} : { concurrency }),
       })

@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
+import { whyNoMongo } from '../servers/mongodb.ts'
+import { whyNoPostgres } from '../servers/postgres.ts'
 import { type Mutation, mutations } from './mutations.ts'
 import { applyMutation } from './plugin.ts'
 
@@ -11,6 +13,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs')
 
 const named = mutations.map(mutation => [mutation.name, mutation] as const)
+const missing = { postgres: await whyNoPostgres(), mongodb: await whyNoMongo() }
 
 describe('guards', () => {
   it.each(named)('%s: the text is there, once, and has a name of its own', (_, mutation) => {
@@ -21,7 +24,9 @@ describe('guards', () => {
   })
 
   describe.concurrent('switched off, the tests turn red', () => {
-    it.for(named)('%s', async ([, mutation], { onTestFinished }) => {
+    it.for(named)('%s', async ([, mutation], { onTestFinished, skip }) => {
+      const reason = mutation.needs && missing[mutation.needs]
+      if (reason !== undefined) skip(reason)
       const folder = mkdtempSync(join(tmpdir(), 'purser-mutation-'))
       onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
       const { code, output, report } = await runMutated(mutation, join(folder, 'report.json'))
@@ -40,10 +45,11 @@ interface Report {
 
 /** One failed test is enough. */
 function runMutated(
-  { name, suite }: Mutation,
+  { name, suite, only }: Mutation,
   file: string,
 ): Promise<{ readonly code: number; readonly output: string; readonly report?: Report }> {
-  const args = [vitest, 'run', '--project', 'fast', '--bail', '1', '--reporter', 'json', '--outputFile', file, ...suite]
+  const options = ['--project', 'fast', '--bail', '1', '--reporter', 'json', '--outputFile', file]
+  const args = [vitest, 'run', ...options, ...(only === undefined ? [] : ['-t', only]), ...suite]
   const env = { ...process.env, MUTATION: name }
   return new Promise(resolve => {
     execFile(process.execPath, args, { cwd: root, env, maxBuffer: 2 ** 26 }, (error, stdout, stderr) => {

@@ -1,19 +1,16 @@
-/** A guard that is switched off by replacing its text. */
-export interface Mutation {
-  readonly name: string
-  readonly file: string
-  /** Every place where this stands is replaced. */
-  readonly find: string
-  readonly replace: string
-  /** Test files of which at least one test must fail. */
-  readonly suite: readonly string[]
-}
+import { choreMutations } from './chore-mutations.ts'
+import type { Mutation } from './mutation.ts'
+import { replicaMutations } from './replica-mutations.ts'
+
+export type { Mutation } from './mutation.ts'
 
 const memory = { file: 'src/store/memory/memory-store.ts', suite: ['test/store/memory.test.ts'] }
 const tables = { file: 'src/store/memory/tables.ts', suite: ['test/store/memory.test.ts'] }
 const sql = { file: 'src/store/sqlite/statements.ts', suite: ['test/store/sqlite.test.ts'] }
 const supersede = ['test/engine/supersede.test.ts']
 const deadline = ['test/engine/deadline.test.ts']
+const chores = ['test/engine/chores.test.ts']
+const polls = ['test/engine/clean-up.test.ts']
 const fenceless = `id = ? and ? is not null and state = 'running'`
 
 export const mutations: readonly Mutation[] = [
@@ -125,6 +122,9 @@ export const mutations: readonly Mutation[] = [
   { ...tables, name: 'memory overwrites a done step', find: "?.state === 'done'", replace: "?.state === 'no'" },
   { ...sql, name: 'sqlite overwrites a done step', find: "where step.state <> 'done'", replace: 'where true' },
 
+  ...choreMutations,
+  ...replicaMutations,
+
   // Drain and sweep: what the model of the protocol needs beside the fences.
   {
     name: 'no drain: a deletion starts at once',
@@ -227,5 +227,78 @@ export const mutations: readonly Mutation[] = [
     find: 'operation.losses > poisonLosses',
     replace: 'false',
     suite: deadline,
+  },
+  // Chores: once per period, by the store's clock, and polls that come after a clean-up.
+  {
+    name: 'a period that was taken is taken again',
+    file: 'src/engine/due-chore.ts',
+    find: 'latest > (row?.dueAt ?? since)',
+    replace: 'latest >= since',
+    suite: chores,
+  },
+  {
+    name: 'nobody takes over from a replica that died in a chore',
+    file: 'src/engine/due-chore.ts',
+    find: 'return row !== undefined && row.finishedAt === undefined ? row.dueAt : undefined',
+    replace: 'return undefined',
+    suite: chores,
+  },
+  {
+    name: 'the schedule goes by the worker’s clock',
+    file: 'src/engine/chores.ts',
+    find: 'findDuePeriod(task.schedule, row, { now, since })',
+    replace: 'findDuePeriod(task.schedule, row, { now: clock.now(), since })',
+    suite: chores,
+  },
+  {
+    name: 'a chore does not renew its lease',
+    file: 'src/engine/chore-run.ts',
+    find: '  watch()\n  scheduleRenewal()\n  return release',
+    replace: '  watch()\n  return release',
+    suite: chores,
+  },
+  {
+    name: 'a chore that was stopped counts as failed',
+    file: 'src/engine/chore-run.ts',
+    find: 'if (controller.signal.aborted) {',
+    replace: 'if (false) {',
+    suite: chores,
+  },
+  {
+    name: 'a poll of a deletion that was cleaned up finds nothing',
+    file: 'src/broker/last-operation.ts',
+    find: 'if (operation === undefined) return { operation: deletionOf(target, resource.phase) }',
+    replace: 'if (operation === undefined) throw unknown(target)',
+    suite: polls,
+  },
+  {
+    name: 'a request that waits takes a cleaned-up deletion for one that was taken over',
+    file: 'src/broker/wait-for-end.ts',
+    find: "if (deletes && (resource === undefined || resource.phase === 'deleted')) return\n",
+    replace: '',
+    suite: polls,
+  },
+
+  // A store that does not answer.
+  {
+    name: 'a store that does not answer counts as a failure of the action',
+    file: 'src/engine/run-operation.ts',
+    find: 'if (run.interrupted) return comeAgain(run, work, held, context)',
+    replace: '',
+    suite: ['test/engine/outage.test.ts'],
+  },
+  {
+    name: 'a step begins though the one before could not be noted',
+    file: 'src/engine/run.ts',
+    find: ' || this.#interrupted',
+    replace: '',
+    suite: ['test/engine/outage.test.ts'],
+  },
+  {
+    name: 'a step begins though the ledger did not answer a renewal',
+    file: 'src/engine/held-lease.ts',
+    find: 'this.#isSure && ',
+    replace: '',
+    suite: ['test/engine/outage.test.ts'],
   },
 ]

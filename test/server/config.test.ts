@@ -50,6 +50,14 @@ describe('loadConfig', () => {
         },
         retry: { initial: 1000, factor: 2, max: 60_000 },
       },
+      ledger: { schema: 'purser', poolSize: 10, connectTimeout: 5000, statementTimeout: 10_000 },
+      chores: {
+        timeZone: 'UTC',
+        observe: '*/5 * * * * *',
+        sweep: '30 * * * *',
+        purgeAfter: 2_592_000_000,
+        cleanUp: { instances: { age: 259_200_000 }, bindings: { age: 259_200_000 } },
+      },
       log: { format: 'json', level: 'info' },
     })
     expect(Object.isFrozen(config.engine.timeouts)).toBe(true)
@@ -335,7 +343,10 @@ log: { format: xml }
     ['store: memory:', /^purser\.yaml:1: not valid YAML: .*in quotes/],
     ['store: "sqlite::memory:"', /allowed: memory:/],
     ['__proto__: { port: 1 }', /unknown setting/],
-    ['constructor: 1', /^purser\.yaml:1 constructor: unknown setting; known here: broker, catalog, store, server, /],
+    [
+      'constructor: 1',
+      /^purser\.yaml:1 constructor: unknown setting; known here: broker, catalog, store, ledger, server, /,
+    ],
   ])('in %j name the line', async (yaml, expected) => {
     write('purser.yaml', yaml)
     expect((await mistakes())[0]).toMatch(expected)

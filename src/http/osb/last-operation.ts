@@ -1,5 +1,4 @@
-import { lastOperation, type Polled } from '../../broker/last-operation.ts'
-import type { Operation } from '../../domain/operation.ts'
+import { lastOperation, type Polled, type PolledOperation } from '../../broker/last-operation.ts'
 import { checkHints } from '../../protocol/deletion.ts'
 import type { JsonObject } from '../../protocol/json.ts'
 import { trimBody } from '../../protocol/version.ts'
@@ -25,7 +24,7 @@ function polledResponse({ operation, retryAfter }: Polled, minor: number): HttpR
   return json(200, trimBody('lastOperation', operationBody(operation), minor), headers)
 }
 
-function operationBody(operation: Operation): JsonObject {
+function operationBody(operation: PolledOperation): JsonObject {
   const { description } = operation
   const state = wireState(operation)
   return {
@@ -36,13 +35,13 @@ function operationBody(operation: Operation): JsonObject {
 }
 
 /** DEP-05, UNB-03: a creation that a deletion has taken over from is reported as failed. */
-function wireState({ state }: Operation): 'in progress' | 'succeeded' | 'failed' {
+function wireState({ state }: PolledOperation): 'in progress' | 'succeeded' | 'failed' {
   if (state === 'succeeded') return 'succeeded'
   return state === 'queued' || state === 'running' ? 'in progress' : 'failed'
 }
 
 /** POLL-18, POLL-19: only where the failed operation may have them. */
-function failureFlags({ action, error }: Operation): JsonObject {
+function failureFlags({ action, error }: PolledOperation): JsonObject {
   const usable = action === 'update' || action === 'deprovision' ? error?.instanceUsable : undefined
   const repeatable = action === 'update' ? error?.updateRepeatable : undefined
   return {

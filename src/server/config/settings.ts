@@ -11,6 +11,9 @@ export function oneOf<const Choice extends string | number>(...choices: readonly
   return setting(choices.join(' or '), value => choices.find(choice => String(choice) === String(value)))
 }
 
+/** Only looked at here: `config/patterns.ts` reads it, since that needs a library. */
+export const cronPattern = () => text('a cron pattern in quotes, such as "30 3 * * *", or "-" for off')
+
 export const flag = () =>
   setting('true or false', value => {
     const written = String(value)
@@ -56,10 +59,18 @@ function toNumber(value: unknown): number {
 function toDuration(value: unknown): number | undefined {
   if (typeof value !== 'string' && typeof value !== 'number') return undefined
   try {
-    return parseDuration(value)
+    return typeof value === 'string' && value.startsWith('P') ? parseIsoDuration(value) : parseDuration(value)
   } catch {
     return undefined
   }
+}
+
+/** ISO 8601 from days to seconds, as Spring's files may have it: `P3D`, `PT1H30M`. */
+function parseIsoDuration(text: string): number | undefined {
+  const match = /^P(?=.)(?:(\d{1,6})D)?(?:T(?=.)(?:(\d{1,6})H)?(?:(\d{1,6})M)?(?:(\d{1,9})S)?)?$/.exec(text)
+  if (match === null) return undefined
+  const [days = 0, hours = 0, minutes = 0, seconds = 0] = match.slice(1).map(part => Number(part ?? 0))
+  return (((days * 24 + hours) * 60 + minutes) * 60 + seconds) * 1000
 }
 
 function toSize(value: unknown): number | undefined {

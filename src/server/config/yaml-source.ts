@@ -17,7 +17,13 @@ export function readYaml(text: string, name: string): YamlSource {
   const counter = new LineCounter()
   const document = parseDocument(text, { lineCounter: counter, prettyErrors: false, merge: true })
   if (document.errors.length > 0) {
-    return { tree: {}, lines: new Map(), mistakes: document.errors.map(error => toMistake(error, name, counter)) }
+    const mistakes = new Map(
+      document.errors.map(error => {
+        const mistake = toMistake(error, name, counter)
+        return [`${mistake.where} ${mistake.problem}`, mistake]
+      }),
+    )
+    return { tree: {}, lines: new Map(), mistakes: [...mistakes.values()] }
   }
   try {
     const content: unknown = document.toJS() ?? {}
@@ -101,9 +107,11 @@ function lineOf(document: Document, counter: LineCounter, path: readonly Propert
 }
 
 function toMistake(error: YAMLError, name: string, counter: LineCounter): Mistake {
-  const problem = ownWords[error.code] ?? withoutContent(error)
+  const problem = /^Unexpected alias/.test(error.message) ? aliasWords : (ownWords[error.code] ?? withoutContent(error))
   return { where: `${name}:${counter.linePos(error.pos[0]).line}`, problem }
 }
+
+const aliasWords = 'not valid YAML: a * that is not in quotes names an alias; put a cron pattern in quotes'
 
 const ownWords: Readonly<Record<string, string>> = {
   MULTIPLE_DOCS: 'the file holds several YAML documents; keep one',

@@ -1,0 +1,20 @@
+import type { ChoreStatus, RunningChores } from '../../engine/chores.ts'
+import { BrokerError } from '../../protocol/errors.ts'
+
+export type { ChoreStatus, RunningChores } from '../../engine/chores.ts'
+
+/** Every chore of this broker, those that are off included. */
+export function listChores(chores: RunningChores): Promise<readonly ChoreStatus[]> {
+  return chores.list()
+}
+
+/** Begins a run now, in this process and under the chore's lease; answers the time that the run stands for. */
+export async function runChoreByHand(chores: RunningChores, name: string): Promise<number> {
+  const names = chores.names
+  if (!names.includes(name))
+    throw new BrokerError('UnknownChore', `There is no chore "${name}". There are ${names.join(', ')}.`)
+  const dueAt = await chores.run(name)
+  if (dueAt === undefined)
+    throw new BrokerError('ChoreRunning', `The chore ${name} is running already. Repeat the request when it has ended.`)
+  return dueAt
+}

@@ -1,0 +1,23 @@
+import type { ChoreRun } from '../../engine/chore-run.ts'
+import type { CleanUp, FinalState, Store } from '../../store.ts'
+import { removeInBatches } from './remove-in-batches.ts'
+
+export type CleanUpKind = 'all' | 'succeeded' | 'failed'
+
+/** What each kind removes. An operation that a deletion took over from is neither a success nor a failure of its own. */
+const statesOf: Readonly<Record<CleanUpKind, readonly FinalState[]>> = {
+  all: ['succeeded', 'failed', 'superseded'],
+  succeeded: ['succeeded'],
+  failed: ['failed'],
+}
+
+/** Removes operations that ended at least `ageMs` ago, with their steps. What may never go, the ledger knows. */
+export async function cleanUpOperations(
+  store: Store,
+  run: ChoreRun,
+  { of, kind, ageMs }: { readonly of: CleanUp['of']; readonly kind: CleanUpKind; readonly ageMs: number },
+): Promise<string | undefined> {
+  const before = run.now() - ageMs
+  const remove = (max: number) => store.cleanUp({ of, states: statesOf[kind], before, max })
+  return removeInBatches(run, remove, ['operation', 'operations'])
+}

@@ -1,0 +1,63 @@
+import type { ChoreTask } from '../../engine/chores.ts'
+import type { Schedule } from '../../engine/due-chore.ts'
+import type { Broker } from '../broker.ts'
+import type { ChoreSettings } from '../settings.ts'
+import { type CleanUpKind, cleanUpOperations } from './clean-up.ts'
+import { observeDue } from './observe.ts'
+import { removeInBatches } from './remove-in-batches.ts'
+
+export interface TaskOptions {
+  /** Throws where the pattern is none. */
+  readonly createSchedule: (pattern: string, timeZone: string) => Schedule
+  /** Whether any service has something to observe. */
+  readonly observes: boolean
+  readonly random: () => number
+}
+
+const day = 86_400_000
+const kinds: readonly CleanUpKind[] = ['all', 'succeeded', 'failed']
+
+/** Every chore of a broker. Those without a pattern are off, and are run by hand only. */
+export function createChoreTasks(broker: Broker, options: TaskOptions): readonly ChoreTask[] {
+  const { chores: settings } = broker.settings
+  const { observe = '*/5 * * * * *', sweep = '30 * * * *', purgeAfterMs = 30 * day, cleanUp = {} } = settings
+  return [
+    {
+      name: 'observe',
+      ...scheduled('observe', options.observes ? observe : '-', settings, options),
+      run: run => observeDue(broker, run, options.random),
+    },
+    {
+      name: 'sweep',
+      ...scheduled('sweep', sweep, settings, options),
+      run: run => {
+        // What is remembered for polls stays, whatever an embedding application has set.
+        const before = run.now() - Math.max(purgeAfterMs, broker.settings.rememberDeletedMs)
+        return removeInBatches(run, max => broker.store.purge(before, max), ['tombstone', 'tombstones'])
+      },
+    },
+    ...(['instances', 'bindings'] as const).flatMap(of =>
+      kinds.map(kind => ({
+        name: `clean-up-${of}-${kind}`,
+        ...scheduled(`cleanUp.${of}.${kind}`, cleanUp[of]?.[kind] ?? '-', settings, options),
+        run: (run: Parameters<ChoreTask['run']>[0]) =>
+          cleanUpOperations(broker.store, run, { of, kind, ageMs: cleanUp[of]?.ageMs ?? 3 * day }),
+      })),
+    ),
+  ]
+}
+
+function scheduled(
+  setting: string,
+  pattern: string,
+  { timeZone = 'UTC' }: ChoreSettings,
+  { createSchedule }: TaskOptions,
+): { readonly schedule?: Schedule } {
+  if (pattern === '-') return {}
+  try {
+    return { schedule: createSchedule(pattern, timeZone) }
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new RangeError(`chores.${setting} is "${pattern}" in the time zone ${timeZone}: ${reason}`)
+  }
+}

@@ -1,0 +1,51 @@
+import { decideObserve } from '../../domain/decide-observe.ts'
+import type { Intent } from '../../domain/intent.ts'
+import { newId } from '../../domain/new-id.ts'
+import type { ChoreRun } from '../../engine/chore-run.ts'
+import type { Broker } from '../broker.ts'
+import { nextObservation } from '../find-work.ts'
+
+const batch = 100
+/** An observation that takes longer is given up; the next one tries again. */
+const observationTimeoutMs = 10 * 60_000
+
+/**
+ * Turns due observations into operations, which any replica then claims. The decision is made under the instance's lock,
+ * so that each observation becomes one operation, also where a run is taken over from one that is not dead.
+ */
+export async function observeDue(
+  broker: Broker,
+  { signal, now }: ChoreRun,
+  random: () => number,
+): Promise<string | undefined> {
+  let begun = 0
+  while (true) {
+    const due = await broker.store.dueForObservation(batch)
+    for (const instanceId of due) {
+      signal.throwIfAborted()
+      if (await begin(broker, instanceId, now(), random)) begun += 1
+    }
+    if (due.length < batch)
+      return begun === 0 ? undefined : `began ${begun} ${begun === 1 ? 'observation' : 'observations'}`
+  }
+}
+
+/** The next one is scheduled by the store's clock, as the ledger compares it with that. */
+async function begin(broker: Broker, instanceId: string, now: number, random: () => number): Promise<boolean> {
+  const instance = await broker.store.instance(instanceId)
+  const service = instance === undefined ? undefined : broker.services.find(instance.serviceId)
+  if (instance === undefined) return false
+  const intent: Intent = {
+    operationId: newId(now),
+    platform: instance.platform,
+    instanceId,
+    serviceId: instance.serviceId,
+    requestHash: '',
+    acceptsIncomplete: true,
+    mode: 'always',
+    timeoutMs: observationTimeoutMs,
+  }
+  const at = service === undefined ? now + broker.settings.observeEveryMs : nextObservation(service, now, random)
+  const next = { at, possible: service?.code.observe !== undefined }
+  return broker.store.accept({ instanceId }, snapshot => decideObserve(snapshot, intent, next))
+}

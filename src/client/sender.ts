@@ -1,0 +1,104 @@
+import type { Clock } from '../clock.ts'
+import { systemClock } from '../clock.ts'
+import { isJsonObject } from '../protocol/json.ts'
+import { toConnectionError, toTimeoutError } from './connection-error.ts'
+import type { HeaderOverrides, OriginatingIdentity, Query } from './request.ts'
+import { authorization, encodeIdentity, mergeHeaders, parseBrokerUrl, toQuery } from './request.ts'
+
+export interface OsbClientOptions {
+  /** With its prefix path, if the broker has one; credentials in it are used and never shown. */
+  readonly url: string
+  readonly username?: string | undefined
+  readonly password?: string | undefined
+  /** Sent as a bearer token instead of a user name and a password. */
+  readonly token?: string | undefined
+  readonly apiVersion?: string
+  readonly originatingIdentity?: OriginatingIdentity
+  /** One value, or a function that makes one for each request (RID-04). */
+  readonly requestIdentity?: string | (() => string)
+  readonly fetch?: typeof fetch
+  /** Milliseconds until a request without an answer is given up; 60 seconds, as platforms do. */
+  readonly timeout?: number
+  readonly clock?: Clock
+}
+
+export interface CallOptions {
+  readonly signal?: AbortSignal
+  /** Laid over the client's own headers and query; `undefined` takes one away. For tests of brokers. */
+  readonly headers?: HeaderOverrides
+  readonly query?: Query
+}
+
+/** Any HTTP answer. `body` is `{}` where the answer is no JSON object; `text` is what came. */
+export interface OsbResponse<Body> {
+  readonly status: number
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Body
+  readonly text: string
+}
+
+/** Sends requests to one broker as one client. A refusal is an answer; the lack of one throws OsbConnectionError. */
+export function createSender(options: OsbClientOptions) {
+  const { apiVersion = '2.17', originatingIdentity, requestIdentity, timeout = 60_000, clock = systemClock } = options
+  const doFetch = options.fetch ?? fetch
+  const { url, credentials } = parseBrokerUrl(options.url)
+  const given = options.username !== undefined || options.token !== undefined
+  const own = {
+    accept: 'application/json',
+    'x-broker-api-version': apiVersion,
+    authorization: authorization(given ? options : credentials),
+    'x-broker-api-originating-identity':
+      originatingIdentity === undefined ? undefined : encodeIdentity(originatingIdentity),
+  }
+
+  async function send<Body>(method: string, path: string, query: Query, call: CallOptions = {}, request?: object) {
+    const target = `${url}${path}`
+    const controller = new AbortController()
+    const abort = () => controller.abort(call.signal?.reason)
+    if (call.signal?.aborted) abort()
+    call.signal?.addEventListener('abort', abort, { once: true })
+    const cancel = clock.after(timeout, () => controller.abort(toTimeoutError(`${method} ${target}`, timeout)))
+    try {
+      const response = await doFetch(`${target}${toQuery({ ...query, ...call.query })}`, {
+        method,
+        headers: mergeHeaders(
+          own,
+          {
+            'x-broker-api-request-identity':
+              typeof requestIdentity === 'function' ? requestIdentity() : requestIdentity,
+          },
+          request === undefined ? {} : { 'content-type': 'application/json' },
+          call.headers ?? {},
+        ),
+        signal: controller.signal,
+        ...(request === undefined ? {} : { body: JSON.stringify(request) }),
+      })
+      const text = await response.text()
+      return {
+        status: response.status,
+        headers: Object.fromEntries(response.headers),
+        body: parseBody<Body>(text),
+        text,
+      }
+    } catch (error) {
+      if (controller.signal.aborted) throw controller.signal.reason
+      throw toConnectionError(`${method} ${target}`, new URL(url).origin, error)
+    } finally {
+      cancel()
+      call.signal?.removeEventListener('abort', abort)
+    }
+  }
+
+  return { url, send }
+}
+
+function parseBody<Body>(text: string): Body {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    value = {}
+  }
+  return (isJsonObject(value) ? value : {}) as Body
+}

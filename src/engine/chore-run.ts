@@ -1,0 +1,111 @@
+import type { Clock } from '../clock.ts'
+import type { Observer } from '../observer.ts'
+import type { ChoreLease, ChoreResult, Store } from '../store.ts'
+import { messageOf, RunEnded } from './errors.ts'
+
+/** What a chore's code works with. */
+export interface ChoreRun {
+  /** Aborted when the lease is lost or the process stops: the code throws, and whoever takes the chore over begins anew. */
+  readonly signal: AbortSignal
+  /** The store's clock, as well as it is known here. */
+  now(): number
+}
+
+export interface ChoreRunOptions {
+  readonly store: Store
+  readonly clock: Clock
+  readonly observer: Observer
+  readonly leaseMs: number
+  readonly lease: ChoreLease
+  /** The local time just before the lease was asked for, and how far the store's clock is ahead of the local one. */
+  readonly sentAt: number
+  readonly offset: number
+  readonly stopping: AbortSignal
+}
+
+/**
+ * Runs a chore that was taken, under its lease. An error ends the run, and the next period tries again. A run that was
+ * stopped is not ended: its lease runs out and another replica, or this one after its restart, takes the same period over,
+ * as after a crash. So a rolling restart skips nobody's clean-up, and there is one way to go on, not two.
+ */
+export async function runChore(
+  run: (run: ChoreRun) => Promise<string | undefined>,
+  options: ChoreRunOptions,
+): Promise<void> {
+  const { clock, observer, lease, offset, stopping } = options
+  const chore = lease.name
+  const controller = new AbortController()
+  const stop = () => controller.abort(new RunEnded('the process stops'))
+  const release = keepLease(options, () => controller.abort(new RunEnded('the lease was lost')))
+  stopping.addEventListener('abort', stop, { once: true })
+  if (stopping.aborted) stop()
+  const startedAt = clock.now()
+  try {
+    const message = await run({ signal: controller.signal, now: () => clock.now() + offset })
+    // What had nothing to do says nothing: some chores run every few seconds.
+    if (message !== undefined) observer.info('chore done', { chore, message, ms: clock.now() - startedAt })
+    await finish(options, { ok: true, message: message ?? 'nothing to do' })
+  } catch (error) {
+    if (controller.signal.aborted) {
+      observer.warn('chore interrupted: it is taken over when its lease is over', { chore, error: messageOf(error) })
+      return
+    }
+    observer.error('chore failed: its next period tries again', { chore, error: messageOf(error) })
+    await finish(options, { ok: false, message: messageOf(error) })
+  } finally {
+    stopping.removeEventListener('abort', stop)
+    release()
+  }
+}
+
+async function finish({ store, observer, lease }: ChoreRunOptions, result: ChoreResult): Promise<void> {
+  try {
+    if (!(await store.finishChore(lease, result)))
+      observer.warn('a chore outlived its lease: another replica has taken it over', { chore: lease.name })
+  } catch (error) {
+    // It stays unfinished, and is run once more when its lease is over.
+    observer.error('can not write that a chore has ended', { chore: lease.name, error: messageOf(error) })
+  }
+}
+
+/**
+ * Renews the lease until it is released. It counts as lost when the store says so, and also, while the store does not
+ * answer, a tenth before the end that the holder's own clock measures.
+ */
+function keepLease(options: ChoreRunOptions, onLost: () => void): () => void {
+  const { store, clock, leaseMs, lease, sentAt } = options
+  let until = sentAt + leaseMs
+  let over = false
+  let cancelWatch = () => {}
+  let cancelRenewal = () => {}
+  const release = () => {
+    over = true
+    cancelWatch()
+    cancelRenewal()
+  }
+  const lose = () => {
+    release()
+    onLost()
+  }
+  const watch = () => {
+    cancelWatch()
+    cancelWatch = clock.after(Math.max(0, until - leaseMs * 0.1 - clock.now()), lose)
+  }
+  const scheduleRenewal = () => {
+    cancelRenewal = clock.after(leaseMs / 3, () => void renew())
+  }
+  const renew = async () => {
+    const askedAt = clock.now()
+    const held = await store.renewChore(lease, leaseMs).catch(() => undefined)
+    if (over) return
+    if (held === false) return lose()
+    if (held === true) {
+      until = askedAt + leaseMs
+      watch()
+    }
+    scheduleRenewal()
+  }
+  watch()
+  scheduleRenewal()
+  return release
+}

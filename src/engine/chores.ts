@@ -1,0 +1,150 @@
+import { type Clock, sleep } from '../clock.ts'
+import type { Observer } from '../observer.ts'
+import type { Chore, Store } from '../store.ts'
+import { type ChoreRun, runChore } from './chore-run.ts'
+import { findDuePeriod, findNextLook, isHeld, type Schedule } from './due-chore.ts'
+import { createOutage, type Outage } from './outage.ts'
+
+/** Upkeep that one replica at a time does, once in each period. */
+export interface ChoreTask {
+  readonly name: string
+  /** Absent: off, and run by hand only. */
+  readonly schedule?: Schedule
+  /** Says in a sentence what was done, for operators; undefined where there was nothing to do. */
+  run(run: ChoreRun): Promise<string | undefined>
+}
+
+export interface ChoresOptions {
+  readonly store: Store
+  readonly clock: Clock
+  readonly observer: Observer
+  /** Names this process in the ledger. */
+  readonly owner: string
+  readonly leaseMs: number
+  readonly tasks: readonly ChoreTask[]
+  /** Shared with whoever else asks the same store, so that operators hear of it once. */
+  readonly outage?: Outage
+}
+
+export interface ChoreStatus {
+  readonly name: string
+  readonly schedule?: Schedule
+  readonly nextAt?: number
+  /** The latest run, of whichever replica. */
+  readonly latest?: Chore
+  readonly running: boolean
+}
+
+export interface RunningChores {
+  readonly names: readonly string[]
+  list(): Promise<readonly ChoreStatus[]>
+  /** Takes the chore for now, whatever its schedule says, and answers the period's time; undefined where it runs already. */
+  run(name: string): Promise<number | undefined>
+  /** Aborts what runs and waits for it. */
+  stop(): Promise<void>
+}
+
+/** However quiet it is, the ledger is looked at this often: what another replica left unfinished shows there only. */
+const longestWaitMs = 60_000
+const afterFailureMs = 5_000
+
+/**
+ * Runs each chore once per period over all replicas. The schedule goes by the store's clock, which every look brings along,
+ * and the ledger decides who runs: a replica whose own clock is wrong takes nothing too early and nothing twice.
+ */
+export function startChores(options: ChoresOptions): RunningChores {
+  const { store, clock, observer, owner, leaseMs, tasks } = options
+  const outage = options.outage ?? createOutage(store.name, observer, clock)
+  const stopping = new AbortController()
+  const running = new Map<string, Promise<void>>()
+  let wake = new AbortController()
+  let since: number | undefined
+
+  const take = async (task: ChoreTask, dueAt: number, offset: number): Promise<boolean> => {
+    const sentAt = clock.now()
+    const lease = await store.takeChore(task.name, dueAt, owner, leaseMs)
+    if (lease === undefined) return false
+    const work = { store, clock, observer, leaseMs, lease, sentAt, offset, stopping: stopping.signal }
+    const done = runChore(run => task.run(run), work).finally(() => {
+      running.delete(task.name)
+      wake.abort()
+    })
+    running.set(task.name, done)
+    return true
+  }
+
+  /** Takes what is due and answers how long there is nothing more to do. */
+  const look = async (): Promise<number> => {
+    const askedAt = clock.now()
+    const { now, chores } = await store.chores()
+    since ??= now
+    let nextAt = now + longestWaitMs
+    for (const task of tasks) {
+      if (stopping.signal.aborted || running.has(task.name)) continue
+      const row = chores.find(({ name }) => name === task.name)
+      const dueAt = findDuePeriod(task.schedule, row, { now, since })
+      // Whoever was faster may fail: then there is something to take over when that lease is over.
+      if (dueAt !== undefined && !(await take(task, dueAt, now - askedAt))) nextAt = Math.min(nextAt, now + leaseMs)
+      nextAt = Math.min(nextAt, findNextLook(task.schedule, row, now) ?? nextAt)
+    }
+    return Math.max(1, nextAt - now)
+  }
+
+  const lookOrWait = async (): Promise<number> => {
+    try {
+      const waitMs = await look()
+      outage.end('chores')
+      return waitMs
+    } catch (error) {
+      outage.begin('chores', error)
+      return afterFailureMs
+    }
+  }
+
+  const lookUntilStopped = async (): Promise<void> => {
+    while (!stopping.signal.aborted) {
+      wake = new AbortController()
+      const waitMs = await lookOrWait()
+      if (!stopping.signal.aborted) await sleep(clock, waitMs, wake.signal)
+    }
+  }
+  const loop = lookUntilStopped()
+
+  return {
+    names: tasks.map(({ name }) => name),
+    async list() {
+      const { now, chores } = await store.chores()
+      return tasks.map(task =>
+        toStatus(
+          task,
+          chores.find(({ name }) => name === task.name),
+          now,
+        ),
+      )
+    },
+    async run(name) {
+      const task = tasks.find(candidate => candidate.name === name)
+      if (task === undefined || stopping.signal.aborted) return undefined
+      const askedAt = clock.now()
+      const { now } = await store.chores()
+      return (await take(task, now, now - askedAt)) ? now : undefined
+    },
+    async stop() {
+      stopping.abort()
+      wake.abort()
+      await loop
+      await Promise.all(running.values())
+    },
+  }
+}
+
+function toStatus({ name, schedule }: ChoreTask, latest: Chore | undefined, now: number): ChoreStatus {
+  const nextAt = schedule?.next(now)
+  return {
+    name,
+    ...(schedule === undefined ? {} : { schedule }),
+    ...(nextAt === undefined ? {} : { nextAt }),
+    ...(latest === undefined ? {} : { latest }),
+    running: latest !== undefined && isHeld(latest, now),
+  }
+}

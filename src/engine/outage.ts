@@ -1,0 +1,30 @@
+import type { Clock } from '../clock.ts'
+import type { Observer } from '../observer.ts'
+import { messageOf } from './errors.ts'
+
+/**
+ * What operators hear of a store that does not answer: one line when the first who asks gets no answer, and one when the
+ * last of them gets one again. A store that can be read but not written is still in trouble.
+ */
+export interface Outage {
+  begin(who: string, error: unknown): void
+  end(who: string): void
+}
+
+export function createOutage(store: string, observer: Observer, clock: Clock): Outage {
+  const waiting = new Set<string>()
+  let since = 0
+  return {
+    begin(who, error) {
+      if (waiting.size === 0) {
+        since = clock.now()
+        observer.error('the store does not answer: no work is begun until it does', { store, error: messageOf(error) })
+      }
+      waiting.add(who)
+    },
+    end(who) {
+      if (!waiting.delete(who) || waiting.size > 0) return
+      observer.info('the store answers again', { store, afterSeconds: Math.round((clock.now() - since) / 1000) })
+    },
+  }
+}

@@ -1,0 +1,38 @@
+import { Cron } from 'croner'
+import type { Schedule } from './due-chore.ts'
+
+/** What a pattern may be, for messages. */
+const allowedPatterns =
+  'a cron pattern of 5 fields (minute, hour, day of month, month, day of week) or 6 (with the second before them), such as "30 3 * * *", or a name such as @daily'
+
+/**
+ * The times that a cron pattern means in a time zone. A time that a clock change skips is moved to the end of the gap; one
+ * that comes twice counts once, unless the pattern fires in every hour. Throws a RangeError that says what is wrong.
+ */
+export function createSchedule(pattern: string, timeZone: string): Schedule {
+  const cron = parse(pattern.trim(), timeZone)
+  const fires = cron.nextRuns(1, new Date(0)).length > 0
+  if (!fires) throw new RangeError(`there is no such time; write ${allowedPatterns}`)
+  return {
+    pattern,
+    timeZone,
+    // The library looks for what lies before the second of its reference.
+    latest: now => cron.previousRuns(1, new Date(Math.floor(now / 1000) * 1000 + 1000))[0]?.getTime(),
+    next: now => cron.nextRuns(1, new Date(now))[0]?.getTime(),
+  }
+}
+
+function parse(pattern: string, timezone: string): Cron {
+  const fields = pattern.split(/\s+/)
+  // The library would also take a date, which is no period.
+  if (fields.length !== 5 && fields.length !== 6 && !pattern.startsWith('@'))
+    throw new RangeError(
+      `it has ${fields.length} ${fields.length === 1 ? 'field' : 'fields'}; write ${allowedPatterns}`,
+    )
+  try {
+    return new Cron(pattern, { timezone, mode: '5-or-6-parts', paused: true })
+  } catch (error) {
+    const reason = error instanceof Error ? error.message.replace(/^CronPattern: /, '') : String(error)
+    throw new RangeError(`it can not be read (${reason}); write ${allowedPatterns}`)
+  }
+}

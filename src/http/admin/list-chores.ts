@@ -1,0 +1,30 @@
+import { type ChoreStatus, listChores } from '../../broker/chores/by-hand.ts'
+import type { JsonObject } from '../../protocol/json.ts'
+import { json } from '../respond.ts'
+import type { AdminEndpoint } from './admin-app.ts'
+
+/** GET /admin/chores: every chore, when it runs, and how its latest run went. What is not known is left out. */
+export const listChoresEndpoint: AdminEndpoint = async ({ chores }) =>
+  json(200, { chores: (await listChores(chores)).map(toBody) })
+
+function toBody({ name, schedule, nextAt, latest, running }: ChoreStatus): JsonObject {
+  return {
+    name,
+    ...(schedule === undefined ? {} : { pattern: schedule.pattern, time_zone: schedule.timeZone }),
+    ...(nextAt === undefined ? {} : { next_at: toTime(nextAt) }),
+    running,
+    ...(latest === undefined
+      ? {}
+      : {
+          due_at: toTime(latest.dueAt),
+          started_at: toTime(latest.startedAt),
+          owner: latest.owner,
+          ...(latest.finishedAt === undefined ? {} : { finished_at: toTime(latest.finishedAt) }),
+          ...(latest.result === undefined ? {} : { ok: latest.result.ok, message: latest.result.message }),
+        }),
+  }
+}
+
+export function toTime(ms: number): string {
+  return new Date(ms).toISOString()
+}

@@ -1,0 +1,66 @@
+import { systemClock } from '../clock.ts'
+import type { Environment } from './config/placeholders.ts'
+import { loadConfig, maskStoreUrl } from './config.ts'
+import { openStore } from './open-store.ts'
+
+export interface MigrateOptions {
+  readonly store?: string | undefined
+  readonly config?: string | undefined
+  readonly env: Environment
+  readonly cwd: string
+}
+
+/** Brings the store that a broker would open up to date, as the broker itself does when it starts. Answers what was done, for people. */
+export async function migrateStore(options: MigrateOptions): Promise<string> {
+  const { url, name, ledger } = await findStore(options)
+  if (isPostgres(url)) {
+    const { applyMigrations } = await import('../store/postgres/index.ts')
+    const applied = await applyMigrations({ url, ...ledger })
+    return applied === 0 ? upToDate(name) : `${name} was brought up to date: ${pieces(applied)} applied.`
+  }
+  if (!isMongo(url)) return migratesItself(name)
+  await (await openStore(url, systemClock, ledger)).close()
+  return `${name} has all its collections and indexes.`
+}
+
+/** What `migrateStore` would do, as SQL that psql runs as it is: where there is nothing to run, a comment says why. */
+export async function previewMigration(options: MigrateOptions): Promise<string> {
+  const { url, name, ledger } = await findStore(options)
+  if (isPostgres(url)) {
+    const { migrationScript } = await import('../store/postgres/index.ts')
+    return (await migrationScript({ url, ...ledger })) ?? comment(upToDate(name))
+  }
+  if (!isMongo(url)) return comment(migratesItself(name))
+  return comment(`${name} takes no SQL: purser migrate makes the collections and indexes that are missing.`)
+}
+
+async function findStore({ store, config: file, env, cwd }: MigrateOptions) {
+  const config = await loadConfig({ file, env, flags: { store }, cwd })
+  const { schema, connectTimeout } = config.ledger
+  const ledger = { schema, connectTimeoutMs: connectTimeout }
+  return { url: config.store, name: maskStoreUrl(config.store), ledger }
+}
+
+function comment(sentence: string): string {
+  return `-- ${sentence}\n`
+}
+
+function isPostgres(url: string): boolean {
+  return /^postgres(ql)?:/.test(url)
+}
+
+function isMongo(url: string): boolean {
+  return /^mongodb(\+srv)?:/.test(url)
+}
+
+function upToDate(name: string): string {
+  return `${name} is up to date: nothing is pending.`
+}
+
+function pieces(count: number): string {
+  return count === 1 ? 'one piece was' : `${count} pieces were`
+}
+
+function migratesItself(name: string): string {
+  return `${name} is brought up to date whenever a broker opens it: there is nothing to do.`
+}

@@ -1,0 +1,39 @@
+import type { Clock } from '../clock.ts'
+import type { Store } from '../store.ts'
+
+/** A probe that waits longer than this has given up already. */
+const patienceMs = 2_000
+
+/**
+ * Why the store can't be used now, or undefined. Answers in time even where the store does not, and asks it once at a time:
+ * probes of a store that hangs must not use up its connections.
+ */
+export function createReadiness(store: Store, clock: Clock): () => Promise<string | undefined> {
+  let asking: Promise<string | undefined> | undefined
+
+  function ask(): Promise<string | undefined> {
+    asking ??= ping().finally(() => {
+      asking = undefined
+    })
+    return asking
+  }
+
+  async function ping(): Promise<string | undefined> {
+    try {
+      await store.ping()
+      return undefined
+    } catch {
+      return `the store ${store.name} does not answer`
+    }
+  }
+
+  return () =>
+    new Promise(resolve => {
+      const late = `the store ${store.name} does not answer within ${patienceMs / 1000} seconds`
+      const cancel = clock.after(patienceMs, () => resolve(late))
+      void ask().then(trouble => {
+        cancel()
+        resolve(trouble)
+      })
+    })
+}

@@ -1,0 +1,151 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { createBasicAuthenticator } from '../../src/authenticator/basic.ts'
+import type { Role } from '../../src/authenticator.ts'
+import { startTestBroker, type TestBrokerOptions } from '../../src/testing/test-broker.ts'
+import { serviceOf } from '../engine/world.ts'
+
+const users: readonly (readonly [string, readonly Role[]])[] = [
+  ['platform', ['platform']],
+  ['viewer', ['viewer']],
+  ['operator', ['operator']],
+]
+
+interface AdminBody {
+  readonly chores: readonly Readonly<Record<string, unknown>>[]
+  readonly error?: string
+  readonly description?: string
+}
+
+async function start(options: Partial<TestBrokerOptions> = {}) {
+  const authenticator = createBasicAuthenticator(
+    users.map(([username, roles]) => ({ username, password: 'x', platform: 'default', roles })),
+  )
+  const broker = await startTestBroker({ services: [serviceOf({})], authenticator, ...options })
+  onTestFinished(() => broker.stop())
+  const send = async (user: string | undefined, method: string, path: string) => {
+    const headers = user === undefined ? {} : { authorization: `Basic ${btoa(`${user}:x`)}` }
+    const response = await broker.fetch(new Request(`${broker.url}${path}`, { method, headers }))
+    const body = (await response.json()) as AdminBody
+    return { status: response.status, headers: response.headers, body }
+  }
+  return { ...broker, send }
+}
+
+describe('GET /admin/chores', () => {
+  it('lists every chore with its schedule and how its latest run went', async () => {
+    const chores = { timeZone: 'Europe/Berlin', cleanUp: { bindings: { failed: '0 0 4 * * *' } } }
+    const { send, clock } = await start({ settings: { chores } })
+    const { status, body } = await send('viewer', 'GET', '/admin/chores')
+    expect(status).toBe(200)
+    expect(body.chores.map(({ name, pattern }) => `${name} ${pattern ?? 'off'}`)).toEqual([
+      'observe off',
+      'sweep 30 * * * *',
+      'clean-up-instances-all off',
+      'clean-up-instances-succeeded off',
+      'clean-up-instances-failed off',
+      'clean-up-bindings-all off',
+      'clean-up-bindings-succeeded off',
+      'clean-up-bindings-failed 0 0 4 * * *',
+    ])
+    expect(body.chores[7]).toEqual({
+      name: 'clean-up-bindings-failed',
+      pattern: '0 0 4 * * *',
+      time_zone: 'Europe/Berlin',
+      next_at: '2026-01-01T03:00:00.000Z',
+      running: false,
+    })
+    await clock.advance(31 * 60_000)
+    const later = await send('operator', 'GET', '/admin/chores')
+    expect(later.body.chores[1]).toMatchObject({
+      running: false,
+      due_at: '2026-01-01T00:30:00.000Z',
+      started_at: '2026-01-01T00:30:00.000Z',
+      finished_at: '2026-01-01T00:30:00.000Z',
+      next_at: '2026-01-01T01:30:00.000Z',
+      owner: expect.any(String),
+      ok: true,
+      message: 'nothing to do',
+    })
+  })
+
+  it('observes by itself where a service can be observed', async () => {
+    const { send } = await start({ services: [serviceOf({ observe: async () => ({ ready: true }) })] })
+    expect((await send('viewer', 'GET', '/admin/chores')).body.chores[0]).toMatchObject({
+      name: 'observe',
+      pattern: '*/5 * * * * *',
+    })
+  })
+})
+
+describe('POST /admin/chores/:name/runs', () => {
+  it('runs a chore now, one that is off too, without a version header', async () => {
+    const { send, clock } = await start()
+    await clock.advance(1_000)
+    expect(await send('operator', 'POST', '/admin/chores/clean-up-instances-all/runs')).toMatchObject({
+      status: 202,
+      body: { name: 'clean-up-instances-all', started: true, due_at: '2026-01-01T00:00:01.000Z' },
+    })
+    await clock.advance(0)
+    expect((await send('viewer', 'GET', '/admin/chores')).body.chores[2]).toMatchObject({
+      due_at: '2026-01-01T00:00:01.000Z',
+      running: false,
+      ok: true,
+    })
+  })
+
+  it('409 while it runs somewhere, 404 with the names for another', async () => {
+    const { send, clock, store } = await start()
+    await clock.advance(1_000)
+    await store.takeChore('sweep', clock.now() - 1, 'another replica', 30_000)
+    expect(await send('operator', 'POST', '/admin/chores/sweep/runs')).toMatchObject({
+      status: 409,
+      body: { error: 'ChoreRunning', description: expect.stringContaining('running already') },
+    })
+    const unknown = await send('operator', 'POST', '/admin/chores/sw%65p/runs')
+    expect(unknown).toMatchObject({ status: 404, body: { error: 'UnknownChore' } })
+    expect(unknown.body.description).toMatch(/^There is no chore "swep"\. There are observe, sweep, /)
+    expect((await send('operator', 'POST', '/admin/chores/%/runs')).status).toBe(404)
+  })
+})
+
+describe('who may', () => {
+  it.each([
+    [undefined, 'GET', '/admin/chores', 401],
+    ['nobody', 'GET', '/admin/chores', 401],
+    ['platform', 'GET', '/admin/chores', 403],
+    ['viewer', 'GET', '/admin/chores', 200],
+    ['operator', 'GET', '/admin/chores', 200],
+    [undefined, 'POST', '/admin/chores/sweep/runs', 401],
+    ['platform', 'POST', '/admin/chores/sweep/runs', 403],
+    ['viewer', 'POST', '/admin/chores/sweep/runs', 403],
+    ['operator', 'POST', '/admin/chores/sweep/runs', 202],
+    ['operator', 'GET', '/v2/catalog', 401],
+    ['operator', 'PUT', '/admin/chores', 405],
+    ['operator', 'GET', '/admin/chores/sweep/runs', 405],
+    ['operator', 'GET', '/admin', 404],
+    ['operator', 'GET', '/admin/chores/', 404],
+    ['operator', 'GET', '/admin/chores/sweep', 404],
+    ['operator', 'POST', '/admin/chores/sweep/runs/1', 404],
+  ])('%s: %s %s -> %i', async (user, method, path, expected) => {
+    const { send, clock } = await start()
+    await clock.advance(1_000)
+    const { status, headers, body } = await send(user, method, path)
+    expect(status).toBe(expected)
+    if (status >= 400) expect(body).toMatchObject({ error: expect.any(String), description: expect.any(String) })
+    if (status === 401) expect(headers.get('www-authenticate')).toContain('Basic')
+  })
+
+  it('a 403 says which role is missing and where roles are set', async () => {
+    const { send } = await start()
+    const { body } = await send('viewer', 'POST', '/admin/chores/sweep/runs')
+    expect(body).toEqual({
+      error: 'Forbidden',
+      description: 'This needs the role operator; these credentials have viewer. Roles are set in auth.basic[].roles.',
+    })
+  })
+
+  it('a platform that is called admin still has its OSB API', async () => {
+    const { send } = await start()
+    expect((await send('platform', 'GET', '/admin/v2/catalog')).status).toBe(412)
+  })
+})

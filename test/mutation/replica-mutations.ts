@@ -1,0 +1,115 @@
+import type { Mutation } from './mutation.ts'
+
+const postgres = { needs: 'postgres', suite: ['test/store/postgres.test.ts'] } as const
+const postgresStatements = { ...postgres, file: 'src/store/postgres/statements.ts' }
+const postgresFunctions = { ...postgres, file: 'src/store/postgres/functions.ts' }
+const postgresGathering = { ...postgresFunctions, suite: ['test/store/postgres-gathering.test.ts'] }
+const mongodb = { needs: 'mongodb', suite: ['test/store/mongodb.test.ts'] } as const
+const mongoProgress = { ...mongodb, file: 'src/store/mongodb/progress.ts' }
+
+/** The guards that stand in the other stores, too, where many replicas write. */
+export const replicaMutations: readonly Mutation[] = [
+  {
+    ...postgresFunctions,
+    only: 'fence',
+    name: 'postgres writes without their fence',
+    find: "o.id = p_operation and o.fence = p_fence and o.state = 'running'",
+    replace: "o.id = p_operation and p_fence > 0 and o.state = 'running'",
+  },
+  {
+    ...postgresFunctions,
+    suite: ['test/store/postgres-replicas.test.ts'],
+    only: 'loses no decision',
+    name: 'postgres writes what was decided from an old look',
+    find: `v_changed := \${schema}.version_of(p_instance, p_binding, p_predecessor) <> p_version;`,
+    replace: 'v_changed := false;',
+  },
+  {
+    ...postgresGathering,
+    only: 'shows a decision',
+    name: 'postgres makes an instance that is there',
+    find: 'sealed_state = excluded.sealed_state where v_exists;',
+    replace: 'sealed_state = excluded.sealed_state;',
+  },
+  {
+    ...postgresGathering,
+    only: 'clock has jumped',
+    name: 'postgres believes any clock',
+    find: `p_now not between now - \${staleAfterMs} and now`,
+    replace: 'false',
+  },
+  {
+    ...postgresGathering,
+    only: 'locked rows',
+    name: 'postgres keeps all checkpoints for one that is locked',
+    find: 'where o.id = v.id for no key update skip locked;',
+    replace: 'where o.id = v.id for no key update;',
+  },
+  {
+    ...postgresGathering,
+    only: 'locked rows',
+    name: 'postgres keeps all decisions for one that is locked',
+    find: `if v.version is null or \${schema}.lock_at_once(v.instance, v.binding) then`,
+    replace: 'if v.place >= 0 then',
+  },
+  {
+    ...postgresStatements,
+    only: 'parallel claims',
+    name: 'postgres claims what another is claiming',
+    find: ' for no key update skip locked',
+    replace: '',
+  },
+  {
+    ...postgresStatements,
+    only: 'claim:',
+    name: 'postgres claims what is not due',
+    find: `where o.\${active} and o.due_at <= (select now from clock)`,
+    replace: `where o.\${active} and o.due_at is not null`,
+  },
+  {
+    ...postgresStatements,
+    only: 'renew|lease',
+    name: 'postgres renew revives a lease that is over',
+    find: ' and o.lease_until > clock.now order by',
+    replace: ' order by',
+  },
+  {
+    ...postgres,
+    file: 'src/store/postgres/migrations.ts',
+    only: 'concurrency|active',
+    name: 'postgres without its unique index',
+    find: 'create unique index operation_one_active',
+    replace: 'create index operation_one_active',
+  },
+  {
+    ...mongoProgress,
+    only: 'fence',
+    name: 'mongodb writes without their fence',
+    find: "return { _id: operation, fence, state: 'running' }",
+    replace: "return { _id: operation, state: 'running', ...(fence < 0 ? { fence } : {}) }",
+  },
+  {
+    ...mongoProgress,
+    only: 'renew|lease',
+    name: 'mongodb renew revives a lease that is over',
+    find: "$expr: { $gt: ['$leaseUntil', now] },",
+    replace: '',
+  },
+  {
+    ...mongodb,
+    file: 'src/store/mongodb/claim.ts',
+    suite: ['test/store/mongodb-replicas.test.ts'],
+    only: 'never claim one operation twice',
+    name: 'mongodb claims what another has claimed',
+    find: ", $expr: { $lte: ['$dueAt', now] } }",
+    replace: ' }',
+  },
+  {
+    ...mongodb,
+    file: 'src/store/mongodb/collections.ts',
+    only: 'concurrency|active',
+    name: 'mongodb without its unique index',
+    find: 'key: { resource: 1 }, unique: true, ',
+    replace: 'key: { resource: 1 }, ',
+  },
+]
