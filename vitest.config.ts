@@ -6,6 +6,10 @@ const slow = [
   'test/crash/**/*.test.ts',
   'test/mutation/**/*.test.ts',
   'test/long/**/*.test.ts',
+  'test/replicas/{outage,rolling}.test.ts',
+  'test/storm/**/*.test.ts',
+  'test/simulation/**/*.test.ts',
+  'test/spin/**/*.test.ts',
 ]
 
 // Generous: on a loaded machine a test may wait long for its turn, and none depends on speed.

@@ -1,0 +1,96 @@
+/** The same tests on every store that several replicas may share, in virtual time, each replica with connections of its own. */
+import { describe, onTestFinished } from 'vitest'
+import type { Service } from '../../src/index.ts'
+import { createMemoryStore } from '../../src/store/memory/index.ts'
+import { openWith } from '../../src/store/mongodb/open.ts'
+import { openPostgresStore } from '../../src/store/postgres/index.ts'
+import type { Store } from '../../src/store.ts'
+import type { TestBrokerOptions } from '../../src/testing/test-broker.ts'
+import type { VirtualClock } from '../../src/testing/virtual-clock.ts'
+import { createWorld, type Process, type World } from '../engine/world.ts'
+import type { MongoServer } from '../servers/mongodb.ts'
+import type { PostgresServer } from '../servers/postgres.ts'
+import { describeMongo, newDatabase } from '../store/mongodb-subject.ts'
+import { connect, describePostgres, newSchema, patient } from '../store/postgres-subject.ts'
+import { createPacedClock } from './paced-clock.ts'
+
+export interface ReplicaWorld extends World {
+  /** One more process of the broker; `clock` is its own watch. */
+  bootReplica(options?: { readonly clock?: VirtualClock; readonly wrap?: (store: Store) => Store }): Promise<Process>
+}
+
+export type MakeWorld = (
+  options: Partial<TestBrokerOptions> & { readonly service: Partial<Service> },
+) => Promise<ReplicaWorld>
+
+export function describeWorlds(title: string, tests: (makeWorld: MakeWorld) => void): void {
+  describe(`${title}: memory`, () => tests(options => makeWorld(options, memoryLedger)))
+  describePostgres(`${title}: postgres`, server =>
+    tests(options => makeWorld(options, clock => postgresLedger(server, clock))),
+  )
+  describeMongo(`${title}: mongodb`, server =>
+    tests(options => makeWorld(options, clock => mongoLedger(server(), clock))),
+  )
+}
+
+interface Ledger {
+  open(): Promise<Store>
+  move(now: number): Promise<unknown>
+}
+
+async function makeWorld(
+  options: Parameters<MakeWorld>[0],
+  makeLedger: (clock: VirtualClock) => Promise<Ledger>,
+): Promise<ReplicaWorld> {
+  let move: Ledger['move'] = () => Promise.resolve()
+  let underWay = () => 0
+  const clock = createPacedClock({ move: now => move(now), underWay: () => underWay() })
+  const ledger = await makeLedger(clock)
+  move = ledger.move
+  const open = async () => {
+    const store = await ledger.open()
+    onTestFinished(() => store.close())
+    return store
+  }
+  const world = createWorld({ ...options, clock, store: await open() })
+  underWay = world.watch.underWay
+  return {
+    ...world,
+    async bootReplica({ wrap = (store: Store) => store, clock: own } = {}) {
+      const store = wrap(world.watch.wrap(await open()))
+      const process = await world.boot({ store, ...(own === undefined ? {} : { clock: own }) })
+      onTestFinished(process.crash)
+      return process
+    },
+  }
+}
+
+async function memoryLedger(clock: VirtualClock): Promise<Ledger> {
+  const store = createMemoryStore({ clock })
+  return { open: async () => ({ ...store, close: async () => {} }), move: async () => {} }
+}
+
+async function postgresLedger({ url }: PostgresServer, clock: VirtualClock): Promise<Ledger> {
+  const schema = newSchema()
+  await (await openPostgresStore({ url, schema, ...patient })).close()
+  const admin = await connect(url)
+  onTestFinished(() => admin.end())
+  await admin.query({
+    text: `create table ${schema}.test_clock (now double precision not null);
+      insert into ${schema}.test_clock values (${clock.now()});
+      create or replace function ${schema}.now_ms() returns double precision language sql volatile as
+        $$ select now from ${schema}.test_clock $$`,
+  })
+  return {
+    open: () => openPostgresStore({ url, schema, ...patient }),
+    move: now => admin.query({ text: `update ${schema}.test_clock set now = $1`, values: [now] }),
+  }
+}
+
+async function mongoLedger({ url }: MongoServer, clock: VirtualClock): Promise<Ledger> {
+  const database = newDatabase()
+  return {
+    open: () => openWith({ url, database }, () => ({ $literal: clock.now() })),
+    move: async () => {},
+  }
+}
