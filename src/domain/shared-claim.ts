@@ -10,8 +10,11 @@ export interface SharedResource {
   readonly holder?: string
 }
 
-/** `sweep` is a release that looks again: a call of an earlier holder may have made what counts as absent. */
-export type SharedWish = 'acquire' | 'release' | 'sweep' | 'settle'
+/**
+ * `sweep` is a release that looks again: a call of an earlier holder may have made what counts as absent. `recreate` is an
+ * `acquire` that has waited for the calls of an earlier removal.
+ */
+export type SharedWish = 'acquire' | 'recreate' | 'release' | 'sweep' | 'settle'
 
 /** What a decision about one shared resource is made from, read under its row's lock. */
 export interface SharedSnapshot {
@@ -23,9 +26,13 @@ export interface SharedSnapshot {
   readonly holderAlive: boolean
 }
 
-/** `do`: the caller creates (or removes) it now, then settles; `ready`: nothing to do; `busy`: come again. */
+/**
+ * `do`: the caller creates (or removes) it now, then settles; `ready`: nothing to do; `busy`: come again; `quiet`: a
+ * removal was begun and not settled, so one of its calls may still land: the caller waits until none can, and
+ * comes with `recreate`.
+ */
 export interface SharedVerdict {
-  readonly answer: 'do' | 'ready' | 'busy'
+  readonly answer: 'do' | 'ready' | 'busy' | 'quiet'
   readonly row: SharedResource
   /** Whether the caller's instance claims the resource from here on; undefined leaves its claim as it is. */
   readonly claim?: boolean
@@ -33,14 +40,17 @@ export interface SharedVerdict {
 
 export function decideShared(wish: SharedWish, snapshot: SharedSnapshot): SharedVerdict {
   if (wish === 'settle') return settle(snapshot)
-  return wish === 'acquire' ? acquire(snapshot) : release(snapshot, wish === 'sweep')
+  if (wish === 'acquire' || wish === 'recreate') return acquire(snapshot, wish === 'recreate')
+  return release(snapshot, wish === 'sweep')
 }
 
 /** The claim stands from here on, whoever creates the resource. */
-function acquire(snapshot: SharedSnapshot): SharedVerdict {
+function acquire(snapshot: SharedSnapshot, isQuiet: boolean): SharedVerdict {
   const { row, operationId } = snapshot
   if (isHeldByOther(snapshot)) return { answer: 'busy', row, claim: true }
   if (row.phase === 'present') return { answer: 'ready', row, claim: true }
+  if (row.phase === 'removing' && !isQuiet)
+    return { answer: 'quiet', row: { key: row.key, phase: 'removing', holder: operationId }, claim: true }
   return { answer: 'do', row: { key: row.key, phase: 'creating', holder: operationId }, claim: true }
 }
 

@@ -153,8 +153,27 @@ export class Run {
     const answer = this.#stillHeld(await this.#answered(this.#store.share(this.#lease, key, wish)))
     if (answer === 'ready') return
     if (answer === 'busy') throw this.#retryLater(1_000, `waiting for the shared resource ${key}`)
-    await this.#attempt(`${wish} ${key}`, fn, {})
+    if (answer === 'quiet') {
+      this.#letLateCallsLand(key)
+      return this.#shared('recreate', key, fn)
+    }
+    const { step } = await this.#attempt(`${wish} ${key}`, fn, {})
+    // An earlier call of this removal may land once more: it stays unsettled, and the next creation waits for that.
+    if ((wish === 'release' || wish === 'sweep') && (step.attempts > 1 || this.#isRepeated)) return
     this.#stillHeld(await this.#answered(this.#store.share(this.#lease, key, 'settle')))
+  }
+
+  /** The wait is noted in the ledger, so that it is over once, however often the action runs. */
+  #letLateCallsLand(key: string): void {
+    const name = `quiet ${key}`
+    if (this.#steps.has(name)) return
+    const waited: Step = { name, state: 'failed', attempts: 1, startedAt: this.#held.storeNow() }
+    throw this.#retryLater(2 * this.#callTimeoutMs, `waiting for late calls to the shared resource ${key}`, waited)
+  }
+
+  /** An earlier run of this operation was cut off, so nobody knows what it had sent. */
+  get #isRepeated(): boolean {
+    return this.claim.operation.unclean && this.claim.operation.attempt > 1
   }
 
   /** One call under a deadline. A failure either ends the run for now, or is final and thrown to the action. */

@@ -7,7 +7,7 @@ import { decideShared, type SharedResource } from '../../src/domain/shared-claim
  */
 interface Actor {
   readonly wish: 'acquire' | 'release'
-  readonly at: 'asking' | 'calling' | 'settling' | 'done'
+  readonly at: 'asking' | 'waiting' | 'calling' | 'settling' | 'done'
   /** Which operation of the instance this is: a DELETE that takes over is the next one. */
   readonly operation: number
 }
@@ -35,13 +35,13 @@ function ask(state: State, instance: number, actor: Actor): State {
     answer,
     claim,
     row: next,
-  } = decideShared(actor.wish, {
+  } = decideShared(actor.at === 'waiting' ? 'recreate' : actor.wish, {
     row,
     operationId: id,
     otherClaims: claims.filter(other => other !== instance).length,
     holderAlive: state.actors.some((other, index) => other.at !== 'done' && holderOf(index, other) === row.holder),
   })
-  const at = { do: 'calling', ready: 'done', busy: 'asking' } as const
+  const at = { do: 'calling', ready: 'done', busy: 'asking', quiet: 'waiting' } as const
   const kept = claims.filter(other => other !== instance)
   return put(
     { ...state, row: next, claims: claim === undefined ? claims : claim ? [...kept, instance] : kept },
@@ -86,7 +86,7 @@ function next(state: State, faults: Faults): State[] {
     if (actor.at === 'done') return takenOver
     const crashed = faults.crash && actor.at !== 'asking' ? [put(state, instance, { ...actor, at: 'asking' })] : []
     const step =
-      actor.at === 'asking'
+      actor.at === 'asking' || actor.at === 'waiting'
         ? ask(state, instance, actor)
         : actor.at === 'calling'
           ? call(state, instance, actor, faults)

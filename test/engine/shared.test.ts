@@ -109,6 +109,28 @@ describe('shared resources', () => {
     expect([...world.labels]).toEqual([])
   })
 
+  it('a call of a removal that lands late finds nothing of the next one to remove', async () => {
+    for (const lostAt of [14, 1]) {
+      const world = createLabelWorld({ create: [], remove: [23_000, 500] })
+      const first = await world.boot()
+      await first.provision('app1')
+      await world.clock.advance(seconds(5))
+      const removal = await first.deprovision('app1')
+      await world.clock.advance(seconds(lostAt))
+      // Either the first call has timed out and the second one has done it, or the holder dies and another process does.
+      if (lostAt === 1) first.crash()
+      const second = await world.boot()
+      const operation = await second.provision('app2')
+      await world.clock.advance(minutes(3))
+      expect(await second.poll('app1', removal)).toMatchObject({ state: 'succeeded' })
+      expect(await second.poll('app2', operation)).toMatchObject({ state: 'succeeded' })
+      expect([lostAt, [...world.labels]]).toEqual([lostAt, ['label']])
+      await second.deprovision('app2')
+      await world.clock.advance(minutes(2))
+      expect([...world.labels]).toEqual([])
+    }
+  })
+
   it('a sweep leaves alone what a neighbour claims', async () => {
     const world = createLabelWorld({ create: [23_000], remove: [] })
     const process = await world.boot()

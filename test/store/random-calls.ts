@@ -59,7 +59,7 @@ const call = fc.oneof(
     type: fc.constant('share'),
     lease,
     key: fc.constantFrom('x', 'y'),
-    wish: fc.constantFrom('acquire', 'release', 'sweep', 'settle'),
+    wish: fc.constantFrom('acquire', 'recreate', 'release', 'sweep', 'settle'),
   }),
   fc.record({ type: fc.constant('takeChore'), name: fc.constantFrom('sweep', 'observe'), late: delay }),
   fc.record({ type: fc.constantFrom('renewChore', 'finishChore'), lease: fc.nat({ max: 2 }) }),

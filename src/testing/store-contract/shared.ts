@@ -91,6 +91,22 @@ export const sharedCases = [
     assert.equal(await store.share(b, 'key', 'acquire'), 'do')
   }),
 
+  storeCase('share: what a removal that was not settled may still do is waited for', async ({ store }) => {
+    const [a, b] = await running(store, 'a', 'b')
+    assert.ok(a && b)
+    await store.share(a, 'key', 'acquire')
+    await store.share(a, 'key', 'settle')
+    assert.equal(await store.share(a, 'key', 'release'), 'do')
+    assert.equal(await store.share(b, 'key', 'recreate'), 'busy', 'its holder is still at it')
+    await store.finish(a, ({ finishing }) => ({ forget: [finishing.id] }))
+    assert.equal(await store.share(b, 'key', 'acquire'), 'quiet')
+    assert.equal(await store.share(b, 'key', 'acquire'), 'quiet', 'as often as it asks')
+    assert.equal(await store.share(b, 'key', 'recreate'), 'do')
+    assert.equal(await store.share(b, 'key', 'acquire'), 'do', 'it has waited once')
+    assert.equal(await store.share(b, 'key', 'settle'), 'ready')
+    assert.equal(await store.share(b, 'key', 'acquire'), 'ready')
+  }),
+
   storeCase('share: a holder whose row is forgotten is gone', async ({ store }) => {
     const [a, b] = await running(store, 'a', 'b')
     assert.ok(a && b)

@@ -1,0 +1,73 @@
+import type { Verb, Wish } from './platform.ts'
+import type { Random } from './random.ts'
+
+export interface PlannedRequest extends Wish {
+  readonly at: number
+}
+
+const platforms = ['cf', 'k8s'] as const
+
+/** Requests of several platforms over a few ids: most about one of them, and many in the middle of the one before. */
+export function drawRequests(random: Random): readonly [PlannedRequest, ...PlannedRequest[]] {
+  const count = random.between(8, 18)
+  const requests: [PlannedRequest, ...PlannedRequest[]] = [{ ...drawWish(random, new Set()), at: 0 }]
+  /** What the platforms believe to be there: else most requests would be about nothing. */
+  const created = new Set(requests.map(({ instanceId }) => instanceId))
+  let at = 0
+  for (let index = 1; index < count; index += 1) {
+    const before = requests.at(-1) ?? requests[0]
+    const follows = random.chance(0.5)
+    at += follows ? random.between(0, 6_000) : random.between(1_000, 18_000)
+    const request = { ...(follows ? drawFollower(random, before) : drawWish(random, created)), at }
+    if (request.verb === 'provision') created.add(request.instanceId)
+    if (request.verb === 'deprovision') created.delete(request.instanceId)
+    requests.push(request)
+  }
+  return requests
+}
+
+/** Creations that are deleted in the middle, one instance after the other. */
+export function drawDuels(random: Random): readonly [PlannedRequest, ...PlannedRequest[]] {
+  const requests = Array.from({ length: random.between(4, 8) }, (_, index) => {
+    const wish = { platform: platforms[0], instanceId: `i${index + 1}`, variant: 'small', waits: false }
+    const at = index * 4_000 + random.between(0, 3_000)
+    return [
+      { ...wish, verb: 'provision' as const, at },
+      { ...wish, verb: 'deprovision' as const, at: at + random.between(200, 5_000) },
+    ]
+  }).flat()
+  return requests as [PlannedRequest, ...PlannedRequest[]]
+}
+
+/** The same again, or something that gets in its way. */
+function drawFollower(random: Random, { bindingId, ...before }: Wish): Wish {
+  const waits = random.chance(0.1)
+  const onBinding = bindingId !== undefined && random.chance(0.8)
+  if (random.chance(0.4)) return { ...before, ...(bindingId === undefined ? {} : { bindingId }), waits }
+  if (onBinding) return { ...before, bindingId, waits, verb: random.pick(['bind', 'unbind']) }
+  const verb: Verb = random.weighted({ deprovision: 5, update: 2, provision: 1 })
+  return { ...before, waits, verb, variant: drawVariant(random) }
+}
+
+function drawWish(random: Random, created: ReadonlySet<string>): Wish {
+  const number = random.pick([1, 1, 1, 2, 2, 3])
+  const instanceId = `i${number}`
+  const verb = random.weighted(
+    created.has(instanceId)
+      ? { provision: 1, update: 3, deprovision: 2, bind: 5, unbind: 2 }
+      : { provision: 15, update: 1, deprovision: 1, bind: 1, unbind: 1 },
+  )
+  const isOwner = random.chance(0.95)
+  return {
+    verb,
+    instanceId,
+    platform: platforms[isOwner ? number % 2 : (number + 1) % 2] ?? platforms[0],
+    ...(verb === 'bind' || verb === 'unbind' ? { bindingId: random.pick(['b1', 'b1', 'b2']) } : {}),
+    variant: drawVariant(random),
+    waits: random.chance(0.1),
+  }
+}
+
+function drawVariant(random: Random): string {
+  return random.chance(0.8) ? 'small' : 'large'
+}

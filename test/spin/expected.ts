@@ -1,0 +1,25 @@
+export const switches = ['CAS', 'DRAIN', 'LATE', 'SWEEP', 'FENCED'] as const
+export type Switch = (typeof switches)[number]
+
+export interface Row {
+  readonly on: readonly Switch[]
+  readonly holds: boolean
+  /** What happens, or why nothing can. */
+  readonly because: string
+}
+
+/** Which guards are needed, and which are enough. docs/designs/0004-preemption.md holds the same table. */
+export const expected: readonly Row[] = [
+  { on: [], holds: false, because: 'a stale worker creates after the deletion, and overwrites its result' },
+  { on: ['CAS'], holds: false, because: 'the ledger is right, and the backend holds what a stale worker created' },
+  { on: ['CAS', 'SWEEP'], holds: false, because: 'a worker without a lease may call later than any sweep' },
+  { on: ['CAS', 'DRAIN'], holds: true, because: 'calls end with their lease, and the deletion starts after it' },
+  { on: ['CAS', 'DRAIN', 'LATE'], holds: false, because: 'a call that was sent in time lands after the deletion' },
+  { on: ['CAS', 'DRAIN', 'LATE', 'SWEEP'], holds: true, because: 'what lands late is swept' },
+  { on: ['CAS', 'LATE', 'FENCED'], holds: true, because: 'the backend itself refuses what comes too late' },
+  {
+    on: ['DRAIN', 'LATE', 'SWEEP'],
+    holds: false,
+    because: 'a stale worker turns the superseded provision into a success',
+  },
+]

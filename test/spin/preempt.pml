@@ -1,0 +1,194 @@
+/*
+ * A DELETE takes over from a running provision: which guards does it take so that nothing is left of the instance?
+ *
+ * Two workers run three operations on one instance: its provision, its deletion and the sweep after that. A worker may
+ * die or fall asleep between any two lines, a lease may run out at any moment, and the backend takes the calls that are on
+ * their way in any order. Each switch is one guard of the broker; docs/designs/0004-preemption.md says where it stands.
+ *
+ *   CAS     a worker's write counts only while its operation is running under its fence
+ *   DRAIN   the deletion starts when the lease of the provision has ended; no call is sent without a lease
+ *   LATE    a call may land after the lease under which it was sent (not a guard: the world as it is)
+ *   SWEEP   the deletion is done once more when every call that was on its way has landed
+ *   FENCED  the backend refuses a call whose fence is older than the newest one it has seen
+ *
+ * PROBE turns the claim around, to show that the end is reached at all. Safety only; each operation is claimed at most
+ * twice.
+ */
+
+#define PROVISION 0
+#define DELETION 1
+#define SWEEPING 2
+#define ATTEMPTS 2
+#define FENCES 7
+
+mtype = { absent, queued, running, superseded, succeeded }
+mtype = { unused, creating, deleting, landed, refused }
+
+/* The ledger: each atomic block that touches it is one transaction. */
+mtype state[3]
+byte fence[3]
+bool leased[3]
+byte attempts[3]
+byte newest
+
+/* The backend, and what is on its way to it under each fence. */
+mtype wire[FENCES]
+bool thing
+byte seen
+
+/* Workers that are in the middle of something. */
+byte busy
+
+#define onItsWay(f) (wire[f] == creating || wire[f] == deleting)
+#define allLanded (!onItsWay(1) && !onItsWay(2) && !onItsWay(3) && !onItsWay(4) && !onItsWay(5) && !onItsWay(6))
+#define isDue(o) (attempts[o] < ATTEMPTS && (state[o] == queued || (state[o] == running && !leased[o])))
+
+#ifdef DRAIN
+#define isDrained !leased[PROVISION]
+#define maySend(o, f) (leased[o] && fence[o] == f)
+#else
+#define isDrained true
+#define maySend(o, f) true
+#endif
+
+#ifdef CAS
+#define mayWrite(o, f) (state[o] == running && fence[o] == f)
+#else
+#define mayWrite(o, f) true
+#endif
+
+#ifdef LATE
+#define mayRunOut(o) leased[o]
+#else
+#define mayRunOut(o) (leased[o] && !onItsWay(fence[o]))
+#endif
+
+inline claim(o) {
+	my = o;
+	newest++;
+	me = newest;
+	attempts[o]++;
+	fence[o] = me;
+	leased[o] = true;
+	state[o] = running;
+	busy++
+}
+
+proctype Worker() {
+	byte my, me;
+
+idle:
+end:
+	if
+	:: atomic { isDue(PROVISION) -> claim(PROVISION) }
+	:: atomic { isDue(DELETION) && isDrained -> claim(DELETION) }
+	:: atomic { isDue(SWEEPING) && allLanded -> claim(SWEEPING) }
+	fi;
+
+	/* One call, unless the worker dies before it, or knows that its lease is gone. */
+	if
+	:: atomic { maySend(my, me) -> wire[me] = (my == PROVISION -> creating : deleting) }
+	:: goto gone
+	fi;
+
+	/* The answer; the worker may die, or give up, at any time before it comes. */
+	if
+	:: wire[me] == landed
+	:: wire[me] == refused -> goto gone
+	:: goto gone
+	fi;
+
+	/* The result. Whoever is refused has lost the operation, and lets its successor start. */
+	atomic {
+		if
+		:: mayWrite(my, me) ->
+			/* A result never changes. */
+			assert(state[my] != superseded);
+			state[my] = succeeded;
+			leased[my] = false;
+#ifdef SWEEP
+			if
+			:: my == DELETION -> state[SWEEPING] = queued
+			:: else
+			fi
+#endif
+		:: else ->
+			if
+			:: fence[my] == me -> leased[my] = false
+			:: else
+			fi
+		fi
+	}
+gone:
+	atomic { busy--; my = 0; me = 0; goto idle }
+}
+
+/* Leases run out, whoever holds them and whatever he is doing. */
+active proctype Time() {
+end:
+	do
+	:: atomic { mayRunOut(PROVISION) -> leased[PROVISION] = false }
+	:: atomic { mayRunOut(DELETION) -> leased[DELETION] = false }
+	:: atomic { mayRunOut(SWEEPING) -> leased[SWEEPING] = false }
+	od
+}
+
+inline land(f) {
+	if
+#ifdef FENCED
+	:: f < seen -> wire[f] = refused
+#endif
+	:: else ->
+		seen = f;
+		thing = (wire[f] == creating);
+		wire[f] = landed
+	fi
+}
+
+/* Any call that is on its way may be the next to land. */
+active proctype Backend() {
+end:
+	do
+	:: atomic { onItsWay(1) -> land(1) }
+	:: atomic { onItsWay(2) -> land(2) }
+	:: atomic { onItsWay(3) -> land(3) }
+	:: atomic { onItsWay(4) -> land(4) }
+	:: atomic { onItsWay(5) -> land(5) }
+	:: atomic { onItsWay(6) -> land(6) }
+	od
+}
+
+active proctype Platform() {
+	atomic {
+		state[DELETION] = queued;
+		if
+		:: state[PROVISION] == queued || state[PROVISION] == running -> state[PROVISION] = superseded
+		:: else
+		fi
+	}
+}
+
+#ifdef SWEEP
+#define LAST SWEEPING
+#else
+#define LAST DELETION
+#endif
+
+init {
+	atomic {
+		state[PROVISION] = queued;
+		state[DELETION] = absent;
+		state[SWEEPING] = absent;
+		run Worker();
+		run Worker()
+	}
+end:
+	atomic {
+		state[LAST] == succeeded && busy == 0 && allLanded ->
+#ifdef PROBE
+		assert(false)
+#else
+		assert(!thing)
+#endif
+	}
+}
