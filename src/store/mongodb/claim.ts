@@ -70,25 +70,27 @@ async function claimThese(
   const mark = -1 - randomInt(2 ** 47)
   await take(ledger, ids, mark, owner, leaseMs)
   const taken = await operation
-    .find({ _id: { $in: [...ids] }, fence: mark, state: 'running' }, { readConcern: { level: 'local' } })
-    .project<Pick<OperationDocument, '_id'>>({ _id: 1 })
+    .find({ _id: { $in: [...ids] }, fence: mark }, { readConcern: { level: 'local' } })
+    .project<Pick<OperationDocument, '_id' | 'state'>>({ state: 1 })
     .toArray()
-  if (taken.length === 0) return []
+  const running = new Set(taken.filter(({ state }) => state === 'running').map(({ _id }) => _id))
+  for (const { _id } of taken) if (!running.has(_id)) await handBack(ledger, _id, mark)
+  if (running.size === 0) return []
 
   const numbered = await meta.findOneAndUpdate(
     { _id: 'ledger' },
-    { $inc: { fence: taken.length } },
+    { $inc: { fence: running.size } },
     { returnDocument: 'after' },
   )
   if (numbered === null) throw new Error('the ledger has lost its meta document: put back a backup')
-  const found = new Set(taken.map(({ _id }) => _id))
-  const order = ids.filter(id => found.has(id))
+  const order = ids.filter(id => running.has(id))
   const first = numbered.fence - order.length + 1
   await operation.updateMany({ _id: { $in: order }, fence: mark, state: 'running' }, [
     { $set: { fence: { $add: [first, { $indexOfArray: [order, '$_id'] }] } } },
   ])
   const claims = await readClaims(ledger, order, first)
-  await letGo(ledger, order, claims, mark)
+  const claimed = new Set(claims.map(({ key }) => key))
+  for (const [index, id] of order.entries()) if (!claimed.has(id)) await letGo(ledger, id, [mark, first + index])
   return claims
 }
 
@@ -176,16 +178,9 @@ function claimPipeline({ collections }: Ledger, ids: readonly string[], first: n
   ]
 }
 
-/** What was superseded between taking and numbering: nobody works on it, so its successor need not wait. */
-async function letGo(
-  ledger: Ledger,
-  taken: readonly string[],
-  claims: readonly KeyedClaim[],
-  mark: number,
-): Promise<void> {
-  if (claims.length === taken.length) return
-  const claimed = new Set(claims.map(({ key }) => key))
-  for (const id of taken) if (!claimed.has(id)) await handBack(ledger, id, mark)
+/** Superseded while it was being claimed, before or after it got its number: nobody works on it, so its successor need not wait. */
+async function letGo(ledger: Ledger, id: string, fences: readonly number[]): Promise<void> {
+  for (const fence of fences) if (await handBack(ledger, id, fence)) return
 }
 
 function ignoreTimeout(error: unknown): void {
