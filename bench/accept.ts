@@ -11,7 +11,7 @@ import { atLeast, type Result, type Round, toResult } from './result.ts'
 export async function benchAccept(rounds: number): Promise<Result[]> {
   const folder = await mkdtemp(join(tmpdir(), 'purser-bench-'))
   const bare = await createBareTransactions(folder)
-  const broker = await startChild('broker.mjs', [join(folder, 'ledger.db'), '3'])
+  const broker = await startChild('broker.mjs', [`sqlite:${join(folder, 'ledger.db')}`, '3'])
   let total = 0
   const provisions = async (limit: { readonly ms?: number; readonly count?: number }) => {
     const first = total

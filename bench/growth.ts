@@ -2,15 +2,12 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { systemClock } from '../src/clock.ts'
-import type { Instance } from '../src/domain/instance.ts'
-import { newOperation } from '../src/domain/intent.ts'
-import { newId } from '../src/domain/new-id.ts'
 import { loadDriver } from '../src/store/sqlite/driver.ts'
 import { openSqliteStore } from '../src/store/sqlite/index.ts'
 import type { Store } from '../src/store.ts'
+import { measureCosts } from './costs.ts'
 import { atMost, type Result, type Round, toResult } from './result.ts'
-
-const batch = 2_000
+import { newOperationRows } from './rows.ts'
 
 /** What an accept, a poll and a claim cost with 1,000 and with 1,000,000 instances in the ledger. */
 export async function benchGrowth(rounds: number, size: number): Promise<Result[]> {
@@ -23,7 +20,7 @@ export async function benchGrowth(rounds: number, size: number): Promise<Result[
       const baseline = await measure(small)
       const ours = await measure(large)
       if (round === 0) continue
-      for (const name of Object.keys(ours) as (keyof Costs)[])
+      for (const name of Object.keys(ours) as (keyof typeof ours)[])
         measured.set(name, [...(measured.get(name) ?? []), { ours: ours[name], baseline: baseline[name] }])
     }
     await small.close()
@@ -37,18 +34,11 @@ export async function benchGrowth(rounds: number, size: number): Promise<Result[
   }
 }
 
-interface Costs {
-  readonly accept: number
-  readonly poll: number
-  readonly 'claim and finish': number
-  readonly memory: number
-}
-
 /** The ledger's own schema, filled by SQL: a million accepts would take minutes and prove nothing more. */
 async function filledStore(file: string, size: number): Promise<Store> {
   await (await openSqliteStore({ file, clock: systemClock })).close()
   const database = (await loadDriver()).open(file)
-  const { instance, operation } = rows('x')
+  const { instance, operation } = newOperationRows('x')
   const { parameters, state, ...doc } = instance
   database.exec('pragma synchronous = off; begin')
   const numbers = `with recursive n (i) as (select 1 union all select i + 1 from n where i < ${size})`
@@ -66,78 +56,9 @@ async function filledStore(file: string, size: number): Promise<Store> {
   return openSqliteStore({ file, clock: systemClock })
 }
 
-async function measure(store: Store): Promise<Costs> {
-  const ids = Array.from({ length: batch }, () => newId(systemClock.now()))
-  const accept = await perCall(() =>
-    Promise.all(
-      ids.map(id => {
-        const { instance, operation } = rows(id)
-        return store.accept({ instanceId: id }, () => ({ answer: 0, change: { instance, operations: [operation] } }))
-      }),
-    ),
-  )
-  const poll = await perCall(async () => {
-    for (const id of ids) {
-      await store.instance(id)
-      await store.operation(`op-${id}`)
-    }
-  })
-  const claim = await perCall(async () => {
-    for (let left = batch; left > 0; left -= 100) {
-      const { claims } = await store.claim('bench', 100, 30_000)
-      await Promise.all(
-        claims.map(({ operation }) =>
-          store.finish({ operationId: operation.id, fence: operation.fence }, ({ finishing }) => ({
-            operations: [{ ...finishing, state: 'succeeded' }],
-          })),
-        ),
-      )
-    }
-  })
-  return { accept, poll, 'claim and finish': claim, memory: process.memoryUsage.rss() / 1e6 }
-}
-
-async function perCall(work: () => Promise<unknown>): Promise<number> {
-  const started = performance.now()
-  await work()
-  return ((performance.now() - started) * 1000) / batch
-}
-
-function rows(id: string) {
-  const now = systemClock.now()
-  const operation = newOperation(
-    {
-      operationId: `op-${id}`,
-      platform: 'default',
-      instanceId: id,
-      serviceId: 'bench',
-      requestHash: 'hash',
-      acceptsIncomplete: true,
-      mode: 'auto',
-      timeoutMs: 3_600_000,
-    },
-    'provision',
-    now,
-  )
-  const instance: Instance = {
-    id,
-    platform: 'default',
-    serviceId: 'bench',
-    planId: 'plan',
-    phase: 'creating',
-    created: false,
-    usable: false,
-    requestHash: 'hash',
-    context: { platform: 'cloudfoundry', organization_guid: 'org', space_guid: 'space' },
-    parameters: { size: 3 },
-    state: {},
-    dashboardToken: 'token',
-    conditions: [],
-    lastOperationId: operation.id,
-    createdAt: now,
-    updatedAt: now,
-  }
-  return { instance, operation }
+async function measure(store: Store) {
+  const costs = await measureCosts(store)
+  return { ...costs, memory: process.memoryUsage.rss() / 1e6 }
 }
 
 function quote(text: string): string {

@@ -9,7 +9,7 @@ import { atLeast, type Result, type Round, toResult } from './result.ts'
 /** Catalog and last_operation over HTTP against bare node:http that sends the same bytes. */
 export async function benchHttp(rounds: number): Promise<Result[]> {
   const folder = await mkdtemp(join(tmpdir(), 'purser-bench-'))
-  const broker = await startChild('broker.mjs', [join(folder, 'ledger.db')])
+  const broker = await startChild('broker.mjs', [`sqlite:${join(folder, 'ledger.db')}`])
   try {
     await drive({ port: broker.port, connections: 1, count: 1, status: 202, request: () => provisionRequest('polled') })
     const paths = { catalog: '/v2/catalog', last_operation: '/v2/service_instances/polled/last_operation' }

@@ -2,6 +2,8 @@ import { parseArgs } from 'node:util'
 import { benchAccept } from './accept.ts'
 import { benchGrowth } from './growth.ts'
 import { benchHttp } from './http.ts'
+import { benchPostgres } from './postgres.ts'
+import { benchPostgresGrowth } from './postgres-growth.ts'
 import { type Result, render } from './result.ts'
 import { benchStart } from './start.ts'
 
@@ -19,6 +21,8 @@ const parts: Readonly<Record<string, () => Promise<Result[]>>> = {
   accept: () => benchAccept(rounds),
   growth: () => benchGrowth(rounds, Number(values.instances)),
   start: () => benchStart(rounds),
+  postgres: () => benchPostgres(rounds),
+  'growth-postgres': () => benchPostgresGrowth(rounds, Number(values.instances)),
 }
 if (values.only !== undefined && !Object.hasOwn(parts, values.only)) {
   console.error(`--only takes one of ${Object.keys(parts).join(', ')}`)

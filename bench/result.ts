@@ -44,6 +44,9 @@ export function atMost(goal: number) {
   return { text: `<= ${goal}`, met: (ratio: number) => ratio <= goal }
 }
 
+/** Shown beside the others, for those who want to know. */
+export const noGoal = { text: '', met: () => true }
+
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b)
   return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN
@@ -56,7 +59,7 @@ export function render(results: readonly Result[]): string {
     `${figure(result.baseline)} ${result.unit}`,
     result.ratio.toFixed(2),
     result.goal,
-    result.met ? 'met' : 'NOT MET',
+    result.goal === '' ? '' : result.met ? 'met' : 'NOT MET',
   ])
   const head = ['what', 'purser', 'baseline', 'ratio', 'goal', '']
   const widths = head.map((title, i) => Math.max(title.length, ...rows.map(row => (row[i] ?? '').length)))

@@ -1,5 +1,5 @@
 // npm run bench: ratios against bare baselines that are measured in the same run. `-- --json` prints JSON, `-- --only http`
-// runs one part (http, accept, growth, start).
+// runs one part (http, accept, growth, start, postgres, growth-postgres). The last two start a PostgreSQL of their own.
 import { ensureBuilt, ensureInstalled, run } from './setup.mjs'
 
 ensureInstalled()

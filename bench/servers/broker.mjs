@@ -1,8 +1,10 @@
-// A whole broker from dist/: SQLite, basic authentication, the worker running. Counts the operations it has finished.
+// A whole broker from dist/: a store, basic authentication, the worker running. Counts the operations it has finished.
+// `broker.mjs <store URL> <steps> [<options of the store and the runtime as JSON>]`
 import { defineService } from '../../dist/index.js'
 import { createBasicAuthenticator, listen, openStore, startRuntime, systemClock } from '../../dist/server/index.js'
 
-const [file = '', steps = '3'] = process.argv.slice(2)
+const [url = '', steps = '3', options = '{}'] = process.argv.slice(2)
+const { store: storeOptions, runtime: runtimeOptions } = JSON.parse(options)
 let finished = 0
 const service = defineService({
   id: 'bench',
@@ -30,7 +32,7 @@ const counting = {
   warn: console.error,
   error: console.error,
 }
-const store = await openStore(`sqlite:${file}`, systemClock)
+const store = await openStore(url, systemClock, storeOptions)
 const runtime = await startRuntime({
   definition: { services: [service] },
   store,
@@ -38,6 +40,7 @@ const runtime = await startRuntime({
     { username: 'bench', password: 'bench', platform: 'default', roles: ['platform'] },
   ]),
   observer: counting,
+  ...runtimeOptions,
 })
 const server = await listen({ app: runtime.app, host: '127.0.0.1', port: 0 })
 process.on('message', () => process.send?.(finished))

@@ -49,8 +49,8 @@ export const replicaMutations: readonly Mutation[] = [
     ...postgresGathering,
     only: 'locked rows',
     name: 'postgres keeps all decisions for one that is locked',
-    find: `if v.version is null or \${schema}.lock_at_once(v.instance, v.binding) then`,
-    replace: 'if v.place >= 0 then',
+    find: 'v.change, v.now, false) w;',
+    replace: 'v.change, v.now, true) w;',
   },
   {
     ...postgresStatements,

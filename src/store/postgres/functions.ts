@@ -87,20 +87,6 @@ begin
   return (select ${bindingVersion} ${ofBinding});
 end $$;
 
--- Takes the locks of write() without waiting; false where one is not to be had. (It may have some then, until the end.)
-create function ${schema}.lock_at_once(p_instance text, p_binding text) returns boolean language plpgsql as $$
-declare
-  v_locked integer;
-begin
-  perform 1 from ${schema}.instance i where i.id = p_instance for no key update skip locked;
-  if not found then
-    return false;
-  end if;
-  perform 1 ${lockedOperations} for no key update skip locked;
-  get diagnostics v_locked = row_count;
-  return v_locked = (select count(*) ${lockedOperations});
-end $$;
-
 -- Writes a change that was decided from the snapshot of the given version, and answers 'written'; or 'changed', with a new
 -- snapshot to decide from. The same version also means that an operation that was held then is held now. The lock of an
 -- instance is its row; for an id that has none it is the insert of that row, which lets one through. (An advisory lock
@@ -108,21 +94,34 @@ end $$;
 --
 -- No version: the change makes an instance, and was decided without looking, for an id that has no row and for the time
 -- p_now. Then the insert of the row proves the first (bindings and operations refer to it), and p_now must be about now.
+--
+-- Where it is not to wait, and a row is locked or the instance not there, it answers nothing and has written nothing.
 create function ${schema}.write(p_instance text, p_binding text, p_predecessor text, p_version text, p_change jsonb,
-  p_now double precision) returns table (outcome text, ${snapshot})
+  p_now double precision, p_wait boolean) returns table (outcome text, ${snapshot})
 language plpgsql as $$
 #variable_conflict use_column
 declare
   v_exists boolean := false;
   v_changed boolean;
+  v_locked integer;
 begin
   now := ${schema}.now_ms();
   if p_version is null then
     v_changed := p_now not between now - ${staleAfterMs} and now;
   else
-    perform 1 from ${schema}.instance i where i.id = p_instance for no key update;
-    v_exists := found;
-    perform 1 ${lockedOperations} order by o.id for no key update;
+    if p_wait then
+      perform 1 from ${schema}.instance i where i.id = p_instance for no key update;
+      v_exists := found;
+      perform 1 ${lockedOperations} order by o.id for no key update;
+    else
+      perform 1 from ${schema}.instance i where i.id = p_instance for no key update skip locked;
+      v_exists := found;
+      perform 1 ${lockedOperations} for no key update skip locked;
+      get diagnostics v_locked = row_count;
+      if not v_exists or v_locked < (select count(*) ${lockedOperations}) then
+        return;
+      end if;
+    end if;
     v_changed := ${schema}.version_of(p_instance, p_binding, p_predecessor) <> p_version;
   end if;
   if v_changed then
@@ -196,10 +195,8 @@ declare
 begin
   for v in select r.* from jsonb_to_recordset(p_rows) as r (place integer, instance text, binding text, predecessor text,
       version text, now double precision, change jsonb) order by r.instance collate "C" loop
-    if v.version is null or ${schema}.lock_at_once(v.instance, v.binding) then
-      return query select v.place, w.*
-        from ${schema}.write(v.instance, v.binding, v.predecessor, v.version, v.change, v.now) w;
-    end if;
+    return query select v.place, w.*
+      from ${schema}.write(v.instance, v.binding, v.predecessor, v.version, v.change, v.now, false) w;
   end loop;
 end $$;
 

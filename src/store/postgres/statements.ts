@@ -30,7 +30,7 @@ function texts(schema: string) {
     /** No row for a lease that is lost. */
     lookHeld: `select l.fence::double precision as fence, s.* from unnest($1::text[], $2::bigint[]) as l (id, fence)
       cross join lateral ${schema}.look_held(l.id, l.fence) s`,
-    write: `select * from ${schema}.write($1, $2, $3, $4, $5, $6)`,
+    write: `select * from ${schema}.write($1, $2, $3, $4, $5, $6, true)`,
     writes: `select * from ${schema}.writes($1)`,
 
     // Locks and writes operation rows only, and waits for none: what somebody else has locked is not to be claimed now.
