@@ -1,4 +1,5 @@
 // npm test: sets everything up, then runs the checks and every test, fast ones first. `--long` runs more seeds.
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { ensureBuilt, ensureInstalled, root, run, say } from './setup.mjs'
 
@@ -8,7 +9,9 @@ ensureBuilt()
 const long = process.argv.includes('--long')
 const env = { ...process.env, ...(long ? { PURSER_TEST_LONG: '1' } : {}) }
 const vitest = join(root, 'node_modules', '.bin', 'vitest')
-for (const project of ['fast', 'slow']) {
+// Many of them wait for a database or a process more than they compute.
+const workers = { fast: Math.max(3, availableParallelism()), slow: Math.max(2, Math.floor(availableParallelism() / 2)) }
+for (const [project, count] of Object.entries(workers)) {
   say(`tests: ${project}`)
-  run(vitest, ['run', '--project', project], { env })
+  run(vitest, ['run', '--project', project, '--maxWorkers', String(count)], { env })
 }

@@ -16,7 +16,7 @@ export async function migrateStore(options: MigrateOptions): Promise<string> {
   if (isPostgres(url)) {
     const { applyMigrations } = await import('../store/postgres/index.ts')
     const applied = await applyMigrations({ url, ...ledger })
-    return applied === 0 ? upToDate(name) : `${name} was brought up to date: ${pieces(applied)} applied.`
+    return applied === 0 ? upToDate(name) : `${name} was brought up to date.`
   }
   if (!isMongo(url)) return migratesItself(name)
   await (await openStore(url, systemClock, ledger)).close()
@@ -55,10 +55,6 @@ function isMongo(url: string): boolean {
 
 function upToDate(name: string): string {
   return `${name} is up to date: nothing is pending.`
-}
-
-function pieces(count: number): string {
-  return count === 1 ? 'one piece was' : `${count} pieces were`
 }
 
 function migratesItself(name: string): string {

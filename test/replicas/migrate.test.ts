@@ -71,7 +71,7 @@ describePostgres('purser migrate on PostgreSQL', server => {
     const cwd = await folderOf(server.url, schema)
     const ran = await Promise.all(Array.from({ length: 4 }, () => runCli(['migrate'], { cwd })))
     expect(ran.map(({ code, err }) => [code, err])).toEqual(Array.from({ length: 4 }, () => [0, '']))
-    expect(ran.filter(({ out }) => /was brought up to date: 2 pieces were applied\.\n$/.test(out))).toHaveLength(1)
+    expect(ran.filter(({ out }) => /was brought up to date\.\n$/.test(out))).toHaveLength(1)
     expect(ran.filter(({ out }) => /nothing is pending\.\n$/.test(out))).toHaveLength(3)
   })
 

@@ -107,7 +107,7 @@ export function migrationScript(target: MigrationTarget): Promise<string | undef
   })
 }
 
-/** Runs what is pending, as opening the store does, and answers how many pieces that were. */
+/** Runs what is pending, as opening the store does, and answers how many statements that were. */
 export function applyMigrations(target: MigrationTarget): Promise<number> {
   return onSchema(target, (connection, schema) => migrate(connection, schema, patienceMs))
 }
