@@ -138,7 +138,10 @@ function passwordHash() {
 function isTimeZone(value: string): boolean {
   try {
     // Offsets such as +02:00 are known to some versions of Node.js only, and know no summer time.
-    return value === 'UTC' || /^[A-Za-z]/.test(value) && new Intl.DateTimeFormat('en', { timeZone: value }).resolvedOptions() !== undefined
+    return (
+      value === 'UTC' ||
+      (/^[A-Za-z]/.test(value) && new Intl.DateTimeFormat('en', { timeZone: value }).resolvedOptions() !== undefined)
+    )
   } catch {
     return false
   }
