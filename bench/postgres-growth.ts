@@ -1,7 +1,7 @@
-import { type Connection, loadLibrary, types } from '../src/store/postgres/driver.ts'
 import { openPostgresStore } from '../src/store/postgres/index.ts'
 import type { Store } from '../src/store.ts'
 import { startPostgres } from '../test/servers/postgres.ts'
+import { connect } from '../test/servers/postgres-connection.ts'
 import { acceptProvision, measureCosts } from './costs.ts'
 import { fillLedger, levelsOf, measureSizes, type Sizes } from './postgres-fill.ts'
 import { atMost, noGoal, type Result, type Round, toResult } from './result.ts'
@@ -11,7 +11,7 @@ export async function benchPostgresGrowth(rounds: number, size: number): Promise
   const server = await startPostgres()
   const stores: Store[] = []
   try {
-    const admin = await connect(server.url)
+    const admin = await connect(server.url, '-c synchronous_commit=off')
     const open = async (schema: string) => {
       const store = await openPostgresStore({ url: server.url, schema })
       stores.push(store)
@@ -97,18 +97,4 @@ async function makeTemplate(store: Store): Promise<void> {
       history: [{ at: now, type: 'succeeded', instanceId: finishing.instanceId, operationId: finishing.id }],
     }))
   }
-}
-
-async function connect(url: string): Promise<Connection> {
-  const { Client } = await loadLibrary()
-  const connection = new Client({
-    connectionString: url,
-    application_name: 'bench',
-    options: '-c synchronous_commit=off',
-    connectionTimeoutMillis: 60_000,
-    keepAlive: true,
-    types,
-  })
-  await connection.connect()
-  return connection
 }

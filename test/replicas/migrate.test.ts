@@ -5,8 +5,9 @@ import { describe, expect, it } from 'vitest'
 import { openPostgresStore } from '../../src/store/postgres/index.ts'
 import { claimOne, finish, leaseOf, provision } from '../../src/testing/store-contract/rows.ts'
 import { makeFolder, runCli } from '../cli/test-io.ts'
+import { connect } from '../servers/postgres-connection.ts'
 import { describeMongo, newDatabase } from '../store/mongodb-subject.ts'
-import { connect, describePostgres, newSchema, patient } from '../store/postgres-subject.ts'
+import { describePostgres, newSchema, patient } from '../store/postgres-subject.ts'
 
 /** A folder with a configuration, as an operator has it. */
 async function folderOf(store: string, schema: string): Promise<string> {

@@ -11,7 +11,7 @@ import { createWorld, type Process, type World } from '../engine/world.ts'
 import type { MongoServer } from '../servers/mongodb.ts'
 import type { PostgresServer } from '../servers/postgres.ts'
 import { describeMongo, newDatabase } from '../store/mongodb-subject.ts'
-import { connect, describePostgres, newSchema, patient } from '../store/postgres-subject.ts'
+import { describePostgres, newSchema, patient, stopClock } from '../store/postgres-subject.ts'
 import { createPacedClock } from './paced-clock.ts'
 
 export interface ReplicaWorld extends World {
@@ -73,17 +73,11 @@ async function memoryLedger(clock: VirtualClock): Promise<Ledger> {
 async function postgresLedger({ url }: PostgresServer, clock: VirtualClock): Promise<Ledger> {
   const schema = newSchema()
   await (await openPostgresStore({ url, schema, ...patient })).close()
-  const admin = await connect(url)
+  const { admin, move } = await stopClock(url, schema, clock.now())
   onTestFinished(() => admin.end())
-  await admin.query({
-    text: `create table ${schema}.test_clock (now double precision not null);
-      insert into ${schema}.test_clock values (${clock.now()});
-      create or replace function ${schema}.now_ms() returns double precision language sql volatile as
-        $$ select now from ${schema}.test_clock $$`,
-  })
   return {
     open: () => openPostgresStore({ url, schema, ...patient }),
-    move: now => admin.query({ text: `update ${schema}.test_clock set now = $1`, values: [now] }),
+    move,
   }
 }
 

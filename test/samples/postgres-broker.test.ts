@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, expect, it, onTestFinished, vi } from 'vitest'
 import { loadLibrary } from '../../src/store/postgres/driver.ts'
-import { connect, describePostgres } from '../store/postgres-subject.ts'
+import { connect } from '../servers/postgres-connection.ts'
+import { describePostgres } from '../store/postgres-subject.ts'
 import {
   bind,
   demandPasswords,

@@ -2,10 +2,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { MongoClient } from 'mongodb'
+import { freePort } from './free-port.ts'
 import { findMongod } from './mongod-binary.ts'
 import { whyNot } from './wanted.ts'
 
@@ -94,14 +94,4 @@ async function ready(url: string, port: number, standalone: boolean): Promise<vo
 
 function refuse(binary: string, code: unknown): never {
   throw new Error(`${binary} did not start (exit code ${String(code)})`)
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1')
-  await once(probe, 'listening')
-  const address = probe.address()
-  probe.close()
-  await once(probe, 'close')
-  if (address === null || typeof address === 'string') throw new Error('no port')
-  return address.port
 }

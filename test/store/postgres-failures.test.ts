@@ -10,8 +10,9 @@ import {
   operationRow,
   provision,
 } from '../../src/testing/store-contract/rows.ts'
+import { connect } from '../servers/postgres-connection.ts'
 import { startProxy } from './postgres-proxy.ts'
-import { connect, describePostgres, newSchema, openStore } from './postgres-subject.ts'
+import { describePostgres, newSchema, openStore } from './postgres-subject.ts'
 
 describePostgres('postgres in trouble', server => {
   for (const mode of ['immediate', 'fast'] as const) {

@@ -16,7 +16,8 @@ import {
   stepRow,
 } from '../../src/testing/store-contract/rows.ts'
 import type { PostgresServer } from '../servers/postgres.ts'
-import { connect, describePostgres, newSchema, openStore, patient } from './postgres-subject.ts'
+import { connect } from '../servers/postgres-connection.ts'
+import { describePostgres, newSchema, openStore, patient } from './postgres-subject.ts'
 
 const leaseMs = 600_000
 

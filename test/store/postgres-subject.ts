@@ -1,13 +1,12 @@
 /** What the tests of the PostgreSQL store share: one server for each file, one schema for each test. */
 import { afterAll, describe, it, onTestFinished } from 'vitest'
-import type { Connection } from '../../src/store/postgres/driver.ts'
-import { loadLibrary, types } from '../../src/store/postgres/driver.ts'
 import type { PostgresStoreOptions } from '../../src/store/postgres/index.ts'
 import { openPostgresStore } from '../../src/store/postgres/index.ts'
 import type { Store } from '../../src/store.ts'
 import type { StoreSubject } from '../../src/testing/store-contract.ts'
 import { createVirtualClock } from '../../src/testing/virtual-clock.ts'
 import { type PostgresServer, startPostgres, whyNoPostgres } from '../servers/postgres.ts'
+import { connect } from '../servers/postgres-connection.ts'
 
 const reason = await whyNoPostgres()
 const server = reason ?? (await startPostgres())
@@ -30,22 +29,6 @@ export function newSchema(): string {
   return `test_${schemas}`
 }
 
-/** A connection of the test's own, to look behind the store's back. */
-export async function connect(url: string): Promise<Connection> {
-  const { Client } = await loadLibrary()
-  const connection = new Client({
-    connectionString: url,
-    application_name: 'test',
-    options: '',
-    connectionTimeoutMillis: 60_000,
-    keepAlive: false,
-    types,
-  })
-  connection.on('error', () => {})
-  await connection.connect()
-  return connection
-}
-
 /** Patient: a noisy machine is not a broken server. */
 export const patient = { connectTimeoutMs: 120_000, statementTimeoutMs: 120_000 }
 
@@ -56,19 +39,28 @@ export async function openStore(options: PostgresStoreOptions): Promise<Store> {
   return store
 }
 
-/** A ledger whose clock is the suite's: its function now_ms reads a table instead of the server's clock. */
+/** From here on the ledger's clock stands still: its function now_ms reads a table instead of the server's clock. */
+export async function stopClock(url: string, schema: string, start: number) {
+  const admin = await connect(url)
+  await admin.query({
+    text: `create table ${schema}.test_clock (now double precision not null);
+      insert into ${schema}.test_clock values (${start});
+      create or replace function ${schema}.now_ms() returns double precision language sql volatile as
+        $$ select now from ${schema}.test_clock $$`,
+  })
+  return {
+    admin,
+    move: (now: number) => admin.query({ text: `update ${schema}.test_clock set now = $1`, values: [now] }),
+  }
+}
+
+/** A ledger whose clock is the suite's. */
 export async function createSubject({ url }: PostgresServer, start?: number): Promise<StoreSubject> {
   const schema = newSchema()
   const clock = createVirtualClock(start)
   const open = () => openPostgresStore({ url, schema, clock, ...patient })
   await (await open()).close()
-  const admin = await connect(url)
-  await admin.query({
-    text: `create table ${schema}.test_clock (now double precision not null);
-      insert into ${schema}.test_clock values (${clock.now()});
-      create or replace function ${schema}.now_ms() returns double precision language sql volatile as
-        $$ select now from ${schema}.test_clock $$`,
-  })
+  const { admin, move } = await stopClock(url, schema, clock.now())
   return {
     durable: true,
     open,
@@ -76,7 +68,7 @@ export async function createSubject({ url }: PostgresServer, start?: number): Pr
       now: clock.now,
       async advance(ms) {
         await clock.advance(ms)
-        await admin.query({ text: `update ${schema}.test_clock set now = $1`, values: [clock.now()] })
+        await move(clock.now())
       },
     },
     async destroy() {

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { openPostgresStore } from '../../src/store/postgres/index.ts'
-import { connect, describePostgres, newSchema, openStore } from './postgres-subject.ts'
+import { connect } from '../servers/postgres-connection.ts'
+import { describePostgres, newSchema, openStore } from './postgres-subject.ts'
 
 describePostgres('TLS to PostgreSQL', server => {
   it('encrypts every connection, and trusts nobody but the named authority', async () => {

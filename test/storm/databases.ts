@@ -1,8 +1,8 @@
 /** The databases that storms run on, and what can be done to them. */
 import { type Document, MongoClient } from 'mongodb'
-import { type Connection, loadLibrary, types } from '../../src/store/postgres/driver.ts'
 import { startMongo, whyNoMongo } from '../servers/mongodb.ts'
-import { startPostgres } from '../servers/postgres.ts'
+import { startPostgres, whyNoPostgres } from '../servers/postgres.ts'
+import { connect } from '../servers/postgres-connection.ts'
 
 export type DatabaseKind = 'postgres' | 'mongodb'
 
@@ -19,18 +19,8 @@ export interface Database {
 }
 
 /** Why there is none; undefined where there is. A database that STORES names and that is not to be had is an error. */
-export async function whyNot(kind: DatabaseKind): Promise<string | undefined> {
-  if (kind === 'mongodb') return whyNoMongo()
-  const named = process.env.STORES?.split(',').map(name => name.trim())
-  if (named !== undefined && !named.includes('postgres')) return `STORES is ${process.env.STORES}`
-  try {
-    await loadLibrary()
-    await (await startPostgres()).stop()
-    return undefined
-  } catch (error) {
-    if (named !== undefined) throw error
-    return String(error)
-  }
+export function whyNot(kind: DatabaseKind): Promise<string | undefined> {
+  return kind === 'mongodb' ? whyNoMongo() : whyNoPostgres()
 }
 
 export function startDatabase(kind: DatabaseKind): Promise<Database> {
@@ -61,21 +51,6 @@ async function startPostgresDatabase(): Promise<Database> {
     },
     stop: () => server.stop(),
   }
-}
-
-async function connect(url: string): Promise<Connection> {
-  const { Client } = await loadLibrary()
-  const connection = new Client({
-    connectionString: url,
-    application_name: 'storm',
-    options: '',
-    connectionTimeoutMillis: 60_000,
-    keepAlive: false,
-    types,
-  })
-  connection.on('error', () => {})
-  await connection.connect()
-  return connection
 }
 
 async function startMongoDatabase(): Promise<Database> {

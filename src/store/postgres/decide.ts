@@ -12,10 +12,11 @@
  */
 import type { Change, Finishing, Lease, Snapshot, Target, Verdict } from '../../store.ts'
 import { StoreUnavailableError } from '../../store.ts'
+import { text } from '../columns.ts'
 import type { Database } from './database.ts'
 import type { SqlRow } from './driver.ts'
 import { keyOf } from './keys.ts'
-import { fromChange, inner, text, toBinding, toInstance, toOperation } from './rows.ts'
+import { fromChange, inner, toBinding, toInstance, toOperation } from './rows.ts'
 import type { ServerClock } from './server-clock.ts'
 import type { Statements } from './statements.ts'
 import type { HeldReader, Writer } from './writes.ts'

@@ -1,5 +1,6 @@
 /** Between the rows of the tables and the rows of the ledger. */
 import type { Binding, Change, HistoryEvent, Instance, Operation, Step } from '../../store.ts'
+import { present, text, toText } from '../columns.ts'
 import { seal, unseal } from '../sealing.ts'
 import type { SqlRow } from './driver.ts'
 import { keyOf } from './keys.ts'
@@ -45,16 +46,6 @@ export function toOperation(row: SqlRow): Operation {
 
 export function toStep(row: SqlRow): Step {
   return toDocument(row) as Step
-}
-
-/** Authors' words go through JSON too: PostgreSQL's text holds no NUL. */
-export function toText(words: string | undefined): string | null {
-  return words === undefined ? null : JSON.stringify(words)
-}
-
-export function text(value: unknown): string {
-  if (typeof value !== 'string') throw new TypeError('a column that holds text holds none')
-  return value
 }
 
 /** A column that holds a row as JSON, or none. */
@@ -126,8 +117,4 @@ function fromHistory(event: HistoryEvent): SqlRow {
 
 function toDocument(row: SqlRow): object {
   return { ...JSON.parse(text(row.doc)), ...(unseal(text(row.sealed)) as object) }
-}
-
-function present(key: string, value: unknown): object {
-  return value === null ? {} : { [key]: value }
 }

@@ -1,10 +1,10 @@
 import { decideShared, type SharedResource, type SharedVerdict, type SharedWish } from '../../domain/shared-claim.ts'
 import type { Lease } from '../../store.ts'
 import { StoreUnavailableError } from '../../store.ts'
+import { text } from '../columns.ts'
 import type { Database } from './database.ts'
 import type { SqlRow } from './driver.ts'
 import { keyOf } from './keys.ts'
-import { text } from './rows.ts'
 import type { Statements } from './statements.ts'
 
 /** Looks, decides, and writes if nothing has changed since, as decide.ts does. */

@@ -1,6 +1,5 @@
 import type { Chore, ChoreLease, ChoreResult } from '../../store.ts'
-import type { SqlRow } from './driver.ts'
-import { text } from './rows.ts'
+import { toChore } from '../columns.ts'
 import type { Statements } from './statements.ts'
 
 export interface ChoreTaking {
@@ -24,17 +23,4 @@ export function finishChore(statements: Statements, lease: ChoreLease, result: C
 
 export function readChores(statements: Statements): readonly Chore[] {
   return statements.chores.all().map(toChore)
-}
-
-function toChore(row: SqlRow): Chore {
-  return {
-    name: text(row.name),
-    dueAt: Number(row.due_at),
-    owner: text(row.owner),
-    startedAt: Number(row.started_at),
-    fence: Number(row.fence),
-    ...(row.lease_until === null ? {} : { leaseUntil: Number(row.lease_until) }),
-    ...(row.finished_at === null ? {} : { finishedAt: Number(row.finished_at) }),
-    ...(row.result === null ? {} : { result: JSON.parse(text(row.result)) }),
-  }
 }

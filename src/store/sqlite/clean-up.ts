@@ -1,5 +1,5 @@
 import type { CleanUp } from '../../store.ts'
-import { text } from './rows.ts'
+import { text } from '../columns.ts'
 import type { Statements } from './statements.ts'
 
 /** Answers the ids of those that were removed; their steps go with them. */

@@ -1,8 +1,9 @@
 import type { JsonObject } from '../../protocol/json.ts'
 import type { Checkpoint, Lease, Parking, Step } from '../../store.ts'
+import { text, toText } from '../columns.ts'
 import { seal, unseal } from '../sealing.ts'
 import type { SqlRow } from './driver.ts'
-import { fromStep, text, toText } from './rows.ts'
+import { fromStep } from './rows.ts'
 import type { Statements } from './statements.ts'
 
 export function writeCheckpoint(statements: Statements, lease: Lease, checkpoint: Checkpoint, now: number): boolean {

@@ -1,4 +1,4 @@
-import { text } from './rows.ts'
+import { text } from '../columns.ts'
 import type { Statements } from './statements.ts'
 
 export interface PurgeRequest {

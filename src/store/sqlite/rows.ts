@@ -1,5 +1,6 @@
 /** Between the rows of the tables and the rows of the ledger. */
 import type { Binding, HistoryEvent, Instance, Operation, Step } from '../../store.ts'
+import { present, text, toText } from '../columns.ts'
 import { seal, unseal } from '../sealing.ts'
 import type { SqlRow, SqlValue } from './driver.ts'
 
@@ -70,22 +71,8 @@ export function toHistory(row: SqlRow): HistoryEvent {
   return JSON.parse(text(row.doc))
 }
 
-/** Authors' words go through JSON too: SQLite's text ends where a NUL stands. */
-export function toText(words: string | undefined): string | null {
-  return words === undefined ? null : JSON.stringify(words)
-}
-
-export function text(value: unknown): string {
-  if (typeof value !== 'string') throw new TypeError('a column that holds text holds none')
-  return value
-}
-
 /** What clean-up and purge go by. */
 function standingOf(row: Pick<Instance | Binding, 'phase' | 'lastOperationId' | 'uncleanUntil' | 'deletedAt'>) {
   const { phase, lastOperationId, uncleanUntil = null, deletedAt = null } = row
   return [phase, lastOperationId, uncleanUntil, phase === 'deleted' ? deletedAt : null]
-}
-
-function present(key: string, value: unknown): object {
-  return value === null ? {} : { [key]: value }
 }
