@@ -10,6 +10,11 @@ const slow = [
   'test/storm/**/*.test.ts',
   'test/simulation/**/*.test.ts',
   'test/spin/**/*.test.ts',
+  'test/cli/bundle-image.test.ts',
+  'test/sandbox/container{,-crash,-pull}.test.ts',
+  'test/driver/crash.test.ts',
+  'test/bundles/{ansible,redis-image}.test.ts',
+  'test/helpers/ansible.test.ts',
 ]
 
 // Generous: on a loaded machine a test may wait long for its turn, and none depends on speed.

@@ -1,9 +1,11 @@
 // npm test: sets everything up, then runs the checks and every test, fast ones first. `--long` runs more seeds.
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
+import { ensureDebianPackages } from './debian-packages.mjs'
 import { ensureBuilt, ensureInstalled, root, run, say } from './setup.mjs'
 
 ensureInstalled()
+ensureDebianPackages()
 run(process.execPath, [join(root, 'scripts', 'check.mjs')])
 ensureBuilt()
 const long = process.argv.includes('--long')

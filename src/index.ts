@@ -28,7 +28,14 @@ export {
   type Service,
   type ServiceDefinition,
 } from './author/define-service.ts'
-export type { BindResult, Endpoint, ObserveResult, ProvisionResult, VolumeMount } from './author/results.ts'
+export type {
+  BindResult,
+  Endpoint,
+  ObserveResult,
+  ProvisionResult,
+  UnbindResult,
+  VolumeMount,
+} from './author/results.ts'
 export type { BrokerSettings, ChoreSettings, CleanUpSettings } from './broker/settings.ts'
 export { type DefinedBroker, defineBroker, type EmbeddingOptions } from './define-broker.ts'
 export type { Duration } from './domain/duration.ts'

@@ -11,16 +11,20 @@
  * - Wake-ups only shorten a wait: a worker that hears none still finds its work by claiming.
  */
 import type { Binding } from './domain/binding.ts'
+import type { CatalogChanges, RegisteredService, RegistryState } from './domain/catalog-state.ts'
 import type { Change, HistoryEvent, Snapshot, Verdict } from './domain/change.ts'
 import type { Instance } from './domain/instance.ts'
 import type { FinalState, Operation, Step } from './domain/operation.ts'
+import type { Revision } from './domain/revision.ts'
 import type { SharedVerdict, SharedWish } from './domain/shared-claim.ts'
 import type { JsonObject } from './protocol/json.ts'
 
 export type { Binding } from './domain/binding.ts'
+export type { CatalogChanges, RegisteredService, RegistryState } from './domain/catalog-state.ts'
 export type { Change, HistoryEvent, Snapshot, Verdict } from './domain/change.ts'
 export type { Instance } from './domain/instance.ts'
 export type { FinalState, Operation, Step } from './domain/operation.ts'
+export type { Revision } from './domain/revision.ts'
 
 /** Which rows a decision is about. */
 export interface Target {
@@ -108,13 +112,35 @@ export interface CleanUp {
   readonly max: number
 }
 
-export type WakeUp = { readonly type: 'work' } | { readonly type: 'finished'; readonly operationId: string }
+/** What came from registries, by service id and by revision id. */
+export interface StoredCatalog {
+  /** Rises with every change of a service or a revision. */
+  readonly version: number
+  readonly services: readonly RegisteredService[]
+  readonly revisions: readonly Revision[]
+}
+
+/** How many instances of one plan need a revision: pinned to it, or being updated to it (`nextRevisionId`). */
+export interface RevisionUse {
+  readonly revisionId: string
+  readonly planId: string
+  readonly instances: number
+}
+
+export type WakeUp =
+  | { readonly type: 'work' }
+  | { readonly type: 'finished'; readonly operationId: string }
+  | { readonly type: 'catalog' }
 
 export interface Store {
   /** How people name it: `memory:`, `sqlite:/path`. Holds no password. */
   readonly name: string
 
-  /** Reads the target under its instance's lock, asks `decide` (pure, may throw: then nothing is written) and applies. */
+  /**
+   * Reads the target under its instance's lock, asks `decide` (pure, may throw: then nothing is written) and applies. An
+   * instance that the change pins to a revision is written only if that revision is stored at that moment, and the
+   * revision can not go while the instance needs it: RevisionGoneError otherwise, and nothing is written.
+   */
   accept<Answer>(target: Target, decide: (snapshot: Snapshot) => Verdict<Answer>): Promise<Answer>
 
   /** Leases up to `max` due operations to `owner`, oldest due first, each with a new fence. */
@@ -139,6 +165,8 @@ export interface Store {
   /** Every binding of the instance that is not deleted. */
   bindings(instanceId: string): Promise<readonly Binding[]>
   operation(id: string): Promise<Operation | undefined>
+  /** The steps of an operation, in the order in which they were first written. */
+  steps(operationId: string): Promise<readonly Step[]>
   /** Ids of instances whose `observeAt` has come, oldest first. */
   dueForObservation(max: number): Promise<readonly string[]>
   /** The history of one instance, oldest first. */
@@ -171,6 +199,26 @@ export interface Store {
    */
   purge(before: number, max: number): Promise<number>
 
+  /** Everything that came from registries; undefined where `known` is the version that it still has. */
+  catalog(known?: number): Promise<StoredCatalog | undefined>
+  /** Every registry that was ever asked, by name, the latest report of a change, and the store's clock. */
+  registries(): Promise<{
+    readonly now: number
+    readonly registries: readonly RegistryState[]
+    readonly lastChange?: { readonly at: number; readonly report: JsonObject }
+  }>
+  /** The uses of every revision, by instances that are not deleted, and those whose deletion is still swept. */
+  revisionUses(): Promise<readonly RevisionUse[]>
+  /**
+   * Writes what a reconciliation or a sweep found out from the catalog of that version; false where it has another one by
+   * now, and nothing is written. (Changes of registries alone are written whatever the version is.) A revision that an
+   * instance needs at that moment is not deleted, nor the current one of a service that stays, and neither is a service
+   * that has a revision in use or is not retired: they stay for the next run. Throws where a service would have a
+   * revision that is not stored. Where a service or a revision changed, the version rises, `report` is kept with the
+   * store's time, and every replica is woken.
+   */
+  changeCatalog(version: number, changes: CatalogChanges, report?: JsonObject): Promise<boolean>
+
   /** Throws where the store can't be used now. */
   ping(): Promise<void>
   onWakeUp(listener: (wakeUp: WakeUp) => void): () => void
@@ -180,4 +228,9 @@ export interface Store {
 /** The store did not answer, or could not write (a full disk): the request is answered 503 and may be repeated. */
 export class StoreUnavailableError extends Error {
   override readonly name = 'StoreUnavailableError'
+}
+
+/** The revision that an instance was to be pinned to is not stored (any more): read the catalog again. */
+export class RevisionGoneError extends Error {
+  override readonly name = 'RevisionGoneError'
 }

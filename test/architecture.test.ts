@@ -16,9 +16,27 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   authenticator: ['authenticator.ts'],
   observer: ['observer.ts', 'protocol', 'clock.ts'],
   catalog: ['protocol'],
+  bundle: ['protocol', 'domain', 'catalog'],
+  'registry.ts': ['domain'],
+  registry: ['protocol', 'domain', 'bundle', 'registry.ts', 'clock.ts'],
+  'sandbox.ts': ['protocol'],
+  sandbox: ['protocol', 'sandbox.ts', 'clock.ts'],
   engine: ['protocol', 'domain', 'store.ts', 'clock.ts', 'observer.ts'],
   author: ['protocol', 'domain', 'catalog', 'engine'],
-  broker: ['protocol', 'domain', 'catalog', 'engine', 'author', 'store.ts', 'clock.ts', 'observer.ts'],
+  driver: ['protocol', 'domain', 'catalog', 'bundle', 'engine', 'author', 'sandbox.ts', 'clock.ts', 'observer.ts'],
+  broker: [
+    'protocol',
+    'domain',
+    'catalog',
+    'bundle',
+    'engine',
+    'author',
+    'store.ts',
+    'registry.ts',
+    'sandbox.ts',
+    'clock.ts',
+    'observer.ts',
+  ],
   http: [
     'protocol',
     'domain',
@@ -35,13 +53,13 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   server: ['*'],
   'define-broker.ts': ['*'],
   'index.ts': ['*'],
-  cli: ['client', 'server', 'authenticator', 'protocol', 'clock.ts', 'domain', 'define-broker.ts'],
+  cli: ['client', 'server', 'authenticator', 'protocol', 'clock.ts', 'domain', 'catalog', 'bundle', 'define-broker.ts'],
   testing: ['*'],
 }
 
 /** Concrete implementations are for the composition roots; nobody else knows which one runs. */
 const compositionRoots = ['server', 'define-broker.ts', 'testing', 'cli', 'index.ts']
-const implementations = ['store', 'authenticator', 'observer']
+const implementations = ['store', 'authenticator', 'observer', 'registry', 'sandbox', 'driver']
 
 function filesBelow(folder: string): string[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })

@@ -91,6 +91,8 @@ export interface BindContext<BindParameters, State> extends ActionContext {
   readonly binding: BindingInfo
   /** The instance's state. */
   readonly state: State
+  /** What an earlier attempt at this binding that failed has saved. */
+  readonly bindingState: JsonObject
   /** The state of the binding that is rotated. */
   readonly predecessorState?: JsonObject
 }

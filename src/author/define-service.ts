@@ -14,7 +14,7 @@ import type {
   UnbindContext,
   UpdateContext,
 } from './context.ts'
-import type { BindResult, ObserveResult, ProvisionResult } from './results.ts'
+import type { BindResult, ObserveResult, ProvisionResult, UnbindResult } from './results.ts'
 
 export interface ActionSettings {
   /** auto: asynchronous where the platform allows it; always: 422 AsyncRequired without; never: the request waits. */
@@ -61,7 +61,7 @@ export interface ServiceDefinition<
   bind?(
     ctx: BindContext<Parameters<B>, NoInfer<State>>,
   ): Awaitable<BindResult<Credentials, BindingState> | Wait | Nothing>
-  unbind?(ctx: UnbindContext<NoInfer<State>, NoInfer<BindingState>>): Awaitable<Wait | Nothing>
+  unbind?(ctx: UnbindContext<NoInfer<State>, NoInfer<BindingState>>): Awaitable<UnbindResult | Wait | Nothing>
   /** Looks at the instance on a schedule, and may heal it. */
   observe?(ctx: ObserveContext<Parameters<P>, NoInfer<State>>): Awaitable<ObserveResult>
 

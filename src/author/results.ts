@@ -20,6 +20,13 @@ export interface BindResult<Credentials, BindingState> {
   readonly metadata?: { readonly expiresAt?: Date | string; readonly renewBefore?: Date | string }
   /** Comes back in `unbind` as `ctx.bindingState`. JSON. */
   readonly state?: BindingState
+  /** Merged into the instance's state, key by key, when the bind has succeeded; null removes a key. */
+  readonly instanceState?: JsonObject
+}
+
+export interface UnbindResult {
+  /** As for a bind. Not for an unbind that is part of a deprovision: the state goes with the instance. */
+  readonly instanceState?: JsonObject
 }
 
 export interface VolumeMount {

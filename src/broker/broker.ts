@@ -2,12 +2,15 @@ import type { Clock } from '../clock.ts'
 import type { Observer } from '../observer.ts'
 import type { JsonObject } from '../protocol/json.ts'
 import type { Store } from '../store.ts'
+import type { RegisteredCatalog } from './registries/registered-catalog.ts'
 import type { ServiceIndex } from './resolve-services.ts'
 import type { BrokerSettings } from './settings.ts'
 
 /** What the use cases work with. */
 export interface Broker {
   readonly services: ServiceIndex
+  /** Where registries are configured: what came from them. */
+  readonly registered?: RegisteredCatalog
   readonly store: Store
   readonly clock: Clock
   /** The store's clock, as well as it is known here: what the ledger's times are compared with. */

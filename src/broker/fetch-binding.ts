@@ -11,7 +11,7 @@ export async function fetchBinding(
   bindingId: string,
 ): Promise<JsonObject> {
   const instance = await broker.store.instance(instanceId)
-  const service = instance === undefined ? undefined : broker.services.find(instance.serviceId)
+  const service = instance === undefined ? undefined : broker.services.of(instance)
   const binding = await broker.store.binding(instanceId, bindingId)
   if (
     instance === undefined ||

@@ -7,7 +7,7 @@ import { toInstanceInfo } from './instance-info.ts'
 /** GET /v2/service_instances/:instance_id */
 export async function fetchInstance(broker: Broker, caller: Caller, instanceId: string): Promise<JsonObject> {
   const instance = await broker.store.instance(instanceId)
-  const service = instance === undefined ? undefined : broker.services.find(instance.serviceId)
+  const service = instance === undefined ? undefined : broker.services.of(instance)
   if (instance === undefined || !isFetchable(instance, caller) || service?.offering.instancesRetrievable !== true)
     throw new BrokerError('InstanceNotFound', 'There is no instance with this id, or it is not there yet.')
   if (instance.phase === 'updating')

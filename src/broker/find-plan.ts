@@ -1,6 +1,8 @@
+import type { Instance } from '../domain/instance.ts'
 import type { Plan } from '../protocol/catalog.ts'
 import { BrokerError } from '../protocol/errors.ts'
 import type { Broker } from './broker.ts'
+import { createPlaceholder } from './placeholder.ts'
 import type { ResolvedService, ServiceIndex, ServiceSchemas } from './resolve-services.ts'
 
 export interface FoundPlan {
@@ -19,17 +21,51 @@ export function findService(services: ServiceIndex, serviceId: string): Resolved
 
 /** CAT-09: a plan that left the catalog is served on where an instance has it, as its service says. */
 export async function findPlanInUse(
-  { services, store }: Pick<Broker, 'services' | 'store'>,
+  broker: Broker,
   instanceId: string,
   serviceId: string,
   planId: string,
 ): Promise<PlanInUse> {
-  const service = findService(services, serviceId)
+  const { services, registered, store } = broker
+  const own = services.find(serviceId)
+  if (own === undefined && registered !== undefined) return findRegistered(broker, instanceId, serviceId, planId)
+  const service = own ?? findService(services, serviceId)
   const found = service.plans.get(planId)
   if (found !== undefined) return { service, ...found }
   const instance = await store.instance(instanceId)
   if (instance?.serviceId !== serviceId || instance.planId !== planId) return findPlan(services, serviceId, planId)
   return { service, schemas: service.schemas }
+}
+
+/** By the revision that the instance is pinned to. Where there is none, the decision says so: nobody offers it any more. */
+async function findRegistered(
+  broker: Broker,
+  instanceId: string,
+  serviceId: string,
+  planId: string,
+): Promise<PlanInUse> {
+  const instance = await broker.store.instance(instanceId)
+  const service = (await serviceOf(broker, instance, serviceId)) ?? createPlaceholder(serviceId, broker.settings)
+  const found = service.plans.get(planId)
+  return found === undefined ? { service, schemas: service.schemas } : { service, ...found }
+}
+
+/** The service as the instance has it, or as it is offered now where the instance has none. */
+export async function serviceOf(
+  { services, registered }: Broker,
+  instance: Instance | undefined,
+  serviceId: string,
+): Promise<ResolvedService | undefined> {
+  const revisionId = () =>
+    instance?.serviceId === serviceId && instance.revisionId !== undefined
+      ? instance.revisionId
+      : registered?.service(serviceId)?.revisionId
+  const known = revisionId()
+  const service = known === undefined ? undefined : registered?.at(known)
+  if (service !== undefined) return service
+  await registered?.refresh()
+  const now = revisionId()
+  return now === undefined ? services.find(serviceId) : registered?.at(now)
 }
 
 /** A plan of that very service: the same id under another one does not count (PROV-22). */

@@ -6,13 +6,21 @@ import type { Claim } from '../store.ts'
 import type { Broker } from './broker.ts'
 import { performAction, reportFailure } from './perform.ts'
 import type { ResolvedService } from './resolve-services.ts'
+import { createWaitingWork } from './waiting-work.ts'
 
 /** Tells the engine how this broker does an operation. */
 export function createFindWork(broker: Broker, hooks: readonly Hook[], random: () => number): FindWork {
   return (claim: Claim) => {
-    const service = broker.services.find(claim.operation.serviceId)
-    return service === undefined ? undefined : createWork(broker, service, claim, hooks, random)
+    const service = findService(broker, claim)
+    if (service !== undefined) return createWork(broker, service, claim, hooks, random)
+    return broker.registered === undefined ? undefined : createWaitingWork(broker)
   }
+}
+
+/** An update is done by the revision that it leads to. */
+function findService({ services }: Broker, { operation, instance }: Claim): ResolvedService | undefined {
+  const { revisionId = instance.revisionId } = operation.input
+  return services.of({ serviceId: operation.serviceId, ...(revisionId === undefined ? {} : { revisionId }) })
 }
 
 function createWork(
@@ -39,8 +47,26 @@ function createWork(
       sweepDelayMs: 2 * service.callTimeoutMs,
       sweepTimeoutMs: timeouts.deprovision,
       sweepOperationId: newId(now),
+      ...(service.lateCalls === undefined ? {} : { lateCalls: service.lateCalls }),
       ...(service.code.observe === undefined ? {} : { observeAt: nextObservation(service, now, random) }),
     }),
+    ...(action === 'deprovision' && service.revisionId !== undefined
+      ? { afterwards: () => collectAfterDeprovision(broker, service.revisionId) }
+      : {}),
+  }
+}
+
+/** It may have been the last instance that needed the revision. The sweep looks again, whatever becomes of this. */
+async function collectAfterDeprovision(
+  { registered, store, observer }: Broker,
+  revisionId: string | undefined,
+): Promise<void> {
+  if (registered === undefined || revisionId === undefined || !registered.isOutdated(revisionId)) return
+  try {
+    const { collectUnused } = await import('./registries/collect-unused.ts')
+    await collectUnused(store)
+  } catch (error) {
+    observer.warn('could not collect unused revisions: the sweep will', { error: messageOf(error) })
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Hook } from '../author/broker-definition.ts'
 import type { ActionContext } from '../author/context.ts'
-import type { BindResult, ObserveResult, ProvisionResult } from '../author/results.ts'
+import type { BindResult, ObserveResult, ProvisionResult, UnbindResult } from '../author/results.ts'
 import type { Binding } from '../domain/binding.ts'
 import type { ActionResult } from '../domain/outcome.ts'
 import { TerminalError } from '../engine/errors.ts'
@@ -141,6 +141,7 @@ async function bind(performing: Performing): Promise<ActionResult | Wait> {
   return {
     binding: body,
     state: toState(bound.state) ?? run.state,
+    ...(bound.instanceState === undefined ? {} : { instanceState: bound.instanceState }),
     ...(expiresAt === undefined ? {} : { expiresAt }),
   }
 }
@@ -149,7 +150,9 @@ async function unbind(performing: Performing, binding: Binding | undefined): Pro
   if (binding === undefined) return {}
   const context = await createActionContext({ ...performing, action: 'unbind', binding })
   const result = await performing.service.code.unbind?.(context)
-  return isWait(result) ? result : {}
+  if (isWait(result)) return result
+  const { instanceState }: UnbindResult = result ?? {}
+  return instanceState === undefined ? {} : { instanceState }
 }
 
 async function observe(performing: Performing): Promise<ActionResult | Wait> {

@@ -2,12 +2,16 @@ import { randomUUID } from 'node:crypto'
 import { decideProvision } from '../domain/decide-provision.ts'
 import type { Instance } from '../domain/instance.ts'
 import { placeOf } from '../domain/request-hash.ts'
+import type { Plan } from '../protocol/catalog.ts'
 import type { ProvisionRequest } from '../protocol/provision.ts'
+import { RevisionGoneError } from '../store.ts'
 import type { Broker, Caller } from './broker.ts'
 import { checkParameters } from './check-parameters.ts'
 import { ownDashboard, promisedDashboard } from './dashboard.ts'
-import { findPlan } from './find-plan.ts'
+import { findOffered, type Offered } from './find-offered.ts'
 import { createIntent } from './intent.ts'
+import { createPlaceholder } from './placeholder.ts'
+import type { ResolvedService, ServiceSchemas } from './resolve-services.ts'
 import { waitForEnd } from './wait-for-end.ts'
 
 export type Provisioned =
@@ -27,11 +31,51 @@ export async function provision(
   request: ProvisionRequest,
   acceptsIncomplete: boolean,
 ): Promise<Provisioned> {
-  const { service, plan, schemas } = findPlan(broker.services, request.serviceId, request.planId)
+  const { serviceId, planId } = request
+  for (let attempt = 1; ; attempt += 1) {
+    const offered = await findOffered(broker, serviceId, planId).catch(
+      async refusal => (await findExisting(broker, instanceId, request)) ?? Promise.reject(refusal),
+    )
+    const { service, ...found }: Accepting =
+      offered.kind === 'now' ? offered : { service: createPlaceholder(serviceId, broker.settings) }
+    try {
+      return await accept(broker, caller, instanceId, request, acceptsIncomplete, { service, ...found })
+    } catch (error) {
+      // The revision was replaced in this very moment: the request gets the new one.
+      if (!(error instanceof RevisionGoneError) || attempt === 5) throw error
+      await broker.registered?.refresh()
+    }
+  }
+}
+
+/** What is no longer offered is still what its instances are: a repeated request is answered as before. */
+async function findExisting(
+  broker: Broker,
+  instanceId: string,
+  { serviceId, planId }: ProvisionRequest,
+): Promise<Offered | undefined> {
+  const instance = await broker.store.instance(instanceId)
+  if (instance?.revisionId === undefined || instance.serviceId !== serviceId) return undefined
+  const service = broker.registered?.at(instance.revisionId)
+  const found = service?.plans.get(planId)
+  return service === undefined || found === undefined ? undefined : { kind: 'now', service, ...found }
+}
+
+/** Without a plan: it is not known yet what the service is, and everything else is checked when it is. */
+type Accepting = { readonly service: ResolvedService; readonly plan?: Plan; readonly schemas?: ServiceSchemas }
+
+async function accept(
+  broker: Broker,
+  caller: Caller,
+  instanceId: string,
+  request: ProvisionRequest,
+  acceptsIncomplete: boolean,
+  { service, plan, schemas = {} }: Accepting,
+): Promise<Provisioned> {
   const parameters = await checkParameters(schemas.create, request.parameters)
-  const { serviceId, planId, context } = request
+  const { serviceId, planId, context, maintenanceVersion } = request
   const attributes = { serviceId, planId, parameters: request.parameters, place: placeOf(context) }
-  const catalogMaintenance = plan.maintenanceInfo?.version
+  const catalogMaintenance = plan?.maintenanceInfo?.version
   const dashboardUrl = ownDashboard(service, {
     id: instanceId,
     serviceId,
@@ -41,12 +85,24 @@ export async function provision(
     parameters: request.parameters,
   })
   const intent = {
-    ...createIntent(broker, caller, { action: 'provision', instanceId, service, plan, attributes, acceptsIncomplete }),
+    ...createIntent(broker, caller, {
+      action: 'provision',
+      instanceId,
+      service,
+      ...(plan === undefined ? {} : { plan }),
+      attributes,
+      acceptsIncomplete,
+    }),
     planId,
     context,
     parameters,
-    ...(request.maintenanceVersion === undefined ? {} : { requestedMaintenance: request.maintenanceVersion }),
+    ...(maintenanceVersion === undefined
+      ? {}
+      : plan === undefined
+        ? { input: { maintenanceVersion } }
+        : { requestedMaintenance: maintenanceVersion }),
     ...(catalogMaintenance === undefined ? {} : { catalogMaintenance }),
+    ...(service.revisionId === undefined ? {} : { revisionId: service.revisionId }),
     ...(dashboardUrl === undefined ? {} : { dashboardUrl }),
     dashboardToken: randomUUID(),
   }

@@ -3,6 +3,7 @@ import type { ActionSettings, Service } from '../author/define-service.ts'
 import { createParameterSchema, type ParameterSchema, toUpdateSchema } from '../catalog/parameters.ts'
 import { CatalogError, type CatalogProblem, checkCatalog, formatProblem } from '../catalog/validate.ts'
 import { parseDuration } from '../domain/duration.ts'
+import type { Instance } from '../domain/instance.ts'
 import type { AsyncMode } from '../domain/intent.ts'
 import type { RetryPolicy } from '../domain/retry.ts'
 import type { Offering, Plan } from '../protocol/catalog.ts'
@@ -28,12 +29,24 @@ export interface ResolvedService {
   readonly plans: ReadonlyMap<string, { readonly plan: Plan; readonly schemas: ServiceSchemas }>
   /** The author's own, for what has a plan that left the catalog. */
   readonly schemas: ServiceSchemas
+  /** Where it came from a registry. */
+  readonly revisionId?: string
+  /** Plan ids by plan id: where an update may lead. Absent: wherever the plan may be left at all. */
+  readonly updatesTo?: ReadonlyMap<string, readonly string[]>
+  /** False where no call of an action can land after its worker has lost the lease. */
+  readonly lateCalls?: boolean
 }
 
 export interface ServiceIndex {
+  /** Another list where it has changed. */
   readonly offerings: readonly Offering[]
   readonly warnings: readonly string[]
+  /** What the broker's own code offers. */
+  readonly own: readonly Offering[]
+  /** A service of the broker's own code. */
   find(serviceId: string): ResolvedService | undefined
+  /** The service of an instance: the revision that it is pinned to, or the broker's own. */
+  of(instance: Pick<Instance, 'serviceId' | 'revisionId'>): ResolvedService | undefined
 }
 
 /** Offerings that stand in a catalog file, and where each part of them stands there. */
@@ -77,7 +90,14 @@ export async function resolveServices(
       : [resolve(offering, service, settings, schemas[index] ?? {})]
   })
   const byId = new Map(resolved.map(service => [service.offering.id, service]))
-  return { offerings, warnings: checked.warnings.map(formatProblem), find: serviceId => byId.get(serviceId) }
+  const find = (serviceId: string) => byId.get(serviceId)
+  return {
+    offerings,
+    own: offerings,
+    warnings: checked.warnings.map(formatProblem),
+    find,
+    of: ({ serviceId, revisionId }) => (revisionId === undefined ? find(serviceId) : undefined),
+  }
 }
 
 interface Pair {
@@ -223,7 +243,7 @@ function problem(
   return { path: [index], location: place === undefined ? service : `${place}: ${service}`, reason, remedy }
 }
 
-function resolve(
+export function resolve(
   offering: Offering,
   code: Service,
   settings: BrokerSettings,

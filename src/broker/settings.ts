@@ -1,3 +1,4 @@
+import type { RetiredPlans } from '../domain/provisionability.ts'
 import type { RetryPolicy } from '../domain/retry.ts'
 
 /** The choices of docs/reference/configuration.md that use cases need, in the code's units. */
@@ -17,6 +18,8 @@ export interface BrokerSettings {
   readonly timeoutsMs: Readonly<Record<'provision' | 'update' | 'deprovision' | 'bind' | 'unbind', number>>
   readonly retry: RetryPolicy
   readonly chores: ChoreSettings
+  /** What a provision of a plan gets that its registry no longer offers. */
+  readonly retiredPlans: RetiredPlans
 }
 
 /** When upkeep is done. Patterns are cron patterns of 5 or 6 fields; `-` means off. What is left out has its default. */
@@ -25,6 +28,8 @@ export interface ChoreSettings {
   readonly timeZone?: string
   /** Looks for due observations; every five seconds, where a service has `observe`. */
   readonly observe?: string
+  /** Asks the registries, where there are any; every ten minutes, and when a broker starts. */
+  readonly sync?: string
   /** Removes what was deleted `purgeAfterMs` ago; every hour. */
   readonly sweep?: string
   /** Thirty days; never shorter than `rememberDeletedMs`. */
@@ -62,4 +67,5 @@ export const defaultSettings: BrokerSettings = {
   },
   retry: { initialMs: 1_000, factor: 2, maxMs: 60_000 },
   chores: {},
+  retiredPlans: 'reject',
 }

@@ -6,11 +6,10 @@ import { malformed } from '../protocol/fields.ts'
 import type { JsonObject } from '../protocol/json.ts'
 import type { UpdateRequest } from '../protocol/update.ts'
 import type { Broker, Caller } from './broker.ts'
-import { checkParameters } from './check-parameters.ts'
 import { ownDashboard, updatedDashboard } from './dashboard.ts'
-import { findPlanInUse, findService } from './find-plan.ts'
 import { createIntent } from './intent.ts'
-import type { ResolvedService, ServiceSchemas } from './resolve-services.ts'
+import { mergedParameters, movedParameters, withoutEqual } from './update-parameters.ts'
+import { checkTarget, findRevisions, mayMove } from './update-revisions.ts'
 import { waitForEnd } from './wait-for-end.ts'
 
 export type Updated =
@@ -30,14 +29,13 @@ export async function update(
   request: UpdateRequest,
   acceptsIncomplete: boolean,
 ): Promise<Updated> {
-  const service = findService(broker.services, request.serviceId)
-  if (request.planId !== undefined) await findPlanInUse(broker, instanceId, request.serviceId, request.planId)
+  await checkTarget(broker, instanceId, request)
   while (true) {
     const instance = await broker.store.instance(instanceId)
     const known = instance !== undefined && instance.phase !== 'deleted' && instance.platform === caller.platform
     if (!known) throw new BrokerError('InstanceNotFound', 'There is no instance with this id.')
     if (instance.serviceId !== request.serviceId) throw malformed('service_id is not the service of this instance')
-    const updated = await updateFrom(broker, caller, instance, service, request, acceptsIncomplete)
+    const updated = await updateFrom(broker, caller, instance, request, acceptsIncomplete)
     if (updated !== undefined) return updated
   }
 }
@@ -47,15 +45,21 @@ async function updateFrom(
   broker: Broker,
   caller: Caller,
   instance: Instance,
-  service: ResolvedService,
   request: UpdateRequest,
   acceptsIncomplete: boolean,
 ): Promise<Updated | undefined> {
   const targetPlanId = request.planId ?? instance.planId
+  const { from, to: service } = await findRevisions(broker, instance, request)
   const target = service.plans.get(targetPlanId)
-  const present = service.plans.get(instance.planId)
+  const present = from.plans.get(instance.planId)
   const changesPlan = targetPlanId !== instance.planId
-  const parameters = await mergedParameters((target ?? service).schemas, instance, request.parameters, changesPlan)
+  const moves = changesPlan || from.revisionId !== service.revisionId
+  const requested =
+    service.revisionId === undefined ? request.parameters : withoutEqual(request.parameters, instance.parameters)
+  const parameters =
+    service.revisionId !== undefined && moves
+      ? await movedParameters((target ?? service).schemas, instance, requested)
+      : await mergedParameters((target ?? service).schemas, instance, requested, changesPlan)
   const attributes: JsonObject = {
     planId: request.planId,
     parameters: request.parameters,
@@ -77,13 +81,16 @@ async function updateFrom(
     targetPlanId,
     changesPlan: request.planId !== undefined,
     // A plan that left the catalog can be left as well: its instances have to go somewhere.
-    planUpdateable: present === undefined || isPlanUpdateable(service.offering, present.plan),
+    planUpdateable:
+      present === undefined || (isPlanUpdateable(from.offering, present.plan) && mayMove(from, instance, targetPlanId)),
     ...(context === undefined ? {} : { context }),
-    hasParameters: request.parameters !== undefined,
+    hasParameters: requested !== undefined,
     mergedInto: instance.parameters,
     parameters,
     ...(request.maintenanceVersion === undefined ? {} : { requestedMaintenance: request.maintenanceVersion }),
     ...(catalogMaintenance === undefined ? {} : { catalogMaintenance }),
+    ...(instance.revisionId === undefined ? {} : { revisionId: instance.revisionId }),
+    ...(service.revisionId === undefined ? {} : { targetRevisionId: service.revisionId }),
     updateable: service.code.update !== undefined,
     tellsContext: service.offering.allowContextUpdates === true && service.code.update !== undefined,
     ...(dashboardUrl === undefined ? {} : { dashboardUrl }),
@@ -101,26 +108,6 @@ async function updateFrom(
     instance: answer.instance,
     operation: answer.operation.id,
     ...(promised === undefined ? {} : { dashboardUrl: promised }),
-  }
-}
-
-/**
- * An update names the top-level fields it changes; the others stay. Without an update schema of its own, what the update
- * leads to has to satisfy the create schema: that of the plan it leads to, also where only the plan changes.
- */
-async function mergedParameters(
-  { update, updateDerived, create }: ServiceSchemas,
-  instance: Instance,
-  requested: JsonObject | undefined,
-  changesPlan: boolean,
-): Promise<() => JsonObject> {
-  if (requested === undefined)
-    return changesPlan && updateDerived ? checkParameters(create, instance.parameters) : () => instance.parameters
-  const asked = await checkParameters(update, requested)
-  const whole = await checkParameters(updateDerived ? create : undefined, { ...instance.parameters, ...requested })
-  return () => {
-    const values = asked()
-    return updateDerived ? whole() : { ...instance.parameters, ...values }
   }
 }
 

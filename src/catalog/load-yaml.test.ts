@@ -309,6 +309,11 @@ describe('bad text', () => {
     ],
     ['an open bracket', 'services: [\n', 'catalog.yaml:2:1: it is not valid YAML: '],
     ['an open quote', 'services: "\n', 'it is not valid YAML: Missing closing "quote'],
+    [
+      'lists in lists',
+      `services:\n${'- '.repeat(60_000)}x\n`,
+      'it is not valid YAML: it is nested more than 100 levels',
+    ],
     ['an unknown alias', `services:\n- *nobody\n`, 'catalog.yaml:2:3: it is not valid YAML: Unresolved alias'],
     ['an anchor in itself', 'services: &a\n- *a\n', 'it is not valid YAML: an anchor contains an alias of itself'],
     ['a broken merge', `services:\n- <<: 3\n`, 'it is not valid YAML: Merge sources must be maps'],

@@ -1,4 +1,5 @@
 import {
+  Composer,
   type Document,
   isAlias,
   isMap,
@@ -8,11 +9,12 @@ import {
   LineCounter,
   type Node,
   type Pair,
-  parseAllDocuments,
+  Parser,
   visit,
   type YAMLMap,
 } from 'yaml'
 import type { Path } from './check-fields.ts'
+import { findTooDeep, tooDeep } from './yaml-depth.ts'
 
 /** A fault of the text itself, at its place. */
 export interface SourceFault {
@@ -58,9 +60,11 @@ function readAs(version: '1.1' | '1.2', text: string, file: string): CatalogSour
     const { line, col } = lines.linePos(offset)
     return `${file}:${line}:${col}`
   }
-  const documents = [
-    ...parseAllDocuments(text, { version, lineCounter: lines, merge: true, prettyErrors: false, logLevel: 'error' }),
-  ]
+  const tokens = [...new Parser(lines.addNewLine).parse(text)]
+  const deep = findTooDeep(tokens)
+  if (deep !== undefined) return [{ place: at(deep.offset), reason: tooDeep }]
+  const composer = new Composer({ version, merge: true, prettyErrors: false, logLevel: 'error' })
+  const documents = [...composer.compose(tokens)]
   const faults = documents.flatMap(({ errors }) =>
     errors.map(({ pos, message }) => ({ place: at(pos[0]), reason: message })),
   )

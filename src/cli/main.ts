@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander'
 import { defineBindCommand } from './commands/bind.ts'
+import { defineBundleCommand } from './commands/bundle.ts'
 import { defineCatalogCommand } from './commands/catalog.ts'
 import { defineChoresCommand } from './commands/chores.ts'
 import { defineCredentialsCommand } from './commands/credentials.ts'
@@ -7,7 +8,9 @@ import { defineDeprovisionCommand } from './commands/deprovision.ts'
 import { defineHashPasswordCommand } from './commands/hash-password.ts'
 import { defineInitCommand } from './commands/init.ts'
 import { defineMigrateCommand } from './commands/migrate.ts'
+import { defineOperationsCommand } from './commands/operations.ts'
 import { defineProvisionCommand } from './commands/provision.ts'
+import { defineRegistriesCommand } from './commands/registries.ts'
 import { defineServeCommand } from './commands/serve.ts'
 import { defineStatusCommand } from './commands/status.ts'
 import { defineUnbindCommand } from './commands/unbind.ts'
@@ -79,5 +82,9 @@ function createProgram(io: CliIo): Command {
   defineStatusCommand(program, io)
   program.commandsGroup('Upkeep, for operators of a Purser broker:')
   defineChoresCommand(program, io)
+  defineRegistriesCommand(program, io)
+  defineOperationsCommand(program, io)
+  program.commandsGroup('Bundles, for their authors:')
+  defineBundleCommand(program, io)
   return program
 }

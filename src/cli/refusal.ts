@@ -30,6 +30,7 @@ const errorAdvice: Readonly<Record<string, string>> = {
   MaintenanceInfoConflict: 'Read the catalog again (purser catalog): its maintenance version has changed.',
   RequiresApp: 'This service binds applications only; use the platform on which the application runs.',
   ChoreRunning: 'Wait until it has ended (purser chores list shows it), then repeat the command.',
+  UnknownOperation: 'Check the id: it is what the broker gave with its 202, and stands in its log.',
   UnknownChore: 'purser chores list shows the chores there are.',
   Forbidden: 'Use the credentials of a user that has the role, or add it to auth.basic[].roles of the broker.',
   BindingsExist: 'Remove the bindings first (purser unbind <instance> <binding>).',

@@ -25,12 +25,105 @@ export interface StartedRun extends WireError {
   readonly due_at?: string
 }
 
+/** How a registry answers. What is not known is absent: one that was never asked has no times. */
+export interface RegistryBody {
+  readonly name: string
+  /** Absent: it is not configured any more. */
+  readonly type?: string
+  readonly checked_at?: string
+  readonly last_answer_at?: string
+  /** Whether the last answer left something out. */
+  readonly partial?: boolean
+  /** Failures in a row. */
+  readonly failures?: number
+  readonly silent_since?: string
+  readonly last_problem?: string
+  /** What of the last answer could not be used; the first twenty. */
+  readonly problems?: readonly string[]
+  readonly next_at?: string
+}
+
+/** A service that came from a registry. */
+export interface RegisteredServiceBody {
+  readonly id: string
+  readonly name: string
+  readonly registry: string
+  /** What new instances are provisioned with. */
+  readonly revision: string
+  readonly bundle_version?: string
+  readonly image?: string
+  readonly tag?: string
+  readonly digest?: string
+  /** Present: out of the catalog, kept for the instances that need it. */
+  readonly retired_at?: string
+  readonly instances: readonly { readonly revision: string; readonly bundle_version?: string; readonly count: number }[]
+}
+
+export interface ReportedServiceBody {
+  readonly service_id: string
+  readonly full_name: string
+  readonly registry: string
+  readonly tag?: string
+  readonly bundle_version?: string
+  /** Why it was retired. */
+  readonly reason?: string
+}
+
+/** What a change of the catalog was. */
+export interface ChangeReport {
+  readonly added?: readonly ReportedServiceBody[]
+  readonly updated?: readonly ReportedServiceBody[]
+  readonly retired?: readonly ReportedServiceBody[]
+  readonly returned?: readonly ReportedServiceBody[]
+  readonly deleted?: readonly ReportedServiceBody[]
+  readonly collisions?: readonly CollisionBody[]
+  readonly problems?: readonly { readonly registry?: string; readonly name?: string; readonly problem: string }[]
+}
+
+/** Two bundles of one name: one of them is left out. */
+export interface CollisionBody {
+  readonly service_id: string
+  readonly full_name: string
+  readonly offered: { readonly registry: string; readonly name: string }
+  readonly left_out: { readonly registry: string; readonly name: string }
+}
+
+export interface RegistriesBody extends WireError {
+  readonly registries?: readonly RegistryBody[]
+  readonly services?: readonly RegisteredServiceBody[]
+  readonly last_change?: { readonly at: string; readonly report: ChangeReport }
+}
+
+/** The end of what each run of an operation's bundle printed, without secrets. */
+export interface OperationLogBody extends WireError {
+  readonly operation?: string
+  readonly action?: string
+  readonly state?: string
+  readonly instance_id?: string
+  readonly binding_id?: string
+  readonly runs?: readonly RunLogBody[]
+}
+
+export interface RunLogBody {
+  readonly name: string
+  readonly exit?: number
+  readonly verdict?: string
+  readonly message?: string
+  readonly log: string
+}
+
 /** Purser's API for operators. */
 export interface AdminClient {
   /** GET /admin/chores */
   chores(options?: CallOptions): Promise<OsbResponse<WireError & { readonly chores?: readonly ChoreBody[] }>>
   /** POST /admin/chores/:name/runs */
   runChore(name: string, options?: CallOptions): Promise<OsbResponse<StartedRun>>
+  /** GET /admin/registries */
+  registries(options?: CallOptions): Promise<OsbResponse<RegistriesBody>>
+  /** POST /admin/registries/sync */
+  syncRegistries(options?: CallOptions): Promise<OsbResponse<StartedRun>>
+  /** GET /admin/operations/:id/log */
+  operationLog(id: string, options?: CallOptions): Promise<OsbResponse<OperationLogBody>>
 }
 
 export function createAdminClient(options: OsbClientOptions): AdminClient {
@@ -38,5 +131,8 @@ export function createAdminClient(options: OsbClientOptions): AdminClient {
   return {
     chores: call => send('GET', toPath('admin', 'chores'), {}, call),
     runChore: (name, call) => send('POST', toPath('admin', 'chores', name, 'runs'), {}, call),
+    registries: call => send('GET', toPath('admin', 'registries'), {}, call),
+    syncRegistries: call => send('POST', toPath('admin', 'registries', 'sync'), {}, call),
+    operationLog: (id, call) => send('GET', toPath('admin', 'operations', id, 'log'), {}, call),
   }
 }

@@ -1,5 +1,18 @@
 /** `purser/client`: the OSB API as a platform speaks it, and Purser's own API for operators, typed. */
-export { type AdminClient, type ChoreBody, createAdminClient, type StartedRun } from './admin-client.ts'
+export {
+  type AdminClient,
+  type ChangeReport,
+  type ChoreBody,
+  type CollisionBody,
+  createAdminClient,
+  type OperationLogBody,
+  type RegisteredServiceBody,
+  type RegistriesBody,
+  type RegistryBody,
+  type ReportedServiceBody,
+  type RunLogBody,
+  type StartedRun,
+} from './admin-client.ts'
 export { OsbConnectionError } from './connection-error.ts'
 export type { PolledAction } from './judge-poll.ts'
 export type { AsyncCallOptions, OsbClient } from './osb-client.ts'

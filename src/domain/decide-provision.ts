@@ -6,6 +6,7 @@ import { isHealthy } from './instance.ts'
 import type { Accepted, Intent } from './intent.ts'
 import { busy, historyOf, newOperation, supersede, waits } from './intent.ts'
 import { checkMaintenance } from './maintenance.ts'
+import type { OperationInput } from './operation.ts'
 
 export interface ProvisionIntent extends Intent {
   readonly planId: string
@@ -14,6 +15,10 @@ export interface ProvisionIntent extends Intent {
   readonly parameters: () => JsonObject
   readonly requestedMaintenance?: string
   readonly catalogMaintenance?: string
+  /** Of a service that came from a registry; absent also where it is not known yet which one. */
+  readonly revisionId?: string
+  /** What is checked when the service is known. */
+  readonly input?: OperationInput
   /** What the answer names before the action knows better. */
   readonly dashboardUrl?: string
   readonly dashboardToken: string
@@ -51,7 +56,7 @@ function start(snapshot: Snapshot, intent: ProvisionIntent, failed?: Instance): 
   const wait = waits(intent)
   checkMaintenance(intent.requestedMaintenance, intent.catalogMaintenance)
   const parameters = intent.parameters()
-  const queued = newOperation(intent, 'provision', now)
+  const queued = newOperation(intent, 'provision', now, intent.input === undefined ? {} : { input: intent.input })
   const operations = snapshot.operation === undefined ? [queued] : supersede(snapshot.operation, queued, now)
   const operation = operations.at(-1) ?? queued
   const instance: Instance = {
@@ -69,6 +74,7 @@ function start(snapshot: Snapshot, intent: ProvisionIntent, failed?: Instance): 
     ...(intent.dashboardUrl === undefined ? {} : { dashboardUrl: intent.dashboardUrl }),
     dashboardToken: failed?.dashboardToken ?? intent.dashboardToken,
     ...(intent.catalogMaintenance === undefined ? {} : { maintenanceVersion: intent.catalogMaintenance }),
+    ...(intent.revisionId === undefined ? {} : { revisionId: intent.revisionId }),
     ...(failed?.uncleanUntil === undefined ? {} : { uncleanUntil: failed.uncleanUntil }),
     conditions: [],
     lastOperationId: operation.id,

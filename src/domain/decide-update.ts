@@ -21,6 +21,9 @@ export interface UpdateIntent extends Intent {
   readonly parameters: () => JsonObject
   readonly requestedMaintenance?: string
   readonly catalogMaintenance?: string
+  /** The revision that the instance was pinned to when it was read, and the one that the update was judged by. */
+  readonly revisionId?: string
+  readonly targetRevisionId?: string
   /** The service has an update action; without one only the context can change. */
   readonly updateable: boolean
   /** A change of nothing but the context is the author's business too. */
@@ -45,7 +48,8 @@ export function decideUpdate(snapshot: Snapshot, intent: UpdateIntent): Verdict<
   if (snapshot.busyBindings > 0) throw busy(undefined, 'A binding of the instance')
   if (!instance.created)
     throw new BrokerError('InstanceNotUsable', 'The instance was never created: delete it, or repeat its creation.')
-  const movedOn = intent.targetPlanId !== instance.planId && !intent.changesPlan
+  const movedOn =
+    (intent.targetPlanId !== instance.planId && !intent.changesPlan) || intent.revisionId !== instance.revisionId
   if (movedOn || !sameJson(intent.mergedInto, instance.parameters)) return { answer: { kind: 'stale' } }
 
   const wait = waits(intent)
@@ -55,7 +59,9 @@ export function decideUpdate(snapshot: Snapshot, intent: UpdateIntent): Verdict<
     throw new BrokerError('PlanChangeNotSupported', 'The present plan of this instance can not be changed.', {
       updateRepeatable: false,
     })
-  const parameters = intent.hasParameters || changesPlan ? intent.parameters() : instance.parameters
+  const changesRevision = intent.targetRevisionId !== instance.revisionId
+  const judged = intent.hasParameters || changesPlan || changesRevision
+  const parameters = judged ? intent.parameters() : instance.parameters
   const changesMaintenance =
     intent.requestedMaintenance !== undefined && intent.requestedMaintenance !== instance.maintenanceVersion
   const changesContext = intent.context !== undefined && !sameJson(intent.context, instance.context)
@@ -75,6 +81,7 @@ export function decideUpdate(snapshot: Snapshot, intent: UpdateIntent): Verdict<
     parameters,
     context: intent.context ?? instance.context,
     ...(maintenanceVersion === undefined ? {} : { maintenanceVersion }),
+    ...(intent.targetRevisionId === undefined ? {} : { revisionId: intent.targetRevisionId }),
     ...(intent.dashboardUrl === undefined ? {} : { dashboardUrl: intent.dashboardUrl }),
   }
   const queued = newOperation(intent, 'update', now, { input })
@@ -83,6 +90,9 @@ export function decideUpdate(snapshot: Snapshot, intent: UpdateIntent): Verdict<
   const updating: Instance = {
     ...instance,
     phase: 'updating',
+    ...(intent.targetRevisionId === undefined || intent.targetRevisionId === instance.revisionId
+      ? {}
+      : { nextRevisionId: intent.targetRevisionId }),
     lastOperationId: accepted.id,
     updatedAt: now,
   }

@@ -46,6 +46,10 @@ export interface Instance {
   readonly metadata?: InstanceMetadata
   /** `maintenance_info.version` that the instance runs on. */
   readonly maintenanceVersion?: string
+  /** Where its service came from a registry: the revision that it is pinned to, for all that is done to it. */
+  readonly revisionId?: string
+  /** While an update leads to another revision: that one, which is needed too. */
+  readonly nextRevisionId?: string
   readonly conditions: readonly Condition[]
   /** The latest operation a platform asked for; observe and sweep do not count. */
   readonly lastOperationId: string

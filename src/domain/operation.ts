@@ -23,6 +23,8 @@ export interface OperationInput {
   readonly parameters?: JsonObject
   readonly context?: JsonObject
   readonly maintenanceVersion?: string
+  /** The revision that the instance is pinned to from then on. */
+  readonly revisionId?: string
   /** What the first answer to an update named: in force only when the update has succeeded. */
   readonly dashboardUrl?: string
 }

@@ -7,6 +7,8 @@ import type { OperationError } from './operation.ts'
 export interface ActionResult {
   /** Replaces the resource's state; absent keeps it. */
   readonly state?: JsonObject
+  /** Bind and unbind: what is merged into the instance's state, key by key; null removes a key. */
+  readonly instanceState?: JsonObject
   readonly dashboardUrl?: string
   readonly metadata?: InstanceMetadata
   /** Bind: the wire body of the binding, and when it expires. */
@@ -32,6 +34,8 @@ export type Outcome =
 
 /** Facts of the service that settling needs. */
 export interface SettlePolicy {
+  /** False where no call of a worker that lost its lease can land any more: then nothing has to be swept. */
+  readonly lateCalls?: boolean
   /** How long after a deletion the sweep looks again: longer than the longest call can take to land. */
   readonly sweepDelayMs: number
   readonly sweepTimeoutMs: number

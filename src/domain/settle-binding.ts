@@ -1,5 +1,6 @@
 import type { Binding } from './binding.ts'
 import type { Change, Snapshot } from './change.ts'
+import { mergePatch } from './merge-patch.ts'
 import type { Operation } from './operation.ts'
 import type { Outcome, SettlePolicy } from './outcome.ts'
 import { deletedBinding } from './settle-instance.ts'
@@ -10,8 +11,24 @@ export function settleBinding(
   outcome: Outcome,
   policy: SettlePolicy,
 ): Change {
-  const { finishing, binding, now } = snapshot
+  const { binding } = snapshot
   if (binding === undefined) return {}
+  return { ...withInstance(snapshot, outcome), ...settled(snapshot, binding, outcome, policy) }
+}
+
+/** Binds of one instance may end side by side: each patch is merged under the instance's lock. */
+function withInstance({ instance, now }: Snapshot, outcome: Outcome): Pick<Change, 'instance'> {
+  const patch = outcome.kind === 'succeeded' ? outcome.result.instanceState : undefined
+  if (instance === undefined || instance.phase === 'deleted' || patch === undefined) return {}
+  return { instance: { ...instance, state: mergePatch(instance.state, patch), updatedAt: now } }
+}
+
+function settled(
+  { finishing, now }: Snapshot & { readonly finishing: Operation },
+  binding: Binding,
+  outcome: Outcome,
+  policy: SettlePolicy,
+): Change {
   const touched: Binding = {
     ...binding,
     updatedAt: now,

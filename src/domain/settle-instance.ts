@@ -28,7 +28,7 @@ export function settleInstance(
 /** Provision and update: from here on the operation's input is what the instance is. */
 function ready(instance: Instance, operation: Operation, result: ActionResult, now: number): Instance {
   const { input } = operation
-  const { maintenanceVersion, ...rest } = instance
+  const { maintenanceVersion, nextRevisionId: _, ...rest } = instance
   return {
     ...rest,
     phase: 'ready',
@@ -39,6 +39,7 @@ function ready(instance: Instance, operation: Operation, result: ActionResult, n
     context: input.context ?? instance.context,
     // An update may lead to a plan that has none.
     ...optional('maintenanceVersion', operation.action === 'update' ? input.maintenanceVersion : maintenanceVersion),
+    ...optional('revisionId', input.revisionId ?? instance.revisionId),
     state: result.state ?? instance.state,
     ...optional('dashboardUrl', result.dashboardUrl ?? input.dashboardUrl ?? instance.dashboardUrl),
     ...optional('metadata', result.metadata ?? instance.metadata),
@@ -57,7 +58,8 @@ function failed(
   if (operation.action === 'provision' && error.status !== undefined && instance.createdAt === operation.acceptedAt)
     return tombstone(instance, now)
   const usable = operation.action === 'update' && (error.instanceUsable ?? instance.usable)
-  return observed({ ...instance, usable, phase: usable ? 'ready' : 'failed' }, policy)
+  const { nextRevisionId: _, ...rest } = instance
+  return observed({ ...rest, usable, phase: usable ? 'ready' : 'failed' }, policy)
 }
 
 /** The instance is as usable as it was, unless the author knows better; the platform deletes it again. */
@@ -81,16 +83,25 @@ function removed(
   const sweep = sweepAfter(unclean.length === 0 ? operation : { ...operation, unclean: true }, now, policy)
   const gone = tombstone(instance, operation.action === 'sweep' ? (instance.deletedAt ?? now) : now)
   return {
-    // The sweep runs the author's deprovision once more and needs the state for it.
-    instance: sweep === undefined ? gone : { ...gone, state: instance.state, parameters: instance.parameters },
+    // The sweep runs the author's deprovision once more and needs the state, and the revision, for it.
+    instance:
+      sweep === undefined
+        ? gone
+        : {
+            ...gone,
+            state: instance.state,
+            parameters: instance.parameters,
+            ...optional('revisionId', instance.revisionId),
+          },
     bindings: unbound.filter(binding => !unclean.includes(binding)).map(binding => deletedBinding(binding, now)),
     operations: sweep === undefined ? [] : [sweep],
   }
 }
 
 function tombstone(instance: Instance, deletedAt: number): Instance {
+  const { revisionId: _, nextRevisionId: __, ...rest } = withoutObservation(instance)
   return {
-    ...withoutObservation(instance),
+    ...rest,
     phase: 'deleted',
     usable: false,
     parameters: {},

@@ -16,6 +16,8 @@ export function settle(
   outcome: Outcome,
   policy: SettlePolicy,
 ): Change {
+  if (policy.lateCalls === false && snapshot.finishing.unclean)
+    return settle({ ...snapshot, finishing: { ...snapshot.finishing, unclean: false } }, outcome, policy)
   const { finishing, now } = snapshot
   if (finishing.action === 'observe') return settleObservation(snapshot, outcome, policy)
   const ended = end(finishing, outcome, now)

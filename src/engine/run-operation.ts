@@ -41,7 +41,8 @@ export async function runOperation(claim: Claim, held: HeldLease, context: RunCo
   // None of the author's code runs where it is unknown, or where it may be what kills the workers.
   if (isOver && (isPoison || work === undefined)) {
     const policy = work?.settlePolicy(now) ?? noDriverPolicy
-    return finish(claim, held, context, policy, { kind: 'failed', error: timedOut(claim) }, true)
+    await finish(claim, held, context, policy, { kind: 'failed', error: timedOut(claim) }, true)
+    return
   }
   if (isPoison) {
     observer.error('operation keeps killing its workers: put aside for 10 minutes', describeClaim(claim))
@@ -73,14 +74,8 @@ async function perform(run: Run, work: Work, held: HeldLease, context: RunContex
   if ('error' in ended) return judge(run, work, held, context, ended.error)
   if (isWait(ended.value)) return park(run, held, context, ended.value)
   const policy = work.settlePolicy(held.storeNow())
-  await finish(
-    claim,
-    held,
-    context,
-    policy,
-    { kind: 'succeeded', result: ended.value, description: run.description },
-    run.unclean,
-  )
+  const outcome: Outcome = { kind: 'succeeded', result: ended.value, description: run.description }
+  if (await finish(claim, held, context, policy, outcome, run.unclean)) await work.afterwards?.(outcome)
 }
 
 /** A call that was cut off may still land: the ledger notes that there was one, as the claim after a crash does. */
@@ -197,13 +192,14 @@ async function finish(
   policy: SettlePolicy,
   outcome: Outcome,
   unclean: boolean,
-): Promise<void> {
+): Promise<boolean> {
   const finished = await context.store.finish(held.lease, snapshot => {
     const finishing = unclean ? { ...snapshot.finishing, unclean } : snapshot.finishing
     return settle({ ...snapshot, finishing }, outcome, policy)
   })
   if (!finished) await context.store.handBack(held.lease)
   else if (outcome.kind === 'succeeded') context.observer.info('operation succeeded', describeClaim(claim))
+  return finished
 }
 
 function timedOut(claim: Claim): OperationError {

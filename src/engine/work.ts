@@ -1,4 +1,4 @@
-import type { ActionResult, SettlePolicy } from '../domain/outcome.ts'
+import type { ActionResult, Outcome, SettlePolicy } from '../domain/outcome.ts'
 import type { RetryPolicy } from '../domain/retry.ts'
 import type { Claim } from '../store.ts'
 import type { Run } from './run.ts'
@@ -21,6 +21,8 @@ export interface Work {
   readonly retry: RetryPolicy
   readonly callTimeoutMs: number
   settlePolicy(now: number): SettlePolicy
+  /** Called when the operation has ended, as far as this process lives that long; must not throw. */
+  afterwards?(outcome: Outcome): Promise<void>
 }
 
 /** Finds the work for a claim; undefined where this process has no driver for it. */

@@ -21,6 +21,8 @@ export interface AppOptions {
   readonly authenticator: Authenticator
   readonly health: Health
   readonly chores: RunningChores
+  /** The registries of the configuration, for operators. */
+  readonly registries?: readonly { readonly name: string; readonly type: string }[]
   readonly routes: readonly Route[]
   readonly presentCatalog?: PresentCatalog
   readonly bodyLimit: number

@@ -1,11 +1,13 @@
 import { readFile } from 'node:fs/promises'
 import { basename, dirname, resolve } from 'node:path'
+import type { RegistrySettings } from '../registry/settings.ts'
 import { resolveFiles, whyUnreadable } from './config/files.ts'
 import { keysOfSection } from './config/known-settings.ts'
 import { ConfigError, type Mistake } from './config/mistake.ts'
 import { applyOverrides, type ConfigFlags } from './config/overrides.ts'
 import { checkPatterns } from './config/patterns.ts'
 import { type Environment, substitute } from './config/placeholders.ts'
+import { takeRegistries } from './config/registries.ts'
 import { asSpringReads, isSpringFile, readSpring } from './config/spring.ts'
 import { resolveStoreUrl } from './config/store-url.ts'
 import { getIn, isTree, type Origins, setIn, type Tree } from './config/tree.ts'
@@ -17,7 +19,10 @@ export type { ConfigFlags } from './config/overrides.ts'
 export { maskStoreUrl } from './config/store-url.ts'
 
 /** Everything that can be set, complete and checked. Times are milliseconds, sizes bytes, paths absolute. */
-export type Config = DeepReadonly<Settings> & {
+export type Config = DeepReadonly<Omit<Settings, 'registries'>> & {
+  readonly registries: readonly RegistrySettings[]
+  /** What is allowed and hardly meant, a line each, for the log. */
+  readonly warnings: readonly string[]
   /** The file that was read, if there was one. */
   readonly file?: string
 }
@@ -39,6 +44,8 @@ export async function loadConfig(options: LoadConfigOptions): Promise<Config> {
   const { tree, origins, mistakes } = await readFileSettings(file, env)
   mistakes.push(...applyOverrides(tree, origins, { env, flags, cwd }))
   applyLogFormat(tree, terminal)
+  const { registries, warnings, mistakes: ofRegistries } = await takeRegistries(tree, origins, cwd)
+  mistakes.push(...ofRegistries)
   mistakes.push(...(await resolveFiles(tree, origins, cwd)), ...(await checkPatterns(tree, origins)))
   const checked = validate(tree, origins)
   if ('mistakes' in checked) {
@@ -46,8 +53,18 @@ export async function loadConfig(options: LoadConfigOptions): Promise<Config> {
     mistakes.push(...checked.mistakes.filter(({ path }) => path === undefined || !known.has(path)))
   }
   if (mistakes.length > 0 || !('settings' in checked)) throw new ConfigError(mistakes)
-  const store = resolveStoreUrl(checked.settings.store, cwd)
-  return deepFreeze({ ...checked.settings, store, ...(file === undefined ? {} : { file }) })
+  const { settings } = checked
+  return deepFreeze({
+    ...settings,
+    store: resolveStoreUrl(settings.store, cwd),
+    bundles: {
+      ...settings.bundles,
+      folder: resolve(file === undefined ? cwd : dirname(file), settings.bundles.folder),
+    },
+    registries,
+    warnings,
+    ...(file === undefined ? {} : { file }),
+  })
 }
 
 type DeepReadonly<Value> = Value extends object ? { readonly [Key in keyof Value]: DeepReadonly<Value[Key]> } : Value
@@ -101,7 +118,7 @@ function understand(source: YamlSource, file: string, env: Environment): FileSet
   let mistakes = [...source.mistakes]
   let patterns: readonly (readonly string[])[] = []
   if (isSpringFile(tree)) {
-    const spring = readSpring(tree, { top: keysOfSection([]), server: keysOfSection(['server']) })
+    const spring = readSpring(tree, { top: [...keysOfSection([]), 'registry'], server: keysOfSection(['server']) })
     tree = spring.tree
     patterns = spring.patterns
     for (const [from, to] of spring.moved) origins.set(to, origins.get(from) ?? { where: name, folder })

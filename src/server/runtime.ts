@@ -6,10 +6,14 @@ import type { BrokerDefinition } from '../author/broker-definition.ts'
 import type { Broker } from '../broker/broker.ts'
 import { createChoreTasks } from '../broker/chores/create-tasks.ts'
 import { createFindWork } from '../broker/find-work.ts'
-import { type DeclaredOfferings, resolveServices } from '../broker/resolve-services.ts'
+import type { RegisteredCatalogParts } from '../broker/registries/registered-catalog.ts'
+import type { SyncParts } from '../broker/registries/sync.ts'
+import { type DeclaredOfferings, resolveServices, type ServiceIndex } from '../broker/resolve-services.ts'
 import { type BrokerSettings, defaultSettings } from '../broker/settings.ts'
 import { type Clock, systemClock } from '../clock.ts'
+import type { ChoreRun } from '../engine/chore-run.ts'
 import { startChores } from '../engine/chores.ts'
+import { messageOf } from '../engine/errors.ts'
 import { createOutage } from '../engine/outage.ts'
 import { Worker } from '../engine/worker.ts'
 import { createApp } from '../http/app.ts'
@@ -30,6 +34,16 @@ export interface RuntimeOptions {
   readonly clock?: Clock
   readonly observer?: Observer
   readonly random?: () => number
+  /** Where services come from besides the definition. */
+  readonly registries?: RegistryOptions
+}
+
+export interface RegistryOptions
+  extends Pick<RegisteredCatalogParts, 'drive' | 'given' | 'onCatalog'>,
+    Pick<SyncParts, 'registries'> {
+  readonly reconcile: SyncParts['settings']
+  /** Removes the sandboxes on this machine that nobody needs any more; does not throw. */
+  readonly sweepSandboxes?: () => Promise<unknown>
 }
 
 /** A broker at work: its application, the worker that ends what it has accepted, and its chores. */
@@ -48,19 +62,31 @@ export interface Runtime {
 export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
   const { definition, store, clock = systemClock, observer = silent, random = Math.random } = options
   const settings = { ...defaultSettings, ...options.settings }
-  const services = await resolveServices(definition.services, await declaredOfferings(definition), settings)
-  for (const warning of services.warnings) observer.warn(`catalog: ${warning}`)
+  const own = await resolveServices(definition.services, await declaredOfferings(definition), settings)
+  for (const warning of own.warnings) observer.warn(`catalog: ${warning}`)
+  const registries = options.registries && (await openRegistries(options.registries, own, store, settings))
+  const services = registries?.services ?? own
   const stopping = new AbortController()
   // Every request that waits listens to it, and that may be many.
   setMaxListeners(0, stopping.signal)
   const readiness = createReadiness(store, clock)
   let ending = false
   const storeNow = () => worker.storeNow()
-  const broker: Broker = { services, store, clock, storeNow, observer, settings, stopping: stopping.signal }
+  const broker: Broker = {
+    services,
+    ...(registries === undefined ? {} : { registered: registries.registered }),
+    store,
+    clock,
+    storeNow,
+    observer,
+    settings,
+    stopping: stopping.signal,
+  }
   // The library behind it is loaded here, and not with `purser --help`.
   const { createSchedule } = await import('../engine/schedule.ts')
   const observes = definition.services.some(service => service.observe !== undefined)
-  const tasks = createChoreTasks(broker, { createSchedule, observes, random })
+  const sync = registries?.createSync(broker)
+  const tasks = createChoreTasks(broker, { createSchedule, observes, random, ...(sync === undefined ? {} : { sync }) })
   const owner = `${hostname()}/${process.pid}/${randomUUID()}`
   const outage = createOutage(store.name, observer, clock)
   const worker = new Worker({
@@ -81,6 +107,7 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
     broker,
     authenticator: options.authenticator,
     chores,
+    ...(options.registries === undefined ? {} : { registries: options.registries.registries }),
     routes: definition.routes ?? [],
     ...(presentCatalog === undefined
       ? {}
@@ -90,6 +117,10 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
     health: { readiness: () => (ending ? Promise.resolve('stopping') : readiness()) },
   })
   worker.start()
+  const following = registries?.follow(broker)
+  // Whoever is asking the registries already does it for all.
+  if (sync !== undefined)
+    await chores.run('sync').catch(error => observer.warn('the first sync did not start', { error: messageOf(error) }))
   return {
     app,
     store,
@@ -98,7 +129,36 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
       ending = true
       await Promise.all([chores.stop(), worker.stop(graceMs)])
       stopping.abort()
+      await following
     },
+  }
+}
+
+/** Loaded only where there are registries. */
+async function openRegistries(
+  { registries, reconcile, sweepSandboxes, ...parts }: RegistryOptions,
+  own: ServiceIndex,
+  store: Store,
+  settings: BrokerSettings,
+) {
+  const { createRegisteredCatalog } = await import('../broker/registries/registered-catalog.ts')
+  const { withRegistered } = await import('../broker/registries/with-registered.ts')
+  const { syncRegistries } = await import('../broker/registries/sync.ts')
+  const { followCatalog } = await import('../broker/registries/follow.ts')
+  const { sweepFromTimeToTime } = await import('../broker/registries/sweep-sandboxes.ts')
+  const names = registries.map(({ name }) => name)
+  const registered = createRegisteredCatalog({ store, settings, registries: names, ...parts })
+  await registered.refresh()
+  return {
+    registered,
+    services: withRegistered(own, registered),
+    createSync: (broker: Broker) => (run: ChoreRun) =>
+      syncRegistries(broker, { registered, registries, settings: reconcile }, run),
+    follow: (broker: Broker) =>
+      Promise.all([
+        followCatalog(registered, broker, broker.stopping),
+        sweepSandboxes && sweepFromTimeToTime(broker.clock, sweepSandboxes, broker.stopping),
+      ]),
   }
 }
 

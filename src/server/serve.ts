@@ -7,11 +7,12 @@ import { sleep, systemClock } from '../clock.ts'
 import { createDemoBroker } from '../demo/demo-broker.ts'
 import { listen, type RunningServer } from '../http/node.ts'
 import { createLogObserver } from '../observer/log.ts'
+import type { OpenBundlesParts } from './bundles/open.ts'
 import { type Config, loadConfig, maskStoreUrl } from './config.ts'
 import { demoCredentials } from './demo-credentials.ts'
 import { findBrokerModule, loadBrokerModule } from './load-broker.ts'
 import { openStore } from './open-store.ts'
-import { type Runtime, startRuntime } from './runtime.ts'
+import { type RegistryOptions, type Runtime, startRuntime } from './runtime.ts'
 import { endSoon, untilStopped } from './shutdown.ts'
 import { StartError } from './start-error.ts'
 import { toBrokerSettings, toLedgerOptions } from './to-broker-settings.ts'
@@ -57,9 +58,12 @@ export async function runServe(options: ServeOptions): Promise<void> {
   const definition = demo
     ? createDemoBroker({ folder: join(demoFolder, 'kv'), url })
     : await loadDefinition(config, cwd)
+  for (const warning of config.warnings) observer.warn(`configuration: ${warning}`)
   const store = await openStore(config.store, systemClock, { ...toLedgerOptions(config), observer })
   let runtime: Runtime | undefined
   try {
+    const storeNow = () => runtime?.broker.storeNow() ?? systemClock.now()
+    const registries = await openRegistries(config, { store, storeNow, clock: systemClock, env, observer })
     runtime = await startRuntime({
       definition: config.catalog === undefined ? definition : { ...definition, catalog: config.catalog },
       store,
@@ -70,6 +74,7 @@ export async function runServe(options: ServeOptions): Promise<void> {
       bodyLimit: config.server.bodyLimit,
       ...(config.server.publicUrl === undefined ? {} : { publicUrl: config.server.publicUrl }),
       observer,
+      ...(registries === undefined ? {} : { registries }),
     })
     server = await startListening(runtime, config, observer)
     if (demo || config.log.format === 'people')
@@ -83,7 +88,8 @@ export async function runServe(options: ServeOptions): Promise<void> {
           env,
         }),
       )
-    observer.info('serving', { url: url(), store: maskStoreUrl(config.store), services: definition.services.length })
+    const services = runtime.broker.services.offerings.length
+    observer.info('serving', { url: url(), store: maskStoreUrl(config.store), services })
     if (users.length === 0) observer.warn('no credentials are configured: everybody on this machine may use the broker')
     const signal = await untilStopped()
     observer.info('stopping', { signal, graceMs: config.server.shutdownGrace })
@@ -113,12 +119,22 @@ function startListening(runtime: Runtime, { server }: Config, observer: ReturnTy
   })
 }
 
+/** Without registries nothing of it is loaded. */
+async function openRegistries(config: Config, parts: OpenBundlesParts): Promise<RegistryOptions | undefined> {
+  // Instances of what came from a registry need their driver, also where no registry is configured any more.
+  const isUsed = async () => ((await parts.store.catalog())?.revisions.length ?? 0) > 0
+  if (config.registries.length === 0 && !(await isUsed())) return undefined
+  const { openBundles } = await import('./bundles/open.ts')
+  return openBundles(config, parts)
+}
+
 async function loadDefinition(config: Config, cwd: string): Promise<BrokerDefinition> {
   const path = config.broker ?? (await findBrokerModule(cwd))
+  if (path === undefined && config.registries.length > 0) return { services: [] }
   if (path === undefined)
     throw new StartError(
       'There is no broker to serve.',
-      `No module was named, and ${cwd} has neither a broker.mjs, broker.js or broker.ts nor a purser.yaml that names one.`,
+      `No module was named, and ${cwd} has neither a broker.mjs, broker.js or broker.ts nor a purser.yaml that names one or has registries.`,
       'Run "purser serve <module>", "purser init" for a new project, or "purser serve --demo" to look around.',
     )
   return loadBrokerModule(resolve(cwd, path))

@@ -1,8 +1,10 @@
 import type { BrokerSettings, CleanUpSettings } from '../broker/settings.ts'
+import type { ReconcileSettings } from '../domain/registry-reply.ts'
 import type { Config } from './config.ts'
 import type { LedgerOptions } from './open-store.ts'
 
-export function toBrokerSettings({ osb, instances, bindings, server, engine, chores }: Config): BrokerSettings {
+export function toBrokerSettings(config: Config): BrokerSettings {
+  const { osb, instances, bindings, server, engine, reconcile, chores } = config
   return {
     missingVersionStatus: osb.missingVersion,
     requireOrgAndSpace: osb.requireOrgAndSpace,
@@ -20,11 +22,17 @@ export function toBrokerSettings({ osb, instances, bindings, server, engine, cho
     chores: {
       timeZone: chores.timeZone,
       observe: chores.observe,
+      sync: chores.sync,
       sweep: chores.sweep,
       purgeAfterMs: chores.purgeAfter,
       cleanUp: { instances: toCleanUp(chores.cleanUp.instances), bindings: toCleanUp(chores.cleanUp.bindings) },
     },
+    retiredPlans: reconcile.retiredPlans,
   }
+}
+
+export function toReconcileSettings({ reconcile: { retireAfter, failureLimit } }: Config): ReconcileSettings {
+  return { retireAfterMs: retireAfter, ...(failureLimit === undefined ? {} : { failureLimit }) }
 }
 
 export function toLedgerOptions({ ledger }: Config): LedgerOptions {

@@ -109,6 +109,7 @@ function wrapStore(store: Store, around: CrashPoints['around'], isDead: () => bo
     binding: (instanceId, id) => around('binding', () => store.binding(instanceId, id)),
     bindings: instanceId => around('bindings', () => store.bindings(instanceId)),
     operation: id => around('operation', () => store.operation(id)),
+    steps: operationId => around('steps', () => store.steps(operationId)),
     dueForObservation: max => around('dueForObservation', () => store.dueForObservation(max)),
     history: instanceId => around('history', () => store.history(instanceId)),
     takeChore: (name, dueAt, owner, leaseMs) => around('takeChore', () => store.takeChore(name, dueAt, owner, leaseMs)),
@@ -117,6 +118,11 @@ function wrapStore(store: Store, around: CrashPoints['around'], isDead: () => bo
     chores: () => around('chores', () => store.chores()),
     cleanUp: cleanUp => around('cleanUp', () => store.cleanUp(cleanUp)),
     purge: (before, max) => around('purge', () => store.purge(before, max)),
+    catalog: known => around('catalog', () => store.catalog(known)),
+    registries: () => around('registries', () => store.registries()),
+    revisionUses: () => around('revisionUses', () => store.revisionUses()),
+    changeCatalog: (version, changes, report) =>
+      around('changeCatalog', () => store.changeCatalog(version, changes, report)),
     ping: () => around('ping', () => store.ping()),
     onWakeUp: listener =>
       store.onWakeUp(wakeUp => {

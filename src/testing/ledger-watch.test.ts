@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createMemoryStore } from '../store/memory/index.ts'
 import type { Store } from '../store.ts'
 import { createLedgerWatch } from './ledger-watch.ts'
+import { change, pin, revisionRow } from './store-contract/catalog-rows.ts'
 import { claimOne, finish, leaseOf, operationRow, provision, stepRow } from './store-contract/rows.ts'
 import { createVirtualClock } from './virtual-clock.ts'
 
@@ -42,6 +43,19 @@ describe('the ledger watch', () => {
     await provision(store, 'i')
     await provision(store, 'i', { id: 'second' })
     expect(watch.problems()).toEqual(['provision second of instance i is active beside i:provision'])
+  })
+
+  it('sees an instance whose revision was deleted', async () => {
+    const watch = createLedgerWatch()
+    const ledger = createMemoryStore({ clock: createVirtualClock() })
+    const store = watch.wrap(ledger)
+    await change(store, { insertRevisions: [revisionRow('r')] })
+    await pin(store, 'i', { revisionId: 'r' })
+    await change(store, { deleteRevisions: ['r'] })
+    expect(watch.problems()).toEqual([])
+    const careless = watch.wrap({ ...ledger, catalog: async () => ({ version: 1, services: [], revisions: [] }) })
+    await change(careless, { deleteRevisions: ['r'] })
+    expect(watch.problems()).toEqual(['instance i is pinned to revision r, which was deleted'])
   })
 
   it('sees a result that changes', async () => {

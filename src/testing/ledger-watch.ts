@@ -1,9 +1,9 @@
-import type { Change, Operation, Store } from '../store.ts'
+import type { Change, Instance, Operation, Store } from '../store.ts'
 
 /**
  * Watches what a ledger is made to hold, and notes every breach of its promises: at most one active operation per
  * resource, a result that never changes, no step committed twice, fences that only rise, no period of a chore done twice,
- * nothing removed that is in progress. It stands directly on the store, below anything that crashes, so that it sees what
+ * nothing removed that is in progress or that an instance is pinned to. It stands directly on the store, below anything that crashes, so that it sees what
  * happened and not what somebody was told.
  */
 export interface LedgerWatch {
@@ -28,6 +28,7 @@ export function createLedgerWatch(): LedgerWatch {
   const steps = new Map<string, number>()
   const taken = new Map<string, { readonly dueAt: number; readonly fence: number }>()
   const done = new Map<string, number>()
+  const pinned = new Set<string>()
   let highestFence = 0
   let underWay = 0
 
@@ -41,6 +42,7 @@ export function createLedgerWatch(): LedgerWatch {
   }
 
   function record(change: Change | undefined): void {
+    if (change?.instance !== undefined && pinsOf(change.instance).length > 0) pinned.add(change.instance.id)
     for (const operation of change?.operations ?? []) put(operation)
     for (const id of change?.forget ?? []) forget(id)
   }
@@ -69,6 +71,23 @@ export function createLedgerWatch(): LedgerWatch {
       const gone = operation.action !== 'observe' && (await store.operation(operation.id)) === undefined
       if (gone && active.has(resourceOf(operation))) problems.push(`${name(operation)} was removed while it was active`)
     }
+  }
+
+  async function brokenPins(store: Store): Promise<string[]> {
+    const stored = new Set((await store.catalog())?.revisions.map(({ id }) => id))
+    const rows = await Promise.all([...pinned].map(id => store.instance(id)))
+    return rows.flatMap(row => {
+      const gone = row && pinsOf(row).find(revisionId => !stored.has(revisionId))
+      return gone === undefined ? [] : [`instance ${row?.id} is pinned to revision ${gone}, which was deleted`]
+    })
+  }
+
+  /** Looks twice: what came back, and was pinned to, between the two reads of one look is no breach. */
+  async function checkPins(store: Store): Promise<void> {
+    const suspects = await brokenPins(store)
+    if (suspects.length === 0) return
+    const still = await brokenPins(store)
+    problems.push(...suspects.filter(suspect => still.includes(suspect)))
   }
 
   return {
@@ -130,6 +149,7 @@ export function createLedgerWatch(): LedgerWatch {
       binding: (instanceId, id) => during(() => store.binding(instanceId, id)),
       bindings: instanceId => during(() => store.bindings(instanceId)),
       operation: id => during(() => store.operation(id)),
+      steps: operationId => during(() => store.steps(operationId)),
       dueForObservation: max => during(() => store.dueForObservation(max)),
       takeChore: (chore, dueAt, owner, leaseMs) =>
         during(async () => {
@@ -163,8 +183,21 @@ export function createLedgerWatch(): LedgerWatch {
           await checkActive(store)
           return removed
         }),
+      catalog: known => during(() => store.catalog(known)),
+      registries: () => during(() => store.registries()),
+      revisionUses: () => during(() => store.revisionUses()),
+      changeCatalog: (version, changes, report) =>
+        during(async () => {
+          const written = await store.changeCatalog(version, changes, report)
+          if (changes.deleteRevisions.length > 0) await checkPins(store)
+          return written
+        }),
     }),
   }
+}
+
+function pinsOf({ revisionId, nextRevisionId }: Instance): string[] {
+  return [revisionId, nextRevisionId].filter(id => id !== undefined)
 }
 
 function isActive({ state }: Operation): boolean {

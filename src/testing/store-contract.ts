@@ -6,6 +6,7 @@
  * A case that needs durability is to be skipped, with the subject's reason, where the subject has none.
  */
 import { acceptCases } from './store-contract/accept.ts'
+import { catalogCases } from './store-contract/catalog.ts'
 import { changeCases } from './store-contract/changes.ts'
 import { choreCases } from './store-contract/chores.ts'
 import { claimCases } from './store-contract/claim.ts'
@@ -15,6 +16,7 @@ import { durabilityCases } from './store-contract/durability.ts'
 import { fenceCases } from './store-contract/fences.ts'
 import { finishCases } from './store-contract/finish.ts'
 import { handBackCases } from './store-contract/hand-back.ts'
+import { pinCases } from './store-contract/pins.ts'
 import { progressCases } from './store-contract/progress.ts'
 import { purgeCases } from './store-contract/purge.ts'
 import { readCases } from './store-contract/reads.ts'
@@ -38,6 +40,8 @@ export const storeContract: readonly StoreCase[] = [
   ...choreCases,
   ...cleanUpCases,
   ...purgeCases,
+  ...catalogCases,
+  ...pinCases,
   ...valueCases,
   ...wakeUpCases,
   ...concurrencyCases,

@@ -6,7 +6,7 @@ import { createOsbClient, type OsbClient } from '../client/index.ts'
 import { toFetch } from '../http/fetch.ts'
 import { listen } from '../http/node.ts'
 import type { Observer } from '../observer.ts'
-import { type Runtime, startRuntime } from '../server/runtime.ts'
+import { type RegistryOptions, type Runtime, startRuntime } from '../server/runtime.ts'
 import { createMemoryStore } from '../store/memory/index.ts'
 import type { Store } from '../store.ts'
 import { createVirtualClock, type VirtualClock } from './virtual-clock.ts'
@@ -25,6 +25,7 @@ export interface TestBrokerOptions extends BrokerDefinition {
   readonly random?: () => number
   readonly concurrency?: number
   readonly publicUrl?: string
+  readonly registries?: RegistryOptions
 }
 
 export interface TestBroker {
@@ -55,6 +56,7 @@ export async function startTestBroker(options: TestBrokerOptions): Promise<TestB
     ...(options.random === undefined ? {} : { random: options.random }),
     ...(options.concurrency === undefined ? {} : { concurrency: options.concurrency }),
     ...(options.publicUrl === undefined ? {} : { publicUrl: options.publicUrl }),
+    ...(options.registries === undefined ? {} : { registries: options.registries }),
   })
   const server = transport === 'socket' ? await listen({ app: runtime.app, host: '127.0.0.1', port: 0 }) : undefined
   const url = server?.url ?? 'http://broker.test'

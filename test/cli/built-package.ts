@@ -19,6 +19,7 @@ export function useBuiltPackage(): BuiltPackage {
   beforeAll(async () => {
     folder = await realpath(await mkdtemp(join(tmpdir(), 'purser-built-')))
     await cp(join(root, 'bin'), join(folder, 'bin'), { recursive: true })
+    await cp(join(root, 'helpers'), join(folder, 'helpers'), { recursive: true })
     await cp(join(root, 'package.json'), join(folder, 'package.json'))
     await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))
     const compiler = join(root, 'node_modules', '.bin', 'tsc')

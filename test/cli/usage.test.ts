@@ -16,6 +16,9 @@ const commands = [
   'deprovision',
   'status',
   'chores',
+  'registries',
+  'operations',
+  'bundle',
 ]
 
 describe('help', () => {

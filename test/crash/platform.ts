@@ -6,7 +6,19 @@ import { fileURLToPath } from 'node:url'
 import { createOsbClient, type OsbClient } from '../../src/client/index.ts'
 import type { Passed, Ready } from './child.ts'
 
-const script = fileURLToPath(new URL('./child.ts', import.meta.url))
+/** The broker of child.ts. */
+const usual: Script = {
+  file: fileURLToPath(new URL('./child.ts', import.meta.url)),
+  execArgv: ['--import', 'tsx'],
+  args: [],
+}
+
+export interface Script {
+  readonly file: string
+  readonly execArgv: readonly string[]
+  /** After the folder. */
+  readonly args: readonly string[]
+}
 
 interface Polled {
   readonly status: number
@@ -19,12 +31,14 @@ export class Platform {
   /** Every operation that was answered with a 202. */
   readonly accepted = new Set<string>()
   readonly folder: string
+  readonly #script: Script
   crashes = 0
   #child: ChildProcess | undefined
   #client: OsbClient | undefined
 
-  constructor(folder: string) {
+  constructor(folder: string, script: Script = usual) {
     this.folder = folder
+    this.#script = script
   }
 
   /** Sends until there is an answer. */
@@ -99,8 +113,9 @@ export class Platform {
       return { child: this.#child, client: this.#client }
     // It died between two requests.
     if (this.#child !== undefined) this.crashes += 1
-    const child = fork(script, [this.folder], {
-      execArgv: ['--import', 'tsx'],
+    const { file, execArgv, args } = this.#script
+    const child = fork(file, [this.folder, ...args], {
+      execArgv: [...execArgv],
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     })
     let complaints = ''

@@ -6,7 +6,7 @@ export const root = join(import.meta.dirname, '..', '..')
 /** Every Markdown page of the repository, as paths from its root. */
 export const pages: readonly string[] = [
   ...readdirSync(root).filter(name => name.endsWith('.md')),
-  ...['docs', 'samples'].flatMap(folder =>
+  ...['docs', 'samples', 'bundles'].flatMap(folder =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
       .filter(name => name.endsWith('.md') && !name.includes('node_modules'))
       .map(name => join(folder, name)),

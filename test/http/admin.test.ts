@@ -126,6 +126,15 @@ describe('who may', () => {
     ['operator', 'GET', '/admin/chores/', 404],
     ['operator', 'GET', '/admin/chores/sweep', 404],
     ['operator', 'POST', '/admin/chores/sweep/runs/1', 404],
+    ['platform', 'GET', '/admin/registries', 403],
+    ['viewer', 'GET', '/admin/registries', 200],
+    ['viewer', 'POST', '/admin/registries/sync', 403],
+    ['operator', 'POST', '/admin/registries/sync', 404],
+    ['operator', 'GET', '/admin/registries/sync', 405],
+    ['operator', 'GET', '/admin/registries/other', 404],
+    ['platform', 'GET', '/admin/operations/x/log', 403],
+    ['viewer', 'GET', '/admin/operations/x/log', 404],
+    ['viewer', 'GET', '/admin/operations//log', 404],
   ])('%s: %s %s -> %i', async (user, method, path, expected) => {
     const { send, clock } = await start()
     await clock.advance(1_000)

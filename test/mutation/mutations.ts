@@ -1,5 +1,7 @@
+import { catalogMutations } from './catalog-mutations.ts'
 import { choreMutations } from './chore-mutations.ts'
 import type { Mutation } from './mutation.ts'
+import { reconcileMutations } from './reconcile-mutations.ts'
 import { replicaMutations } from './replica-mutations.ts'
 
 export type { Mutation } from './mutation.ts'
@@ -124,6 +126,8 @@ export const mutations: readonly Mutation[] = [
 
   ...choreMutations,
   ...replicaMutations,
+  ...catalogMutations,
+  ...reconcileMutations,
 
   // Drain and sweep: what the model of the protocol needs beside the fences.
   {

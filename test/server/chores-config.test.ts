@@ -19,6 +19,7 @@ describe('chores', () => {
   timeZone: Europe/Berlin
   observe: "-"
   sweep: "0 15 3 * * *"
+  sync: "@hourly"
   purge-after: 90d
   clean-up:
     instances: { age: 10d, all: 0 3 * * * }
@@ -28,6 +29,7 @@ describe('chores', () => {
       timeZone: 'Europe/Berlin',
       observe: '-',
       sweep: '0 15 3 * * *',
+      sync: '@hourly',
       purgeAfterMs: 90 * 86_400_000,
       cleanUp: {
         instances: { ageMs: 864_000_000, all: '0 3 * * *' },
@@ -37,8 +39,9 @@ describe('chores', () => {
   })
 
   it('have defaults that are patterns', () => {
-    const patterns = listKnownSettings().filter(({ key }) => ['chores.observe', 'chores.sweep'].includes(key))
-    expect(patterns).toHaveLength(2)
+    const named = ['chores.observe', 'chores.sweep', 'chores.sync']
+    const patterns = listKnownSettings().filter(({ key }) => named.includes(key))
+    expect(patterns).toHaveLength(3)
     for (const pattern of patterns) expect(createSchedule(String(pattern.default), 'UTC').next(0)).toBeGreaterThan(0)
   })
 

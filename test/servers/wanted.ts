@@ -1,11 +1,16 @@
 /**
  * Why the tests of a store can't run here; undefined where they can. STORES (`memory,sqlite,postgres`) names the stores that
  * must be tested: one that is named and not to be had is a failure, one that is not named is left out. Without STORES
- * every store is tested that is to be had.
+ * every store is tested that is to be had. Other variables name other things in the same way.
  */
-export async function whyNot(store: string, find: () => Promise<unknown>): Promise<string | undefined> {
-  const named = process.env.STORES?.split(',').map(name => name.trim())
-  if (named !== undefined && !named.includes(store)) return `STORES is ${process.env.STORES}`
+export async function whyNot(
+  name: string,
+  find: () => Promise<unknown>,
+  variable = 'STORES',
+): Promise<string | undefined> {
+  const value = process.env[variable]
+  const named = value?.split(',').map(part => part.trim())
+  if (named !== undefined && !named.includes(name)) return `${variable} is ${value}`
   try {
     await find()
     return undefined

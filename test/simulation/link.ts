@@ -117,6 +117,7 @@ function wrap(
     binding: (instanceId, id) => call(`binding ${id}`, () => store.binding(instanceId, id)),
     bindings: instanceId => call(`bindings ${instanceId}`, () => store.bindings(instanceId)),
     operation: id => call('operation', () => store.operation(id)),
+    steps: operationId => call('steps', () => store.steps(operationId)),
     dueForObservation: max => call('dueForObservation', () => store.dueForObservation(max)),
     history: instanceId => call(`history ${instanceId}`, () => store.history(instanceId)),
     takeChore: (name, dueAt, owner, leaseMs) =>
@@ -126,6 +127,11 @@ function wrap(
     chores: () => call('chores', () => store.chores()),
     cleanUp: cleanUp => call('clean up', () => store.cleanUp(cleanUp)),
     purge: (before, max) => call('purge', () => store.purge(before, max)),
+    catalog: known => call('catalog', () => store.catalog(known)),
+    registries: () => call('registries', () => store.registries()),
+    revisionUses: () => call('revision uses', () => store.revisionUses()),
+    changeCatalog: (version, changes, report) =>
+      call(`change catalog ${version}`, () => store.changeCatalog(version, changes, report)),
     ping: () => call('ping', () => store.ping()),
     onWakeUp: listener => store.onWakeUp(wakeUp => tell(listener, wakeUp)),
     close: () => Promise.resolve(),

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { openMongoStore } from '../../src/store/mongodb/index.ts'
 import type { Store } from '../../src/store.ts'
+import { change, pin, registryRow, revisionRow, serviceRow } from '../../src/testing/store-contract/catalog-rows.ts'
 import {
   bind,
   bindingRow,
@@ -169,10 +170,12 @@ async function callEverything(store: Store): Promise<void> {
   await store.binding('i', 'b')
   await store.bindings('i')
   await store.operation('delete')
+  await store.steps('delete')
   await store.history('i')
   await store.dueForObservation(5)
   await store.ping()
   await upkeep(store)
+  await changeRegistries(store)
 }
 
 async function upkeep(store: Store): Promise<void> {
@@ -203,6 +206,24 @@ async function upkeep(store: Store): Promise<void> {
   expect(await store.cleanUp({ ...wanted, of: 'instances' })).toBe(1)
   expect(await store.cleanUp({ ...wanted, of: 'bindings' })).toBe(1)
   expect(await store.purge(far - 1, 10)).toBe(2)
+}
+
+async function changeRegistries(store: Store): Promise<void> {
+  await change(store, {
+    insertRevisions: [revisionRow('r'), revisionRow('s')],
+    putServices: [serviceRow('service', 's', 1)],
+    putRegistries: [registryRow('a')],
+  })
+  await pin(store, 'pinned', { revisionId: 'r', nextRevisionId: 's' })
+  await standing(store, 'pinned', { revisionId: 'r' })
+  await store.catalog((await store.catalog())?.version)
+  await store.registries()
+  expect(await store.revisionUses()).toHaveLength(1)
+  const everything = { deleteServices: ['service'], deleteRevisions: ['r', 's'] }
+  await change(store, everything)
+  await standing(store, 'pinned')
+  await change(store, { ...everything, deleteRegistries: ['a'] })
+  expect(await store.catalog()).toMatchObject({ services: [], revisions: [] })
 }
 
 function shown({ op, ns, planSummary, docsExamined, keysExamined, command }: Profiled): string {

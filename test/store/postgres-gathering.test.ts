@@ -7,6 +7,7 @@ import { createPostgresStore } from '../../src/store/postgres/postgres-store.ts'
 import { createServerClock } from '../../src/store/postgres/server-clock.ts'
 import { createStatements } from '../../src/store/postgres/statements.ts'
 import { createWakeUps } from '../../src/store/wake-ups.ts'
+import { change, pin, revisionRow } from '../../src/testing/store-contract/catalog-rows.ts'
 import {
   finish,
   instanceRow,
@@ -27,8 +28,15 @@ describePostgres('postgres: many calls, few round trips', server => {
     await store.claim('w', 1, leaseMs)
     expect(await calls(() => provision(store, 'new'))).toEqual({ look: 0, write: 1 })
     const update = () =>
-      store.accept({ instanceId: 'new' }, ({ instance }) => ({ answer: 0, change: change(instance) }))
+      store.accept({ instanceId: 'new' }, ({ instance }) => ({ answer: 0, change: touched(instance) }))
     expect(await calls(update)).toEqual({ look: 1, write: 1 })
+  })
+
+  it('accepts an instance that is pinned in one statement, too', async () => {
+    const { store, calls } = await openCounted(server)
+    await store.claim('w', 1, leaseMs)
+    await change(store, { insertRevisions: [revisionRow('r')] })
+    expect(await calls(() => pin(store, 'new', { revisionId: 'r' }))).toEqual({ look: 0, write: 1 })
   })
 
   it('shows a decision about a new instance what is there, where there is one', async () => {
@@ -133,7 +141,7 @@ describePostgres('postgres: many calls, few round trips', server => {
         ...leases.map(lease => store.checkpoint(lease, { description: `round ${round}` })),
         store.renew(leases, leaseMs),
         ...leases.map((_, index) =>
-          store.accept({ instanceId: `i${index}` }, ({ instance }) => ({ answer: true, change: change(instance) })),
+          store.accept({ instanceId: `i${index}` }, ({ instance }) => ({ answer: true, change: touched(instance) })),
         ),
       ])
       expect(held.slice(1).includes(false)).toBe(false)
@@ -142,7 +150,7 @@ describePostgres('postgres: many calls, few round trips', server => {
   })
 })
 
-function change(instance: ReturnType<typeof instanceRow> | undefined) {
+function touched(instance: ReturnType<typeof instanceRow> | undefined) {
   return instance === undefined ? {} : { instance: { ...instance, updatedAt: instance.updatedAt + 1 } }
 }
 

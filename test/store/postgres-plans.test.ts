@@ -10,7 +10,16 @@ const document = '{"id": "i1", "state": "done"}'
 /** Another latest operation than before: then the one before is no longer needed. */
 const standing = { phase: 'ready', last_operation_id: 'o2' }
 const change = {
-  instance: { id: 'i1', ...standing, doc: document, sealed: '{}', sealed_state: '{}' },
+  instance: {
+    id: 'i1',
+    ...standing,
+    revision_id: 'r1',
+    next_revision_id: 'r3',
+    pinned_plan: '"p"',
+    doc: document,
+    sealed: '{}',
+    sealed_state: '{}',
+  },
   bindings: [{ instance_id: 'i1', id: 'b', ...standing, doc: document, sealed: '{}', sealed_state: '{}' }],
   operations: [],
   forget: ['o2'],
@@ -25,6 +34,7 @@ const calls: Record<Exclude<keyof Statements, 'ping' | 'write' | 'writes' | 'sha
   bindings: ['i1'],
   operation: ['o1'],
   history: ['i1'],
+  steps: ['o1'],
   dueForObservation: [10],
   look: ['i1', 'b', 'p'],
   lookHeld: [['o1'], [1]],
@@ -41,6 +51,21 @@ const calls: Record<Exclude<keyof Statements, 'ping' | 'write' | 'writes' | 'sha
   chores: [],
   cleanUp: ['instances', ['succeeded', 'failed'], 9e15, 10],
   purge: [9e15, 10],
+  catalog: [1],
+  registries: [],
+  revisionUses: [],
+  insertRevisions: ['[{"id": "new", "service_id": "s1", "doc": "{}"}]'],
+  changeCatalog: [
+    0,
+    true,
+    1,
+    `[{"id": "s1", "revision_id": "r2", "retired": true, "doc": "{}"}]`,
+    ['s1', 's2', 's3'],
+    ['r1', 'r2', 'r3'],
+    `[{"name": "g", "doc": "{}"}]`,
+    ['h'],
+    '{}',
+  ],
 }
 
 describePostgres('postgres: the plan behind a call', server => {
@@ -150,7 +175,9 @@ function scansIn(plans: readonly string[]): string[] {
   return plans
     .flatMap(plan => plan.split('\n'))
     .filter(line =>
-      /Seq Scan on (instance|binding|operation|step|history|shared_resource|shared_claim|chore)\b/.test(line),
+      /Seq Scan on (instance|binding|operation|step|history|shared_resource|shared_claim|chore|revision|service|registry|catalog)\b/.test(
+        line,
+      ),
     )
 }
 
@@ -158,9 +185,16 @@ async function fill(connection: Connection, schema: string, count: number): Prom
   const start = `(select count(*) from ${schema}.instance)`
   await connection.query({
     text: `
-    insert into ${schema}.instance (id, observe_at, phase, deleted_at, last_operation_id, doc, sealed, sealed_state)
+    insert into ${schema}.revision (id, service_id, doc)
+      select 'r' || n, 's' || n, '${document}' from generate_series(${start} + 1, ${start} + ${count}) n;
+    insert into ${schema}.service (id, revision_id, retired, doc)
+      select 's' || n, 'r' || n, n % 2 = 0, '${document}' from generate_series(${start} + 1, ${start} + ${count}) n;
+    insert into ${schema}.registry (name, doc) values ('g', '${document}') on conflict do nothing;
+    insert into ${schema}.instance (id, observe_at, phase, deleted_at, last_operation_id, doc, sealed, sealed_state,
+        revision_id, next_revision_id, pinned_plan)
       select 'i' || n, n, case when n % 10 = 3 then 'deleted' else 'ready' end, case when n % 10 = 3 then n end, 'o' || n,
-        '${document}', '{}', '{}' from generate_series(${start} + 1, ${start} + ${count}) n;
+        '${document}', '{}', '{}', case when n % 4 < 2 then 'r' || n end, case when n % 4 = 1 then 'r' || n end, '"p"'
+      from generate_series(${start} + 1, ${start} + ${count}) n;
     insert into ${schema}.binding (instance_id, id, phase, deleted_at, last_operation_id, doc, sealed, sealed_state)
       select i.id, b, case b when 'd' then 'deleted' else 'ready' end, case b when 'd' then i.seq end, 'none',
         '${document}', '{}', '{}' from ${schema}.instance i, unnest(array['b', 'p', 'd']) b

@@ -1,7 +1,8 @@
 /** Random sequences of calls, and a player that makes them on a store, for comparing one store with another. */
 import fc from 'fast-check'
 import type { SharedWish } from '../../src/domain/shared-claim.ts'
-import type { ChoreLease, CleanUp, Instance, Lease, Snapshot, Store } from '../../src/store.ts'
+import type { CatalogChanges, ChoreLease, CleanUp, Instance, Lease, Snapshot, Store } from '../../src/store.ts'
+import { registryRow, revisionRow, serviceRow } from '../../src/testing/store-contract/catalog-rows.ts'
 import {
   bindingRow,
   finish,
@@ -30,6 +31,8 @@ type Call =
   | { type: 'renewChore' | 'finishChore'; lease: number }
   | { type: 'cleanUp'; of: CleanUp['of']; states: CleanUp['states']; age: number }
   | { type: 'purge'; age: number }
+  | { type: 'pin'; instanceId: string; revisionId?: string; nextRevisionId?: string; planId: string }
+  | { type: 'changeCatalog'; changes: CatalogChanges; report: boolean }
 
 export interface Round {
   readonly calls: readonly Call[]
@@ -42,6 +45,19 @@ const lease = fc.nat({ max: 8 })
 const delay = fc.constantFrom(0, 1, 500, 2000)
 const step = fc.constantFrom('one', 'two')
 const claim = fc.record({ type: fc.constant('claim'), max: fc.nat({ max: 3 }) })
+const serviceId = fc.constantFrom('s', 't')
+const revisionId = fc.constantFrom('s1', 's2', 't1')
+/** A revision belongs to one service, but for that anything goes. */
+const changes = fc.record<CatalogChanges>({
+  insertRevisions: fc.uniqueArray(revisionId).map(ids => ids.map(id => revisionRow(id, id.slice(0, 1)))),
+  putServices: fc
+    .uniqueArray(fc.tuple(revisionId, fc.boolean()), { selector: ([id]) => id.slice(0, 1), maxLength: 1 })
+    .map(rows => rows.map(([id, retired]) => serviceRow(id.slice(0, 1), id, retired ? 5 : undefined))),
+  deleteServices: fc.uniqueArray(serviceId),
+  deleteRevisions: fc.uniqueArray(revisionId),
+  putRegistries: fc.uniqueArray(serviceId).map(names => names.map(name => registryRow(name))),
+  deleteRegistries: fc.uniqueArray(serviceId),
+})
 const call = fc.oneof(
   fc.record({ type: fc.constantFrom('provision', 'supersede', 'update'), instanceId, delay }),
   fc.record({ type: fc.constantFrom('bind', 'unbind'), instanceId, bindingId: fc.constantFrom('b', 'c') }),
@@ -70,6 +86,11 @@ const call = fc.oneof(
     age: delay,
   }),
   fc.record({ type: fc.constant('purge'), age: delay }),
+  fc.record(
+    { type: fc.constant('pin'), instanceId, revisionId, nextRevisionId: revisionId, planId: serviceId },
+    { requiredKeys: ['type', 'instanceId', 'planId'] },
+  ),
+  fc.record({ type: fc.constant('changeCatalog'), changes, report: fc.boolean() }),
 ) as fc.Arbitrary<Call>
 
 export const randomRounds: fc.Arbitrary<Round[]> = fc.array(
@@ -86,6 +107,8 @@ export function createPlayer(store: Store, now: () => number) {
   const operationIds = new Set<string>()
   const wakeUps: string[] = []
   let accepted = 0
+  /** Of the catalog at the beginning of a round: what changes it a second time in one is refused. */
+  let version = 0
   store.onWakeUp(wakeUp => wakeUps.push(JSON.stringify(wakeUp)))
 
   /** A fresh id for each accepted operation, the same on both stores since they are asked in the same order. */
@@ -192,6 +215,13 @@ export function createPlayer(store: Store, now: () => number) {
         return store.cleanUp({ of: call.of, states: call.states, before: now() - call.age, max: 1000 })
       case 'purge':
         return store.purge(now() - call.age, 1000)
+      case 'pin':
+        return store.accept({ instanceId: call.instanceId }, ({ instance }) => ({
+          answer: instance,
+          ...(instance && { change: { instance: pinned(instance, call) } }),
+        }))
+      case 'changeCatalog':
+        return store.changeCatalog(version, call.changes, ...(call.report ? [{ accepted }] : []))
     }
   }
 
@@ -201,24 +231,40 @@ export function createPlayer(store: Store, now: () => number) {
       () => 'rejected',
     )
 
+  async function learnVersion(): Promise<void> {
+    version = (await store.catalog(version))?.version ?? version
+  }
+
   return {
     /** One call after the other. Of an error only that it was one, since each store has its own words. */
     async play(calls: readonly Call[]): Promise<unknown[]> {
       const outcomes: unknown[] = []
+      await learnVersion()
       for (const call of calls) outcomes.push(await outcome(call))
       return outcomes
     },
     /** Without waiting for one before the next is made, for stores that do them in that order all the same. */
-    playAtOnce: (calls: readonly Call[]): Promise<unknown[]> => Promise.all(calls.map(outcome)),
+    async playAtOnce(calls: readonly Call[]): Promise<unknown[]> {
+      await learnVersion()
+      return Promise.all(calls.map(outcome))
+    },
     async everything(): Promise<unknown> {
       return {
         views: await Promise.all(instanceIds.map(id => view(store, id, ...operationIds))),
         observed: [...(await store.dueForObservation(10))].sort(),
         wakeUps,
         chores: (await store.chores()).chores,
+        catalog: await store.catalog(),
+        registries: await store.registries(),
+        uses: await store.revisionUses(),
       }
     },
   }
+}
+
+function pinned(instance: Instance, { revisionId, nextRevisionId, planId }: Call & { type: 'pin' }): Instance {
+  const { revisionId: _, nextRevisionId: __, ...row } = instance
+  return { ...row, planId, ...(revisionId && { revisionId }), ...(nextRevisionId && { nextRevisionId }) }
 }
 
 /** Deleted, whoever may still be at work on it: a purge has to look. */

@@ -4,6 +4,7 @@ import type { Driver } from '../../src/store/sqlite/driver.ts'
 import { migrations } from '../../src/store/sqlite/migrations.ts'
 import { openWith } from '../../src/store/sqlite/open.ts'
 import type { Binding, Instance, Operation } from '../../src/store.ts'
+import { change, idsIn, revisionRow } from '../../src/testing/store-contract/catalog-rows.ts'
 import {
   bindingRow,
   claimOne,
@@ -68,6 +69,22 @@ describeDrivers('sqlite: a database of the first release', driver => {
     expect([claim.operation.id, claim.operation.fence]).toEqual(['busy:update', 5])
     expect(await finish(store, leaseOf(claim))).toBe(true)
     expect(await store.takeChore('sweep', 900, 'w', 100)).toEqual({ name: 'sweep', fence: 1 })
+    await store.close()
+  })
+
+  it('can pin its instances to revisions', async () => {
+    const file = join(testFolder(), 'ledger.db')
+    writeFirstRelease(driver, file)
+    const store = openWith(driver, { file, clock })
+    expect([await store.revisionUses(), await idsIn(store)]).toEqual([[], [[], []]])
+    await change(store, { insertRevisions: [revisionRow('r')] })
+    await store.accept({ instanceId: 'live' }, ({ instance }) => ({
+      answer: 0,
+      ...(instance && { change: { instance: { ...instance, revisionId: 'r' } } }),
+    }))
+    await change(store, { deleteRevisions: ['r'] })
+    expect(await idsIn(store)).toEqual([[], ['r']])
+    expect(await store.revisionUses()).toEqual([{ revisionId: 'r', planId: 'plan', instances: 1 }])
     await store.close()
   })
 

@@ -12,6 +12,8 @@ export interface TaskOptions {
   /** Whether any service has something to observe. */
   readonly observes: boolean
   readonly random: () => number
+  /** Where registries are configured. */
+  readonly sync?: ChoreTask['run']
 }
 
 const day = 86_400_000
@@ -21,6 +23,7 @@ const kinds: readonly CleanUpKind[] = ['all', 'succeeded', 'failed']
 export function createChoreTasks(broker: Broker, options: TaskOptions): readonly ChoreTask[] {
   const { chores: settings } = broker.settings
   const { observe = '*/5 * * * * *', sweep = '30 * * * *', purgeAfterMs = 30 * day, cleanUp = {} } = settings
+  const { sync } = options
   return [
     {
       name: 'observe',
@@ -30,12 +33,17 @@ export function createChoreTasks(broker: Broker, options: TaskOptions): readonly
     {
       name: 'sweep',
       ...scheduled('sweep', sweep, settings, options),
-      run: run => {
+      run: async run => {
         // What is remembered for polls stays, whatever an embedding application has set.
         const before = run.now() - Math.max(purgeAfterMs, broker.settings.rememberDeletedMs)
-        return removeInBatches(run, max => broker.store.purge(before, max), ['tombstone', 'tombstones'])
+        const purged = await removeInBatches(run, max => broker.store.purge(before, max), ['tombstone', 'tombstones'])
+        const collected = broker.registered === undefined ? undefined : await collectRevisions(broker)
+        return [purged, collected].filter(done => done !== undefined).join(', ') || undefined
       },
     },
+    ...(sync === undefined
+      ? []
+      : [{ name: 'sync', ...scheduled('sync', settings.sync ?? '*/10 * * * *', settings, options), run: sync }]),
     ...(['instances', 'bindings'] as const).flatMap(of =>
       kinds.map(kind => ({
         name: `clean-up-${of}-${kind}`,
@@ -45,6 +53,13 @@ export function createChoreTasks(broker: Broker, options: TaskOptions): readonly
       })),
     ),
   ]
+}
+
+async function collectRevisions({ store }: Broker): Promise<string | undefined> {
+  const { collectUnused } = await import('../registries/collect-unused.ts')
+  const collected = await collectUnused(store)
+  if (collected === 0) return undefined
+  return `removed ${collected} unused ${collected === 1 ? 'revision' : 'revisions'}`
 }
 
 function scheduled(

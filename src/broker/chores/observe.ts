@@ -33,7 +33,7 @@ export async function observeDue(
 /** The next one is scheduled by the store's clock, as the ledger compares it with that. */
 async function begin(broker: Broker, instanceId: string, now: number, random: () => number): Promise<boolean> {
   const instance = await broker.store.instance(instanceId)
-  const service = instance === undefined ? undefined : broker.services.find(instance.serviceId)
+  const service = instance === undefined ? undefined : broker.services.of(instance)
   if (instance === undefined) return false
   const intent: Intent = {
     operationId: newId(now),

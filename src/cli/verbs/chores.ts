@@ -24,7 +24,7 @@ export async function runChore(io: CliIo, name: string, options: ConnectionOptio
     })
   const response = await session.admin.runChore(name)
   if (response.status !== 202) throw refusal(`could not run the chore ${name}`, response)
-  const chore = await watch(session, name, response.body.due_at ?? '')
+  const chore = await watchChore(session, name, response.body.due_at ?? '')
   if (chore.ok === false)
     throw failure({
       what: `the chore ${name} failed`,
@@ -37,7 +37,8 @@ export async function runChore(io: CliIo, name: string, options: ConnectionOptio
 
 const pauseMs = 500
 
-async function watch(session: Session, name: string, dueAt: string): Promise<ChoreBody> {
+/** Waits until the run that was begun at `dueAt` has ended. */
+export async function watchChore(session: Session, name: string, dueAt: string): Promise<ChoreBody> {
   const { io } = session
   const interrupt = new AbortController()
   const stopListening = io.onInterrupt(() => interrupt.abort())

@@ -1,17 +1,24 @@
 import type { Principal, Role } from '../../authenticator.ts'
+import type { Broker } from '../../broker/broker.ts'
 import type { RunningChores } from '../../broker/chores/by-hand.ts'
 import { BrokerError } from '../../protocol/errors.ts'
 import type { HttpResponse } from '../message.ts'
 import { methodNotAllowed } from '../method-not-allowed.ts'
 import { listChoresEndpoint } from './list-chores.ts'
+import { listRegistriesEndpoint } from './list-registries.ts'
+import { readLogEndpoint } from './read-log.ts'
 import { runChoreEndpoint } from './run-chore.ts'
+import { syncRegistriesEndpoint } from './sync-registries.ts'
 
 /** What the operators' endpoints work with. */
 export interface AdminContext {
+  readonly broker: Pick<Broker, 'store'>
   readonly chores: RunningChores
+  /** The registries of the configuration, in its order. */
+  readonly registries?: readonly { readonly name: string; readonly type: string }[]
 }
 
-/** `name` is the segment that the path has for `:name`. */
+/** `name` is the segment that the path has for the part with a colon. */
 export type AdminEndpoint = (context: AdminContext, name: string) => Promise<HttpResponse>
 
 interface AdminRoute {
@@ -25,7 +32,12 @@ interface AdminRoute {
 const routes: Readonly<Record<string, readonly AdminRoute[]>> = {
   '/admin/chores': [{ method: 'GET', roles: ['viewer', 'operator'], endpoint: listChoresEndpoint }],
   '/admin/chores/:name/runs': [{ method: 'POST', roles: ['operator'], endpoint: runChoreEndpoint }],
+  '/admin/registries': [{ method: 'GET', roles: ['viewer', 'operator'], endpoint: listRegistriesEndpoint }],
+  '/admin/registries/sync': [{ method: 'POST', roles: ['operator'], endpoint: syncRegistriesEndpoint }],
+  '/admin/operations/:id/log': [{ method: 'GET', roles: ['viewer', 'operator'], endpoint: readLogEndpoint }],
 }
+
+const patterns = Object.entries(routes).map(([pattern, found]) => ({ parts: pattern.split('/'), found }))
 
 /** `/admin/v2/…` is the OSB API of a platform that is called admin. */
 export function isAdminPath(path: string): boolean {
@@ -38,15 +50,26 @@ export async function handleAdmin(
   method: string,
   path: string,
 ): Promise<HttpResponse> {
-  const [, admin, first, name = '', ...rest] = path.split('/')
-  const pattern = name === '' ? path : ['', admin, first, ':name', ...rest].join('/')
-  const found = Object.hasOwn(routes, pattern) ? routes[pattern] : undefined
-  if (found === undefined)
+  const segments = path.split('/')
+  const match = patterns.find(({ parts }) => fits(parts, segments))
+  if (match === undefined)
     throw new BrokerError('NotFound', `There is nothing at this path. There are ${Object.keys(routes).join(', ')}.`)
+  const { found, parts } = match
   const route = found.find(candidate => candidate.method === method)
   if (route === undefined) throw methodNotAllowed(found.map(candidate => candidate.method))
   checkRoles(principal, route.roles)
-  return route.endpoint(context, decode(name))
+  return route.endpoint(context, decode(segments[parts.findIndex(isName)] ?? ''))
+}
+
+function fits(parts: readonly string[], segments: readonly string[]): boolean {
+  return (
+    parts.length === segments.length &&
+    parts.every((part, index) => (isName(part) ? segments[index] !== '' : part === segments[index]))
+  )
+}
+
+function isName(part: string): boolean {
+  return part.startsWith(':')
 }
 
 function checkRoles(principal: Principal, needed: readonly Role[]): void {

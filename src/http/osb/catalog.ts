@@ -7,14 +7,17 @@ import type { Endpoint } from './endpoint.ts'
 
 export type PresentCatalog = (offerings: readonly Offering[], platform: string) => Promise<readonly Offering[]>
 
-/** GET /v2/catalog -> 200, or 304 where the platform has it already (CAT-07). Rendered once per version. */
+/** GET /v2/catalog -> 200, or 304 where the platform has it already (CAT-07). Rendered once per version and change. */
 export function createCatalogEndpoint(present: PresentCatalog | undefined): Endpoint {
   const rendered = new Map<number, Rendered>()
+  let shown: readonly Offering[] | undefined
   return async (broker, request) => {
     const minor = Math.min(request.minor, latestMinor)
     const { offerings } = broker.services
     if (present !== undefined)
       return answer(render(await present(offerings, request.caller.platform), minor), request.ifNoneMatch)
+    if (offerings !== shown) rendered.clear()
+    shown = offerings
     let catalog = rendered.get(minor)
     if (catalog === undefined) {
       catalog = render(offerings, minor)
@@ -30,9 +33,10 @@ interface Rendered {
 }
 
 function render(offerings: readonly Offering[], minor: number): Rendered {
-  // A string: node sends it together with the headers in one write.
-  const body = JSON.stringify(toWireCatalog(offerings, minor))
-  const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"`
+  const text = JSON.stringify(toWireCatalog(offerings, minor))
+  const etag = `"${createHash('sha256').update(text).digest('base64url').slice(0, 27)}"`
+  // A short string is sent together with the headers in one write; a long one would be encoded anew each time.
+  const body = text.length < 65_536 ? text : Buffer.from(text)
   return { etag, found: { status: 200, headers: { 'content-type': 'application/json', etag }, body } }
 }
 

@@ -7,7 +7,7 @@ import { findOrigin, getIn, type Origins, setIn, type Tree, toPath } from './tre
 /** Makes every path absolute (from the file that it stands in, else from `cwd`) and looks whether it can be read. */
 export async function resolveFiles(tree: Tree, origins: Origins, cwd: string): Promise<readonly Mistake[]> {
   const mistakes: Mistake[] = []
-  for (const key of fileSettings) {
+  for (const key of [...fileSettings, ...secretFiles(tree)]) {
     const value = getIn(tree, key)
     if (typeof value !== 'string' || value === '') continue
     const origin = findOrigin(origins, key)
@@ -22,6 +22,11 @@ export async function resolveFiles(tree: Tree, origins: Origins, cwd: string): P
       })
     }
   }
+  for (const key of placeSettings) {
+    const value = getIn(tree, key)
+    if (typeof value === 'string' && value !== '')
+      setIn(tree, key, resolve(findOrigin(origins, key)?.folder ?? cwd, value))
+  }
   const store = tree.store
   if (typeof store === 'string') tree.store = resolveStoreUrl(store, findOrigin(origins, ['store'])?.folder ?? cwd)
   return mistakes
@@ -34,6 +39,17 @@ const fileSettings: readonly (readonly string[])[] = [
   ['server', 'tls', 'key'],
   ['server', 'tls', 'ca'],
 ]
+
+/** Made when they are needed, or there only later. */
+const placeSettings: readonly (readonly string[])[] = [
+  ['bundles', 'folder'],
+  ['bundles', 'socket'],
+]
+
+function secretFiles(tree: Tree): (readonly (string | number)[])[] {
+  const secrets = getIn(tree, ['bundles', 'secrets'])
+  return Array.isArray(secrets) ? secrets.map((_, index) => ['bundles', 'secrets', index, 'file']) : []
+}
 
 export async function whyUnreadable(file: string): Promise<string | undefined> {
   try {

@@ -25,6 +25,7 @@ export async function checkPatterns(tree: Tree, origins: Origins): Promise<reado
 const patternSettings: readonly (readonly string[])[] = [
   ['chores', 'observe'],
   ['chores', 'sweep'],
+  ['chores', 'sync'],
   ...['instances', 'bindings'].flatMap(of =>
     ['all', 'succeeded', 'failed'].map(kind => ['chores', 'cleanUp', of, kind]),
   ),

@@ -1,4 +1,5 @@
 import { checkPasswordHash } from '../../authenticator/password.ts'
+import { bundles, reconcile, registries } from './bundle-settings.ts'
 import { list, section, setting } from './section.ts'
 import { cronPattern, decimal, duration, flag, oneOf, path, size, text, wholeNumber } from './settings.ts'
 import { allowedStores, isStoreUrl } from './store-url.ts'
@@ -72,10 +73,14 @@ export const configSchema = section(
           'must be at most 40 % of engine.lease, so that a call ends before its lease; lower it, or raise the lease',
       },
     ),
+    registries: registries(),
+    reconcile: reconcile(),
+    bundles: bundles(),
     chores: section({
       timeZone: text('the IANA name of a time zone, such as UTC or Europe/Berlin', isTimeZone).default('UTC'),
       observe: cronPattern().default('*/5 * * * * *'),
       sweep: cronPattern().default('30 * * * *'),
+      sync: cronPattern().default('*/10 * * * *'),
       purgeAfter: duration('1h', '3650d').default('30d'),
       cleanUp: section({ instances: cleanUp(), bindings: cleanUp() }),
     }),

@@ -44,7 +44,7 @@ export function duration(least: string, most: string) {
 
 /** Becomes bytes. */
 export function size(least: string, most: string) {
-  return setting(`a size from ${least} to ${most}, such as 16KB or 1MB`, value => {
+  return setting(`a size from ${least} to ${most}, such as 16KB, 1MB or 2GB`, value => {
     const bytes = toSize(value)
     return bytes !== undefined && bytes >= (toSize(least) ?? 0) && bytes <= (toSize(most) ?? 0) ? bytes : undefined
   })
@@ -75,8 +75,8 @@ function parseIsoDuration(text: string): number | undefined {
 
 function toSize(value: unknown): number | undefined {
   if (typeof value === 'number') return Number.isInteger(value) ? value : undefined
-  const [, amount, unit = 'B'] = /^(\d{1,9})\s*(B|KB|MB)?$/i.exec(String(value)) ?? []
+  const [, amount, unit = 'B'] = /^(\d{1,9})\s*(B|KB|MB|GB)?$/i.exec(String(value)) ?? []
   return amount === undefined ? undefined : Number(amount) * (factors[unit.toUpperCase()] ?? 1)
 }
 
-const factors: Readonly<Record<string, number>> = { B: 1, KB: 1024, MB: 1024 * 1024 }
+const factors: Readonly<Record<string, number>> = { B: 1, KB: 1024, MB: 1024 ** 2, GB: 1024 ** 3 }

@@ -34,16 +34,16 @@ export function getIn(tree: Tree, segments: readonly PropertyKey[]): unknown {
   return value
 }
 
-/** Leaves the tree as it is where something else than a map is in the way: that is a mistake of its own. */
-export function setIn(tree: Tree, [first, ...rest]: readonly string[], value: unknown): void {
+/** Leaves the tree as it is where something else than a map or a list is in the way: that is a mistake of its own. */
+export function setIn(tree: object, [first, ...rest]: readonly (string | number)[], value: unknown): void {
   if (first === undefined) return
   if (rest.length === 0) {
-    tree[first] = value
+    Reflect.set(tree, first, value)
     return
   }
-  if (!Object.hasOwn(tree, first)) tree[first] = {}
-  const child = tree[first]
-  if (isTree(child)) setIn(child, rest, value)
+  if (!Object.hasOwn(tree, first)) Reflect.set(tree, first, {})
+  const child: unknown = Reflect.get(tree, first)
+  if (typeof child === 'object' && child !== null) setIn(child, rest, value)
 }
 
 export function findOrigin(origins: Origins, segments: readonly PropertyKey[]): Origin | undefined {

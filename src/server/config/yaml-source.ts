@@ -9,6 +9,9 @@ export interface YamlSource {
   readonly mistakes: readonly Mistake[]
 }
 
+/** Sections with a reader of their own, which gets them as they are written: their keys may be names of things. */
+const verbatim: ReadonlySet<string> = new Set(['registries', 'registry'])
+
 /**
  * Reads YAML with keys in camelCase, kebab-case or snake_case, nested or dotted (`server.port: 80`). A key without a value
  * counts as absent. `name` is what mistakes call the text.
@@ -59,7 +62,19 @@ function normalize(content: Tree, name: string, document: Document, counter: Lin
     }
   }
 
+  function keep(value: unknown, path: string, source: readonly PropertyKey[]): unknown {
+    if (!lines.has(path)) lines.set(path, lineOf(document, counter, source))
+    if (Array.isArray(value)) return value.map((item, index) => keep(item, join(path, index), [...source, index]))
+    // A tag such as 1.10 is no number, though YAML takes it for one.
+    if (typeof value === 'number') return writtenAt(document, source) ?? value
+    if (!isTree(value)) return value
+    return Object.fromEntries(
+      Object.entries(value).map(([key, child]) => [key, keep(child, join(path, key), [...source, key])]),
+    )
+  }
+
   function convert(value: unknown, path: string, source: readonly PropertyKey[]): unknown {
+    if (verbatim.has(path)) return keep(value, path, source)
     if (Array.isArray(value)) {
       return value.map((item, index) => {
         lines.set(join(path, index), lineOf(document, counter, [...source, index]))
@@ -89,21 +104,32 @@ function normalize(content: Tree, name: string, document: Document, counter: Lin
 
 /** The line of the deepest part of the path that stands in the text: what a merge key brought in has none of its own. */
 function lineOf(document: Document, counter: LineCounter, path: readonly PropertyKey[]): number {
+  return counter.linePos(find(document, path).offset).line
+}
+
+/** A scalar as it stands in the text. */
+function writtenAt(document: Document, path: readonly PropertyKey[]): string | undefined {
+  const { node } = find(document, path)
+  const scalar = isAlias(node) ? node.resolve(document) : node
+  return isScalar(scalar) ? scalar.source : undefined
+}
+
+function find(document: Document, path: readonly PropertyKey[]): { node?: unknown; offset: number } {
   let node: unknown = document.contents
   let offset = 0
   for (const segment of path) {
     if (isAlias(node)) node = node.resolve(document)
     if (isMap(node)) {
       const pair = node.items.find(({ key }) => isScalar(key) && String(key.value) === String(segment))
-      if (pair === undefined) break
+      if (pair === undefined) return { offset }
       if (isScalar(pair.key)) offset = pair.key.range?.[0] ?? offset
       node = pair.value
     } else if (isSeq(node)) {
       node = node.items[Number(segment)]
       if (isMap(node) || isScalar(node) || isSeq(node)) offset = node.range?.[0] ?? offset
-    } else break
+    } else return { offset }
   }
-  return counter.linePos(offset).line
+  return { node, offset }
 }
 
 function toMistake(error: YAMLError, name: string, counter: LineCounter): Mistake {

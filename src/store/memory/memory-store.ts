@@ -1,4 +1,5 @@
 import type { Clock } from '../../clock.ts'
+import { compareText } from '../../domain/catalog-state.ts'
 import { claimed, nextState } from '../../domain/operation.ts'
 import { decideShared } from '../../domain/shared-claim.ts'
 import type {
@@ -15,6 +16,7 @@ import type {
 } from '../../store.ts'
 import { StoreUnavailableError } from '../../store.ts'
 import { createWakeUps, wakeUpsOf } from '../wake-ups.ts'
+import { changeCatalog, readCatalog, readUses } from './catalog.ts'
 import { finishChore, renewChore, takeChore } from './chores.ts'
 import { cleanUp } from './clean-up.ts'
 import { purge } from './purge.ts'
@@ -140,6 +142,7 @@ export function createMemoryStore({ clock }: { clock: Clock }): Store {
     binding: (instanceId, id) => run(() => tables.binding(instanceId, id)),
     bindings: instanceId => run(() => tables.bindings(instanceId).filter(binding => binding.phase !== 'deleted')),
     operation: id => run(() => tables.operation(id)),
+    steps: operationId => run(() => tables.steps(operationId)),
     history: instanceId => run(() => tables.history(instanceId)),
     dueForObservation: max =>
       run(() =>
@@ -158,6 +161,22 @@ export function createMemoryStore({ clock }: { clock: Clock }): Store {
       run(() => ({ now: clock.now(), chores: [...tables.chores()].sort((a, b) => (a.name < b.name ? -1 : 1)) })),
     cleanUp: wanted => run(() => cleanUp(tables, wanted, clock.now())),
     purge: (before, max) => run(() => purge(tables, before, max, clock.now())),
+
+    catalog: known => run(() => readCatalog(tables, known)),
+    registries: () =>
+      run(() => ({
+        now: clock.now(),
+        registries: [...tables.registries()].sort((a, b) => compareText(a.name, b.name)),
+        ...given('lastChange', tables.edition().lastChange),
+      })),
+    revisionUses: () => run(() => readUses(tables)),
+    changeCatalog: (version, changes, report) =>
+      run(wake => {
+        const writing = { version, changes, ...given('report', report) }
+        const { written, changed } = changeCatalog(tables, writing, clock.now())
+        if (changed) wake.push({ type: 'catalog' })
+        return written
+      }),
 
     ping: () => run(() => undefined),
     onWakeUp: listener => wakeUps.listen(listener),

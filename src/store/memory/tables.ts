@@ -1,6 +1,25 @@
 import { isActive } from '../../domain/operation.ts'
 import type { SharedResource } from '../../domain/shared-claim.ts'
-import type { Binding, Change, Chore, HistoryEvent, Instance, Operation, Step } from '../../store.ts'
+import type { JsonObject } from '../../protocol/json.ts'
+import type {
+  Binding,
+  Change,
+  Chore,
+  HistoryEvent,
+  Instance,
+  Operation,
+  RegisteredService,
+  RegistryState,
+  Revision,
+  Step,
+} from '../../store.ts'
+import { pinsOf, revisionGone } from '../catalog.ts'
+
+/** The version of the catalog, and what was said about its latest change. */
+interface CatalogEdition {
+  readonly version: number
+  readonly lastChange?: { readonly at: number; readonly report: JsonObject }
+}
 
 /**
  * The rows and their indexes. Every write goes through a method here, inside `transaction`, so that a throw in the middle
@@ -16,6 +35,10 @@ export class Tables {
   readonly #shared = new Map<string, SharedResource>()
   readonly #claims = new Map<string, Map<string, true>>()
   readonly #chores = new Map<string, Chore>()
+  readonly #revisions = new Map<string, Revision>()
+  readonly #services = new Map<string, RegisteredService>()
+  readonly #registries = new Map<string, RegistryState>()
+  readonly #editions = new Map<'catalog', CatalogEdition>()
 
   /** The active operations, in the order in which they were accepted, and by resource. */
   readonly #queue = new Map<string, Operation>()
@@ -92,6 +115,22 @@ export class Tables {
     return copy([...this.#chores.values()])
   }
 
+  revisions(): readonly Revision[] {
+    return copy([...this.#revisions.values()])
+  }
+
+  services(): readonly RegisteredService[] {
+    return copy([...this.#services.values()])
+  }
+
+  registries(): readonly RegistryState[] {
+    return copy([...this.#registries.values()])
+  }
+
+  edition(): CatalogEdition {
+    return copy(this.#editions.get('catalog')) ?? { version: 0 }
+  }
+
   /** The rows themselves, to look through: copies of all of them would cost more than the search. */
   allInstances(): Iterable<Instance> {
     return this.#instances.values()
@@ -105,8 +144,19 @@ export class Tables {
     return this.#operations.values()
   }
 
+  allRevisions(): Iterable<Revision> {
+    return this.#revisions.values()
+  }
+
+  allServices(): Iterable<RegisteredService> {
+    return this.#services.values()
+  }
+
   apply(change: Change): void {
-    if (change.instance !== undefined) this.putInstance(change.instance)
+    if (change.instance !== undefined) {
+      if (pinsOf(change.instance).some(id => !this.#revisions.has(id))) throw revisionGone()
+      this.putInstance(change.instance)
+    }
     for (const binding of change.bindings ?? []) this.putBinding(binding)
     for (const operation of change.operations ?? []) this.putOperation(operation)
     for (const id of change.forget ?? []) this.removeOperation(id)
@@ -156,6 +206,42 @@ export class Tables {
 
   putChore(chore: Chore): void {
     this.#set(this.#chores, chore.name, copy(chore))
+  }
+
+  /** False where it is there: a revision never changes. */
+  insertRevision(revision: Revision): boolean {
+    if (this.#revisions.has(revision.id)) return false
+    this.#set(this.#revisions, revision.id, copy(revision))
+    return true
+  }
+
+  /** False where it says the same already. */
+  putService(service: RegisteredService): boolean {
+    if (!this.#revisions.has(service.revisionId))
+      throw new Error(`service ${service.serviceId} can't be written: there is no revision ${service.revisionId}`)
+    if (JSON.stringify(this.#services.get(service.serviceId)) === JSON.stringify(service)) return false
+    this.#set(this.#services, service.serviceId, copy(service))
+    return true
+  }
+
+  putRegistry(registry: RegistryState): void {
+    this.#set(this.#registries, registry.name, copy(registry))
+  }
+
+  putEdition(edition: CatalogEdition): void {
+    this.#set(this.#editions, 'catalog', copy(edition))
+  }
+
+  removeRevision(id: string): void {
+    this.#set(this.#revisions, id, undefined)
+  }
+
+  removeService(id: string): void {
+    this.#set(this.#services, id, undefined)
+  }
+
+  removeRegistry(name: string): void {
+    this.#set(this.#registries, name, undefined)
   }
 
   removeOperation(operationId: string): void {

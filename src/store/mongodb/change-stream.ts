@@ -1,14 +1,20 @@
 import type { ChangeStream, Collection, Document } from 'mongodb'
 import { type Clock, sleep } from '../../clock.ts'
 import type { WakeUp } from '../../store.ts'
-import type { OperationDocument } from './documents.ts'
 import { readWakeNote, wakeNotesOf } from './wake-note.ts'
 
+/** A document that says what others are to be told of its last write. */
+export interface Noted extends Document {
+  readonly wake?: string
+}
+
 export interface ChangeStreamSettings {
-  readonly operations: Collection<OperationDocument>
+  readonly notes: Collection<Noted>
   readonly storeId: string
   readonly clock: Clock
   readonly onWakeUp: (wakeUps: readonly WakeUp[]) => void
+  /** What may have been missed while the stream was broken. */
+  readonly missed: WakeUp
   /** The stream has broken and is opened again: wake-ups come late until then, and nothing else is amiss. */
   readonly onBreak: (error: unknown) => void
 }
@@ -22,7 +28,7 @@ export function followChanges(settings: ChangeStreamSettings): { stop(): Promise
   async function follow(): Promise<void> {
     for (let failures = 0; !stopping.signal.aborted; failures += 1) {
       try {
-        stream = settings.operations.watch(notesOfOthers(settings.storeId))
+        stream = settings.notes.watch(notesOfOthers(settings.storeId))
         for await (const { note } of stream as AsyncIterable<{ note?: unknown }>) {
           failures = 0
           const wakeUp = readWakeNote(note)
@@ -34,7 +40,7 @@ export function followChanges(settings: ChangeStreamSettings): { stop(): Promise
       await close(stream)
       await sleep(settings.clock, Math.min(longestPauseMs, 250 * 2 ** failures), stopping.signal)
       // What was written meanwhile was not heard.
-      if (!stopping.signal.aborted) settings.onWakeUp([{ type: 'work' }])
+      if (!stopping.signal.aborted) settings.onWakeUp([settings.missed])
     }
   }
 

@@ -1,6 +1,8 @@
 import type { ClientSession, Document } from 'mongodb'
 import type { Change, Instance, Operation, WakeUp } from '../../store.ts'
+import { pinsOf } from '../catalog.ts'
 import { keyOf } from './keys.ts'
+import { pinTo } from './lanes.ts'
 import type { Ledger } from './ledger.ts'
 import { fromBinding, fromInstance, fromOperation } from './rows.ts'
 import type { Reading } from './snapshot.ts'
@@ -18,6 +20,7 @@ export async function applyChange(
   const { instance, bindings = [], operations = [], forget = [], history = [] } = change
   requireInstance(instanceId, snapshot.instance !== undefined || instance !== undefined, change)
   const { collections } = ledger
+  if (instance !== undefined) await pinTo(ledger, session, newPins(snapshot.instance, instance))
   await collections.instance.updateOne({ _id: keyOf(instanceId) }, raiseLock(ledger, instanceId, lock + 1, change), {
     upsert: true,
     session,
@@ -46,6 +49,12 @@ export async function applyChange(
     const document = { _id: ledger.nextSeq(), instance: keyOf(event.instanceId), lock: lock + 1, place }
     await collections.history.insertOne({ ...document, doc: JSON.stringify(event) }, { session })
   }
+}
+
+/** What it needed before can't have gone. */
+function newPins(before: Instance | undefined, instance: Instance): string[] {
+  const held = before === undefined ? [] : pinsOf(before)
+  return pinsOf(instance).filter(id => !held.includes(id))
 }
 
 function lastOf(instance: Instance | undefined): string | undefined {

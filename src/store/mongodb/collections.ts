@@ -1,12 +1,18 @@
 import type { Collection, Db, IndexDescription } from 'mongodb'
 import type {
   BindingDocument,
+  CatalogDocument,
   ChoreDocument,
   ClaimDocument,
   HistoryDocument,
   InstanceDocument,
+  LaneDocument,
   MetaDocument,
   OperationDocument,
+  RegistryDocument,
+  RevisionDocument,
+  RevisionTextDocument,
+  ServiceDocument,
   SharedDocument,
 } from './documents.ts'
 import { isCode, serverCodes } from './driver.ts'
@@ -21,6 +27,12 @@ export interface Collections {
   readonly shared: Collection<SharedDocument>
   readonly claim: Collection<ClaimDocument>
   readonly chore: Collection<ChoreDocument>
+  readonly catalog: Collection<CatalogDocument>
+  readonly registry: Collection<RegistryDocument>
+  readonly service: Collection<ServiceDocument>
+  readonly revision: Collection<RevisionDocument>
+  readonly revisionText: Collection<RevisionTextDocument>
+  readonly lane: Collection<LaneDocument>
 }
 
 export function collectionsOf(db: Db, prefix: string): Collections {
@@ -33,11 +45,17 @@ export function collectionsOf(db: Db, prefix: string): Collections {
     shared: db.collection(`${prefix}shared`),
     claim: db.collection(`${prefix}claim`),
     chore: db.collection(`${prefix}chore`),
+    catalog: db.collection(`${prefix}catalog`),
+    registry: db.collection(`${prefix}registry`),
+    service: db.collection(`${prefix}service`),
+    revision: db.collection(`${prefix}revision`),
+    revisionText: db.collection(`${prefix}revision_text`),
+    lane: db.collection(`${prefix}lane`),
   }
 }
 
 /** Raised with every change that an older release could not work with. */
-const schemaVersion = 1
+const schemaVersion = 2
 
 /**
  * Makes what is missing; run by several replicas at once, or again, it does no harm. All collections are made here, since
@@ -62,8 +80,10 @@ export async function prepareCollections(db: Db, collections: Collections, name:
         : collection.createIndexes([...wanted])
     }),
   )
+  await collections.catalog.updateOne({ _id: 'catalog' }, { $setOnInsert: { version: 0 } }, { upsert: true })
   // Last, so that who finds it finds the rest.
-  await meta.updateOne({ _id: 'ledger' }, { $setOnInsert: { version: schemaVersion, fence: 0 } }, { upsert: true })
+  const made = { $setOnInsert: { fence: 0 }, $max: { version: schemaVersion } }
+  await meta.updateOne({ _id: 'ledger' }, made, { upsert: true })
 }
 
 const active = { active: true }
@@ -72,6 +92,7 @@ const indexes: Partial<Record<keyof Collections, readonly IndexDescription[]>> =
   instance: [
     { name: 'observe', key: { observeAt: 1, seq: 1 }, partialFilterExpression: { observeAt: { $exists: true } } },
     { name: 'deleted', key: { deletedAt: 1 }, partialFilterExpression: { deletedAt: { $exists: true } } },
+    { name: 'pins', key: { pins: 1 }, partialFilterExpression: { pins: { $exists: true } } },
   ],
   binding: [
     { name: 'by_instance', key: { instance: 1, seq: 1 } },
@@ -95,6 +116,9 @@ const indexes: Partial<Record<keyof Collections, readonly IndexDescription[]>> =
     { name: 'by_resource', key: { resource: 1 } },
     { name: 'by_instance', key: { instance: 1 } },
   ],
+  service: [{ name: 'by_revision', key: { revision: 1 } }],
+  revision: [{ name: 'by_service', key: { service: 1 } }],
+  revisionText: [{ name: 'by_version', key: { version: 1 } }],
 }
 
 /** A collection of that name which is not ours would be mixed up with the ledger. */

@@ -25,6 +25,9 @@ export interface InstanceDocument {
   readonly uncleanUntil?: number
   /** Of those that are deleted. */
   readonly deletedAt?: number
+  /** The revisions that it needs, and its plan as JSON; of those that need any. */
+  readonly pins?: readonly string[]
+  readonly plan?: string
   readonly doc?: string
   readonly sealed?: string
   /** Apart from the rest that is sealed, since checkpoints replace it without knowing the rest. */
@@ -124,6 +127,49 @@ export interface ChoreDocument {
   readonly leaseUntil?: number
   readonly finishedAt?: number
   readonly result?: string
+}
+
+/** What came from registries; the ids of services and revisions are our own hashes. */
+export interface RevisionDocument {
+  readonly _id: string
+  readonly service: string
+  /** Where the rest of it stands: see revision-texts.ts. */
+  readonly text: ObjectId
+}
+
+export interface RevisionTextDocument {
+  readonly _id: ObjectId
+  /** Of the catalog that the change was decided from. */
+  readonly version: number
+  readonly doc: string
+}
+
+/** See lanes.ts. */
+export interface LaneDocument {
+  readonly _id: string
+  readonly touched: number
+}
+
+export interface ServiceDocument {
+  readonly _id: string
+  readonly revision: string
+  readonly retired: boolean
+  readonly doc: string
+}
+
+export interface RegistryDocument {
+  /** Its name. */
+  readonly _id: string
+  readonly doc: string
+}
+
+export interface CatalogDocument {
+  readonly _id: 'catalog'
+  readonly version: number
+  readonly changedAt?: number
+  readonly report?: string
+  /** What other replicas are to be told of the last write. */
+  readonly wake?: string
 }
 
 export interface MetaDocument {

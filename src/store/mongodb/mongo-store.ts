@@ -1,18 +1,22 @@
+import type { Collection } from 'mongodb'
 import type { Clock } from '../../clock.ts'
-import type { Store } from '../../store.ts'
+import type { Store, WakeUp } from '../../store.ts'
 import { StoreUnavailableError } from '../../store.ts'
 import { createWakeUps, wakeUpsOf } from '../wake-ups.ts'
+import { readCatalog, readRegistries, readUses } from './catalog.ts'
 import { applyChange } from './change.ts'
-import { followChanges } from './change-stream.ts'
+import { changeCatalog } from './change-catalog.ts'
+import { followChanges, type Noted } from './change-stream.ts'
 import { finishChore, readChores, renewChore, takeChore } from './chores.ts'
 import { claimDue } from './claim.ts'
 import { cleanUp } from './clean-up.ts'
+import type { CatalogDocument, OperationDocument } from './documents.ts'
 import { toStoreError } from './failures.ts'
 import { keyOf } from './keys.ts'
 import type { Ledger } from './ledger.ts'
 import { handBack, heldBy, park, renew, writeCheckpoint } from './progress.ts'
 import { purge } from './purge.ts'
-import { toBinding, toHistory, toInstance, toOperation } from './rows.ts'
+import { toBinding, toHistory, toInstance, toOperation, toStep } from './rows.ts'
 import { share } from './share.ts'
 import { type ReadingTarget, readSnapshot } from './snapshot.ts'
 
@@ -26,12 +30,13 @@ export interface MongoStoreParts {
 }
 
 const work = { type: 'work' } as const
+const catalog = { type: 'catalog' } as const
 
 export function createMongoStore({ name, ledger, clock, onStreamBreak, onClosed }: MongoStoreParts): Store {
   const { collections, transactions, turns, now } = ledger
   const wakeUps = createWakeUps()
   const underWay = new Set<Promise<unknown>>()
-  let stream: { stop(): Promise<void> } | undefined
+  let streams: readonly { stop(): Promise<void> }[] = []
   let closing: Promise<void> | undefined
 
   /** The one way in: refuses after close, and says in our words what the driver says in its own. */
@@ -48,11 +53,24 @@ export function createMongoStore({ name, ledger, clock, onStreamBreak, onClosed 
     }
   }
 
+  function follow(notes: Collection<OperationDocument> | Collection<CatalogDocument>, missed: WakeUp) {
+    const { storeId } = ledger
+    const collection = notes as unknown as Collection<Noted>
+    return followChanges({
+      notes: collection,
+      storeId,
+      clock,
+      onWakeUp: wakeUps.send,
+      missed,
+      onBreak: onStreamBreak,
+    })
+  }
+
   async function close(): Promise<void> {
     await Promise.allSettled(underWay)
-    const stopped = stream?.stop()
+    const stopped = streams.map(stream => stream.stop())
     await onClosed()
-    await stopped
+    await Promise.all(stopped)
   }
 
   return {
@@ -140,6 +158,11 @@ export function createMongoStore({ name, ledger, clock, onStreamBreak, onClosed 
         const found = await collections.operation.findOne({ _id: keyOf(id) }, { projection: { steps: 0 } })
         return found === null ? undefined : toOperation(found)
       }),
+    steps: operationId =>
+      run(async () => {
+        const found = await collections.operation.findOne({ _id: keyOf(operationId) }, { projection: { steps: 1 } })
+        return found === null ? [] : found.steps.map(toStep)
+      }),
     dueForObservation: max =>
       run(async () => {
         if (max <= 0) return []
@@ -161,20 +184,27 @@ export function createMongoStore({ name, ledger, clock, onStreamBreak, onClosed 
     cleanUp: wanted => run(() => turns.take('clean-up', () => cleanUp(ledger, wanted))),
     purge: (before, max) => run(() => turns.take('purge', () => purge(ledger, before, max))),
 
+    catalog: known => run(() => readCatalog(ledger, known)),
+    registries: () => run(() => readRegistries(ledger)),
+    revisionUses: () => run(() => readUses(ledger)),
+    // Those of one process wait for each other: one of a version is enough.
+    changeCatalog: (version, changes, report) =>
+      run(() =>
+        turns.take('catalog', async () => {
+          const { written, changed } = await changeCatalog(ledger, version, changes, report)
+          if (changed) wakeUps.send([catalog])
+          return written
+        }),
+      ),
+
     ping: () =>
       run(async () => {
         if ((await collections.meta.findOne({ _id: 'ledger' })) === null)
           throw new StoreUnavailableError(`${name} has no ledger any more: put back a backup`)
       }),
     onWakeUp(listener) {
-      if (closing === undefined)
-        stream ??= followChanges({
-          operations: collections.operation,
-          storeId: ledger.storeId,
-          clock,
-          onWakeUp: wakeUps.send,
-          onBreak: onStreamBreak,
-        })
+      if (closing === undefined && streams.length === 0)
+        streams = [follow(collections.operation, work), follow(collections.catalog, catalog)]
       return wakeUps.listen(listener)
     },
     close() {

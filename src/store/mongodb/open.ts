@@ -19,7 +19,7 @@ export interface MongoStoreOptions {
   readonly database?: string
   /** Before the names of the collections, one for each broker that shares the database. `purser_` by default. */
   readonly prefix?: string
-  /** Connections at most, besides the one that listens. 10 by default. */
+  /** Connections at most, besides the two that listen. 10 by default. */
   readonly poolSize?: number
   /** How long a server is looked for before it counts as gone. 5 s by default. */
   readonly connectTimeoutMs?: number
@@ -93,8 +93,8 @@ function promises({ ReadConcern }: Driver, timeoutMs: number): DbOptions {
 function settings(poolSize: number, connectTimeoutMs: number, timeoutMs: number): MongoClientOptions {
   return {
     appName: 'purser',
-    // One more for the change stream.
-    maxPoolSize: poolSize + 1,
+    // Two more for the change streams.
+    maxPoolSize: poolSize + 2,
     serverSelectionTimeoutMS: connectTimeoutMs,
     connectTimeoutMS: connectTimeoutMs,
     socketTimeoutMS: timeoutMs + 5000,

@@ -1,6 +1,7 @@
 /** Between the documents of the database and the rows of the ledger. */
 import { isActive } from '../../domain/operation.ts'
 import type { Binding, HistoryEvent, Instance, Operation, Step } from '../../store.ts'
+import { pinsOf } from '../catalog.ts'
 import { seal, unseal } from '../sealing.ts'
 import type { BindingDocument, InstanceDocument, OperationDocument, StepDocument } from './documents.ts'
 import { keyOf } from './keys.ts'
@@ -9,11 +10,13 @@ import { keyOf } from './keys.ts'
 export type Row<Document> = Omit<Document, '_id' | 'seq' | 'lock' | 'steps' | 'spentAt'>
 
 export function fromInstance({ parameters, state, ...doc }: Instance): Row<InstanceDocument> {
+  const pins = pinsOf(doc)
   return {
     id: doc.id,
     ...present('observeAt', doc.observeAt),
     ...standingOf(doc),
     phase: doc.phase,
+    ...(pins.length === 0 ? {} : { pins, plan: toText(doc.planId) }),
     doc: JSON.stringify(doc),
     sealed: seal({ parameters }),
     sealedState: seal(state),

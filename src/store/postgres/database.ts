@@ -3,9 +3,13 @@ import type { Pool, SqlRow, SqlValue } from './driver.ts'
 import { isUsableAfter, toStoreError } from './failures.ts'
 import type { Statement } from './statements.ts'
 
-/** The pool as the store uses it: single statements, each a transaction of its own. */
+export type Run = (statement: Statement, values: readonly SqlValue[]) => Promise<readonly SqlRow[]>
+
+/** The pool as the store uses it: mostly single statements, each a transaction of its own. */
 export interface Database {
-  run(statement: Statement, values: readonly SqlValue[]): Promise<readonly SqlRow[]>
+  readonly run: Run
+  /** Several statements in one transaction, for what has no place in a single one. A throw takes all of it back. */
+  transaction<Result>(body: (run: Run) => Promise<Result>): Promise<Result>
   /**
    * Runs the whole of a method of the store, and refuses it after `close`. What was begun before is done first: a pool that
    * is being ended forgets those who wait for a connection.
@@ -22,22 +26,43 @@ export function createDatabase(pool: Pool, name: string): Database {
   pool.on('error', () => {})
   pool.on('connect', connection => connection.on('error', () => {}))
 
-  return {
-    async run(statement, values) {
-      const connection = await pool.connect().catch(error => {
-        throw toStoreError(error, name)
-      })
-      let usable = true
-      try {
-        return (await connection.query({ ...statement, values })).rows
-      } catch (error) {
-        // The statement may have been done or not where no answer came: it is never repeated here.
-        usable = isUsableAfter(error)
-        throw toStoreError(error, name)
-      } finally {
-        connection.release(!usable)
+  /** What is done on one connection, which then goes back to the pool, or out of it where it can't be used again. */
+  async function connected<Result>(body: (run: Run, isUsable: () => boolean) => Promise<Result>): Promise<Result> {
+    const connection = await pool.connect().catch(error => {
+      throw toStoreError(error, name)
+    })
+    let usable = true
+    try {
+      const run: Run = async (statement, values) => {
+        try {
+          return (await connection.query({ ...statement, values })).rows
+        } catch (error) {
+          // The statement may have been done or not where no answer came: it is never repeated here.
+          usable = isUsableAfter(error)
+          throw toStoreError(error, name)
+        }
       }
-    },
+      return await body(run, () => usable)
+    } finally {
+      connection.release(!usable)
+    }
+  }
+
+  return {
+    run: (statement, values) => connected(run => run(statement, values)),
+    transaction: body =>
+      connected(async (run, isUsable) => {
+        await run(begin, [])
+        try {
+          const result = await body(run)
+          await run(commit, [])
+          return result
+        } catch (error) {
+          // Where the connection is lost, so is the transaction.
+          if (isUsable()) await run(rollback, []).catch(() => {})
+          throw error
+        }
+      }),
     during(method) {
       if (closed !== undefined) return Promise.reject(new StoreUnavailableError(`${name} is closed`))
       const result = method()
@@ -55,3 +80,7 @@ export function createDatabase(pool: Pool, name: string): Database {
     },
   }
 }
+
+const begin: Statement = { name: 'purser_begin', text: 'begin' }
+const commit: Statement = { name: 'purser_commit', text: 'commit' }
+const rollback: Statement = { name: 'purser_rollback', text: 'rollback' }

@@ -3,6 +3,7 @@
  * failed statement may hold the values of the row.
  */
 import { StoreUnavailableError } from '../../store.ts'
+import { revisionGone } from '../catalog.ts'
 import { PostgresOpenError, type PostgresOpenFailure } from './errors.ts'
 
 export function toStoreError(error: unknown, name: string): Error {
@@ -10,6 +11,7 @@ export function toStoreError(error: unknown, name: string): Error {
   if (said === undefined)
     return new StoreUnavailableError(`${name} does not answer (${messageOf(error)}). What it accepted is not lost`)
   if (said.code === raised) return new Error(said.message)
+  if (pinned.has(said.constraint ?? '')) return revisionGone()
   const reason = unavailable(said.code)
   if (reason !== undefined) return new StoreUnavailableError(`${name} can't be used: ${reason} (${said.code})`)
   const rule = said.constraint === undefined ? '' : `, ${said.constraint}`
@@ -40,6 +42,8 @@ export function isUsableAfter(error: unknown): boolean {
 }
 
 const raised = 'P0001'
+/** How an instance refers to its revisions. */
+const pinned: ReadonlySet<string> = new Set(['instance_revision', 'instance_next_revision'])
 
 /** Class 08 connection, 25006 a standby, 28 login, 3D and 3F gone, 40 to be repeated, 53 resources, 55P03 and 57 stopped, 58 system. */
 function unavailable(code: string): string | undefined {

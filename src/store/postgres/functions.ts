@@ -1,3 +1,10 @@
+/** The condition of the partial indexes, word for word. */
+const active = `state in ('queued', 'running')`
+
+/** What a decision is made from. */
+const snapshot = `now double precision, version text, instance json, operation json, binding json,
+    binding_operation json, predecessor json, live integer, busy integer`
+
 /** A time that was decided with may be so old: long enough for a busy process, and nobody's deadline suffers by it. */
 const staleAfterMs = 2_000
 
@@ -9,9 +16,6 @@ const staleAfterMs = 2_000
  * their plans are kept. Locks are taken instance -> operation (by id, where there are several) -> step and binding.
  */
 export function functions(schema: string): string {
-  /** The condition of the partial indexes, word for word. */
-  const active = `state in ('queued', 'running')`
-
   /** What a decision about p_instance is made from. */
   const ofInstance = `
     from (select count(*)::integer as live from ${schema}.binding x
@@ -31,12 +35,6 @@ export function functions(schema: string): string {
   /** Differs whenever anything of the above differs: every write of a row gives it a new xmin. */
   const instanceVersion = `format('%s %s %s %s', i.xmin, o.xmin, l.live, u.busy)`
   const bindingVersion = `format('%s %s %s %s', ${instanceVersion}, b.xmin, bo.xmin, p.xmin)`
-
-  const snapshot = `now double precision, version text, instance json, operation json, binding json,
-    binding_operation json, predecessor json, live integer, busy integer`
-
-  const lockedOperations = `from ${schema}.operation o where o.instance_id = p_instance and o.${active}
-      and coalesce(o.binding_id, '') in ('', coalesce(p_binding, ''))`
 
   /** The guard of every write of a worker. */
   const held = `o.id = p_operation and o.fence = p_fence and o.state = 'running'`
@@ -87,105 +85,7 @@ begin
   return (select ${bindingVersion} ${ofBinding});
 end $$;
 
--- Writes a change that was decided from the snapshot of the given version, and answers 'written'; or 'changed', with a new
--- snapshot to decide from. The same version also means that an operation that was held then is held now. The lock of an
--- instance is its row; for an id that has none it is the insert of that row, which lets one through. (An advisory lock
--- would be shared by all ids of one hash, and by other programs.)
---
--- No version: the change makes an instance, and was decided without looking, for an id that has no row and for the time
--- p_now. Then the insert of the row proves the first (bindings and operations refer to it), and p_now must be about now.
---
--- Where it is not to wait, and a row is locked or the instance not there, it answers nothing and has written nothing.
-create function ${schema}.write(p_instance text, p_binding text, p_predecessor text, p_version text, p_change jsonb,
-  p_now double precision, p_wait boolean) returns table (outcome text, ${snapshot})
-language plpgsql as $$
-#variable_conflict use_column
-declare
-  v_exists boolean := false;
-  v_changed boolean;
-  v_locked integer;
-begin
-  now := ${schema}.now_ms();
-  if p_version is null then
-    v_changed := p_now not between now - ${staleAfterMs} and now;
-  else
-    if p_wait then
-      perform 1 from ${schema}.instance i where i.id = p_instance for no key update;
-      v_exists := found;
-      perform 1 ${lockedOperations} order by o.id for no key update;
-    else
-      perform 1 from ${schema}.instance i where i.id = p_instance for no key update skip locked;
-      v_exists := found;
-      perform 1 ${lockedOperations} for no key update skip locked;
-      get diagnostics v_locked = row_count;
-      if not v_exists or v_locked < (select count(*) ${lockedOperations}) then
-        return;
-      end if;
-    end if;
-    v_changed := ${schema}.version_of(p_instance, p_binding, p_predecessor) <> p_version;
-  end if;
-  if v_changed then
-    return query select 'changed', s.* from ${schema}.look(p_instance, p_binding, p_predecessor) s;
-    return;
-  end if;
-
-  if p_change ? 'instance' then
-    insert into ${schema}.instance (id, observe_at, phase, last_operation_id, unclean_until, deleted_at, doc, sealed,
-        sealed_state)
-      select r.id, r.observe_at, r.phase, r.last_operation_id, r.unclean_until, r.deleted_at, r.doc, r.sealed,
-        r.sealed_state
-      from jsonb_populate_record(null::${schema}.instance, p_change -> 'instance') r
-      on conflict (id) do update set observe_at = excluded.observe_at, phase = excluded.phase,
-        last_operation_id = excluded.last_operation_id, unclean_until = excluded.unclean_until,
-        deleted_at = excluded.deleted_at, doc = excluded.doc, sealed = excluded.sealed,
-        sealed_state = excluded.sealed_state where v_exists;
-    -- Somebody else has made the row that was not there a moment ago.
-    if not found then
-      return query select 'changed', s.* from ${schema}.look(p_instance, p_binding, p_predecessor) s;
-      return;
-    end if;
-  end if;
-  if p_change ? 'bindings' then
-    insert into ${schema}.binding (instance_id, id, phase, last_operation_id, unclean_until, deleted_at, predecessor_id,
-        doc, sealed, sealed_state)
-      select r.instance_id, r.id, r.phase, r.last_operation_id, r.unclean_until, r.deleted_at, r.predecessor_id,
-        r.doc, r.sealed, r.sealed_state
-      from jsonb_populate_recordset(null::${schema}.binding, p_change -> 'bindings') with ordinality r
-      order by r.ordinality
-      on conflict (instance_id, id) do update set phase = excluded.phase,
-        last_operation_id = excluded.last_operation_id, unclean_until = excluded.unclean_until,
-        deleted_at = excluded.deleted_at, predecessor_id = excluded.predecessor_id, doc = excluded.doc, sealed = excluded.sealed, sealed_state = excluded.sealed_state;
-  end if;
-  if p_change ? 'operations' then
-    -- In their order: the one that ends leaves its place in the unique index to the one that begins.
-    insert into ${schema}.operation (id, instance_id, binding_id, state, attempt, losses, not_before, lease_owner,
-        lease_until, fence, drains, unclean, checkpoint_at, description, finished_at, doc, sealed)
-      select r.id, r.instance_id, r.binding_id, r.state, r.attempt, r.losses, r.not_before, r.lease_owner,
-        r.lease_until, r.fence, r.drains, r.unclean, r.checkpoint_at, r.description, r.finished_at, r.doc, r.sealed
-      from jsonb_populate_recordset(null::${schema}.operation, p_change -> 'operations') with ordinality r
-      order by r.ordinality
-      on conflict (id) do update set instance_id = excluded.instance_id, binding_id = excluded.binding_id,
-        state = excluded.state, attempt = excluded.attempt, losses = excluded.losses,
-        not_before = excluded.not_before, lease_owner = excluded.lease_owner, lease_until = excluded.lease_until,
-        fence = excluded.fence, drains = excluded.drains, unclean = excluded.unclean,
-        checkpoint_at = excluded.checkpoint_at, description = excluded.description,
-        finished_at = excluded.finished_at, doc = excluded.doc, sealed = excluded.sealed;
-  end if;
-  if p_change ? 'forget' then
-    delete from ${schema}.operation o
-      where o.id = any (array(select jsonb_array_elements_text(p_change -> 'forget')));
-  end if;
-  if p_change ? 'history' then
-    insert into ${schema}.history (instance_id, doc)
-      select r.instance_id, r.doc
-      from jsonb_populate_recordset(null::${schema}.history, p_change -> 'history') with ordinality r
-      order by r.ordinality;
-  end if;
-  outcome := 'written';
-  return next;
-end $$;
-
--- Many at once, of different instances. It waits for no lock of theirs, so holding several can lead to no deadlock: those
+${writing(schema, 'create function', false)}-- Many at once, of different instances. It waits for no lock of theirs, so holding several can lead to no deadlock: those
 -- that are locked get no row, and are to be written alone. New ids are inserted in their order, as everywhere.
 create function ${schema}.writes(p_rows jsonb) returns table (place integer, outcome text, ${snapshot})
 language plpgsql as $$
@@ -289,6 +189,116 @@ begin
   return true;
 end $$;
 ${sharing(schema, held)}`
+}
+
+/** From the second schema on, the instance's row also says which revisions it needs. */
+export function pinningWrite(schema: string): string {
+  return writing(schema, 'create or replace function', true)
+}
+
+function writing(schema: string, create: string, pinning: boolean): string {
+  const pins = pinning ? ['revision_id', 'next_revision_id', 'pinned_plan'] : []
+  const lockedOperations = `from ${schema}.operation o where o.instance_id = p_instance and o.${active}
+      and coalesce(o.binding_id, '') in ('', coalesce(p_binding, ''))`
+  return `-- Writes a change that was decided from the snapshot of the given version, and answers 'written'; or 'changed', with a new
+-- snapshot to decide from. The same version also means that an operation that was held then is held now. The lock of an
+-- instance is its row; for an id that has none it is the insert of that row, which lets one through. (An advisory lock
+-- would be shared by all ids of one hash, and by other programs.)
+--
+-- No version: the change makes an instance, and was decided without looking, for an id that has no row and for the time
+-- p_now. Then the insert of the row proves the first (bindings and operations refer to it), and p_now must be about now.
+--
+-- Where it is not to wait, and a row is locked or the instance not there, it answers nothing and has written nothing.
+${create} ${schema}.write(p_instance text, p_binding text, p_predecessor text, p_version text, p_change jsonb,
+  p_now double precision, p_wait boolean) returns table (outcome text, ${snapshot})
+language plpgsql as $$
+#variable_conflict use_column
+declare
+  v_exists boolean := false;
+  v_changed boolean;
+  v_locked integer;
+begin
+  now := ${schema}.now_ms();
+  if p_version is null then
+    v_changed := p_now not between now - ${staleAfterMs} and now;
+  else
+    if p_wait then
+      perform 1 from ${schema}.instance i where i.id = p_instance for no key update;
+      v_exists := found;
+      perform 1 ${lockedOperations} order by o.id for no key update;
+    else
+      perform 1 from ${schema}.instance i where i.id = p_instance for no key update skip locked;
+      v_exists := found;
+      perform 1 ${lockedOperations} for no key update skip locked;
+      get diagnostics v_locked = row_count;
+      if not v_exists or v_locked < (select count(*) ${lockedOperations}) then
+        return;
+      end if;
+    end if;
+    v_changed := ${schema}.version_of(p_instance, p_binding, p_predecessor) <> p_version;
+  end if;
+  if v_changed then
+    return query select 'changed', s.* from ${schema}.look(p_instance, p_binding, p_predecessor) s;
+    return;
+  end if;
+
+  if p_change ? 'instance' then
+    insert into ${schema}.instance (id, observe_at, phase, last_operation_id, unclean_until, deleted_at, doc, sealed,
+        sealed_state${pins.map(column => `, ${column}`).join('')})
+      select r.id, r.observe_at, r.phase, r.last_operation_id, r.unclean_until, r.deleted_at, r.doc, r.sealed,
+        r.sealed_state${pins.map(column => `, r.${column}`).join('')}
+      from jsonb_populate_record(null::${schema}.instance, p_change -> 'instance') r
+      on conflict (id) do update set observe_at = excluded.observe_at, phase = excluded.phase,
+        last_operation_id = excluded.last_operation_id, unclean_until = excluded.unclean_until,
+        deleted_at = excluded.deleted_at, doc = excluded.doc, sealed = excluded.sealed,${pins.map(column => ` ${column} = excluded.${column},`).join('')}
+        sealed_state = excluded.sealed_state where v_exists;
+    -- Somebody else has made the row that was not there a moment ago.
+    if not found then
+      return query select 'changed', s.* from ${schema}.look(p_instance, p_binding, p_predecessor) s;
+      return;
+    end if;
+  end if;
+  if p_change ? 'bindings' then
+    insert into ${schema}.binding (instance_id, id, phase, last_operation_id, unclean_until, deleted_at, predecessor_id,
+        doc, sealed, sealed_state)
+      select r.instance_id, r.id, r.phase, r.last_operation_id, r.unclean_until, r.deleted_at, r.predecessor_id,
+        r.doc, r.sealed, r.sealed_state
+      from jsonb_populate_recordset(null::${schema}.binding, p_change -> 'bindings') with ordinality r
+      order by r.ordinality
+      on conflict (instance_id, id) do update set phase = excluded.phase,
+        last_operation_id = excluded.last_operation_id, unclean_until = excluded.unclean_until,
+        deleted_at = excluded.deleted_at, predecessor_id = excluded.predecessor_id, doc = excluded.doc, sealed = excluded.sealed, sealed_state = excluded.sealed_state;
+  end if;
+  if p_change ? 'operations' then
+    -- In their order: the one that ends leaves its place in the unique index to the one that begins.
+    insert into ${schema}.operation (id, instance_id, binding_id, state, attempt, losses, not_before, lease_owner,
+        lease_until, fence, drains, unclean, checkpoint_at, description, finished_at, doc, sealed)
+      select r.id, r.instance_id, r.binding_id, r.state, r.attempt, r.losses, r.not_before, r.lease_owner,
+        r.lease_until, r.fence, r.drains, r.unclean, r.checkpoint_at, r.description, r.finished_at, r.doc, r.sealed
+      from jsonb_populate_recordset(null::${schema}.operation, p_change -> 'operations') with ordinality r
+      order by r.ordinality
+      on conflict (id) do update set instance_id = excluded.instance_id, binding_id = excluded.binding_id,
+        state = excluded.state, attempt = excluded.attempt, losses = excluded.losses,
+        not_before = excluded.not_before, lease_owner = excluded.lease_owner, lease_until = excluded.lease_until,
+        fence = excluded.fence, drains = excluded.drains, unclean = excluded.unclean,
+        checkpoint_at = excluded.checkpoint_at, description = excluded.description,
+        finished_at = excluded.finished_at, doc = excluded.doc, sealed = excluded.sealed;
+  end if;
+  if p_change ? 'forget' then
+    delete from ${schema}.operation o
+      where o.id = any (array(select jsonb_array_elements_text(p_change -> 'forget')));
+  end if;
+  if p_change ? 'history' then
+    insert into ${schema}.history (instance_id, doc)
+      select r.instance_id, r.doc
+      from jsonb_populate_recordset(null::${schema}.history, p_change -> 'history') with ordinality r
+      order by r.ordinality;
+  end if;
+  outcome := 'written';
+  return next;
+end $$;
+
+`
 }
 
 function sharing(schema: string, held: string): string {

@@ -63,8 +63,8 @@ export async function startListener(parts: ListenerParts): Promise<Listener> {
     if (over) return
     if (closed) return void candidate.end().catch(() => {})
     connection = candidate
-    // Work may have come while nobody listened.
-    if (failures > 0) onWakeUp({ type: 'work' })
+    // Work, or a new catalog, may have come while nobody listened.
+    if (failures > 0) for (const type of ['work', 'catalog'] as const) onWakeUp({ type })
     failures = 0
   }
 
@@ -112,12 +112,12 @@ const unsayable = ''
 const finished = 'finished '
 
 function toPayload(wakeUp: WakeUp): string {
-  if (wakeUp.type === 'work') return 'work'
+  if (wakeUp.type !== 'finished') return wakeUp.type
   const payload = `${finished}${wakeUp.operationId}`
   return payload.length > longestPayload || payload.includes('\u0000') ? unsayable : payload
 }
 
 function fromPayload(payload: string): WakeUp | undefined {
-  if (payload === 'work') return { type: 'work' }
+  if (payload === 'work' || payload === 'catalog') return { type: payload }
   return payload.startsWith(finished) ? { type: 'finished', operationId: payload.slice(finished.length) } : undefined
 }

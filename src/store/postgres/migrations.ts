@@ -1,4 +1,5 @@
-import { functions } from './functions.ts'
+import { catalogSchema } from './catalog-schema.ts'
+import { functions, pinningWrite } from './functions.ts'
 import { resourceKind, upkeep } from './upkeep-functions.ts'
 
 /**
@@ -123,4 +124,6 @@ create table ${schema}.chore (
   result text
 );
 ${functions(schema)}${upkeep(schema)}`,
+  schema => `${catalogSchema(schema)}
+${pinningWrite(schema)}`,
 ]

@@ -1,7 +1,8 @@
-import type { Binding, HistoryEvent, Lease, Store, WakeUp } from '../../store.ts'
+import type { Binding, HistoryEvent, Lease, Step, Store, WakeUp } from '../../store.ts'
 import { StoreUnavailableError } from '../../store.ts'
 import { text, toText } from '../columns.ts'
 import { type WakeUps, wakeUpsOf } from '../wake-ups.ts'
+import { changeCatalog, toCatalog, toRegistries, toUses } from './catalog.ts'
 import { createCheckpoints } from './checkpoints.ts'
 import { toChores } from './chores.ts'
 import { toClaims } from './claim.ts'
@@ -10,7 +11,7 @@ import { accept, finish } from './decide.ts'
 import type { SqlRow } from './driver.ts'
 import { keyOf } from './keys.ts'
 import type { Listener } from './listener.ts'
-import { fromStep, inner, toBinding, toInstance, toOperation } from './rows.ts'
+import { fromStep, inner, toBinding, toInstance, toOperation, toStep } from './rows.ts'
 import type { ServerClock } from './server-clock.ts'
 import { share } from './share.ts'
 import type { Statements } from './statements.ts'
@@ -116,6 +117,11 @@ export function createPostgresStore(parts: PostgresStoreParts): Store {
         return rows.map((row): Binding => toBinding(row.row as SqlRow))
       }),
     operation: id => during(() => read(run(statements.operation, [keyOf(id)]), toOperation)),
+    steps: operationId =>
+      during(async () => {
+        const rows = await run(statements.steps, [keyOf(operationId)])
+        return rows.map((row): Step => toStep(row.row as SqlRow))
+      }),
     dueForObservation: max =>
       during(async () => {
         const rows = await run(statements.dueForObservation, [Math.max(0, max)])
@@ -147,6 +153,16 @@ export function createPostgresStore(parts: PostgresStoreParts): Store {
       }),
     purge: (before, max) =>
       during(async () => Number((await run(statements.purge, [before, Math.max(0, max)]))[0]?.removed)),
+
+    catalog: known => during(async () => toCatalog(await run(statements.catalog, [known ?? null]))),
+    registries: () => during(async () => toRegistries(await run(statements.registries, []))),
+    revisionUses: () => during(async () => toUses(await run(statements.revisionUses, []))),
+    changeCatalog: (version, changes, report) =>
+      during(async () => {
+        const { written, changed } = await changeCatalog(database, statements, version, changes, report)
+        if (changed) wake([{ type: 'catalog' }])
+        return written
+      }),
 
     ping: () =>
       during(async () => {

@@ -1,5 +1,6 @@
 /** Between the rows of the tables and the rows of the ledger. */
 import type { Binding, Change, HistoryEvent, Instance, Operation, Step } from '../../store.ts'
+import { pinsOf } from '../catalog.ts'
 import { present, text, toText } from '../columns.ts'
 import { seal, unseal } from '../sealing.ts'
 import type { SqlRow } from './driver.ts'
@@ -58,6 +59,9 @@ function fromInstance({ parameters, state, ...doc }: Instance): SqlRow {
     id: keyOf(doc.id),
     observe_at: doc.observeAt,
     ...standingOf(doc),
+    revision_id: doc.revisionId,
+    next_revision_id: doc.nextRevisionId,
+    pinned_plan: pinsOf(doc).length === 0 ? null : toText(doc.planId),
     doc: JSON.stringify(doc),
     sealed: seal({ parameters }),
     sealed_state: seal(state),

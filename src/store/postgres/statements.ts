@@ -22,6 +22,7 @@ function texts(schema: string) {
       where b.instance_id = $1 and b.phase <> 'deleted' order by b.seq`,
     operation: `select to_json(o) as row from ${schema}.operation o where o.id = $1`,
     history: `select h.doc from ${schema}.history h where h.instance_id = $1 order by h.seq`,
+    steps: `select to_json(s) as row from ${schema}.step s where s.operation_id = $1 order by s.seq`,
     dueForObservation: `with ${clock} select i.doc from ${schema}.instance i
       where i.observe_at <= (select now from clock) order by i.observe_at, i.seq limit $1`,
     ping: 'select pg_is_in_recovery() as read_only',
@@ -98,6 +99,29 @@ function texts(schema: string) {
       from clock left join ${schema}.chore c on c.name >= '' order by c.name`,
     cleanUp: `select ${schema}.clean_up($1, $2, $3, $4) as removed`,
     purge: `select ${schema}.purge($1, $2) as removed`,
+
+    // One statement, so that all of it is of one version. The comparisons that are always true lead to the indexes.
+    catalog: `with current as materialized (
+        select c.version from ${schema}.catalog c where c.id = 1 and c.version is distinct from $1::integer
+      )
+      select version, 'version' as kind, null as doc from current
+      union all select version, 'service', s.doc from current join ${schema}.service s on s.id >= ''
+      union all select version, 'revision', r.doc from current join ${schema}.revision r on r.id >= ''`,
+    registries: `with ${clock}
+      select clock.now, c.changed_at, c.report, g.doc
+      from clock join ${schema}.catalog c on c.id = 1 left join ${schema}.registry g on g.name >= ''`,
+    revisionUses: `select i.revision_id, i.pinned_plan, count(*)::integer as instances from ${schema}.instance i
+        where i.revision_id is not null group by i.revision_id, i.pinned_plan
+      union all select i.next_revision_id, i.pinned_plan, count(*)::integer from ${schema}.instance i
+        where i.next_revision_id is not null and i.next_revision_id is distinct from i.revision_id
+        group by i.next_revision_id, i.pinned_plan`,
+    /** A revision never changes. */
+    insertRevisions: `with inserted as (
+        insert into ${schema}.revision (id, service_id, doc)
+        select r.id, r.service_id, r.doc from json_to_recordset($1::json) as r (id text, service_id text, doc text)
+        on conflict (id) do nothing returning 1
+      ) select count(*)::integer as inserted from inserted`,
+    changeCatalog: `select * from ${schema}.change_catalog($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
 
     lookShared: `select * from ${schema}.look_shared($1, $2, $3)`,
     share: `select * from ${schema}.share($1, $2, $3, $4, $5, $6, $7)`,

@@ -139,6 +139,44 @@ export const migrations: readonly string[] = [
     result text
   ) without rowid;
   `,
+  // What came from registries. An instance names the revisions that it needs, and its plan where it needs one: what is used
+  // is found, and counted, by an index of those that need something. Plans are JSON texts, since their ids come from outside.
+  `
+  create table revision (
+    id text not null primary key,
+    service_id text not null,
+    doc text not null
+  );
+  create index revision_by_service on revision (service_id);
+
+  create table service (
+    id text not null primary key,
+    revision_id text not null references revision (id),
+    retired_at integer,
+    doc text not null
+  ) without rowid;
+  create index service_by_revision on service (revision_id);
+
+  create table registry (
+    name text not null primary key,
+    doc text not null
+  ) without rowid;
+
+  create table catalog (
+    id integer not null primary key check (id = 1),
+    version integer not null,
+    changed_at integer,
+    report text
+  );
+  insert into catalog (id, version) values (1, 0);
+
+  alter table instance add column revision_id text;
+  alter table instance add column next_revision_id text;
+  alter table instance add column pinned_plan text;
+  create index instance_revision on instance (revision_id, pinned_plan) where revision_id is not null;
+  create index instance_next_revision on instance (next_revision_id, pinned_plan, revision_id)
+    where next_revision_id is not null;
+  `,
 ]
 
 /** Says in the file's header whose database it is ("Purs"). */

@@ -1,11 +1,21 @@
 /** Between the rows of the tables and the rows of the ledger. */
 import type { Binding, HistoryEvent, Instance, Operation, Step } from '../../store.ts'
+import { pinsOf } from '../catalog.ts'
 import { present, text, toText } from '../columns.ts'
 import { seal, unseal } from '../sealing.ts'
 import type { SqlRow, SqlValue } from './driver.ts'
 
 export function fromInstance({ parameters, state, ...doc }: Instance): SqlValue[] {
-  return [doc.id, doc.observeAt ?? null, ...standingOf(doc), JSON.stringify(doc), seal({ parameters, state })]
+  return [
+    doc.id,
+    doc.observeAt ?? null,
+    ...standingOf(doc),
+    doc.revisionId ?? null,
+    doc.nextRevisionId ?? null,
+    pinsOf(doc).length === 0 ? null : toText(doc.planId),
+    JSON.stringify(doc),
+    seal({ parameters, state }),
+  ]
 }
 
 export function fromBinding({ parameters, state, result, ...doc }: Binding): SqlValue[] {

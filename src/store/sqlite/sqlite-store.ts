@@ -1,8 +1,9 @@
 import type { Clock } from '../../clock.ts'
-import type { Binding, Change, Instance, Operation, Store, Target, WakeUp } from '../../store.ts'
+import type { Binding, Change, Instance, Operation, Step, Store, Target, WakeUp } from '../../store.ts'
 import { StoreUnavailableError } from '../../store.ts'
 import { text } from '../columns.ts'
 import { createWakeUps } from '../wake-ups.ts'
+import { changeCatalog, readCatalog, readRegistries, readUses, requirePins } from './catalog.ts'
 import { finishChore, readChores, takeChore } from './chores.ts'
 import { claimDue } from './claim.ts'
 import { cleanUp } from './clean-up.ts'
@@ -75,6 +76,7 @@ export function createSqliteStore({ database, file, clock, onClosed }: SqliteSto
     accept: (target, decide) =>
       decided(wake => {
         const { answer, change } = decide(readSnapshot(statements, clock.now(), target))
+        requirePins(statements, change)
         return () => {
           if (change !== undefined) apply(change, wake)
           return answer
@@ -87,6 +89,7 @@ export function createSqliteStore({ database, file, clock, onClosed }: SqliteSto
         const finishing = toOperation(row)
         const target = targetOf(statements, finishing)
         const change = decide({ ...readSnapshot(statements, clock.now(), target, finishing), finishing })
+        requirePins(statements, change)
         return () => {
           apply(change, wake)
           return true
@@ -142,6 +145,8 @@ export function createSqliteStore({ database, file, clock, onClosed }: SqliteSto
     bindings: instanceId =>
       translated(() => statements.bindings.all(instanceId).map(row => toRow<Binding>(row.doc, row.sealed))),
     operation: id => cached(operationKey(id), () => statements.operation.get(id), toOperation),
+    steps: operationId =>
+      translated(() => statements.steps.all(operationId).map(row => toRow<Step>(row.doc, row.sealed))),
     dueForObservation: max =>
       translated(() => statements.dueForObservation.all(clock.now(), Math.max(0, max)).map(row => text(row.id))),
     history: instanceId => translated(() => statements.history.all(instanceId).map(toHistory)),
@@ -163,6 +168,16 @@ export function createSqliteStore({ database, file, clock, onClosed }: SqliteSto
       written(() => {
         cache.clear()
         return purge(statements, { before, max, now: clock.now() })
+      }),
+
+    catalog: known => translated(() => readCatalog(statements, known)),
+    registries: () => translated(() => ({ now: clock.now(), ...readRegistries(statements) })),
+    revisionUses: () => translated(() => readUses(statements)),
+    changeCatalog: (version, changes, report) =>
+      decided(wake => () => {
+        const { written, changed } = changeCatalog(statements, { version, changes, report, now: clock.now() })
+        if (changed) wake.push({ type: 'catalog' })
+        return written
       }),
 
     ping: () =>

@@ -16,14 +16,23 @@ const needed = `(exists (select 1 from instance i where operation.binding_id is 
     or exists (select 1 from binding b where b.instance_id = operation.instance_id and b.id = operation.binding_id
       and b.last_operation_id = operation.id and b.phase <> 'deleted'))`
 
+/** Some instance needs the revision. */
+function used(id: string): string {
+  return `(exists (select 1 from instance i where i.revision_id = ${id})
+      or exists (select 1 from instance i where i.next_revision_id = ${id}))`
+}
+
 /** Every statement of the store. Those whose rows are replaced are upserts: "replace" would delete a row's children. */
 export const sql = {
   instance: 'select doc, sealed from instance where id = ?',
-  putInstance: `insert into instance (id, observe_at, phase, last_operation_id, unclean_until, deleted_at, doc, sealed)
-    values (?, ?, ?, ?, ?, ?, ?, ?)
+  putInstance: `insert into instance (id, observe_at, phase, last_operation_id, unclean_until, deleted_at, revision_id,
+      next_revision_id, pinned_plan, doc, sealed)
+    values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     on conflict (id) do update set observe_at = excluded.observe_at, phase = excluded.phase,
       last_operation_id = excluded.last_operation_id, unclean_until = excluded.unclean_until,
-      deleted_at = excluded.deleted_at, doc = excluded.doc, sealed = excluded.sealed`,
+      deleted_at = excluded.deleted_at, revision_id = excluded.revision_id,
+      next_revision_id = excluded.next_revision_id, pinned_plan = excluded.pinned_plan, doc = excluded.doc,
+      sealed = excluded.sealed`,
   instanceSealed: 'select sealed from instance where id = ?',
   sealInstance: 'update instance set sealed = ? where id = ?',
   dueForObservation: 'select id from instance where observe_at <= ? order by observe_at, rowid limit ?',
@@ -141,6 +150,32 @@ export const sql = {
   removeInstance: 'delete from instance where id = ?',
   removeBindingOperations: 'delete from operation where instance_id = ? and binding_id = ?',
   removeBinding: 'delete from binding where instance_id = ? and id = ?',
+
+  catalog: 'select version, changed_at, report from catalog where id = 1',
+  raiseCatalog: 'update catalog set version = version + 1 where id = 1',
+  reportCatalog: 'update catalog set changed_at = ?, report = ? where id = 1',
+  revision: 'select id from revision where id = ?',
+  // In the order of the file, which is the quickest.
+  revisions: 'select doc from revision where rowid > 0',
+  services: `select doc from service where id >= ''`,
+  registries: `select doc from registry where name >= ''`,
+  // A revision never changes.
+  insertRevision: 'insert into revision (id, service_id, doc) values (?, ?, ?) on conflict (id) do nothing',
+  // Changes no row where it says the same already.
+  putService: `insert into service (id, revision_id, retired_at, doc) values (?, ?, ?, ?)
+    on conflict (id) do update set revision_id = excluded.revision_id, retired_at = excluded.retired_at,
+      doc = excluded.doc where service.doc <> excluded.doc`,
+  putRegistry: `insert into registry (name, doc) values (?, ?) on conflict (name) do update set doc = excluded.doc`,
+  deleteRegistry: 'delete from registry where name = ?',
+  deleteService: `delete from service where id = ? and retired_at is not null
+    and not exists (select 1 from revision r where r.service_id = service.id and ${used('r.id')})`,
+  deleteRevision: `delete from revision where id = ? and not ${used('revision.id')}
+    and not exists (select 1 from service s where s.revision_id = revision.id)`,
+  // By the partial indexes alone: a comparison lets SQLite search them instead of walking all instances.
+  uses: `select revision_id, pinned_plan, count(*) as instances from instance where revision_id > ''
+    group by revision_id, pinned_plan`,
+  nextUses: `select next_revision_id as revision_id, pinned_plan, count(*) as instances from instance
+    where next_revision_id > '' and next_revision_id is not revision_id group by next_revision_id, pinned_plan`,
 } as const
 
 export type Statements = Readonly<Record<keyof typeof sql, Statement>>

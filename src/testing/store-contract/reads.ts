@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import type { HistoryEvent } from '../../store.ts'
 import { StoreUnavailableError } from '../../store.ts'
-import { bindingRow, claimOne, leaseMs, leaseOf, provision, standing } from './rows.ts'
+import { changesOf } from './catalog-rows.ts'
+import { bindingRow, claimOne, finish, leaseMs, leaseOf, provision, standing, stepRow } from './rows.ts'
 import { storeCase } from './subject.ts'
 
 export const readCases = [
@@ -12,10 +13,11 @@ export const readCases = [
         await store.binding('none', 'none'),
         await store.bindings('none'),
         await store.operation('none'),
+        await store.steps('none'),
         await store.history('none'),
         await store.dueForObservation(5),
       ],
-      [undefined, undefined, [], undefined, [], []],
+      [undefined, undefined, [], undefined, [], [], []],
     )
   }),
 
@@ -55,6 +57,28 @@ export const readCases = [
     }))
     await store.accept({ instanceId: 'i' }, () => ({ answer: 0, change: { history: rest } }))
     assert.deepEqual(await store.history('i'), events)
+  }),
+
+  storeCase('reads: the steps of an operation, in the order of their first attempts', async ({ store, clock }) => {
+    await provision(store, 'i')
+    await provision(store, 'j')
+    assert.deepEqual(await store.steps('i:provision'), [])
+    const lease = leaseOf(await claimOne(store))
+    const failed = stepRow('z', { state: 'failed', error: 'not yet' })
+    await store.checkpoint(lease, { step: failed })
+    await store.checkpoint(lease, { step: stepRow('a', { output: { secret: 's' } }) })
+    assert.deepEqual(await store.steps('i:provision'), [failed, stepRow('a', { output: { secret: 's' } })])
+    await store.park(lease, { until: clock.now(), step: { ...failed, attempts: 2 } })
+    const again = leaseOf(await claimOne(store))
+    const other = again.operationId === 'i:provision' ? undefined : again
+    const held = other === undefined ? again : leaseOf(await claimOne(store))
+    await store.checkpoint(held, { step: stepRow('z', { attempts: 3 }) })
+    await store.checkpoint(held, { step: stepRow('b') })
+    const names = async () => (await store.steps('i:provision')).map(({ name, attempts }) => `${name} ${attempts}`)
+    assert.deepEqual(await names(), ['z 3', 'a 1', 'b 1'])
+    await finish(store, held)
+    assert.deepEqual(await names(), ['z 3', 'a 1', 'b 1'], 'they stay with their operation')
+    assert.deepEqual(await store.steps('j:provision'), [])
   }),
 
   storeCase('reads: instances are due for observation from their time on, oldest first', async ({ store, clock }) => {
@@ -107,7 +131,13 @@ export const readCases = [
     await refused(store.bindings('i'))
     await refused(store.operation('o'))
     await refused(store.dueForObservation(1))
+    await refused(store.steps('o'))
     await refused(store.history('i'))
+    await refused(store.catalog())
+    await refused(store.catalog(0))
+    await refused(store.registries())
+    await refused(store.revisionUses())
+    await refused(store.changeCatalog(0, changesOf({})))
     await refused(store.ping())
   }),
 

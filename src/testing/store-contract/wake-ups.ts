@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Store, WakeUp } from '../../store.ts'
+import { catalogIn, changesOf, registryRow, revisionRow } from './catalog-rows.ts'
 import { claimOne, finish, leaseOf, operationRow, provision, standing, supersede } from './rows.ts'
 import { type SubjectClock, storeCase } from './subject.ts'
 
@@ -47,6 +48,18 @@ export const wakeUpCases = [
       await assert.rejects(store.accept({ instanceId: 'i' }, () => ({ answer: 0, change: second })))
     }
     assert.deepEqual(await heard(store, clock, act), [])
+  }),
+
+  storeCase('wake-ups: a new version of the catalog is told, other changes of it are not', async ({ store, clock }) => {
+    const { version } = await catalogIn(store)
+    const changes = changesOf({ insertRevisions: [revisionRow('r')] })
+    const write = () => store.changeCatalog(version, changes)
+    assert.deepEqual(await heard(store, clock, write), ['catalog'])
+    assert.deepEqual(await heard(store, clock, write), [], 'a version that is gone')
+    const same = async () => store.changeCatalog((await catalogIn(store)).version, changes)
+    assert.deepEqual(await heard(store, clock, same), [], 'the same once more')
+    const registry = () => store.changeCatalog(version, changesOf({ putRegistries: [registryRow('a')] }))
+    assert.deepEqual(await heard(store, clock, registry), [])
   }),
 
   storeCase('wake-ups: a listener that hears of an end can read it', async ({ store, clock }) => {

@@ -1,0 +1,40 @@
+import type { Operation, Step } from '../domain/operation.ts'
+import { BrokerError } from '../protocol/errors.ts'
+import { isJsonObject } from '../protocol/json.ts'
+import type { Store } from '../store.ts'
+
+/** What one run of a bundle printed last, without secrets. */
+export interface RunLog {
+  /** The step that kept it, which numbers the runs of an operation. */
+  readonly name: string
+  readonly exit?: number
+  /** What its end meant: `succeeded`, `failed`, `not-implemented`, `try-again`. */
+  readonly verdict?: string
+  readonly message?: string
+  readonly log: string
+}
+
+/** The runs of an operation's bundle, the first one first: none where it has none, or none that has ended. */
+export async function readLog(
+  store: Pick<Store, 'operation' | 'steps'>,
+  operationId: string,
+): Promise<{ readonly operation: Operation; readonly runs: readonly RunLog[] }> {
+  const operation = await store.operation(operationId)
+  if (operation === undefined)
+    throw new BrokerError('UnknownOperation', `There is no operation "${operationId}". It may have been cleaned up.`)
+  return { operation, runs: (await store.steps(operationId)).flatMap(step => toRunLog(step) ?? []) }
+}
+
+/** Of what a bundle left, credentials and state included, only this is for operators. */
+function toRunLog({ name, output }: Step): RunLog | undefined {
+  if (!/\bcollect \d+$/.test(name) || !isJsonObject(output) || typeof output.log !== 'string') return undefined
+  const { log, exit, verdict } = output
+  const { kind, message } = isJsonObject(verdict) ? verdict : {}
+  return {
+    name,
+    ...(typeof exit === 'number' ? { exit } : {}),
+    ...(typeof kind === 'string' ? { verdict: kind } : {}),
+    ...(typeof message === 'string' ? { message } : {}),
+    log,
+  }
+}

@@ -1,0 +1,23 @@
+import { type RevisionUses, sweepOf } from '../../domain/catalog-state.ts'
+import type { RevisionUse, Store } from '../../store.ts'
+
+/**
+ * Deletes what nobody needs any more: retired services without instances, and revisions that are neither offered nor in
+ * use. Run by the sweep, and after a deprovision that may have been the last. The store looks once more at who needs what.
+ */
+export async function collectUnused(store: Store): Promise<number> {
+  const stored = await store.catalog()
+  if (stored === undefined) return 0
+  const { deleteServices, deleteRevisions } = sweepOf(stored, usesOf(await store.revisionUses()))
+  if (deleteServices.length + deleteRevisions.length === 0) return 0
+  const changes = { insertRevisions: [], putServices: [], putRegistries: [], deleteRegistries: [] }
+  const done = await store.changeCatalog(stored.version, { ...changes, deleteServices, deleteRevisions })
+  // Somebody else has changed the catalog, and looked at the same time.
+  return done ? deleteRevisions.length : 0
+}
+
+export function usesOf(uses: readonly RevisionUse[]): RevisionUses {
+  const counts = new Map<string, number>()
+  for (const { revisionId, instances } of uses) counts.set(revisionId, (counts.get(revisionId) ?? 0) + instances)
+  return counts
+}

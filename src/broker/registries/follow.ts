@@ -1,0 +1,38 @@
+import { type Clock, sleep } from '../../clock.ts'
+import { messageOf } from '../../engine/errors.ts'
+import type { Observer } from '../../observer.ts'
+import type { Store } from '../../store.ts'
+import type { RegisteredCatalog } from './registered-catalog.ts'
+
+const lookEveryMs = 5_000
+
+/**
+ * Keeps this process's catalog up with the ledger's, whichever replica changes it. Wake-ups only shorten the wait, and a
+ * look at what has not changed costs one small read. Stops with the signal.
+ */
+export async function followCatalog(
+  registered: RegisteredCatalog,
+  { store, clock, observer }: { readonly store: Store; readonly clock: Clock; readonly observer: Observer },
+  stopping: AbortSignal,
+): Promise<void> {
+  let wake = new AbortController()
+  const stop = () => wake.abort()
+  const forget = store.onWakeUp(wakeUp => {
+    if (wakeUp.type === 'catalog') wake.abort()
+  })
+  stopping.addEventListener('abort', stop, { once: true })
+  let failing = false
+  while (!stopping.aborted) {
+    await sleep(clock, lookEveryMs, wake.signal)
+    if (stopping.aborted) break
+    wake = new AbortController()
+    try {
+      await registered.refresh()
+      failing = false
+    } catch (error) {
+      if (!failing) observer.warn('could not read the catalog: trying again', { error: messageOf(error) })
+      failing = true
+    }
+  }
+  forget()
+}

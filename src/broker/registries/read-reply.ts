@@ -1,0 +1,146 @@
+import { setImmediate } from 'node:timers/promises'
+import { checkBundle } from '../../bundle/check-bundle.ts'
+import { formatSpecProblem } from '../../bundle/reading.ts'
+import { parseBundleSpec } from '../../bundle/spec.ts'
+import { harmOf, type Published } from '../../domain/harm.ts'
+import type { ParsedBundle, RegistryReply, SeenBundle } from '../../domain/registry-reply.ts'
+import { type FoundBundle, type Revision, revisionIdOf } from '../../domain/revision.ts'
+import type { Offering } from '../../protocol/catalog.ts'
+import type { RegistryAnswer } from '../../registry.ts'
+import type { RevisionUse, StoredCatalog } from '../../store.ts'
+
+/** What is known before anything is read anew. */
+export interface Known {
+  /** By registry and what it calls the bundle. */
+  readonly stored: ReadonlyMap<string, Revision>
+  /** By service id: what is offered now, and how many instances of each of its plans there are. */
+  readonly current: ReadonlyMap<string, Revision>
+  readonly instances: ReadonlyMap<string, ReadonlyMap<string, number>>
+  /** Of the broker's own code, by id and by name: nothing from a registry takes their place. */
+  readonly own: ReadonlyMap<string, Offering>
+  /** Who has a plan id. Names are joined with dashes, so plans of two services may get the same one. */
+  readonly plans: Map<string, Offering>
+}
+
+export function createKnown(
+  { services, revisions }: StoredCatalog,
+  uses: readonly RevisionUse[],
+  own: readonly Offering[],
+): Known {
+  const byId = new Map(revisions.map(revision => [revision.id, revision]))
+  const instances = new Map<string, Map<string, number>>()
+  for (const { revisionId, planId, instances: count } of uses) {
+    const serviceId = byId.get(revisionId)?.serviceId ?? ''
+    const plans = instances.get(serviceId) ?? new Map<string, number>()
+    instances.set(serviceId, plans.set(planId, (plans.get(planId) ?? 0) + count))
+  }
+  const current = new Map(services.flatMap(({ serviceId, revisionId }) => pairOf(serviceId, byId.get(revisionId))))
+  const shown = [...own, ...[...current.values()].map(({ offering }) => offering)]
+  return {
+    plans: new Map(shown.flatMap(offering => offering.plans.map(plan => pair(plan.id, offering)))),
+    stored: new Map(revisions.map(revision => [keyOf(revision.registry, revision.foundAs, revision), revision])),
+    current,
+    instances,
+    own: new Map(own.flatMap(offering => [pair(offering.id, offering), pair(offering.name, offering)])),
+  }
+}
+
+/**
+ * What a registry answered, with each spec read and judged. A spec that is stored already is not read again: a sync of
+ * thousands that did not change costs next to nothing.
+ */
+export async function readReply(registry: string, answer: RegistryAnswer, known: Known): Promise<RegistryReply> {
+  if (answer.kind === 'failed') return answer
+  const found: SeenBundle[] = []
+  for (const bundle of answer.found) {
+    const same = known.stored.get(keyOf(registry, bundle.name, bundle))
+    found.push(
+      same !== undefined && same.source === bundle.source
+        ? judge(registry, { ...bundle, parsed: same }, known)
+        : judge(registry, await read(registry, bundle), known),
+    )
+  }
+  return { ...answer, found }
+}
+
+function keyOf(
+  registry: string,
+  name: string,
+  { image, tag, digest, runtime }: Pick<FoundBundle, 'image' | 'tag' | 'digest' | 'runtime'>,
+): string {
+  return JSON.stringify([registry, name, image, tag, digest, runtime])
+}
+
+function pair<Key, Value>(key: Key, value: Value): readonly [Key, Value] {
+  return [key, value]
+}
+
+function pairOf<Key, Value>(key: Key, value: Value | undefined): (readonly [Key, Value])[] {
+  return value === undefined ? [] : [[key, value]]
+}
+
+async function read(registry: string, bundle: FoundBundle): Promise<SeenBundle> {
+  // Schemas are compiled, which takes its time: requests get their turn in between.
+  await setImmediate()
+  const checked = await checkBundle(bundle.source, { where: bundle.name, registry })
+  const problems = checked.problems.filter(({ severity }) => severity === 'error').map(formatSpecProblem)
+  if (checked.bundle === undefined) return { ...bundle, problems }
+  const { spec, offering } = checked.bundle
+  const parsed: ParsedBundle = {
+    serviceId: offering.id,
+    fullName: offering.name,
+    ...(spec.bundleVersion === undefined ? {} : { bundleVersion: spec.bundleVersion }),
+    offering,
+  }
+  return { ...bundle, parsed, problems }
+}
+
+/** A spec that can be read may still be none to publish. */
+function judge(registry: string, { parsed, ...bundle }: SeenBundle, known: Known): SeenBundle {
+  if (parsed === undefined) return bundle
+  const { serviceId, fullName, bundleVersion, offering } = parsed
+  const kept: ParsedBundle = {
+    serviceId,
+    fullName,
+    ...(bundleVersion === undefined ? {} : { bundleVersion }),
+    offering,
+  }
+  const problems = [...clashes(offering, known), ...harms(registry, bundle, kept, known)]
+  if (problems.length > 0) return { ...bundle, problems }
+  for (const { id } of offering.plans) known.plans.set(id, offering)
+  return { ...bundle, parsed: kept }
+}
+
+function clashes(offering: Offering, { own, plans }: Known): string[] {
+  const clash = own.get(offering.id) ?? own.get(offering.name)
+  if (clash === undefined)
+    return offering.plans.flatMap(({ id, name }) => {
+      const owner = plans.get(id)
+      if (owner === undefined || owner.id === offering.id) return []
+      return [
+        `its plan ${JSON.stringify(name)} gets the id of a plan of ${JSON.stringify(owner.name)}; rename one of them`,
+      ]
+    })
+  return [
+    `the broker's own service ${JSON.stringify(clash.name)} has this id or name; rename the bundle or the registry`,
+  ]
+}
+
+/** What would take something away from live instances is not published: they keep what they have. */
+function harms(registry: string, bundle: FoundBundle, parsed: ParsedBundle, known: Known): string[] {
+  const current = known.current.get(parsed.serviceId)
+  const instances = known.instances.get(parsed.serviceId)
+  if (current === undefined || instances === undefined) return []
+  if (current.id === revisionIdOf(registry, parsed.fullName, bundle)) return []
+  const after = publishedOf(parsed.offering, bundle.source)
+  return harmOf(publishedOf(current.offering, current.source), after, instances).map(
+    ({ plan, instances: count, problem }) =>
+      `not published, since it would harm ${count} ${count === 1 ? 'instance' : 'instances'} of the plan ${JSON.stringify(plan)}: ${problem}`,
+  )
+}
+
+function publishedOf(offering: Offering, source: string): Published {
+  const { spec } = parseBundleSpec(source, offering.name)
+  if (spec === undefined) return { offering }
+  return { offering, updatesTo: new Map(spec.plans.map(({ name, updatesTo }) => [name, updatesTo])) }
+}

@@ -1,0 +1,110 @@
+import { reconcile } from '../../domain/reconcile.ts'
+import type { ReconcileReport } from '../../domain/reconcile-report.ts'
+import type { ReconcileSettings } from '../../domain/registry-reply.ts'
+import type { ChoreRun } from '../../engine/chore-run.ts'
+import type { JsonObject } from '../../protocol/json.ts'
+import type { Registry, RegistryAnswer } from '../../registry.ts'
+import type { Broker } from '../broker.ts'
+import { usesOf } from './collect-unused.ts'
+import { createKnown, readReply } from './read-reply.ts'
+import type { RegisteredCatalog } from './registered-catalog.ts'
+
+export interface SyncParts {
+  readonly registered: RegisteredCatalog
+  readonly registries: readonly ConfiguredRegistry[]
+  readonly settings: ReconcileSettings
+}
+
+export interface ConfiguredRegistry extends Registry {
+  /** A run in which it fails counts as failed. What the others answered is written all the same. */
+  readonly failOnError: boolean
+}
+
+/**
+ * Asks every registry and writes what has changed. It runs as a chore: one run at a time over all replicas, and a run that
+ * is held up finds that the catalog has another version by now, and looks again.
+ */
+export async function syncRegistries(
+  { store, services }: Broker,
+  { registered, registries, settings }: SyncParts,
+  { signal }: ChoreRun,
+): Promise<string | undefined> {
+  const reports: ReconcileReport[] = []
+  const failed: string[] = []
+  // None waits for another one: a registry that does not answer takes its time.
+  for await (const { registry, answer } of asTheyAnswer(registries, signal)) {
+    if (registry?.failOnError === true && answer?.kind === 'failed') failed.push(registry.name)
+    reports.push(await write(registry?.name, answer))
+    await registered.refresh()
+  }
+  if (failed.length > 0) throw new Error(`fail_on_error: ${failed.join(', ')} did not answer`)
+  return summaryOf(joined(reports))
+
+  async function write(name: string | undefined, answer: RegistryAnswer | undefined): Promise<ReconcileReport> {
+    while (true) {
+      signal.throwIfAborted()
+      const stored = (await store.catalog()) ?? { version: 0, services: [], revisions: [] }
+      const [{ now, registries: states }, uses] = await Promise.all([store.registries(), store.revisionUses()])
+      const known = createKnown(stored, uses, services.own)
+      const reply = name === undefined || answer === undefined ? undefined : await readReply(name, answer, known)
+      signal.throwIfAborted()
+      const { changes, report } = reconcile({
+        now,
+        registries: registries.map(one => (one.name === name && reply ? { name, answer: reply } : { name: one.name })),
+        stored: { ...stored, registries: states },
+        uses: usesOf(uses),
+        settings,
+      })
+      if (await store.changeCatalog(stored.version, changes, toJson(joined([...reports, report])))) return report
+    }
+  }
+}
+
+interface Answered {
+  readonly registry?: ConfiguredRegistry
+  readonly answer?: RegistryAnswer
+}
+
+/** Every registry with its answer, the fastest first. Where there is none, one look all the same: those that were are gone. */
+async function* asTheyAnswer(registries: readonly ConfiguredRegistry[], signal: AbortSignal): AsyncGenerator<Answered> {
+  if (registries.length === 0) yield {}
+  const waiting = new Map(
+    registries.map(registry => [
+      registry.name,
+      registry.list(signal).then((answer): Answered => ({ registry, answer })),
+    ]),
+  )
+  while (waiting.size > 0) {
+    const next = await Promise.race(waiting.values())
+    waiting.delete(next.registry?.name ?? '')
+    yield next
+  }
+}
+
+function joined(reports: readonly ReconcileReport[]): ReconcileReport {
+  return {
+    added: reports.flatMap(({ added }) => added),
+    updated: reports.flatMap(({ updated }) => updated),
+    retired: reports.flatMap(({ retired }) => retired),
+    returned: reports.flatMap(({ returned }) => returned),
+    deleted: reports.flatMap(({ deleted }) => deleted),
+    collisions: reports.flatMap(({ collisions }) => collisions),
+    problems: reports.flatMap(({ problems }) => problems),
+  }
+}
+
+function summaryOf(report: ReconcileReport): string | undefined {
+  const counts = [
+    ...(['added', 'updated', 'retired', 'returned', 'deleted'] as const).map(
+      kind => [report[kind].length, kind] as const,
+    ),
+    [report.collisions.length, report.collisions.length === 1 ? 'collision' : 'collisions'] as const,
+    [report.problems.length, report.problems.length === 1 ? 'problem' : 'problems'] as const,
+  ].filter(([count]) => count > 0)
+  return counts.length === 0 ? undefined : counts.map(([count, what]) => `${count} ${what}`).join(', ')
+}
+
+/** As it is kept and shown: plain JSON. */
+function toJson(report: ReconcileReport): JsonObject {
+  return JSON.parse(JSON.stringify(report))
+}

@@ -1,0 +1,85 @@
+import type { Clock } from '../clock.ts'
+import { isActive, type Operation } from '../domain/operation.ts'
+import { sandboxLabels } from '../domain/sandbox-labels.ts'
+import { messageOf } from '../engine/errors.ts'
+import type { Observer } from '../observer.ts'
+import type { FoundSandbox, Runtime } from '../sandbox.ts'
+import type { Store } from '../store.ts'
+
+export interface SandboxSweeperOptions {
+  /** All that this process reaches. */
+  readonly runtimes: readonly Runtime[]
+  readonly store: Pick<Store, 'operation' | 'instance' | 'binding'>
+  /** As the sandboxes of this broker are labelled: those of others are left alone. */
+  readonly brokerLabel: string
+  /** A sandbox that failed stays while its operation is the latest one of its instance or binding. */
+  readonly keepOnError: boolean
+  readonly clock: Clock
+  /** Younger ones are left alone. */
+  readonly graceMs: number
+  readonly observer: Observer
+}
+
+export interface SandboxSweeper {
+  /** Removes what no operation needs any more, and answers how many. Operations remove their own: these are leftovers. */
+  sweep(): Promise<number>
+}
+
+export function createSandboxSweeper(options: SandboxSweeperOptions): SandboxSweeper {
+  const { runtimes, store, clock, graceMs, observer } = options
+  /** Those that did not answer last time: operators hear of it once. */
+  const silent = new Set<Runtime>()
+
+  async function isNeeded({ labels, createdAt }: FoundSandbox): Promise<boolean> {
+    const id = labels[sandboxLabels.operation]
+    if (labels[sandboxLabels.broker] !== options.brokerLabel || id === undefined) return true
+    if (clock.now() - createdAt < graceMs) return true
+    const operation = await store.operation(id)
+    if (operation === undefined) return false
+    const kept = options.keepOnError && operation.state === 'failed'
+    return isActive(operation) || (kept && (await isLatest(operation)))
+  }
+
+  async function isLatest({ id, instanceId, bindingId }: Operation): Promise<boolean> {
+    const resource =
+      bindingId === undefined ? await store.instance(instanceId) : await store.binding(instanceId, bindingId)
+    return resource !== undefined && resource.phase !== 'deleted' && resource.lastOperationId === id
+  }
+
+  /** One that can not be removed does not keep the others. */
+  async function remove(runtime: Runtime, { name, labels }: FoundSandbox): Promise<boolean> {
+    const fields = { sandbox: name, operation: labels[sandboxLabels.operation] }
+    try {
+      await runtime.remove(name)
+      observer.info('a sandbox that nobody needed was removed', fields)
+      return true
+    } catch (error) {
+      observer.warn('a sandbox could not be removed', { ...fields, error: messageOf(error) })
+      return false
+    }
+  }
+
+  async function sweepRuntime(runtime: Runtime): Promise<number> {
+    let removed = 0
+    for (const sandbox of await runtime.list())
+      if (!(await isNeeded(sandbox)) && (await remove(runtime, sandbox))) removed += 1
+    return removed
+  }
+
+  return {
+    async sweep() {
+      let removed = 0
+      for (const runtime of runtimes) {
+        try {
+          removed += await sweepRuntime(runtime)
+          silent.delete(runtime)
+        } catch (error) {
+          if (!silent.has(runtime))
+            observer.warn('sandboxes could not be swept', { runtime: runtime.type, error: messageOf(error) })
+          silent.add(runtime)
+        }
+      }
+      return removed
+    },
+  }
+}

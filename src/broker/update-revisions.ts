@@ -1,0 +1,48 @@
+import type { Instance } from '../domain/instance.ts'
+import { BrokerError } from '../protocol/errors.ts'
+import type { UpdateRequest } from '../protocol/update.ts'
+import type { Broker } from './broker.ts'
+import { findPlanInUse, findService, serviceOf } from './find-plan.ts'
+import type { ResolvedService } from './resolve-services.ts'
+
+/** The plan that an update asks for: one of those that are offered now, or the one that the instance has. */
+export async function checkTarget(
+  broker: Broker,
+  instanceId: string,
+  { serviceId, planId }: Pick<UpdateRequest, 'serviceId' | 'planId'>,
+): Promise<void> {
+  const { services, registered, store } = broker
+  if (services.find(serviceId) !== undefined || registered === undefined) {
+    if (planId === undefined) findService(services, serviceId)
+    else await findPlanInUse(broker, instanceId, serviceId, planId)
+    return
+  }
+  if (planId === undefined) return
+  const instance = await store.instance(instanceId)
+  if (instance?.serviceId === serviceId && instance.planId === planId) return
+  const service = await serviceOf(broker, undefined, serviceId)
+  if (service === undefined) throw new BrokerError('UnknownService', 'service_id is not in the catalog of this broker.')
+  if (!service.plans.has(planId)) throw new BrokerError('UnknownPlan', 'plan_id is not a plan of this service.')
+}
+
+/**
+ * An instance stays with its revision. It moves to the one that is offered now where it changes its plan, or is upgraded
+ * to the version that the catalog names.
+ */
+export async function findRevisions(
+  broker: Broker,
+  instance: Instance,
+  { planId, maintenanceVersion }: UpdateRequest,
+): Promise<{ readonly from: ResolvedService; readonly to: ResolvedService }> {
+  const { serviceId } = instance
+  const own = broker.services.find(serviceId)
+  if (own !== undefined) return { from: own, to: own }
+  const from = (await serviceOf(broker, instance, serviceId)) ?? findService(broker.services, serviceId)
+  const moves = maintenanceVersion !== undefined || (planId !== undefined && planId !== instance.planId)
+  return { from, to: (moves ? await serviceOf(broker, undefined, serviceId) : undefined) ?? from }
+}
+
+/** Whether the plan's bundle names the other one among those that it `updates_to`. */
+export function mayMove({ updatesTo }: ResolvedService, { planId }: Instance, targetPlanId: string): boolean {
+  return updatesTo === undefined || updatesTo.get(planId)?.includes(targetPlanId) === true
+}

@@ -1,0 +1,12 @@
+export type BundleAction = 'provision' | 'update' | 'deprovision' | 'bind' | 'unbind'
+export const bundleActions: readonly BundleAction[] = ['provision', 'update', 'deprovision', 'bind', 'unbind']
+
+/** What one action may use; what is absent is for the operator to say. */
+export interface BundleResources {
+  /** Bytes. */
+  readonly memory?: number
+  /** Cores. */
+  readonly cpu?: number
+  /** Bytes that an action may print. */
+  readonly output?: number
+}

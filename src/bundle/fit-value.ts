@@ -1,0 +1,71 @@
+import { isJsonObject, type Json } from '../protocol/json.ts'
+import { toRegExp } from './pattern.ts'
+import { asFlag, asText } from './reading.ts'
+import type { Item } from './source.ts'
+import type { BundleParameter, ParameterType } from './spec.ts'
+
+/**
+ * The value as one of the type. YAML without quotes makes a number of a version and a text of a `yes`: what can only mean
+ * one thing is taken for it. Undefined where it does not fit.
+ */
+export function fitValue(item: Item, type: ParameterType): Json | undefined {
+  const { value } = item
+  switch (type) {
+    case 'string':
+      return asText(item)
+    case 'boolean':
+      return asFlag(value)
+    case 'integer':
+    case 'number': {
+      const number = typeof value === 'string' && numeral.test(value) ? Number(value) : value
+      if (typeof number !== 'number' || !Number.isFinite(number)) return undefined
+      return type === 'number' || Number.isInteger(number) ? number : undefined
+    }
+    case 'object':
+      return isJsonObject(value) ? value : undefined
+    case 'array':
+      return Array.isArray(value) ? value : undefined
+    case 'null':
+      return value === null ? value : undefined
+  }
+}
+
+export type Rules = Pick<
+  BundleParameter,
+  | 'enum'
+  | 'minLength'
+  | 'maxLength'
+  | 'pattern'
+  | 'multipleOf'
+  | 'minimum'
+  | 'maximum'
+  | 'exclusiveMinimum'
+  | 'exclusiveMaximum'
+>
+
+/** The rule that a value of the right type breaks, as JSON Schema judges it. */
+export function brokenRule(value: Json, rules: Rules): keyof Rules | undefined {
+  if (rules.enum !== undefined && !rules.enum.some(allowed => allowed === value)) return 'enum'
+  if (typeof value === 'string') {
+    const length = [...value].length
+    if (rules.minLength !== undefined && length < rules.minLength) return 'minLength'
+    if (rules.maxLength !== undefined && length > rules.maxLength) return 'maxLength'
+    if (rules.pattern !== undefined && !toRegExp(rules.pattern).test(value)) return 'pattern'
+  }
+  if (typeof value === 'number') {
+    if (rules.multipleOf !== undefined && !isMultiple(value, rules.multipleOf)) return 'multipleOf'
+    if (rules.minimum !== undefined && value < rules.minimum) return 'minimum'
+    if (rules.maximum !== undefined && value > rules.maximum) return 'maximum'
+    if (rules.exclusiveMinimum !== undefined && value <= rules.exclusiveMinimum) return 'exclusiveMinimum'
+    if (rules.exclusiveMaximum !== undefined && value >= rules.exclusiveMaximum) return 'exclusiveMaximum'
+  }
+  return undefined
+}
+
+/** As validators see it: a quotient that is written with an exponent is none to them. */
+function isMultiple(value: number, step: number): boolean {
+  const quotient = value / step
+  return quotient === Number.parseInt(String(quotient), 10)
+}
+
+const numeral = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/

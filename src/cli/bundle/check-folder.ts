@@ -1,0 +1,78 @@
+import { lstat, open, readdir, readlink, realpath, stat } from 'node:fs/promises'
+import { isAbsolute, join, relative, resolve, sep } from 'node:path'
+
+export interface FolderProblem {
+  readonly severity: 'error' | 'warning'
+  /** The file, from the bundle's folder on. */
+  readonly file: string
+  readonly problem: string
+}
+
+/** What would keep a bundle in a folder from being run, or from being copied when it is first seen. */
+export async function checkFolder(folder: string, entrypoint = 'entrypoint.sh'): Promise<readonly FolderProblem[]> {
+  const root = await realpath(folder)
+  return [...(await checkProgram(root, entrypoint)), ...(await checkFiles(root, ''))]
+}
+
+async function checkProgram(root: string, entrypoint: string): Promise<FolderProblem[]> {
+  const tell = (problem: string, severity: FolderProblem['severity'] = 'error') => [
+    { severity, file: entrypoint, problem },
+  ]
+  const path = resolve(root, entrypoint)
+  if (isAbsolute(entrypoint) || !isInside(root, path)) return tell('it is outside of the bundle; name a file inside')
+  const found = await stat(path).catch(() => undefined)
+  if (found === undefined) {
+    // Such a folder is where an image is made, and the image has a program of its own.
+    if (await isImage(root)) return tell('is missing, so the bundle can be run as an image only', 'warning')
+    return tell('is missing; add it, or name another "entrypoint" in the spec')
+  }
+  if (!found.isFile()) return tell('is no file; put the program there')
+  return [
+    ...((found.mode & 0o111) === 0 ? tell('is not executable; run chmod +x on it') : []),
+    ...(await checkBeginning(path)).flatMap(problem => tell(problem)),
+  ]
+}
+
+/** Without it the kernel does not know what to do with a text, and with a carriage return in it looks for another program. */
+async function checkBeginning(path: string): Promise<string[]> {
+  const file = await open(path)
+  try {
+    const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(256) })
+    const [line = ''] = buffer.subarray(0, bytesRead).toString('latin1').split('\n')
+    if (line.startsWith('\u007fELF')) return []
+    if (!line.startsWith('#!')) return ['has no #! line; begin it with #!/bin/sh, or another program']
+    return line.endsWith('\r') ? ['has Windows line ends; write it with \\n alone'] : []
+  } finally {
+    await file.close()
+  }
+}
+
+async function isImage(root: string): Promise<boolean> {
+  const names = await readdir(root)
+  return ['Dockerfile', 'Containerfile'].some(name => names.includes(name))
+}
+
+async function checkFiles(root: string, below: string): Promise<FolderProblem[]> {
+  const problems: FolderProblem[] = []
+  for (const name of (await readdir(join(root, below))).toSorted()) {
+    const file = join(below, name)
+    const found = await lstat(join(root, file))
+    const tell = (problem: string) => problems.push({ severity: 'error', file, problem })
+    if (found.isDirectory()) problems.push(...(await checkFiles(root, file)))
+    else if (found.isSymbolicLink()) for (const problem of await checkLink(root, file)) tell(problem)
+    else if (!found.isFile()) tell('is neither a file nor a folder; remove it')
+  }
+  return problems
+}
+
+async function checkLink(root: string, file: string): Promise<string[]> {
+  const end = await realpath(join(root, file)).catch(() => undefined)
+  if (end === undefined) return ['is a link that leads nowhere; remove it']
+  if (!isInside(root, end)) return ['is a link that leads out of the bundle; put the file itself there']
+  return isAbsolute(await readlink(join(root, file))) ? ['is a link with an absolute path; make it relative'] : []
+}
+
+function isInside(root: string, path: string): boolean {
+  const way = relative(root, path)
+  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way)
+}

@@ -1,0 +1,128 @@
+import type { BundleAction } from '../../bundle/actions.ts'
+import { createParameterSchema } from '../../catalog/parameters.ts'
+import { isBindable, type Offering, type Plan } from '../../protocol/catalog.ts'
+import type { JsonObject } from '../../protocol/json.ts'
+import type { DevTask } from '../../server/bundles/dev/perform.ts'
+import { wrongUsage } from '../cli-error.ts'
+import type { KnownInstance, RunFile } from './run-file.ts'
+
+/** What one run is about, and what is known of the instance before it and when it has succeeded. */
+export interface RunTask {
+  readonly driven: Pick<DevTask, 'action' | 'instance' | 'plan' | 'state' | 'binding' | 'previous'>
+  readonly before: KnownInstance
+  readonly after: Pick<KnownInstance, 'plan' | 'parameters' | 'context'>
+}
+
+export interface Wanted {
+  readonly action: BundleAction
+  readonly instance: string
+  readonly binding: string
+  readonly plan?: string
+  readonly parameters: JsonObject | undefined
+  readonly context: JsonObject | undefined
+}
+
+/** Checks what was asked for as a broker would: the plan, the parameters against its schema, and what has to be there. */
+export async function chooseTask(offering: Offering, file: RunFile, wanted: Wanted): Promise<RunTask> {
+  const { action } = wanted
+  const known = file.instance(wanted.instance)
+  if (known === undefined && action !== 'provision')
+    throw wrongUsage({
+      what: `instance ${wanted.instance} is not known`,
+      why: 'no provision of it was run here',
+      next: 'Run purser bundle run provision first, or name another with --instance.',
+    })
+  if (wanted.plan !== undefined && action !== 'provision' && action !== 'update')
+    throw wrongUsage({
+      what: `--plan does not fit ${action}`,
+      why: 'only a provision and an update choose a plan',
+      next: 'Leave it off.',
+    })
+  const plan = findPlan(offering, wanted.plan ?? known?.plan)
+  if (action === 'bind' && !isBindable(offering, plan))
+    throw wrongUsage({
+      what: `plan ${plan.name} can not be bound`,
+      why: 'its "bindable" is not true',
+      next: 'Choose another plan, or set it in bundle.yml.',
+    })
+  const ofInstance = await instanceParameters(plan, known, wanted)
+  const context = wanted.context ?? known?.context ?? { platform: 'purser-cli' }
+  const before = known ?? { plan: plan.name, parameters: ofInstance, context, state: {}, bindings: {} }
+  const binding = await chooseBinding(plan, before, wanted)
+  return {
+    driven: {
+      action,
+      plan: { id: plan.id, name: plan.name },
+      instance: {
+        id: wanted.instance,
+        serviceId: offering.id,
+        planId: plan.id,
+        platform: 'purser-cli',
+        context,
+        parameters: ofInstance,
+      },
+      state: before.state,
+      ...(binding === undefined ? {} : { binding }),
+      ...(action === 'update'
+        ? { previous: { planId: findPlan(offering, before.plan).id, parameters: before.parameters } }
+        : {}),
+    },
+    before,
+    after: { plan: plan.name, parameters: ofInstance, context },
+  }
+}
+
+function findPlan({ plans }: Offering, name: string | undefined): Plan {
+  const plan = name === undefined ? plans[0] : plans.find(candidate => candidate.name === name)
+  if (plan !== undefined) return plan
+  throw wrongUsage({
+    what: `the bundle has no plan "${name}"`,
+    why: `its plans are ${plans.map(candidate => candidate.name).join(', ')}`,
+    next: 'Name one of them with --plan.',
+  })
+}
+
+/** An update changes what it names, and leaves the rest as it is. */
+async function instanceParameters(plan: Plan, known: KnownInstance | undefined, wanted: Wanted): Promise<JsonObject> {
+  const { create, update } = plan.schemas?.serviceInstance ?? {}
+  if (wanted.action === 'provision') return check(create?.parameters, wanted.parameters ?? {})
+  if (wanted.action !== 'update') return known?.parameters ?? {}
+  return { ...known?.parameters, ...(await check(update?.parameters, wanted.parameters ?? {})) }
+}
+
+async function chooseBinding(
+  plan: Plan,
+  { bindings }: KnownInstance,
+  wanted: Wanted,
+): Promise<RunTask['driven']['binding']> {
+  const { action, binding: id } = wanted
+  if (action === 'bind') {
+    const parameters = await check(plan.schemas?.serviceBinding?.create?.parameters, wanted.parameters ?? {})
+    return { id, parameters, state: bindings[id]?.state ?? {} }
+  }
+  if (wanted.parameters !== undefined && (action === 'unbind' || action === 'deprovision'))
+    throw wrongUsage({
+      what: `${action} takes no parameters`,
+      why: 'the OSB API has none for it',
+      next: 'Leave --param and --params off.',
+    })
+  if (action !== 'unbind') return undefined
+  const known = bindings[id]
+  if (known !== undefined) return { id, ...known }
+  throw wrongUsage({
+    what: `binding ${id} is not known`,
+    why: 'no bind of it was run here',
+    next: 'Run purser bundle run bind first, or name another with --binding.',
+  })
+}
+
+async function check(schema: JsonObject | undefined, input: JsonObject): Promise<JsonObject> {
+  if (schema === undefined) return input
+  const checked = await createParameterSchema(schema).check(input)
+  if (checked.ok) return checked.value
+  throw wrongUsage({
+    what: 'the parameters are not valid',
+    why: checked.problems.join('; '),
+    next: 'Correct them: the plan in bundle.yml says what is allowed.',
+  })
+}

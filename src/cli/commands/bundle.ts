@@ -1,0 +1,97 @@
+import { type Command, Option } from 'commander'
+import type { CliIo } from '../io.ts'
+import { addParameterOptions, examples } from '../options.ts'
+import type { LintOptions } from '../verbs/bundle-lint.ts'
+import type { RunOptions } from '../verbs/bundle-run.ts'
+
+export function defineBundleCommand(program: Command, io: CliIo): void {
+  const bundle = program
+    .command('bundle')
+    .description('write, check and run bundles')
+    .addHelpText(
+      'after',
+      examples('purser bundle init my-bundle', 'purser bundle lint my-bundle', 'purser bundle run provision my-bundle'),
+    )
+  defineInit(bundle, io)
+  defineLint(bundle, io)
+  defineRun(bundle, io)
+}
+
+function defineInit(bundle: Command, io: CliIo): void {
+  bundle
+    .command('init')
+    .argument('[folder]', 'where to put it', '.')
+    .description('write a new bundle that runs as it is')
+    .addHelpText(
+      'after',
+      `
+Writes bundle.yml, entrypoint.sh and .gitignore; never over a file that exists.
+${examples('purser bundle init my-bundle')}`,
+    )
+    .action(async (folder: string) => {
+      const { initBundle } = await import('../verbs/bundle-init.ts')
+      await initBundle(io, folder)
+    })
+}
+
+function defineLint(bundle: Command, io: CliIo): void {
+  addOutput(
+    bundle
+      .command('lint')
+      .argument('<paths...>', 'folders of bundles, or files such as bundle.yml')
+      .description('check bundles and say everything that is wrong with them'),
+  )
+    .addHelpText(
+      'after',
+      `
+Of a folder, what is in it is checked too: the program that it runs, and links that lead out of it.
+Exit code 1 where a bundle can not be used.
+${examples('purser bundle lint my-bundle', 'purser bundle lint bundles/* --output json')}`,
+    )
+    .action(async (paths: readonly string[], options: LintOptions) => {
+      const { lintBundles } = await import('../verbs/bundle-lint.ts')
+      await lintBundles(io, paths, options)
+    })
+}
+
+function defineRun(bundle: Command, io: CliIo): void {
+  const command = bundle
+    .command('run')
+    .addArgument(bundle.createArgument('<action>', 'what to run').choices(actions))
+    .argument('[folder]', 'the folder of the bundle', '.')
+    .description('run one action of a bundle as a broker would, without a broker')
+    .option('--plan <plan>', "name of the plan (default: the instance's, else the first one)")
+    .option('--instance <id>', 'id of the instance', 'dev')
+    .option('--binding <id>', 'id of the binding', 'dev')
+  addOutput(addParameterOptions(command))
+    .option('--secrets <file>', 'YAML or JSON file with what the operator gives to the bundle')
+    .option('--image <image>', 'run this image in a container instead of the folder as a process')
+    .option('--network', 'let the action use the network')
+    .option('--timeout <duration>', 'longest time for the action, where the bundle says nothing, such as 90s', '1h')
+    .option('--state-file <file>', 'where to keep state between runs (default: .bundle-run.json in the folder)')
+    .option('--show-credentials', 'print the values of credentials, not only their names')
+    .addHelpText(
+      'after',
+      `
+Parameters, state and credentials are kept between runs in .bundle-run.json in the bundle's folder,
+readable for you only. They may be secret: never put that file under version control.
+${examples(
+  'purser bundle run provision --param size=3',
+  'purser bundle run bind --show-credentials',
+  'purser bundle run deprovision',
+  'purser bundle run provision my-bundle --image registry.example.com/my-bundle:1.0',
+)}`,
+    )
+    .action(async (action: RunOptions['action'], folder: string, options: Omit<RunOptions, 'action' | 'folder'>) => {
+      const { runBundle } = await import('../verbs/bundle-run.ts')
+      await runBundle(io, { ...options, action, folder })
+    })
+}
+
+const actions = ['provision', 'update', 'bind', 'unbind', 'deprovision']
+
+function addOutput(command: Command): Command {
+  return command.addOption(
+    new Option('--output <format>', 'how to print the result').choices(['text', 'json']).default('text'),
+  )
+}

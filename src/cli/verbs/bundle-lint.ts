@@ -1,0 +1,64 @@
+import { join } from 'node:path'
+import { checkBundle } from '../../bundle/check-bundle.ts'
+import { formatSpecProblem, type SpecProblem } from '../../bundle/reading.ts'
+import { checkFolder } from '../bundle/check-folder.ts'
+import { readSpecFile } from '../bundle/spec-file.ts'
+import { failure } from '../cli-error.ts'
+import type { CliIo } from '../io.ts'
+import { renderJson } from '../render/fields.ts'
+import { toLine } from '../render/printable.ts'
+
+export interface LintOptions {
+  readonly output: 'json' | 'text'
+}
+
+/** Says everything that is wrong with every bundle. */
+export async function lintBundles(io: CliIo, paths: readonly string[], { output }: LintOptions): Promise<void> {
+  const bundles = []
+  for (const path of paths) bundles.push(await lint(path, io.cwd))
+  const broken = bundles.filter(({ ok }) => !ok)
+  io.stdout.write(output === 'json' ? renderJson({ ok: broken.length === 0, bundles }) : bundles.map(render).join(''))
+  if (broken.length > 0)
+    throw failure({
+      what: broken.length === 1 ? `${broken[0]?.path} can not be used` : `${broken.length} bundles can not be used`,
+      why: `${count(broken.flatMap(errorsOf).length, 'error')}, told above`,
+      next: 'Correct them and run it again.',
+    })
+}
+
+interface Linted {
+  readonly path: string
+  readonly ok: boolean
+  readonly problems: readonly SpecProblem[]
+}
+
+async function lint(path: string, cwd: string): Promise<Linted> {
+  const { shown, text, folder } = await readSpecFile(path, cwd)
+  // Nothing that is checked depends on what the registry is called.
+  const { bundle, problems } = await checkBundle(text, { where: shown, registry: 'local' })
+  const found = folder === undefined ? [] : await checkFolder(folder, bundle?.spec.entrypoint)
+  const all = [
+    ...problems,
+    ...found.map(({ severity, file, problem }) => ({ severity, where: join(path, file), path: '', problem })),
+  ]
+  return { path, ok: !all.some(({ severity }) => severity === 'error'), problems: all }
+}
+
+function render(linted: Linted): string {
+  const { path, problems } = linted
+  const lines = problems.map(problem => `${toLine(formatSpecProblem(problem))}\n`)
+  const errors = errorsOf(linted).length
+  const summary = [
+    ...(errors === 0 ? ['can be used'] : [count(errors, 'error')]),
+    ...(problems.length === errors ? [] : [count(problems.length - errors, 'warning')]),
+  ]
+  return `${lines.join('')}${toLine(path)}: ${summary.join(', ')}\n`
+}
+
+function errorsOf({ problems }: Linted): readonly SpecProblem[] {
+  return problems.filter(({ severity }) => severity === 'error')
+}
+
+function count(number: number, what: string): string {
+  return `${number} ${what}${number === 1 ? '' : 's'}`
+}

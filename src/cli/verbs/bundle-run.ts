@@ -1,0 +1,200 @@
+import { join, resolve } from 'node:path'
+import { checkBundle } from '../../bundle/check-bundle.ts'
+import { hideParameters } from '../../bundle/hide-parameters.ts'
+import { formatSpecProblem } from '../../bundle/reading.ts'
+import { toOffering } from '../../bundle/to-offering.ts'
+import { parseDuration } from '../../domain/duration.ts'
+import { mergePatch } from '../../domain/merge-patch.ts'
+import { isJsonObject, type JsonObject } from '../../protocol/json.ts'
+import { type DevBundle, runDevAction, runFileName } from '../../server/bundles/dev/run.ts'
+import { readSecretFile } from '../../server/bundles/secrets.ts'
+import { chooseTask, type RunTask } from '../bundle/choose-task.ts'
+import { openRunFile, type RunFile } from '../bundle/run-file.ts'
+import { readSpecFile } from '../bundle/spec-file.ts'
+import { failure, wrongUsage } from '../cli-error.ts'
+import type { CliIo } from '../io.ts'
+import { type ParameterOptions, readJsonOption, readParameters } from '../parameters.ts'
+import { renderFields, renderJson, toFields } from '../render/fields.ts'
+import { renderText } from '../render/operation-log.ts'
+import { toLine } from '../render/printable.ts'
+import { present } from '../session.ts'
+
+export interface RunOptions extends ParameterOptions {
+  readonly action: 'provision' | 'update' | 'bind' | 'unbind' | 'deprovision'
+  readonly folder: string
+  readonly plan?: string
+  readonly instance: string
+  readonly binding: string
+  readonly context?: string
+  readonly secrets?: string
+  readonly image?: string
+  readonly network?: boolean
+  readonly timeout: string
+  readonly stateFile?: string
+  readonly showCredentials?: boolean
+  readonly output: 'json' | 'text'
+}
+
+/** The developer's loop: one action, as a broker would run it. */
+export async function runBundle(io: CliIo, options: RunOptions): Promise<void> {
+  const timeoutMs = readTimeout(options.timeout)
+  const secrets = options.secrets === undefined ? {} : await readSecrets(resolve(io.cwd, options.secrets))
+  const bundle = await loadBundle(io, options, secrets)
+  const file = await openRunFile(
+    options.stateFile === undefined ? join(bundle.folder, runFileName) : resolve(io.cwd, options.stateFile),
+  )
+  const task = await chooseTask(bundle.offering, file, {
+    ...options,
+    parameters: await readParameters(options, io.cwd),
+    context: options.context === undefined ? undefined : await readJsonOption('--context', options.context, io.cwd),
+  })
+  await file.change(options.instance, task.before)
+  const result = await perform(io, options, bundle, task, { secrets, timeoutMs })
+  await keep(file, options, task, result)
+  print(io, options, task, result)
+}
+
+type Result = Awaited<ReturnType<typeof runDevAction>>
+
+async function perform(
+  io: CliIo,
+  { action, network = false }: RunOptions,
+  bundle: DevBundle,
+  task: RunTask,
+  { secrets, timeoutMs }: { readonly secrets: JsonObject; readonly timeoutMs: number },
+): Promise<Result> {
+  const interrupt = new AbortController()
+  const stopListening = io.onInterrupt(() => interrupt.abort())
+  let last: string | undefined
+  try {
+    return await runDevAction(
+      bundle,
+      { network, timeoutMs, secrets, env: io.env },
+      {
+        ...task.driven,
+        clock: io.clock,
+        signal: interrupt.signal,
+        onProgress(text) {
+          if (text !== last) io.stderr.write(`${action}: ${toLine(text)}\n`)
+          last = text
+        },
+        onEnd({ log, verdict }) {
+          io.stderr.write(renderText(log))
+          if (verdict === 'not-implemented')
+            io.stderr.write(`${action}: the bundle does not implement it (exit code 8)\n`)
+        },
+      },
+    )
+  } catch (error) {
+    if (interrupt.signal.aborted)
+      throw failure({ what: `${action} was stopped`, why: 'interrupted', next: 'What it had begun may be left: look.' })
+    if (!(error instanceof Error) || !expected.has(error.name)) throw error
+    throw failure({ what: `${action} failed`, why: error.message, next: adviseAfter(error, action) })
+  } finally {
+    stopListening()
+  }
+}
+
+/** Known by their names: what the bundle failed with, what can not be run, and a runtime that does not answer. */
+const expected = new Set(['TerminalError', 'SandboxRefusedError', 'RuntimeUnavailableError', 'RegistryError'])
+
+function adviseAfter(error: Error, action: string): string {
+  if (error.name === 'RuntimeUnavailableError') return 'Start the container engine; DOCKER_HOST may name its socket.'
+  if (/network/.test(error.message)) return 'Run it with --network.'
+  if (error.name !== 'TerminalError') return 'Correct the bundle and run it again.'
+  return action === 'provision'
+    ? 'The log above says more. purser bundle run deprovision removes what is left.'
+    : 'The log above says more. Correct the bundle and run it again.'
+}
+
+async function keep(file: RunFile, { action, instance, binding }: RunOptions, task: RunTask, result: Result) {
+  const { bindings, ...before } = task.before
+  switch (action) {
+    case 'provision':
+    case 'update':
+      return file.change(instance, { ...task.after, state: result.state ?? before.state, bindings })
+    case 'deprovision':
+      return file.change(instance, undefined)
+    case 'bind': {
+      const bound = { parameters: task.driven.binding?.parameters ?? {}, state: result.state ?? {} }
+      const state = mergePatch(before.state, result.instanceState ?? {})
+      return file.change(instance, { ...before, state, bindings: { ...bindings, [binding]: bound } })
+    }
+    case 'unbind': {
+      const { [binding]: _, ...rest } = bindings
+      return file.change(instance, {
+        ...before,
+        state: mergePatch(before.state, result.instanceState ?? {}),
+        bindings: rest,
+      })
+    }
+  }
+}
+
+function print(io: CliIo, options: RunOptions, { driven }: RunTask, result: Result): void {
+  const { action, instance, showCredentials = false, output } = options
+  const kept = isJsonObject(result.state) ? result.state : {}
+  const credentials = action === 'bind' ? result.credentials : kept.credentials
+  const namesOf = (value: unknown) => {
+    const names = isJsonObject(value) ? Object.keys(value) : []
+    if (names.length === 0) return undefined
+    return output === 'json' ? names : names.join(', ')
+  }
+  const body = present({
+    action,
+    instance,
+    binding: driven.binding?.id,
+    plan: driven.plan.name,
+    dashboard_url: result.dashboardUrl,
+    state: namesOf(kept.state),
+    credentials: showCredentials && isJsonObject(credentials) ? credentials : namesOf(credentials),
+  })
+  io.stdout.write(output === 'json' ? renderJson(body) : renderFields(toFields(body)))
+}
+
+async function loadBundle(io: CliIo, { folder, image }: RunOptions, secrets: JsonObject): Promise<DevBundle> {
+  const found = await readSpecFile(folder, io.cwd)
+  if (found.folder === undefined)
+    throw wrongUsage({
+      what: `${folder} is no folder`,
+      why: 'a bundle is run from its folder',
+      next: 'Name the folder that bundle.yml is in.',
+    })
+  const { bundle, problems } = await checkBundle(found.text, { where: found.shown, registry: 'local' })
+  if (bundle === undefined)
+    throw failure({
+      what: `${found.shown} can not be used`,
+      why: problems
+        .filter(({ severity }) => severity === 'error')
+        .map(formatSpecProblem)
+        .join('; '),
+      next: 'purser bundle lint says the same, a line each.',
+    })
+  const { spec } = bundle
+  const offering = toOffering(hideParameters(spec, Object.keys(secrets)), { registry: 'local' })
+  return { spec, offering, source: found.text, folder: found.folder, ...(image === undefined ? {} : { image }) }
+}
+
+async function readSecrets(file: string): Promise<JsonObject> {
+  try {
+    return await readSecretFile(file)
+  } catch (error) {
+    throw wrongUsage({
+      what: '--secrets names a file that cannot be used',
+      why: error instanceof Error ? error.message : String(error),
+      next: 'Check the path; it is relative to the current folder.',
+    })
+  }
+}
+
+function readTimeout(text: string): number {
+  try {
+    return parseDuration(text)
+  } catch (error) {
+    throw wrongUsage({
+      what: '--timeout is not a duration',
+      why: error instanceof Error ? error.message : String(error),
+      next: 'Write a number and a unit, as in 90s, 10m or 2h.',
+    })
+  }
+}

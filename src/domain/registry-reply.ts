@@ -1,0 +1,92 @@
+import type { RegistryState } from './catalog-state.ts'
+import type { FoundBundle, Revision } from './revision.ts'
+
+/** What a spec leads to. */
+export type ParsedBundle = Pick<Revision, 'serviceId' | 'fullName' | 'bundleVersion' | 'offering'>
+
+/** A bundle that a registry listed, and what reading its spec gave. */
+export interface SeenBundle extends FoundBundle {
+  /** Absent where the spec can not be used: it does not parse, or its publication was refused. */
+  readonly parsed?: ParsedBundle
+  readonly problems?: readonly string[]
+}
+
+/** `complete`: what is not in it is gone. `partial`: something could not be read, so nothing is known to be gone. */
+export type RegistryReply =
+  | {
+      readonly kind: 'complete' | 'partial'
+      readonly found: readonly SeenBundle[]
+      readonly problems: readonly string[]
+    }
+  | { readonly kind: 'failed'; readonly problem: string }
+
+export interface ReconcileSettings {
+  /** Failures in a row after which the unused specs of a registry are retired. Absent: however many. */
+  readonly failureLimit?: number
+  /** The same after this long without an answer. */
+  readonly retireAfterMs: number
+}
+
+/** Why the unused specs of a failing registry are retired. */
+export type Lapse = 'failures' | 'silence'
+
+/** A registry's next row. A reply that is reconciled twice (the same `now`) is counted once. */
+export function nextRegistryState(
+  name: string,
+  previous: RegistryState | undefined,
+  reply: RegistryReply,
+  now: number,
+  settings: ReconcileSettings,
+): RegistryState {
+  if (reply.kind !== 'failed') {
+    const answered = { name, checkedAt: now, lastAnswerAt: now, failures: 0 }
+    return withProblems(reply.kind === 'partial' ? { ...answered, partial: true } : answered, problemsOf(reply))
+  }
+  const counted = previous !== undefined && previous.failures > 0 && previous.checkedAt === now
+  return {
+    name,
+    checkedAt: now,
+    ...(previous?.lastAnswerAt === undefined ? {} : { lastAnswerAt: previous.lastAnswerAt }),
+    ...(previous?.partial === undefined ? {} : { partial: previous.partial }),
+    failures: (previous?.failures ?? 0) + (counted ? 0 : 1),
+    silentSince: previous?.silentSince ?? silenceStart(previous?.lastAnswerAt, now, settings),
+    lastProblem: reply.problem,
+  }
+}
+
+export function lapseOf(state: RegistryState, now: number, settings: ReconcileSettings): Lapse | undefined {
+  if (state.failures === 0) return undefined
+  if (settings.failureLimit !== undefined && state.failures >= settings.failureLimit) return 'failures'
+  if (state.silentSince !== undefined && now - state.silentSince >= settings.retireAfterMs) return 'silence'
+  return undefined
+}
+
+/**
+ * Silence counts from the last answer. Where that is longer ago than the limit already at the first failure, nobody asked
+ * in between (the broker was down, say), and one failure must not empty the catalog: then it counts from here.
+ */
+function silenceStart(lastAnswerAt: number | undefined, now: number, settings: ReconcileSettings): number {
+  return lastAnswerAt !== undefined && now - lastAnswerAt < settings.retireAfterMs ? lastAnswerAt : now
+}
+
+const shownProblems = 20
+
+/** With what else could not be used of the last answer. */
+export function withProblems(state: RegistryState, more: readonly string[]): RegistryState {
+  if (more.length === 0) return state
+  const problems = [...(state.problems ?? []), ...more]
+  return {
+    ...state,
+    lastProblem: summary(problems[0] ?? '', problems.length),
+    problems: problems.slice(0, shownProblems),
+  }
+}
+
+function problemsOf({ found, problems }: Exclude<RegistryReply, { readonly kind: 'failed' }>): readonly string[] {
+  const ofBundles = found.flatMap(({ name, problems: own = [] }) => own.map(problem => `${name}: ${problem}`))
+  return [...problems, ...ofBundles.sort()]
+}
+
+function summary(first: string, count: number): string {
+  return count === 1 ? first : `${first} (and ${count - 1} more)`
+}

@@ -1,0 +1,217 @@
+import type { ActionContext } from '../../author/context.ts'
+import { sandboxLabels } from '../../domain/sandbox-labels.ts'
+import { TerminalError } from '../../engine/errors.ts'
+import type { Wait } from '../../engine/work.ts'
+import {
+  RuntimeUnavailableError,
+  type SandboxOutputs,
+  SandboxRefusedError,
+  type SandboxSpec,
+  type SandboxStatus,
+} from '../../sandbox.ts'
+import { limitsFor } from './limits.ts'
+import { look } from './look.ts'
+import { type Bundle, type BundleParts, type HostedRuntime, hostOf, storeNow } from './parts.ts'
+import { secretsIn } from './secrets.ts'
+import type { SavedSandbox } from './state.ts'
+import type { BundleTask } from './task.ts'
+import { judge, type SandboxVerdict } from './verdict.ts'
+
+/** One sandbox of an operation: the first, or another one because the bundle asked to be run again. */
+export interface Attempt {
+  readonly bundle: Bundle
+  readonly task: BundleTask<unknown>
+  readonly number: number
+  readonly name: string
+}
+
+/** What the ledger keeps of a sandbox that has ended. */
+export interface Collected {
+  readonly kind: 'collected'
+  readonly verdict: SandboxVerdict
+  readonly outputs: SandboxOutputs
+  readonly log: string
+}
+
+/** Its time to start was over before the runtime answered, and nothing can start under its name any more. */
+export interface NotStarted {
+  readonly kind: 'not-started'
+}
+
+/** One call to a runtime. */
+export const callSettings = { timeout: '30s' } as const
+/** The longest that one attempt to fetch an image may take. */
+export const pullTimeout = '15m'
+const pullSettings = { timeout: pullTimeout } as const
+
+/** How long after its place was chosen a sandbox may be started: what comes later could not be over in time. */
+const startWithinMs = 5 * 60_000
+/** What a sandbox may take to end after its time is over, and clocks may differ by. */
+const graceMs = 2 * 60_000
+
+const firstHoldMs = 10_000
+const laterHoldMs = 1_000
+const elsewhereMs = 5_000
+
+/** Starts the sandbox or attaches to it, waits for its end and collects what it left, each once. */
+export async function runAttempt(attempt: Attempt): Promise<Collected | NotStarted | Wait> {
+  const { bundle, task, number, name } = attempt
+  const { parts } = bundle
+  const { ctx } = task
+  const before = task.saved()
+  if (before?.name === name && before.ended !== undefined) return collect(attempt, undefined, { kind: 'absent' })
+  const sandbox = await place(attempt, before)
+  const hosted = hostOf(parts, sandbox)
+  if (hosted === undefined) {
+    const waiting = elsewhere(parts, ctx, sandbox)
+    if (waiting !== undefined) return waiting
+    throw new TerminalError(
+      `How the ${task.action} ended is not known: it ran on ${sandbox.host}, and nothing was heard from there.`,
+    )
+  }
+  let isNew = false
+  const started = await beginning(ctx, () =>
+    ctx.step(
+      `start ${number}`,
+      () => {
+        isNew = true
+        return start(attempt, hosted, sandbox)
+      },
+      callSettings,
+    ),
+  )
+  if (!started) return { kind: 'not-started' }
+  const looking = { ctx, clock: parts.clock, runtime: hosted.runtime, name, secrets: task.secrets }
+  const { status, progress } = await look(looking, isNew ? firstHoldMs : laterHoldMs)
+  if (status.kind === 'running') return ctx.wait('2s', progress ?? 'the bundle is at work')
+  if (status.kind !== 'unknown') return collect(attempt, hosted, status)
+  parts.observer.warn('a runtime does not answer', { sandbox: name, host: sandbox.host, reason: status.reason })
+  return ctx.wait('5s', 'what runs the bundle does not answer; asking again')
+}
+
+/** Waits for a sandbox on another machine: that may go on with it, and when its time is over it has ended. */
+export function elsewhere(parts: BundleParts, ctx: ActionContext, sandbox: SavedSandbox): Wait | undefined {
+  const left = sandbox.ended === undefined ? sandbox.until - storeNow(parts) : 0
+  return left > 0 ? ctx.wait(Math.min(left, elsewhereMs), `waiting for the sandbox on ${sandbox.host}`) : undefined
+}
+
+/** Where it will be is in the ledger before it can be there, for this operation and for those that come after it. */
+async function place({ bundle, task, number, name }: Attempt, before: SavedSandbox | undefined): Promise<SavedSandbox> {
+  const { parts, spec } = bundle
+  const { ctx, action } = task
+  if (before?.name !== name) await fetchProgram(bundle, ctx, number)
+  const placed = await ctx.step(`place ${number}`, (): SavedSandbox => {
+    const { runtime, host } = runtimeFor(bundle)
+    const { time } = limitsFor(spec, action, parts.limits)
+    const until = storeNow(parts) + startWithinMs + time + graceMs
+    return { name, attempt: number, host, runtime: runtime.type, until }
+  })
+  if (before?.name !== name) await ctx.saveState({ sandbox: { ...placed } })
+  return placed
+}
+
+/** A pull may take longer than any other call, and a sandbox has to start soon after it was placed. */
+async function fetchProgram(bundle: Bundle, ctx: ActionContext, number: number): Promise<void> {
+  const { runtime, host } = runtimeFor(bundle)
+  const { parts, revision } = bundle
+  await ctx.step(
+    `fetch ${number} on ${host}`,
+    async ({ signal }) => {
+      const program = await refusing(() => parts.programFor(revision))
+      if (program.kind === 'image') ctx.describe('fetching the image of the bundle')
+      await refusing(() => runtime.prepare(program, signal))
+    },
+    pullSettings,
+  )
+}
+
+/** Where nothing was started, nobody has to wait for it or remove it. */
+async function beginning(ctx: ActionContext, start: () => Promise<boolean>): Promise<boolean> {
+  try {
+    return await start()
+  } catch (error) {
+    if (error instanceof TerminalError && error.cause instanceof SandboxRefusedError)
+      await ctx.saveState({ sandbox: null })
+    throw error
+  }
+}
+
+/** False where it is too late to start it, and it never was. */
+async function start(
+  { bundle, task, name }: Attempt,
+  { runtime }: HostedRuntime,
+  sandbox: SavedSandbox,
+): Promise<boolean> {
+  const { parts, revision, spec } = bundle
+  const { ctx, action, bindingId } = task
+  const limits = limitsFor(spec, action, parts.limits)
+  if (storeNow(parts) > sandbox.until - graceMs - limits.time) {
+    const status = await runtime.status(name)
+    if (status.kind === 'unknown') throw new RuntimeUnavailableError(status.reason)
+    if (status.kind !== 'absent') return true
+    await runtime.remove(name)
+    return false
+  }
+  const wanted: SandboxSpec = {
+    name,
+    labels: {
+      [sandboxLabels.broker]: parts.brokerLabel,
+      [sandboxLabels.operation]: ctx.operation.id,
+      [sandboxLabels.instance]: ctx.instance.id,
+      ...(bindingId === undefined ? {} : { [sandboxLabels.binding]: bindingId }),
+    },
+    program: await refusing(() => parts.programFor(revision)),
+    inputs: task.inputs(),
+    limits,
+    network: parts.network,
+  }
+  await refusing(() => runtime.start(wanted))
+  return true
+}
+
+/**
+ * What the sandbox left, judged, and kept in the ledger. It is read twice where it holds credentials: those are cut out of
+ * what people may read as well.
+ */
+function collect(
+  { task, number, name }: Attempt,
+  hosted: HostedRuntime | undefined,
+  status: Exclude<SandboxStatus, { readonly kind: 'running' | 'unknown' }>,
+): Promise<Collected> {
+  const collected = async (): Promise<Collected> => {
+    if (status.kind === 'absent' || hosted === undefined) {
+      const outputs: SandboxOutputs = { problems: [] }
+      const lost = { kind: 'lost', reason: 'somebody has removed its sandbox' } as const
+      return { kind: 'collected', verdict: judge(lost, outputs), outputs, log: '' }
+    }
+    const { runtime } = hosted
+    const first = await runtime.collect(name, task.secrets)
+    const made = secretsIn(first.outputs.credentials)
+    const { outputs, log } = made.length === 0 ? first : await runtime.collect(name, [...task.secrets, ...made])
+    return { kind: 'collected', verdict: judge(status, outputs), outputs, log }
+  }
+  return task.ctx.step(`collect ${number}`, collected, callSettings)
+}
+
+function runtimeFor({ parts, revision }: Bundle): HostedRuntime {
+  try {
+    return parts.runtimeFor(revision)
+  } catch (error) {
+    throw refusal(error)
+  }
+}
+
+async function refusing<T>(call: () => Promise<T>): Promise<T> {
+  try {
+    return await call()
+  } catch (error) {
+    throw refusal(error)
+  }
+}
+
+/** What was refused will be refused again. */
+function refusal(error: unknown): unknown {
+  return error instanceof SandboxRefusedError
+    ? new TerminalError(`The bundle can not be run: ${error.message}.`, { cause: error })
+    : error
+}

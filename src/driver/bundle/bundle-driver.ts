@@ -1,0 +1,49 @@
+import type { Service } from '../../author/define-service.ts'
+import { defineService } from '../../author/define-service.ts'
+import { formatSpecProblem } from '../../bundle/reading.ts'
+import { parseBundleSpec } from '../../bundle/spec.ts'
+import type { Revision } from '../../domain/revision.ts'
+import { isBindable } from '../../protocol/catalog.ts'
+import { isJsonObject, type JsonObject } from '../../protocol/json.ts'
+import { bind, deprovision, provision, unbind, update } from './actions.ts'
+import { pullTimeout } from './attempt.ts'
+import { actionSettings } from './limits.ts'
+import type { Bundle, BundleParts } from './parts.ts'
+import { omitNamed, sensitiveNamesOf } from './secrets.ts'
+
+/**
+ * Makes a service of a revision: its actions run the bundle's in sandboxes. Like any other service it stands on the
+ * author's API alone, so that all that is promised to authors is promised to bundles. Throws where the spec of the
+ * revision can not be read.
+ */
+export function createBundleDriver(parts: BundleParts): (revision: Revision) => Service {
+  return revision => {
+    const { spec, problems } = parseBundleSpec(revision.source, revision.fullName)
+    if (spec === undefined)
+      throw new Error(`${revision.fullName} can not be run: ${problems.map(formatSpecProblem).join('; ')}`)
+    return createBundleService({ parts, revision, spec, sensitive: sensitiveNamesOf(spec) })
+  }
+}
+
+function createBundleService(bundle: Bundle): Service {
+  const { spec, sensitive } = bundle
+  const { offering } = bundle.revision
+  const bindable = offering.plans.some(plan => isBindable(offering, plan))
+  return defineService<undefined, undefined, JsonObject, JsonObject, JsonObject>({
+    ...offering,
+    callTimeout: pullTimeout,
+    actions: actionSettings(spec),
+    ...(spec.alpha.dashboardRedirect === true ? {} : { dashboard: false }),
+    provision: ctx => provision(bundle, ctx),
+    update: ctx => update(bundle, ctx),
+    deprovision: ctx => deprovision(bundle, ctx),
+    ...(bindable ? { bind: ctx => bind(bundle, ctx), unbind: ctx => unbind(bundle, ctx) } : {}),
+    fetchInstance: ({ body }) => withoutSecrets(body, sensitive.parameters),
+    fetchBinding: ({ body }) => withoutSecrets(body, sensitive.bindParameters),
+  })
+}
+
+/** A sensitive parameter is shown nowhere, not even to who gave it. */
+function withoutSecrets(body: JsonObject, names: ReadonlySet<string>): JsonObject {
+  return isJsonObject(body.parameters) ? { ...body, parameters: omitNamed(body.parameters, names) } : body
+}

@@ -1,0 +1,121 @@
+import type { ActionContext, BindingInfo, UpdateContext } from '../../author/context.ts'
+import type { BundleAction } from '../../bundle/actions.ts'
+import type { Revision } from '../../domain/revision.ts'
+import type { Json, JsonObject } from '../../protocol/json.ts'
+import { isJsonObject } from '../../protocol/json.ts'
+import { pickNamed, type SensitiveNames, secretsIn } from './secrets.ts'
+import type { BundleState } from './state.ts'
+
+/** All that an action is told. */
+export interface ActionFacts {
+  readonly ctx: ActionContext
+  readonly action: BundleAction
+  readonly revision: Revision
+  /** The instance's, as its parameters are. */
+  readonly state: BundleState
+  readonly parameters: JsonObject
+  readonly binding?: BindingFacts
+  readonly previous?: UpdateContext<JsonObject, JsonObject>['previous']
+  /** The operator's. */
+  readonly secrets: JsonObject
+}
+
+export interface BindingFacts {
+  readonly info: BindingInfo
+  readonly state: BundleState
+  /** Absent in an unbind. */
+  readonly parameters?: JsonObject
+}
+
+/** Everything in the facts that nobody may read in a log, a message or a description. */
+export function secretsOf(facts: ActionFacts, sensitive: SensitiveNames): readonly string[] {
+  const { parameters, binding, previous, state, secrets } = facts
+  const secret: readonly Json[] = [
+    secrets,
+    pickNamed(parameters, sensitive.parameters),
+    pickNamed(previous?.parameters ?? {}, sensitive.parameters),
+    pickNamed(binding?.parameters ?? {}, sensitive.bindParameters),
+    state.credentials ?? {},
+    binding?.state.credentials ?? {},
+  ]
+  return [...new Set(secret.flatMap(secretsIn))]
+}
+
+/**
+ * The variables that bundles of the Automation Broker read, by action. What is the broker's own wins over the operator's
+ * secrets, and those over the user's parameters.
+ */
+export function toExtraVars(facts: ActionFacts): JsonObject {
+  const { ctx, action, revision, binding, parameters, secrets } = facts
+  const { namespace, platform } = contextOf(facts)
+  const given = binding === undefined ? parameters : (binding.parameters ?? {})
+  return {
+    ...given,
+    ...secrets,
+    namespace: text(namespace),
+    cluster: text(platform),
+    _apb_plan_id: ctx.plan.name,
+    _apb_service_class_id: revision.serviceId,
+    _apb_service_instance_id: ctx.instance.id,
+    _apb_last_requesting_user: userOf(ctx.identity),
+    _apb_bundle_version: revision.bundleVersion ?? '',
+    ...(binding === undefined ? {} : { _apb_service_binding_id: binding.info.id }),
+    // Playbooks break where it is not defined.
+    ...(action === 'provision' ? {} : { _apb_provision_creds: facts.state.credentials ?? {} }),
+    ...(action === 'unbind' ? { _apb_bind_creds: binding?.state.credentials ?? {}, provision_params: parameters } : {}),
+    ...previousVars(facts),
+  }
+}
+
+/** `$BUNDLE_INPUT`. */
+export function toInput(facts: ActionFacts): JsonObject {
+  const { ctx, action, revision, binding, parameters, state, secrets } = facts
+  return {
+    action,
+    operation: ctx.operation.id,
+    instance: { id: ctx.instance.id },
+    ...(binding === undefined ? {} : { binding: { id: binding.info.id, appGuid: binding.info.appGuid } }),
+    service: { id: revision.serviceId, name: revision.fullName },
+    plan: { id: ctx.plan.id, name: ctx.plan.name },
+    parameters,
+    ...(binding?.parameters === undefined ? {} : { bindParameters: binding.parameters }),
+    context: contextOf(facts),
+    user: userOf(ctx.identity),
+    credentials: { provision: state.credentials, bind: binding?.state.credentials },
+    ...previousInput(facts),
+    bundleVersion: revision.bundleVersion,
+    secrets,
+  }
+}
+
+function previousVars(facts: ActionFacts): JsonObject {
+  const { previous } = facts
+  if (previous === undefined) return {}
+  return { _apb_previous_plan_id: planName(facts, previous.planId), _apb_previous_parameters: previous.parameters }
+}
+
+function previousInput(facts: ActionFacts): JsonObject {
+  const { previous } = facts
+  if (previous === undefined) return {}
+  const { planId, parameters, maintenanceVersion } = previous
+  const plan = { id: planId, name: planName(facts, planId) }
+  return { previous: { plan, parameters, bundleVersion: maintenanceVersion } }
+}
+
+function planName({ revision }: ActionFacts, planId: string): string {
+  return revision.offering.plans.find(({ id }) => id === planId)?.name ?? planId
+}
+
+function contextOf({ ctx, binding }: ActionFacts): JsonObject {
+  return { ...ctx.instance.context, ...binding?.info.context }
+}
+
+/** As the platform named who asked; the user's name where it gave one. */
+function userOf(identity: JsonObject | undefined): string {
+  const user = isJsonObject(identity?.user) ? identity.user : {}
+  return text(user.username) || text(user.uid) || text(user.user_id)
+}
+
+function text(value: Json | undefined): string {
+  return typeof value === 'string' ? value : ''
+}

@@ -1,0 +1,46 @@
+import type { ActionSettings } from '../../author/define-service.ts'
+import { type BundleAction, bundleActions } from '../../bundle/actions.ts'
+import type { BundleAsync, BundleSpec } from '../../bundle/spec.ts'
+import type { AsyncMode } from '../../domain/intent.ts'
+import type { SandboxLimits } from '../../sandbox.ts'
+
+/** What an operation takes besides the bundle's own time: to fetch an image, to wait for its turn, to clean up. */
+const roomMs = 5 * 60_000
+
+const modes: Readonly<Record<BundleAsync, AsyncMode>> = {
+  optional: 'auto',
+  required: 'always',
+  unsupported: 'never',
+}
+
+/** The bundle says what it needs, the operator what it gets at most. */
+export function limitsFor(
+  { timeouts, resources }: BundleSpec,
+  action: BundleAction,
+  most: SandboxLimits,
+): SandboxLimits {
+  const { memory, cpu, output } = resources[action] ?? {}
+  return {
+    time: timeouts[action] ?? most.time,
+    ...lesser('memory', memory, most.memory),
+    ...lesser('cpu', cpu, most.cpu),
+    ...lesser('output', output, most.output),
+    ...lesser('processes', undefined, most.processes),
+  }
+}
+
+export function actionSettings({ async, timeouts }: BundleSpec): Readonly<Record<BundleAction, ActionSettings>> {
+  const settings = (action: BundleAction): ActionSettings => {
+    const timeout = timeouts[action]
+    return { async: modes[async], ...(timeout === undefined ? {} : { timeout: timeout + roomMs }) }
+  }
+  return Object.fromEntries(bundleActions.map(action => [action, settings(action)])) as Record<
+    BundleAction,
+    ActionSettings
+  >
+}
+
+function lesser<K extends string>(key: K, wanted: number | undefined, most: number | undefined): { [P in K]?: number } {
+  const given = [wanted, most].filter(value => value !== undefined)
+  return given.length === 0 ? {} : ({ [key]: Math.min(...given) } as { [P in K]?: number })
+}

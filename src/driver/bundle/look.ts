@@ -1,0 +1,70 @@
+import type { ActionContext } from '../../author/context.ts'
+import type { Clock } from '../../clock.ts'
+import { callWithDeadline } from '../../engine/call.ts'
+import { messageOf } from '../../engine/errors.ts'
+import type { Runtime, SandboxStatus } from '../../sandbox.ts'
+
+export interface Looking {
+  readonly ctx: ActionContext
+  readonly clock: Clock
+  readonly runtime: Runtime
+  readonly name: string
+  readonly secrets: readonly string[]
+}
+
+export interface Seen {
+  readonly status: SandboxStatus
+  /** What it said last about how far it is. */
+  readonly progress?: string
+}
+
+/** Progress is asked for this often while a worker is held. */
+const sliceMs = 1_000
+/** A runtime that does not answer for so long after the time that it was given is one that does not answer. */
+const patienceMs = 20_000
+
+/** Holds the worker until the sandbox has ended, or for `holdMs`; what it says about its progress is shown meanwhile. */
+export async function look(looking: Looking, holdMs: number): Promise<Seen> {
+  const { ctx, clock } = looking
+  const end = clock.now() + holdMs
+  let shown: string | undefined
+  for (;;) {
+    const status = await waitFor(looking, Math.min(sliceMs, end - clock.now()))
+    ctx.signal.throwIfAborted()
+    if (status.kind !== 'running') return { status }
+    const progress = await progressOf(looking)
+    if (clock.now() >= end) return { status, ...(progress === undefined ? {} : { progress }) }
+    if (progress !== undefined && progress !== shown) ctx.describe(progress)
+    shown = progress
+  }
+}
+
+async function waitFor(looking: Looking, ms: number): Promise<SandboxStatus> {
+  const { clock, runtime, name } = looking
+  const enough = new AbortController()
+  const cancel = clock.after(Math.max(0, ms), () => enough.abort())
+  try {
+    return await answered(looking, ms + patienceMs, signal =>
+      runtime.wait(name, AbortSignal.any([signal, enough.signal])),
+    )
+  } catch (error) {
+    return { kind: 'unknown', reason: messageOf(error) }
+  } finally {
+    cancel()
+  }
+}
+
+/** Nothing depends on it. */
+async function progressOf(looking: Looking): Promise<string | undefined> {
+  const { runtime, name, secrets } = looking
+  try {
+    return await answered(looking, patienceMs, () => runtime.progress(name, secrets))
+  } catch {
+    return undefined
+  }
+}
+
+function answered<T>({ ctx, clock }: Looking, timeoutMs: number, ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const call = { fence: ctx.operation.fence, key: ctx.operation.id }
+  return callWithDeadline(({ signal }) => ask(signal), call, { timeoutMs, signal: ctx.signal, clock })
+}

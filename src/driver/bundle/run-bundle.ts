@@ -1,0 +1,123 @@
+import { TerminalError } from '../../engine/errors.ts'
+import { isWait, type Wait } from '../../engine/work.ts'
+import { type Attempt, type Collected, callSettings, elsewhere, runAttempt } from './attempt.ts'
+import { type Bundle, hostOf, storeNow } from './parts.ts'
+import { belongsTo, sandboxName } from './sandbox-name.ts'
+import type { SavedSandbox } from './state.ts'
+import type { BundleTask } from './task.ts'
+
+const firstBackOffMs = 1_000
+const longestBackOffMs = 5 * 60_000
+/** What can not be removed now is found by the next sweep: it must not keep the operation from ending. */
+const removal = { ...callSettings, retry: { attempts: 5 } }
+
+/**
+ * Runs the bundle's action once, whatever happens to this process: the name of its sandbox is in the ledger before it
+ * starts, and starting means attaching where it runs already. Only a bundle that asks for it is run again.
+ */
+export async function runBundle<Result>(bundle: Bundle, task: BundleTask<Result>): Promise<Result | Wait> {
+  const waiting = await clearLeftovers(bundle, task)
+  if (waiting !== undefined) return waiting
+  for (let number = firstNumber(task); ; number += 1) {
+    const attempt: Attempt = { bundle, task, number, name: sandboxName(task.ctx.operation.id, task.bindingId, number) }
+    const collected = await runAttempt(attempt)
+    if (isWait(collected)) return collected
+    if (collected.kind === 'not-started') continue
+    if (collected.verdict.kind !== 'try-again') return finish(attempt, task, collected)
+    const later = await again(attempt, collected.verdict.message)
+    if (later !== undefined) return later
+  }
+}
+
+/** What earlier operations left ends before this one begins. Where nobody here can end it, its time has to pass. */
+async function clearLeftovers({ parts }: Bundle, task: BundleTask<unknown>): Promise<Wait | undefined> {
+  const { ctx, beside } = task
+  const before = task.saved()
+  const left: readonly (readonly [string, SavedSandbox | undefined])[] = [
+    ['clear', before],
+    // One that failed is kept for the instance's next action.
+    ['clear instance', beside?.ended === undefined ? beside : undefined],
+  ]
+  for (const [step, sandbox] of left) {
+    if (sandbox === undefined || belongsTo(ctx.operation.id, sandbox.name)) continue
+    const hosted = hostOf(parts, sandbox)
+    if (hosted !== undefined) await ctx.step(step, () => hosted.runtime.remove(sandbox.name), callSettings)
+    else {
+      const waiting = elsewhere(parts, ctx, sandbox)
+      if (waiting !== undefined) return waiting
+    }
+  }
+  return undefined
+}
+
+/** Attempts that were judged need not be gone through again. */
+function firstNumber({ ctx, saved }: BundleTask<unknown>): number {
+  const own = saved()
+  if (own === undefined || !belongsTo(ctx.operation.id, own.name)) return 1
+  return own.ended === 'again' ? own.attempt + 1 : own.attempt
+}
+
+async function again(attempt: Attempt, message: string): Promise<Wait | undefined> {
+  const { bundle, task, number } = attempt
+  const { ctx } = task
+  const now = () => storeNow(bundle.parts)
+  await remove(attempt)
+  const due = await ctx.step(
+    `again ${number}`,
+    () => now() + Math.min(longestBackOffMs, firstBackOffMs * 2 ** Math.min(number - 1, 20)),
+  )
+  await markEnded(task, 'again')
+  return due > now() ? ctx.wait(due - now(), message) : undefined
+}
+
+async function finish<Result>(attempt: Attempt, task: BundleTask<Result>, collected: Collected): Promise<Result> {
+  const { ctx } = task
+  const { parts } = attempt.bundle
+  const result = conclude(task, collected)
+  if (result instanceof TerminalError) {
+    if (!parts.keepOnError) await remove(attempt)
+    await markEnded(task, 'failed')
+    throw result
+  }
+  await remove(attempt)
+  const { message, progress } = collected.outputs
+  const last = message ?? progress
+  if (last !== undefined) ctx.describe(last)
+  return result.value
+}
+
+function conclude<Result>(
+  { action, conclude }: BundleTask<Result>,
+  { verdict, outputs }: Collected,
+): { readonly value: Result } | TerminalError {
+  if (verdict.kind === 'failed') return new TerminalError(verdict.message)
+  const missing = verdict.kind === 'not-implemented'
+  // A bundle may leave it to its provision to make credentials.
+  if (missing && action !== 'bind' && action !== 'unbind')
+    return new TerminalError(`The bundle has no ${action}.`, action === 'update' ? { updateRepeatable: false } : {})
+  try {
+    return { value: conclude(missing ? { problems: [] } : outputs) }
+  } catch (error) {
+    if (error instanceof TerminalError) return error
+    throw error
+  }
+}
+
+/** Another process that goes on with this operation, or comes after it, need not wait for that sandbox any more. */
+async function markEnded({ ctx, saved }: BundleTask<unknown>, ended: 'failed' | 'again'): Promise<void> {
+  const sandbox = saved()
+  if (sandbox !== undefined && sandbox.ended !== ended) await ctx.saveState({ sandbox: { ...sandbox, ended } })
+}
+
+async function remove({ bundle, task, number, name }: Attempt): Promise<void> {
+  const { parts } = bundle
+  const saved = task.saved()
+  const hosted = saved === undefined ? undefined : hostOf(parts, saved)
+  if (hosted === undefined) return
+  try {
+    await task.ctx.step(`remove ${number}`, () => hosted.runtime.remove(name), removal)
+  } catch (error) {
+    if (!(error instanceof TerminalError)) throw error
+    parts.observer.warn('a sandbox could not be removed', { sandbox: name, operation: task.ctx.operation.id })
+  }
+}

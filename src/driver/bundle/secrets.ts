@@ -1,0 +1,32 @@
+import { sensitiveNames } from '../../bundle/sensitive.ts'
+import type { BundleSpec } from '../../bundle/spec.ts'
+import type { Json, JsonObject } from '../../protocol/json.ts'
+
+/** The names of all parameters that are secret in some plan: an instance may have moved from one to another. */
+export interface SensitiveNames {
+  readonly parameters: ReadonlySet<string>
+  readonly bindParameters: ReadonlySet<string>
+}
+
+export function sensitiveNamesOf({ plans }: BundleSpec): SensitiveNames {
+  return {
+    parameters: new Set(plans.flatMap(plan => sensitiveNames(plan.parameters))),
+    bindParameters: new Set(plans.flatMap(plan => sensitiveNames(plan.bindParameters))),
+  }
+}
+
+/** Every text in a value, and every number that is long enough to be recognised. */
+export function secretsIn(value: Json | undefined): readonly string[] {
+  if (typeof value === 'string') return [value]
+  if (typeof value === 'number') return Math.abs(value) >= 1000 ? [String(value)] : []
+  if (typeof value !== 'object' || value === null) return []
+  return Object.values(value).flatMap(secretsIn)
+}
+
+export function pickNamed(parameters: JsonObject, names: ReadonlySet<string>): JsonObject {
+  return Object.fromEntries(Object.entries(parameters).filter(([name]) => names.has(name)))
+}
+
+export function omitNamed(parameters: JsonObject, names: ReadonlySet<string>): JsonObject {
+  return Object.fromEntries(Object.entries(parameters).filter(([name]) => !names.has(name)))
+}

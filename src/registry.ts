@@ -1,0 +1,30 @@
+import type { FoundBundle } from './domain/revision.ts'
+
+export type FoundSpec = FoundBundle
+
+/**
+ * `complete`: all that there is, so what is missing is gone. `partial`: something could not be read, and `problems` names
+ * it. `failed`: it could not be listed; nothing is known. Only a complete answer says that anything is gone. A complete
+ * answer may have problems too: what they are about is known to be of no use.
+ */
+export type RegistryAnswer =
+  | {
+      readonly kind: 'complete' | 'partial'
+      readonly found: readonly FoundSpec[]
+      readonly problems: readonly string[]
+    }
+  | { readonly kind: 'failed'; readonly problem: string }
+
+/** A place that bundles come from. */
+export interface Registry {
+  readonly name: string
+  readonly type: string
+  /** Asks afresh each time, and does not reject: whatever goes wrong is in the answer, without any credentials. */
+  list(signal: AbortSignal): Promise<RegistryAnswer>
+}
+
+/** Where credentials are kept that a registry only names, such as the Secrets of a Kubernetes namespace. */
+export interface SecretReader {
+  /** The entries of a secret; undefined where there is none of this name. */
+  read(name: string, signal: AbortSignal): Promise<Readonly<Record<string, string>> | undefined>
+}

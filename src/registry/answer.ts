@@ -1,0 +1,61 @@
+import type { FoundSpec, RegistryAnswer } from '../registry.ts'
+import { messageOf } from './registry-error.ts'
+
+/** `undefined`: it is no bundle, which is no problem. A note is about something that is known not to be there. */
+export type Seen = { readonly found: FoundSpec } | { readonly note: string } | undefined
+
+/** At once, and no more: a registry is shared by many. */
+const atOnce = 8
+
+/** Reads each of the names, a few at once. One that can not be read makes the answer partial. */
+export async function readEach(
+  names: readonly string[],
+  read: (name: string) => Promise<Seen>,
+  signal: AbortSignal,
+): Promise<RegistryAnswer> {
+  const results = new Map<string, Seen | { readonly problem: string }>()
+  const waiting = [...new Set(names)]
+  const work = waiting.values()
+  await Promise.all(
+    Array.from({ length: Math.min(atOnce, waiting.length) }, async () => {
+      for (const name of work) {
+        if (signal.aborted) return
+        try {
+          results.set(name, await read(name))
+        } catch (error) {
+          results.set(name, { problem: `${name}: ${messageOf(error)}` })
+        }
+      }
+    }),
+  )
+  if (signal.aborted) return stopped
+  return gather(waiting.map(name => results.get(name)))
+}
+
+export function gather(results: readonly (Seen | { readonly problem: string })[]): RegistryAnswer {
+  const found: FoundSpec[] = []
+  const problems: string[] = []
+  let partial = false
+  for (const result of results) {
+    if (result === undefined) continue
+    if ('found' in result) found.push(result.found)
+    else if ('note' in result) problems.push(result.note)
+    else {
+      problems.push(result.problem)
+      partial = true
+    }
+  }
+  return { kind: partial ? 'partial' : 'complete', found, problems }
+}
+
+/** Whatever is thrown is an answer too: nothing is known. */
+export async function answerOf(signal: AbortSignal, list: () => Promise<RegistryAnswer>): Promise<RegistryAnswer> {
+  if (signal.aborted) return stopped
+  try {
+    return await list()
+  } catch (error) {
+    return signal.aborted ? stopped : { kind: 'failed', problem: messageOf(error) }
+  }
+}
+
+const stopped: RegistryAnswer = { kind: 'failed', problem: 'it was stopped before it had answered' }

@@ -1,0 +1,63 @@
+import { readFile } from 'node:fs/promises'
+import { asText } from '../bundle/reading.ts'
+import { readSource } from '../bundle/source.ts'
+import type { SecretReader } from '../registry.ts'
+import { RegistryError } from './registry-error.ts'
+import type { Credentials, RegistryAuth } from './settings.ts'
+
+/** Read anew for each answer, so that credentials that were changed are used at once. */
+export async function readCredentials(
+  auth: RegistryAuth,
+  secrets: SecretReader | undefined,
+  signal: AbortSignal,
+): Promise<Credentials> {
+  switch (auth.kind) {
+    case 'none':
+      return {}
+    case 'inline': {
+      const { kind: _, ...credentials } = auth
+      return credentials
+    }
+    case 'file':
+      return fromFile(auth.path)
+    case 'secret':
+      return fromSecret(auth.name, secrets, signal)
+  }
+}
+
+async function fromFile(path: string): Promise<Credentials> {
+  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw new RegistryError(`the file of credentials ${path} can not be read (${error.code}); correct auth_name`)
+  })
+  const source = readSource(text)
+  // What is wrong with the text is not told: the text is a secret.
+  if (!source.ok) throw new RegistryError(`the file of credentials ${path} is no valid YAML; ${expected}`)
+  const { root, child } = source
+  const entry = (key: string) => {
+    const item = child(root, key)
+    return item === undefined ? undefined : asText(item)
+  }
+  return pick(entry, `the file of credentials ${path}`)
+}
+
+async function fromSecret(name: string, secrets: SecretReader | undefined, signal: AbortSignal): Promise<Credentials> {
+  if (secrets === undefined)
+    throw new RegistryError(
+      `auth_type is secret, and there is nowhere to read the secret "${name}" from; use auth_type file or config`,
+    )
+  const entries = await secrets.read(name, signal)
+  if (entries === undefined) throw new RegistryError(`there is no secret "${name}"; create it, or correct auth_name`)
+  return pick(key => (Object.hasOwn(entries, key) ? entries[key] : undefined), `the secret "${name}"`)
+}
+
+const expected = 'write username and password, or token'
+
+function pick(entry: (key: string) => string | undefined, what: string): Credentials {
+  const [username, password, token] = [entry('username'), entry('password'), entry('token')]
+  if (token === undefined && (username === undefined || password === undefined))
+    throw new RegistryError(`${what} has no credentials; ${expected}`)
+  return {
+    ...(username === undefined || password === undefined ? {} : { username, password }),
+    ...(token === undefined ? {} : { token }),
+  }
+}

@@ -1,0 +1,54 @@
+import { readdir, realpath, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Registry, RegistryAnswer } from '../registry.ts'
+import { answerOf, readEach, type Seen } from './answer.ts'
+import { createFilter } from './filter.ts'
+import { hashFolder, isInside } from './hash-folder.ts'
+import { messageOf, RegistryError } from './registry-error.ts'
+import type { RegistrySettings } from './settings.ts'
+
+/** The first one that is there is the spec. */
+const specFiles = ['bundle.yml', 'apb.yml'] as const
+
+/** A folder whose sub-folders are bundles. */
+export function createDirectoryRegistry(settings: RegistrySettings & { readonly path: string }): Registry {
+  const passes = createFilter(settings)
+  const root = settings.path
+
+  const list = async (signal: AbortSignal): Promise<RegistryAnswer> => {
+    const real = await realpath(root).catch(unreadable)
+    const entries = await readdir(real, { withFileTypes: true }).catch(unreadable)
+    const names = entries
+      .filter(entry => entry.isDirectory() || entry.isSymbolicLink())
+      .map(({ name }) => name)
+      .filter(name => !name.startsWith('.') && passes(name))
+    return readEach(names.toSorted(), name => readBundle(real, name, signal), signal)
+  }
+
+  const unreadable = (error: NodeJS.ErrnoException): never => {
+    throw new RegistryError(`the folder ${root} can not be read (${error.code}); create it, or correct the path`)
+  }
+
+  const readBundle = async (real: string, name: string, signal: AbortSignal): Promise<Seen> => {
+    try {
+      const folder = await realpath(join(real, name))
+      if (!isInside(real, folder))
+        throw new RegistryError('it is a link that leads out of the registry; copy the folder')
+      if (!(await stat(folder)).isDirectory() || !(await hasSpec(folder))) return undefined
+      const { digest, kept } = await hashFolder(folder, specFiles, signal)
+      const spec = specFiles.flatMap(file => kept.get(file) ?? [])[0]
+      if (spec === undefined)
+        throw new RegistryError(`its ${specFiles.join(' or ')} is no plain file; put the file there`)
+      return { found: { name, image: folder, tag: '', digest, source: spec.toString('utf8'), runtime: 2 } }
+    } catch (error) {
+      throw error instanceof RegistryError ? error : new RegistryError(`it can not be read (${messageOf(error)})`)
+    }
+  }
+
+  return { name: settings.name, type: settings.type, list: signal => answerOf(signal, () => list(signal)) }
+}
+
+async function hasSpec(folder: string): Promise<boolean> {
+  const names = await readdir(folder)
+  return specFiles.some(file => names.includes(file))
+}

@@ -1,0 +1,94 @@
+import { isJsonObject } from '../protocol/json.ts'
+import type { Registry, RegistryAnswer } from '../registry.ts'
+import { answerOf, readEach } from './answer.ts'
+import { readCredentials } from './credentials.ts'
+import { createFilter } from './filter.ts'
+import { createOciClient } from './oci/client.ts'
+import { readImage } from './oci/read-image.ts'
+import type { RegistryParts } from './parts.ts'
+import { RegistryError } from './registry-error.ts'
+import { type Credentials, type RegistrySettings, tagOf } from './settings.ts'
+import { jsonOf, type WebClient, withWebClient } from './web/client.ts'
+import { nextPage, readPages } from './web/next-page.ts'
+import { showUrl } from './web/send.ts'
+
+/** Where Docker Hub is. */
+export interface HubServers {
+  /** Knows which repositories an organisation has. */
+  readonly hub: string
+  /** Has their images. */
+  readonly registry: string
+}
+
+const dockerHub: HubServers = { hub: 'https://hub.docker.com', registry: 'https://registry-1.docker.io' }
+const maxPage = 4 * 1024 * 1024
+
+/** The repositories of one organisation on Docker Hub. */
+export function createDockerHubRegistry(
+  settings: RegistrySettings,
+  parts: RegistryParts,
+  servers: HubServers = dockerHub,
+): Registry {
+  const { name, type, org, tag, auth } = settings
+  const passes = createFilter(settings)
+  const images = settings.images.map(image => (image.includes('/') ? image : `${org ?? 'library'}/${image}`))
+
+  const list = async (signal: AbortSignal): Promise<RegistryAnswer> => {
+    const credentials = await readCredentials(auth, parts.secrets, signal)
+    return withWebClient(settings, parts, signal, async web => {
+      const listed = org === undefined ? [] : await listOrganisation(web, servers.hub, org, credentials)
+      const client = createOciClient(new URL(servers.registry), credentials, { web, clock: parts.clock })
+      return readEach(
+        [...listed, ...images].filter(passes),
+        repository =>
+          readImage(client, {
+            repository,
+            tag: tagOf(tag, repository),
+            image: `docker.io/${repository}`,
+            named: images.includes(repository),
+          }),
+        signal,
+      )
+    })
+  }
+
+  return { name, type, list: signal => answerOf(signal, () => list(signal)) }
+}
+
+async function listOrganisation(
+  web: WebClient,
+  hub: string,
+  org: string,
+  credentials: Credentials,
+): Promise<readonly string[]> {
+  const headers = await logIn(web, hub, credentials)
+  const first = new URL(`/v2/repositories/${encodeURIComponent(org)}/?page_size=100`, hub)
+  return readPages(first, async url => {
+    const page = jsonOf(await web.get(url, { headers, limit: maxPage }), url)
+    const results = isJsonObject(page) ? page.results : undefined
+    if (!isJsonObject(page) || !Array.isArray(results))
+      throw new RegistryError(`${showUrl(url)}: the reply is no list of repositories`)
+    const items = results.flatMap(one =>
+      isJsonObject(one) && typeof one.name === 'string' ? `${org}/${one.name}` : [],
+    )
+    return { items, next: typeof page.next === 'string' ? nextPage(page.next, url) : undefined }
+  })
+}
+
+/** Without a user, what is public is listed. */
+async function logIn(
+  web: WebClient,
+  hub: string,
+  { username, password }: Credentials,
+): Promise<Readonly<Record<string, string>>> {
+  if (username === undefined) return {}
+  const url = new URL('/v2/users/login/', hub)
+  const body = JSON.stringify({ username, password })
+  const reply = await web.post(url, body, { headers: { 'content-type': 'application/json' }, limit: 256 * 1024 })
+  if (reply.status === 401) throw new RegistryError(`${showUrl(url)}: Docker Hub refuses the credentials; correct them`)
+  const content = jsonOf(reply, url)
+  const token = isJsonObject(content) ? content.token : undefined
+  if (typeof token !== 'string' || !/^[\x21-\x7e]+$/.test(token))
+    throw new RegistryError(`${showUrl(url)}: Docker Hub gave no token`)
+  return { authorization: `Bearer ${token}` }
+}

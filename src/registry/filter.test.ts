@@ -1,0 +1,32 @@
+import { describe, expect, it } from 'vitest'
+import { createFilter, isShut, judgeEntry } from './filter.ts'
+
+const names = ['org/pg-apb', 'org/mysql-apb', 'org/tool']
+const passing = (whiteList: readonly string[], blackList: readonly string[]) =>
+  names.filter(createFilter({ whiteList, blackList }))
+
+describe('the lists of a registry', () => {
+  it.each([
+    ['neither', [], [], []],
+    ['a white list', ['-apb$'], [], ['org/pg-apb', 'org/mysql-apb']],
+    ['a black list alone', [], ['tool'], []],
+    ['both', ['.*'], ['mysql'], ['org/pg-apb', 'org/tool']],
+    ['a search, not a match of the whole', ['ysq'], [], ['org/mysql-apb']],
+    ['empty entries, which count as absent', ['', ''], [''], []],
+    ['an empty entry in a black list', ['.*'], [''], names],
+    ['a flag as Go has it', ['(?i)PG'], [], ['org/pg-apb']],
+  ])('%s', (_, white, black, expected) => {
+    expect(passing(white, black)).toEqual(expected)
+  })
+
+  it('says which entries are no regular expressions', () => {
+    expect(judgeEntry('.*-apb$')).toBeUndefined()
+    expect(judgeEntry('(unclosed')).toContain('no regular expression')
+    expect(judgeEntry('\\Aorg')).toContain('\\A')
+  })
+
+  it('knows when nothing can pass', () => {
+    expect(isShut({ whiteList: [''], blackList: ['x'] })).toBe(true)
+    expect(isShut({ whiteList: ['x'], blackList: [] })).toBe(false)
+  })
+})

@@ -1,0 +1,79 @@
+import { promisify } from 'node:util'
+import { gunzip } from 'node:zlib'
+import type { Registry, RegistryAnswer } from '../../registry.ts'
+import { answerOf, readEach, type Seen } from '../answer.ts'
+import { createFilter } from '../filter.ts'
+import { imageTag } from '../image-tag.ts'
+import { checkDigest, digestOf } from '../oci/digest.ts'
+import type { RegistryParts } from '../parts.ts'
+import { RegistryError } from '../registry-error.ts'
+import type { RegistrySettings } from '../settings.ts'
+import { type WebClient, withWebClient } from '../web/client.ts'
+import { showUrl } from '../web/send.ts'
+import { type Chart, readIndex } from './index-file.ts'
+import { findInTar } from './tar.ts'
+import { toSpec } from './to-spec.ts'
+
+const unzip = promisify(gunzip)
+const maxIndex = 16 * 1024 * 1024
+const maxArchive = 16 * 1024 * 1024
+const maxUnpacked = 64 * 1024 * 1024
+const maxValues = 512 * 1024
+
+/** A repository of Helm charts: each becomes a service that the runner deploys. */
+export function createHelmRegistry(
+  settings: RegistrySettings & { readonly url: string; readonly runner: string },
+  parts: RegistryParts,
+): Registry {
+  const { name, type, runner } = settings
+  const passes = createFilter(settings)
+  const repository = settings.url.replace(/\/+$/, '')
+
+  const list = (signal: AbortSignal): Promise<RegistryAnswer> =>
+    withWebClient(settings, parts, signal, async web => {
+      const url = new URL(`${repository}/index.yaml`)
+      const charts = new Map(
+        readIndex((await download(web, url, maxIndex)).toString('utf8')).map(one => [one.name, one]),
+      )
+      return readEach(
+        [...charts.keys()].filter(passes),
+        async chart => {
+          const entry = charts.get(chart)
+          return entry === undefined ? undefined : readChart(web, entry, url)
+        },
+        signal,
+      )
+    })
+
+  const readChart = async (web: WebClient, chart: Chart, index: URL): Promise<Seen> => {
+    const release = chart.describe()
+    if (release.archive === undefined || release.archive === '' || !URL.canParse(release.archive, index.href))
+      throw new RegistryError(`the index does not say where version ${chart.newest} is`)
+    const archive = await download(web, new URL(release.archive, index), maxArchive)
+    if (release.sha256 !== undefined) checkDigest(archive, `sha256:${release.sha256}`, 'its archive')
+    const source = toSpec(chart, release, repository, await valuesOf(archive))
+    return {
+      found: { name: chart.name, image: runner, tag: imageTag(runner), digest: digestOf(archive), source, runtime: 2 },
+    }
+  }
+
+  return { name, type, list: signal => answerOf(signal, () => list(signal)) }
+}
+
+async function download(web: WebClient, url: URL, limit: number): Promise<Buffer> {
+  if (!['http:', 'https:'].includes(url.protocol)) throw new RegistryError(`${url.protocol} is not read; use https`)
+  const { status, body } = await web.get(url, { limit })
+  if (status !== 200) throw new RegistryError(`${showUrl(url)}: it answered ${status}, not 200`)
+  return body
+}
+
+/** A chart without values has none to show. */
+async function valuesOf(archive: Buffer): Promise<string> {
+  const unpacked = await unzip(archive, { maxOutputLength: maxUnpacked }).catch(() => {
+    throw new RegistryError(`its archive is not gzip, or has more than ${maxUnpacked} bytes`)
+  })
+  const values = findInTar(unpacked, name => /^(\.\/)?[^/]+\/values\.yaml$/.test(name))
+  if (values !== undefined && values.length > maxValues)
+    throw new RegistryError(`its values.yaml has more than ${maxValues} bytes`)
+  return values?.toString('utf8') ?? ''
+}

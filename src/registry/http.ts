@@ -1,0 +1,62 @@
+import type { Registry, RegistryAnswer } from '../registry.ts'
+import { answerOf, gather, type Seen } from './answer.ts'
+import { readCredentials } from './credentials.ts'
+import { createFilter } from './filter.ts'
+import { imageTag } from './image-tag.ts'
+import { digestOf } from './oci/digest.ts'
+import type { RegistryParts } from './parts.ts'
+import { messageOf, RegistryError } from './registry-error.ts'
+import type { Credentials, RegistrySettings } from './settings.ts'
+import { type ListedSpec, readSpecList } from './spec-list.ts'
+import { basic } from './web/basic.ts'
+import { withWebClient } from './web/client.ts'
+import { showUrl } from './web/send.ts'
+
+const maxList = 64 * 1024 * 1024
+
+/** A list of specs. Each says with `image`, and with `runtime` where it is not 2, what runs it. */
+export function createHttpRegistry(
+  settings: RegistrySettings & { readonly url: string },
+  parts: RegistryParts,
+): Registry {
+  const { name, type, auth } = settings
+  const passes = createFilter(settings)
+  const url = new URL(settings.url)
+
+  const list = async (signal: AbortSignal): Promise<RegistryAnswer> => {
+    const headers = authorization(await readCredentials(auth, parts.secrets, signal))
+    const reply = await withWebClient(settings, parts, signal, web => web.get(url, { headers, limit: maxList }))
+    if (reply.status !== 200) throw new RegistryError(`${showUrl(url)}: it answered ${reply.status}, not 200`)
+    const names = new Set<string>()
+    return gather(read(reply.body).map((entry, index) => readEntry(entry, index, names)))
+  }
+
+  const read = (body: Buffer): readonly ListedSpec[] => {
+    try {
+      return readSpecList(new TextDecoder().decode(body))
+    } catch (error) {
+      throw new RegistryError(`${showUrl(url)}: ${messageOf(error)}`)
+    }
+  }
+
+  const readEntry = (entry: ListedSpec, index: number, names: Set<string>): Seen | { readonly problem: string } => {
+    const { name: spec, image, runtime = '2' } = entry
+    if (spec === undefined || spec === '') return { problem: `entry ${index + 1} has no name; give it one` }
+    if (!passes(spec)) return undefined
+    if (names.has(spec)) return { problem: `${spec}: it is in the list twice; remove one of them` }
+    names.add(spec)
+    if (image === undefined || image === '')
+      return { problem: `${spec}: it has no image; say with "image" what runs it` }
+    if (runtime !== '1' && runtime !== '2') return { problem: `${spec}: its runtime is neither 1 nor 2; correct it` }
+    const source = entry.source()
+    const digest = digestOf(Buffer.from(source))
+    return { found: { name: spec, image, tag: imageTag(image), digest, source, runtime: runtime === '1' ? 1 : 2 } }
+  }
+
+  return { name, type, list: signal => answerOf(signal, () => list(signal)) }
+}
+
+function authorization({ username, password, token }: Credentials): Readonly<Record<string, string>> {
+  if (token !== undefined) return { authorization: `Bearer ${token}` }
+  return username === undefined ? {} : { authorization: basic(username, password) }
+}

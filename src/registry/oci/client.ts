@@ -1,0 +1,50 @@
+import type { Clock } from '../../clock.ts'
+import { RegistryError } from '../registry-error.ts'
+import type { Credentials } from '../settings.ts'
+import type { WebClient } from '../web/client.ts'
+import { showUrl, type WebReply } from '../web/send.ts'
+import { createAuthorizer } from './authorize.ts'
+
+/** Asks one registry, with whatever authorization it wants. */
+export interface OciClient {
+  readonly base: URL
+  /** Within a repository; or, where there is none, in the registry as a whole. */
+  get(url: URL, options: OciOptions): Promise<WebReply>
+}
+
+export interface OciOptions {
+  readonly repository?: string
+  readonly accept?: string
+  readonly limit: number
+}
+
+export function createOciClient(
+  base: URL,
+  credentials: Credentials,
+  parts: { readonly web: WebClient; readonly clock: Clock },
+): OciClient {
+  const authorizer = createAuthorizer(base, credentials, parts)
+  return {
+    base,
+    async get(url, { repository, accept, limit }) {
+      const scope = repository === undefined ? 'registry:catalog:*' : `repository:${repository}:pull`
+      const ask = async () =>
+        parts.web.get(url, {
+          headers: { ...(accept === undefined ? {} : { accept }), ...(await authorizer.headers(scope)) },
+          limit,
+        })
+      const reply = await ask()
+      if (reply.status !== 401 || !authorizer.learn(scope, reply.headers['www-authenticate'])) return reply
+      return ask()
+    },
+  }
+}
+
+/** Says what a status means that is no answer. */
+export function refuse(url: URL, status: number): RegistryError {
+  const reason =
+    status === 401 || status === 403
+      ? `it refuses access (${status}); add credentials that may read it, or correct them`
+      : `it answered ${status}, not 200`
+  return new RegistryError(`${showUrl(url)}: ${reason}`)
+}

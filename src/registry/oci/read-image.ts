@@ -1,0 +1,91 @@
+import { isJsonObject } from '../../protocol/json.ts'
+import type { Seen } from '../answer.ts'
+import { readLabels } from '../labels.ts'
+import { RegistryError } from '../registry-error.ts'
+import { jsonOf } from '../web/client.ts'
+import type { WebReply } from '../web/send.ts'
+import { type OciClient, refuse } from './client.ts'
+import { checkDigest, digestOf, isDigest } from './digest.ts'
+import { acceptManifest, readManifest } from './manifest.ts'
+
+const maxManifest = 4 * 1024 * 1024
+const maxConfig = 8 * 1024 * 1024
+
+export interface ImageName {
+  /** What the registry calls it. */
+  readonly repository: string
+  readonly tag: string
+  /** What it is called where it is run, without its tag. */
+  readonly image: string
+  /** Whether an operator named it: then it is told that it is not there. */
+  readonly named: boolean
+}
+
+/** Reads the labels of one image. Everything that has a digest is checked against it. */
+export async function readImage(client: OciClient, { repository, tag, image, named }: ImageName): Promise<Seen> {
+  if (!isRepository(repository)) throw new RegistryError('its name is none that a registry may have')
+  const at = (path: string) => new URL(`/v2/${repository}/${path}`, client.base)
+
+  const url = at(`manifests/${tag}`)
+  const reply = await client.get(url, { repository, accept: acceptManifest, limit: maxManifest })
+  if (reply.status === 404 && isUnknown(reply, url))
+    return named ? { note: `${repository}: it has no tag ${tag}; push it, or take it out of images` } : undefined
+  if (reply.status !== 200) throw refuse(url, reply.status)
+  const digest = digestOfReply(reply)
+
+  const first = readManifest(jsonOf(reply, url), reply.headers['content-type'])
+  const config = first.kind === 'image' ? first.config : await configOf(first.manifest)
+  const labels = labelsOf(jsonOf(await fetchChecked(`blobs/${config}`, config, 'its configuration', maxConfig), url))
+  const spec = readLabels(name => (Object.hasOwn(labels, name) ? labels[name] : undefined))
+  // By its digest: what is run later is what was read here, wherever the tag has moved to since.
+  return spec === undefined
+    ? undefined
+    : { found: { name: repository, image: `${image}@${digest}`, tag, digest, ...spec } }
+
+  async function configOf(manifest: string): Promise<string> {
+    const inner = await fetchChecked(`manifests/${manifest}`, manifest, 'a manifest of its index', maxManifest)
+    const read = readManifest(jsonOf(inner, url), inner.headers['content-type'])
+    if (read.kind === 'image') return read.config
+    throw new RegistryError('its index leads to another index; push the image again')
+  }
+
+  async function fetchChecked(path: string, expected: string, what: string, limit: number): Promise<WebReply> {
+    const accept = path.startsWith('manifests/') ? { accept: acceptManifest } : {}
+    const found = await client.get(at(path), { repository, ...accept, limit })
+    if (found.status !== 200) throw refuse(at(path), found.status)
+    checkDigest(found.body, expected, what)
+    return found
+  }
+}
+
+/** As the distribution API has it; other names would lead to other places. */
+export function isRepository(name: string): boolean {
+  return name.length <= 255 && name.split('/').every(part => /^[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*$/.test(part))
+}
+
+function digestOfReply({ headers, body }: WebReply): string {
+  const told = headers['docker-content-digest']
+  if (told === undefined) return digestOf(body)
+  if (!isDigest(told)) throw new RegistryError('its digest is of a kind that can not be checked here')
+  checkDigest(body, told, 'its manifest')
+  return told
+}
+
+/** The registry itself says that there is none; any other 404 may come from whatever stands before it. */
+function isUnknown(reply: WebReply, url: URL): boolean {
+  try {
+    const body = jsonOf({ ...reply, status: 200 }, url)
+    const errors = isJsonObject(body) && Array.isArray(body.errors) ? body.errors : []
+    return errors.some(
+      error => isJsonObject(error) && ['MANIFEST_UNKNOWN', 'NAME_UNKNOWN'].includes(String(error.code)),
+    )
+  } catch {
+    return false
+  }
+}
+
+function labelsOf(config: unknown): Readonly<Record<string, unknown>> {
+  const inner = isJsonObject(config) ? config.config : undefined
+  const labels = isJsonObject(inner) ? inner.Labels : undefined
+  return isJsonObject(labels) ? labels : {}
+}

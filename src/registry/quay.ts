@@ -1,0 +1,86 @@
+import { isJsonObject } from '../protocol/json.ts'
+import type { Registry, RegistryAnswer } from '../registry.ts'
+import { answerOf, readEach, type Seen } from './answer.ts'
+import { readCredentials } from './credentials.ts'
+import { createFilter } from './filter.ts'
+import { readLabels } from './labels.ts'
+import { isDigest } from './oci/digest.ts'
+import { isRepository } from './oci/read-image.ts'
+import type { RegistryParts } from './parts.ts'
+import { RegistryError } from './registry-error.ts'
+import { type RegistrySettings, tagOf } from './settings.ts'
+import { jsonOf, withWebClient } from './web/client.ts'
+import { readPages } from './web/next-page.ts'
+import { showUrl } from './web/send.ts'
+
+const maxReply = 8 * 1024 * 1024
+
+/** The repositories of one organisation on Quay, by its own API: it knows labels without their images. */
+export function createQuayRegistry(
+  settings: RegistrySettings & { readonly url: string },
+  parts: RegistryParts,
+): Registry {
+  const { name, type, org = '', images, tag, auth } = settings
+  const passes = createFilter(settings)
+  const base = new URL(settings.url)
+
+  const list = async (signal: AbortSignal): Promise<RegistryAnswer> => {
+    const { token } = await readCredentials(auth, parts.secrets, signal)
+    const headers: Readonly<Record<string, string>> = token === undefined ? {} : { authorization: `Bearer ${token}` }
+    return withWebClient(settings, parts, signal, async web => {
+      const get = async (url: URL) => {
+        const content = jsonOf(await web.get(url, { headers, limit: maxReply }), url)
+        if (!isJsonObject(content)) throw new RegistryError(`${showUrl(url)}: the reply is no JSON object`)
+        return content
+      }
+
+      const listAll = () =>
+        readPages(repositoriesOf(base, org), async url => {
+          const { repositories, next_page: next } = await get(url)
+          if (!Array.isArray(repositories))
+            throw new RegistryError(`${showUrl(url)}: the reply is no list of repositories`)
+          const items = repositories.flatMap(one => (isJsonObject(one) && typeof one.name === 'string' ? one.name : []))
+          return { items, next: typeof next === 'string' ? repositoriesOf(base, org, next) : undefined }
+        })
+
+      const read = async (image: string): Promise<Seen> => {
+        if (!isRepository(`${org}/${image}`)) throw new RegistryError('its name is none that a registry may have')
+        const wanted = tagOf(tag, image)
+        const root = new URL(`/api/v1/repository/${org}/${image}/`, base)
+        const tagUrl = new URL(`tag/?onlyActiveTags=true&specificTag=${encodeURIComponent(wanted)}`, root)
+        const { tags } = await get(tagUrl)
+        if (!Array.isArray(tags)) throw new RegistryError(`${showUrl(tagUrl)}: the reply is no list of tags`)
+        const found = tags.find(one => isJsonObject(one) && one.name === wanted)
+        if (!isJsonObject(found))
+          return images.includes(image)
+            ? { note: `${image}: it has no tag ${wanted}; push it, or take it out of images` }
+            : undefined
+        const digest = found.manifest_digest
+        if (!isDigest(digest)) throw new RegistryError(`${showUrl(tagUrl)}: the tag ${wanted} has no digest`)
+        const labelsUrl = new URL(`manifest/${digest}/labels`, root)
+        const { labels } = await get(labelsUrl)
+        if (!Array.isArray(labels)) throw new RegistryError(`${showUrl(labelsUrl)}: the reply is no list of labels`)
+        const values = new Map(labels.filter(isJsonObject).map(({ key, value }) => [key, value]))
+        const spec = readLabels(label => values.get(label))
+        if (spec === undefined) return undefined
+        return { found: { name: image, image: `${base.host}/${org}/${image}@${digest}`, tag: wanted, digest, ...spec } }
+      }
+
+      return readEach([...(await listAll()), ...images].filter(passes), read, signal)
+    })
+  }
+
+  return { name, type, list: signal => answerOf(signal, () => list(signal)) }
+}
+
+function repositoriesOf(base: URL, org: string, page?: string): URL {
+  const url = new URL('/api/v1/repository', base)
+  for (const [key, value] of [
+    ['public', 'true'],
+    ['private', 'true'],
+    ['namespace', org],
+  ] as const)
+    url.searchParams.set(key, value)
+  if (page !== undefined) url.searchParams.set('next_page', page)
+  return url
+}

@@ -1,0 +1,104 @@
+import { maxBytes } from '../bundle/budget.ts'
+import { asText, type Child } from '../bundle/reading.ts'
+import { type Item, readSource } from '../bundle/source.ts'
+import { isJsonObject, type Json, type JsonObject, nestsTooDeep } from '../protocol/json.ts'
+import { RegistryError } from './registry-error.ts'
+
+/** One entry of a list of specs. What it says is not judged here. */
+export interface ListedSpec {
+  readonly name: string | undefined
+  readonly image: string | undefined
+  readonly runtime: string | undefined
+  /** The text of the spec without what only says how it is run. */
+  source(): string
+}
+
+/** More than tens of thousands of specs have; few enough for memory. */
+const maxValues = 4_000_000
+
+/**
+ * A list of specs, or an object whose `apps` is one. Long ones must be JSON, which is read at once; YAML takes a hundred
+ * times as long, and may only be as long as one spec.
+ */
+export function readSpecList(text: string): readonly ListedSpec[] {
+  const list = listJson(text) ?? listYaml(text)
+  if (list === undefined) throw new RegistryError('it is no list of specs; write one, each entry with name and image')
+  return list
+}
+
+/** Undefined where it is no JSON. */
+function listJson(text: string): readonly ListedSpec[] | undefined {
+  const value = parseJson(text)
+  const entries = isJsonObject(value) ? value.apps : value
+  return Array.isArray(entries) ? entries.map(entry => toListed(isJsonObject(entry) ? entry : {})) : undefined
+}
+
+function parseJson(text: string): Json | undefined {
+  if (nestsTooDeep(text)) return undefined
+  if (countValues(text) > maxValues)
+    throw new RegistryError(`it has more than ${maxValues} values, which is the limit; split it into several lists`)
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** At least as many as it would take memory for: some of the signs may stand in texts. */
+function countValues(text: string): number {
+  let count = 0
+  for (let index = 0; index < text.length; index++) {
+    const char = text.charCodeAt(index)
+    if (char === 0x2c || char === 0x5b || char === 0x7b) count++
+  }
+  return count
+}
+
+function toListed({ image, runtime, ...spec }: JsonObject): ListedSpec {
+  const shown = (value: Json | undefined) => (value === undefined ? undefined : asText({ value, path: [] }))
+  return {
+    name: shown(spec.name),
+    image: shown(image),
+    runtime: shown(runtime),
+    source: () => JSON.stringify(spec),
+  }
+}
+
+function listYaml(text: string): readonly ListedSpec[] | undefined {
+  const size = Buffer.byteLength(text)
+  if (size > maxBytes)
+    throw new RegistryError(`it is no JSON, and too long for YAML: ${size} bytes of ${maxBytes}; write it as JSON`)
+  const source = readSource(text)
+  if (!source.ok) throw new RegistryError(source.faults[0]?.problem ?? 'it can not be read')
+  const { root, child } = source
+  const list = isJsonObject(root.value) ? child(root, 'apps') : root
+  if (list === undefined || !Array.isArray(list.value)) return undefined
+  return Array.from(list.value.keys(), index => {
+    const entry = child(list, index) ?? { value: null, path: [] }
+    const shown = (key: string) => {
+      const found = child(entry, key)
+      return found === undefined ? undefined : asText(found)
+    }
+    return {
+      name: shown('name'),
+      image: shown('image'),
+      runtime: shown('runtime'),
+      source: () => toText(entry, child, ['image', 'runtime']),
+    }
+  })
+}
+
+/** YAML in one line. Numbers stay as they were written: a version 1.10 is not 1.1. */
+function toText(item: Item, child: Child, without: readonly string[] = []): string {
+  const { value, text } = item
+  if (Array.isArray(value)) {
+    const items = Array.from(value.keys(), index => child(item, index) ?? { value: null, path: [] })
+    return `[${items.map(one => toText(one, child)).join(', ')}]`
+  }
+  if (!isJsonObject(value)) return typeof value === 'number' ? (text ?? String(value)) : JSON.stringify(value)
+  const members = Object.keys(value).flatMap(key => {
+    const member = without.includes(key) ? undefined : child(item, key)
+    return member === undefined ? [] : [`${JSON.stringify(key)}: ${toText(member, child)}`]
+  })
+  return `{${members.join(', ')}}`
+}

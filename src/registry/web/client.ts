@@ -1,0 +1,128 @@
+import { readFile } from 'node:fs/promises'
+import { Agent as HttpAgent } from 'node:http'
+import { Agent as HttpsAgent } from 'node:https'
+import { rootCertificates } from 'node:tls'
+import { sleep } from '../../clock.ts'
+import { nestsTooDeep } from '../../protocol/json.ts'
+import { type RegistryParts, usualLimits } from '../parts.ts'
+import { RegistryError } from '../registry-error.ts'
+import { isCertificate, type RegistrySettings } from '../settings.ts'
+import { proxyFor } from './proxy.ts'
+import { pauseBefore } from './retry.ts'
+import { send, showUrl, Unanswered, type WebReply, type WebRequest, type Wire } from './send.ts'
+
+export interface GetOptions {
+  readonly headers?: Readonly<Record<string, string>>
+  readonly limit: number
+}
+
+/** Asks by HTTP, repeats what may pass, and follows redirections. A reply of any status is a reply. */
+export interface WebClient {
+  get(url: URL, options: GetOptions): Promise<WebReply>
+  post(url: URL, body: string, options: GetOptions): Promise<WebReply>
+}
+
+/** For one answer of a registry: its connections are closed when `use` is through. */
+export async function withWebClient<T>(
+  settings: Pick<RegistrySettings, 'ca' | 'skipVerifyTls'>,
+  { clock, proxy = {}, limits }: RegistryParts,
+  signal: AbortSignal,
+  use: (web: WebClient) => Promise<T>,
+): Promise<T> {
+  const { requestMs, retryMs } = { ...usualLimits, ...limits }
+  const ca = settings.ca === undefined ? undefined : [...rootCertificates, await readCa(settings.ca)]
+  const tls = { rejectUnauthorized: !settings.skipVerifyTls, ...(ca === undefined ? {} : { ca }) }
+  const [http, https] = [new HttpAgent({ keepAlive: true }), new HttpsAgent({ keepAlive: true })]
+  const wire: Wire = { http, https, tls, clock, requestMs, signal, proxyFor: url => proxyFor(url, proxy) }
+  let unanswered = 0
+
+  /** A server that has gone silent is not waited for once per image. */
+  const once = async (request: WebRequest): Promise<WebReply> => {
+    if (unanswered >= patience) throw new RegistryError(`${showUrl(request.url)}: not asked: it has stopped answering`)
+    try {
+      const reply = await send(request, wire)
+      unanswered = 0
+      return reply
+    } catch (error) {
+      if (error instanceof Unanswered) unanswered++
+      throw error
+    }
+  }
+
+  const repeat = async (request: WebRequest): Promise<WebReply> => {
+    for (let attempt = 1; ; attempt++) {
+      const result = await once(request).catch((error: unknown) => {
+        if (error instanceof Unanswered && attempt < attempts && unanswered < patience && !signal.aborted) return error
+        throw error
+      })
+      const pause =
+        result instanceof Unanswered ? retryMs * 2 ** (attempt - 1) : pauseBefore(result, attempt, retryMs, clock.now())
+      if (pause === undefined || attempt >= attempts) {
+        if (result instanceof Unanswered) throw result
+        return result
+      }
+      await sleep(clock, pause, signal)
+      signal.throwIfAborted()
+    }
+  }
+
+  const get = async (url: URL, { headers = {}, limit }: GetOptions): Promise<WebReply> => {
+    let [at, carried] = [url, headers]
+    for (let hops = 0; hops <= maxHops; hops++) {
+      const reply = await repeat({ method: 'GET', url: at, headers: carried, limit })
+      const next = redirectionOf(reply, at)
+      if (next === undefined) return reply
+      if (next.origin !== at.origin) carried = withoutCredentials(carried)
+      at = next
+    }
+    throw new RegistryError(`${showUrl(url)}: it redirects more than ${maxHops} times`)
+  }
+
+  try {
+    return await use({
+      get,
+      post: (url, body, { headers = {}, limit }) => repeat({ method: 'POST', url, headers, body, limit }),
+    })
+  } finally {
+    http.destroy()
+    https.destroy()
+  }
+}
+
+const attempts = 4
+const patience = 10
+const maxHops = 5
+
+/** The JSON of a reply that must be 200. */
+export function jsonOf({ status, body }: WebReply, url: URL): unknown {
+  if (status !== 200) throw new RegistryError(`${showUrl(url)}: it answered ${status}, not 200`)
+  const text = body.toString('utf8')
+  if (nestsTooDeep(text)) throw new RegistryError(`${showUrl(url)}: the JSON is nested too deep`)
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new RegistryError(`${showUrl(url)}: the reply is not JSON`)
+  }
+}
+
+function redirectionOf({ status, headers }: WebReply, from: URL): URL | undefined {
+  if (![301, 302, 303, 307, 308].includes(status)) return undefined
+  const location = headers.location
+  if (location === undefined || !URL.canParse(location, from.href))
+    throw new RegistryError(`${showUrl(from)}: it redirects to nowhere`)
+  const to = new URL(location, from)
+  if (to.protocol !== 'https:' && to.protocol !== from.protocol)
+    throw new RegistryError(`${showUrl(from)}: it redirects from https to ${to.protocol}//, which is not followed`)
+  return to
+}
+
+function withoutCredentials(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => name !== 'authorization'))
+}
+
+async function readCa(setting: string): Promise<string> {
+  if (isCertificate(setting)) return setting
+  return readFile(setting, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw new RegistryError(`the certificates of ca, ${setting}, can not be read (${error.code}); correct the path`)
+  })
+}

@@ -1,0 +1,58 @@
+/** Clearing away what a bundle left, whatever it did to make that hard. */
+import { randomBytes } from 'node:crypto'
+import { chmod, lstat, readdir, rename, rmdir, unlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import { isCode } from './owner.ts'
+
+/** Removes a folder that may be deeper than paths can be long, may not be written to, and has names that are no text. */
+export async function destroyFolder(folder: string): Promise<void> {
+  await emptyFolder(folder)
+  await unlessGone(rmdir(folder))
+}
+
+/** Takes everything out of a folder but `kept`. Others may do the same at the same time. */
+export async function emptyFolder(folder: string, kept?: string): Promise<void> {
+  for (;;) {
+    const names = (await namesIn(Buffer.from(folder))).filter(name => name.toString() !== kept)
+    if (names.length === 0) return
+    await unlessGone(chmod(folder, 0o700))
+    for (const name of names) await dissolve(folder, below(folder, name))
+  }
+}
+
+/** A file goes. What is in a folder is lifted to the top, to be met again there: so no path gets longer than this one's. */
+async function dissolve(top: string, path: Buffer): Promise<void> {
+  if (!(await isFolder(path))) return unlessGone(unlink(path))
+  await unlessGone(chmod(path, 0o700))
+  for (const name of await namesIn(path)) {
+    const inner = below(path, name)
+    if (await isFolder(inner)) {
+      // Moving a folder changes it: its own rights count too.
+      await unlessGone(chmod(inner, 0o700))
+      await unlessGone(rename(inner, join(top, `.lifted-${randomBytes(6).toString('hex')}`)))
+    } else await unlessGone(unlink(inner))
+  }
+  await unlessGone(rmdir(path))
+}
+
+function below(folder: string | Buffer, name: Buffer): Buffer {
+  return Buffer.concat([Buffer.from(folder), Buffer.from('/'), name])
+}
+
+async function namesIn(folder: Buffer): Promise<Buffer[]> {
+  return (await unlessGone(readdir(folder, { encoding: 'buffer' }))) ?? []
+}
+
+async function isFolder(path: Buffer): Promise<boolean> {
+  return (await unlessGone(lstat(path)))?.isDirectory() ?? false
+}
+
+/** Undefined where somebody else was faster, or put something into a folder meanwhile. */
+async function unlessGone<Result>(done: Promise<Result>): Promise<Result | undefined> {
+  try {
+    return await done
+  } catch (error) {
+    if (isCode(error, 'ENOENT', 'ENOTEMPTY')) return undefined
+    throw error
+  }
+}

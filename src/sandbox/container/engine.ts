@@ -1,0 +1,99 @@
+/** The API of Docker, which Podman speaks too, over its unix socket. */
+import { type IncomingMessage, request } from 'node:http'
+import { json } from 'node:stream/consumers'
+import { RuntimeUnavailableError } from '../../sandbox.ts'
+
+/** Docker keeps old versions of its API; Podman 4 knows this one. */
+const version = '/v1.40'
+/** How long an engine may take to begin its answer. */
+const usualPatience = 60_000
+
+export interface Engine {
+  /** An answer of any status. Throws `RuntimeUnavailableError` where there is none. */
+  call(method: 'GET' | 'POST' | 'DELETE', path: string, options?: CallOptions): Promise<Answer>
+}
+
+export interface CallOptions {
+  readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+  readonly signal?: AbortSignal | undefined
+  /** Milliseconds that the engine takes by order, before it answers. */
+  readonly delay?: number
+}
+
+export interface Answer {
+  readonly status: number
+  /** The body as JSON; undefined where it has none. */
+  json(): Promise<unknown>
+  /** What the engine says about a failure. */
+  problem(): Promise<string>
+  readonly stream: IncomingMessage
+}
+
+export function createEngine(socketPath: string, patience = usualPatience): Engine {
+  return {
+    call(method, path, { body, headers = {}, signal, delay = 0 } = {}) {
+      const text = body === undefined ? undefined : JSON.stringify(body)
+      const about =
+        text === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }
+      return new Promise((resolve, reject) => {
+        const sent = request({
+          socketPath,
+          method,
+          path: `${version}${path}`,
+          headers: { ...headers, ...about },
+          timeout: patience + delay,
+          ...(signal && { signal }),
+        })
+        const giveUp = () => sent.destroy(new Error(`no answer within ${(patience + delay) / 1000} s`))
+        sent.once('timeout', giveUp)
+        sent.once('response', stream => {
+          // From here on silence may mean that there is nothing to tell.
+          sent.off('timeout', giveUp)
+          resolve(toAnswer(stream))
+        })
+        sent.once('error', error => reject(noAnswer(socketPath, error)))
+        sent.end(text)
+      })
+    },
+  }
+}
+
+/** The engine's own fault, or one that says nothing about the sandbox. */
+export async function unavailable(what: string, answer: Answer): Promise<RuntimeUnavailableError> {
+  return new RuntimeUnavailableError(
+    `${what}: the container engine answered ${answer.status}: ${await answer.problem()}`,
+  )
+}
+
+/** For an answer that broke off. */
+export function brokenOff(what: string, cause: unknown): RuntimeUnavailableError {
+  return new RuntimeUnavailableError(`${what}: the container engine's answer broke off; try again`, { cause })
+}
+
+function noAnswer(socketPath: string, cause: Error): RuntimeUnavailableError {
+  return new RuntimeUnavailableError(
+    `the container engine at ${socketPath} does not answer (${cause.message}); start it, or correct the path`,
+    { cause },
+  )
+}
+
+function toAnswer(stream: IncomingMessage): Answer {
+  const read = async () => {
+    try {
+      return await json(stream)
+    } catch {
+      return undefined
+    }
+  }
+  return {
+    status: stream.statusCode ?? 0,
+    stream,
+    json: read,
+    async problem() {
+      const body = await read()
+      const message = typeof body === 'object' && body !== null && 'message' in body ? body.message : undefined
+      return typeof message === 'string' ? message : 'no reason given'
+    },
+  }
+}

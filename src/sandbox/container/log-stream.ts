@@ -1,0 +1,54 @@
+import { RuntimeUnavailableError } from '../../sandbox.ts'
+import { tailBytes } from '../log-tail.ts'
+import type { End } from '../read-left.ts'
+import { type Answer, brokenOff, type Engine, unavailable } from './engine.ts'
+
+/** The end of what a container printed. */
+export async function readContainerLog(engine: Engine, id: string): Promise<End> {
+  let kept = Buffer.alloc(0)
+  let cut = false
+  try {
+    for await (const part of partsOf(await engine.call('GET', `/containers/${id}/logs?stdout=1&stderr=1`))) {
+      kept = Buffer.concat([kept, part])
+      if (kept.length > 3 * tailBytes) {
+        kept = kept.subarray(kept.length - 2 * tailBytes)
+        cut = true
+      }
+    }
+  } catch (error) {
+    throw error instanceof RuntimeUnavailableError ? error : brokenOff('reading a log', error)
+  }
+  return { text: kept.toString(), cut }
+}
+
+/**
+ * What a container prints, to its end: what the engine keeps of it, and then everything. Following the log instead would
+ * miss most of what is printed fast, as the engine cuts it off.
+ */
+export async function* watchOutput(engine: Engine, id: string, signal: AbortSignal): AsyncGenerator<Buffer> {
+  const path = `/containers/${id}/attach?logs=1&stream=1&stdout=1&stderr=1`
+  yield* partsOf(await engine.call('POST', path, { signal }))
+}
+
+async function* partsOf(answer: Answer): AsyncGenerator<Buffer> {
+  if (answer.status !== 200) throw await unavailable('reading a log', answer)
+  let rest = Buffer.alloc(0)
+  let left = 0
+  for await (const chunk of answer.stream) {
+    rest = Buffer.concat([rest, chunk])
+    // Each part has a head of eight bytes, of which the last four are its length.
+    for (;;) {
+      if (left === 0) {
+        if (rest.length < 8) break
+        left = rest.readUInt32BE(4)
+        rest = rest.subarray(8)
+      }
+      if (left === 0) continue
+      if (rest.length === 0) break
+      const part = rest.subarray(0, left)
+      rest = rest.subarray(part.length)
+      left -= part.length
+      yield part
+    }
+  }
+}

@@ -1,0 +1,71 @@
+import type { SandboxSpec } from '../../sandbox.ts'
+import { terminationLog, type User } from '../folders.ts'
+import type { Layout, Places } from '../inputs.ts'
+
+/** Where a container sees its folders. */
+export const placesInside: Places = {
+  input: '/run/bundle/input',
+  output: '/run/bundle/output',
+  home: '/run/bundle/home',
+  temporary: '/run/bundle/tmp',
+}
+
+/** Every container of ours has it; its value is the runtime's folder, which tells brokers on one engine apart. */
+export const ownerLabel = 'purser.sandboxes'
+export const limitsLabel = 'purser.limits'
+
+/** The body of the engine's "create". Nothing in it is secret but the state's variables. */
+export function toContainer(
+  spec: SandboxSpec,
+  { args, env }: Layout,
+  {
+    image,
+    user,
+    owner,
+    folders,
+  }: {
+    readonly image: string
+    readonly user: User
+    readonly owner: string
+    readonly folders: Places
+  },
+) {
+  const { limits, program } = spec
+  const { entrypoint } = program
+  const mount = (source: string, target: string, readOnly: boolean) => ({
+    Type: 'bind',
+    Source: source,
+    Target: target,
+    ReadOnly: readOnly,
+  })
+  return {
+    Image: image,
+    Cmd: args,
+    ...(entrypoint === undefined ? {} : { Entrypoint: [entrypoint] }),
+    Env: Object.entries(env).map(([name, value]) => `${name}=${value}`),
+    User: `${user.uid}:${user.gid}`,
+    Labels: { ...spec.labels, [ownerLabel]: owner, [limitsLabel]: JSON.stringify(limits) },
+    NetworkDisabled: spec.network === 'none',
+    HostConfig: {
+      NetworkMode: spec.network === 'none' ? 'none' : 'bridge',
+      Mounts: [
+        mount(folders.input, placesInside.input, true),
+        mount(folders.output, placesInside.output, false),
+        mount(folders.home, placesInside.home, false),
+        mount(folders.temporary, placesInside.temporary, false),
+        mount(`${folders.output}/${terminationLog}`, `/dev/${terminationLog}`, false),
+      ],
+      ReadonlyRootfs: true,
+      Tmpfs: { '/tmp': 'rw,nosuid,nodev,size=64m' },
+      CapDrop: ['ALL'],
+      SecurityOpt: ['no-new-privileges'],
+      PidsLimit: limits.processes ?? 1024,
+      ...(limits.memory === undefined ? {} : { Memory: limits.memory, MemorySwap: limits.memory }),
+      ...(limits.cpu === undefined ? {} : { NanoCpus: Math.round(limits.cpu * 1e9) }),
+      // The engine keeps the log: it must not fill the disk.
+      LogConfig: { Type: 'json-file', Config: { 'max-size': '1m', 'max-file': '1' } },
+      RestartPolicy: { Name: 'no' },
+      AutoRemove: false,
+    },
+  }
+}

@@ -1,0 +1,197 @@
+/**
+ * The folder of a sandbox on this machine: it appears at once, complete, and exactly one caller makes it. When the sandbox
+ * is removed, the folder stays for an hour with nothing in it but the note that says so: no other can appear in its place.
+ */
+import { randomBytes } from 'node:crypto'
+import { chmod, chown, mkdir, open, readdir, rename, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { destroyFolder, emptyFolder } from './clear.ts'
+import type { InputFile, Layout } from './inputs.ts'
+import { claimFolder, disownFolder, isCode, ownerFile, readOwner, removed } from './owner.ts'
+
+export interface User {
+  readonly uid: number
+  readonly gid: number
+}
+
+export interface Folders {
+  readonly folder: string
+  readonly input: string
+  readonly output: string
+  readonly home: string
+  readonly temporary: string
+  /** What the runtime remembers of it. */
+  readonly job: string
+}
+
+export function foldersOf(root: string, name: string): Folders {
+  const folder = join(root, name)
+  return {
+    folder,
+    input: join(folder, 'input'),
+    output: join(folder, 'output'),
+    home: join(folder, 'home'),
+    temporary: join(folder, 'tmp'),
+    job: join(folder, 'job.json'),
+  }
+}
+
+/** Where a bundle of the Automation Broker leaves its last words; there from the start, so that it can be mounted. */
+export const terminationLog = 'termination-log'
+
+/** False where the folder is there already. When it resolves, the folder survives a crash of the machine. */
+export async function createFolders(
+  root: string,
+  name: string,
+  {
+    layout: { folders, files },
+    job,
+    user,
+  }: { readonly layout: Layout; readonly job: unknown; readonly user?: User | undefined },
+): Promise<boolean> {
+  await makeRoot(root)
+  const made = foldersOf(root, newName())
+  await mkdir(made.input, { recursive: true, mode: 0o700 })
+  for (const folder of folders) await mkdir(join(made.input, folder), { mode: 0o700 })
+  await Promise.all(files.map(file => writeInput(made.input, file, user)))
+  for (const folder of [...folders].reverse()) await yieldTo(user, join(made.input, folder), 0o550)
+  await yieldTo(user, made.input, 0o550)
+  for (const folder of [made.output, made.home, made.temporary]) {
+    await mkdir(folder, { mode: 0o700 })
+    if (user !== undefined) await chown(folder, user.uid, user.gid)
+  }
+  await writeFile(join(made.output, terminationLog), '', { mode: 0o600 })
+  if (user !== undefined) await chown(join(made.output, terminationLog), user.uid, user.gid)
+  await writeFile(made.job, JSON.stringify(job), { mode: 0o600, flush: true })
+  return put(root, made.folder, name)
+}
+
+/** Sees to it that the name has a folder, from which it can be removed: it can not appear any more. */
+export async function reserveFolder(root: string, name: string): Promise<void> {
+  if ((await ageOf(join(root, name), 0)) !== undefined) return
+  await makeRoot(root)
+  const made = join(root, newName())
+  await mkdir(made, { mode: 0o700 })
+  claimFolder(made, removed)
+  await put(root, made, name)
+}
+
+/** Leaves nothing of a sandbox but its name. False where it had not even that. */
+export async function buryFolder(root: string, name: string): Promise<boolean> {
+  const folder = join(root, name)
+  if (!disownFolder(folder)) return false
+  await syncFolder(folder)
+  await emptyFolder(folder, ownerFile)
+  return true
+}
+
+/**
+ * Lists the names of all sandboxes; clears away what crashes left half made or half removed, and names that are free
+ * again. It remembers which names were removed: there may be thousands, and it is asked every few seconds.
+ */
+export function createFolderList(root: string): (now: number) => Promise<readonly string[]> {
+  const buriedUntil = new Map<string, number>()
+
+  async function isAlive(name: string, now: number): Promise<boolean> {
+    if (buriedUntil.has(name)) return false
+    const path = join(root, name)
+    if ((await readOwner(path)) !== removed) return true
+    const age = await ageOf(join(path, ownerFile), now)
+    if (age === undefined || age > anHour) await freeName(root, name)
+    else {
+      await emptyFolder(path, ownerFile)
+      buriedUntil.set(name, now - age + anHour)
+    }
+    return false
+  }
+
+  return async now => {
+    for (const [name, end] of buriedUntil) if (end < now) buriedUntil.delete(name)
+    const names: string[] = []
+    for (const entry of await entriesOf(root)) {
+      const path = join(root, entry)
+      if (entry.startsWith(leaving)) await destroyFolder(path)
+      else if (entry.startsWith(unfinished)) {
+        if (((await ageOf(path, now)) ?? 0) > anHour) await destroyFolder(path)
+      } else if (await isAlive(entry, now)) names.push(entry)
+    }
+    return names
+  }
+}
+
+export async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder)
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+const unfinished = '.new-'
+const leaving = '.gone-'
+/** How long a name that was removed can not be used; and making a folder takes moments: whoever began an older one is gone. */
+const anHour = 3_600_000
+
+function newName(): string {
+  return `${unfinished}${randomBytes(6).toString('hex')}`
+}
+
+/** Others may pass through to what is theirs, and can not look around. */
+async function makeRoot(root: string): Promise<void> {
+  await mkdir(root, { recursive: true, mode: 0o711 })
+}
+
+async function put(root: string, made: string, name: string): Promise<boolean> {
+  await chmod(made, 0o711)
+  try {
+    await rename(made, join(root, name))
+  } catch (error) {
+    await destroyFolder(made)
+    if (isCode(error, 'ENOTEMPTY', 'EEXIST')) return false
+    throw error
+  }
+  await syncFolder(root)
+  return true
+}
+
+async function writeInput(folder: string, { path, text, executable }: InputFile, user: User | undefined) {
+  await writeFile(join(folder, path), text, { flush: true })
+  await yieldTo(user, join(folder, path), executable ? 0o550 : 0o440)
+}
+
+/** Readable for the sandbox, writable for nobody. */
+async function yieldTo(user: User | undefined, path: string, mode: number): Promise<void> {
+  if (user !== undefined) await chown(path, process.getuid?.() ?? 0, user.gid)
+  await chmod(path, mode)
+}
+
+/** Undefined where it is not there. */
+async function ageOf(path: string, now: number): Promise<number | undefined> {
+  try {
+    return now - (await stat(path)).mtimeMs
+  } catch (error) {
+    if (isCode(error, 'ENOENT')) return undefined
+    throw error
+  }
+}
+
+async function entriesOf(root: string): Promise<readonly string[]> {
+  try {
+    return await readdir(root)
+  } catch (error) {
+    if (isCode(error, 'ENOENT')) return []
+    throw error
+  }
+}
+
+async function freeName(root: string, name: string): Promise<void> {
+  const gone = join(root, `${leaving}${randomBytes(6).toString('hex')}`)
+  try {
+    await rename(join(root, name), gone)
+  } catch (error) {
+    if (isCode(error, 'ENOENT')) return
+    throw error
+  }
+  await destroyFolder(gone)
+}

@@ -1,0 +1,120 @@
+import { posix } from 'node:path'
+import { type SandboxInputs, SandboxRefusedError } from '../sandbox.ts'
+
+/** Where a sandbox sees its folders. */
+export interface Places {
+  readonly input: string
+  readonly output: string
+  /** Both may be written to, and go with the sandbox. */
+  readonly home: string
+  readonly temporary: string
+}
+
+export interface InputFile {
+  /** Relative to the input folder. */
+  readonly path: string
+  readonly text: string
+  readonly executable: boolean
+}
+
+export interface Layout {
+  /** Relative to the input folder, each behind those that it is in. */
+  readonly folders: readonly string[]
+  readonly files: readonly InputFile[]
+  readonly env: Readonly<Record<string, string>>
+  readonly args: readonly string[]
+}
+
+const stateFolder = 'state'
+const bindingStateFolder = 'binding-state'
+const helpersFolder = 'helpers'
+/** Linux takes no longer variable than 128 KiB, and all of them share a few MiB with the arguments. */
+const longestVariable = 32 * 1024
+const roles = ['/etc/ansible/roles', '/opt/ansible/roles', '/usr/share/ansible/roles']
+
+/** The files, variables and arguments that give an action its inputs. Secrets are in files only, and in the state's variables. */
+export function layOut(inputs: SandboxInputs, { input, output, home, temporary }: Places): Layout {
+  const { action, extraVars, state, bindingState, helpers } = inputs
+  for (const key of Object.keys({ ...state, ...bindingState })) checkKey(key)
+  for (const path of Object.keys(helpers)) checkHelper(path)
+  const helpersAt = `${input}/${helpersFolder}`
+  return {
+    folders: [
+      stateFolder,
+      ...(bindingState === undefined ? [] : [bindingStateFolder]),
+      ...parentsOf(Object.keys(helpers).map(path => `${helpersFolder}/${path}`)),
+    ],
+    files: [
+      toFile('input.json', JSON.stringify(inputs.input)),
+      toFile('extra-vars.json', JSON.stringify({ ...extraVars, _apb_state: state })),
+      ...toFiles(stateFolder, state),
+      ...toFiles(bindingStateFolder, bindingState ?? {}),
+      ...toFiles(helpersFolder, helpers),
+    ],
+    env: {
+      HOME: home,
+      TMPDIR: temporary,
+      ...(Object.keys(helpers).some(path => path.startsWith('ansible/')) ? ansibleOf(`${helpersAt}/ansible`) : {}),
+      ...inputs.env,
+      ...toVariables('state_', state),
+      ...toVariables('binding_state_', bindingState ?? {}),
+      BUNDLE_INPUT: `${input}/input.json`,
+      BUNDLE_STATE: `${input}/${stateFolder}`,
+      BUNDLE_STATE_LOCATION: `${input}/${stateFolder}`,
+      ...(bindingState === undefined ? {} : { BUNDLE_BINDING_STATE: `${input}/${bindingStateFolder}` }),
+      BUNDLE_HELPERS: helpersAt,
+      BUNDLE_OUTPUT: output,
+    },
+    args: [action, '--extra-vars', `@${input}/extra-vars.json`],
+  }
+}
+
+/** Whether a key of the state can be a file's name, and a key of a ConfigMap. */
+export function isStateKey(key: string): boolean {
+  return /^[A-Za-z0-9._-]{1,253}$/.test(key) && !/^\.\.?$/.test(key)
+}
+
+function checkKey(key: string): void {
+  if (!isStateKey(key))
+    throw new SandboxRefusedError(
+      `the state's key ${JSON.stringify(key.slice(0, 100))} can not name a file: use letters, digits, dots, dashes and underscores`,
+    )
+}
+
+function checkHelper(path: string): void {
+  if (!path.split('/').every(isStateKey))
+    throw new SandboxRefusedError(
+      `the helper ${JSON.stringify(path.slice(0, 100))} can not be a file below $BUNDLE_HELPERS: use a relative path of letters, digits, dots, dashes and underscores`,
+    )
+}
+
+function toFiles(folder: string, texts: Readonly<Record<string, string>>): InputFile[] {
+  return Object.entries(texts).map(([path, text]) => toFile(`${folder}/${path}`, text))
+}
+
+function toFile(path: string, text: string): InputFile {
+  return { path, text, executable: path.startsWith(`${helpersFolder}/bin/`) }
+}
+
+/** The folders that the files are in, and those around them; the helpers' own is there in any case. */
+function parentsOf(files: readonly string[]): string[] {
+  const found = new Set([helpersFolder])
+  for (const file of files)
+    for (let folder = posix.dirname(file); folder !== '.'; folder = posix.dirname(folder)) found.add(folder)
+  return [...found].sort((a, b) => a.length - b.length)
+}
+
+function toVariables(prefix: string, state: Readonly<Record<string, string>>): Record<string, string> {
+  const short = Object.entries(state).filter(
+    ([key, value]) => /^\w+$/.test(key) && !value.includes('\0') && Buffer.byteLength(value) <= longestVariable,
+  )
+  return Object.fromEntries(short.map(([key, value]) => [`${prefix}${key}`, value]))
+}
+
+function ansibleOf(folder: string): Record<string, string> {
+  return {
+    ANSIBLE_ROLES_PATH: [`${folder}/roles`, ...roles].join(':'),
+    ANSIBLE_LIBRARY: `${folder}/library`,
+    ANSIBLE_LOOKUP_PLUGINS: `${folder}/lookup_plugins`,
+  }
+}

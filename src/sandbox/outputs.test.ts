@@ -1,0 +1,76 @@
+import { linkSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { tailBytes, tailOf } from './log-tail.ts'
+import { collectOutputs, readProgress } from './outputs.ts'
+
+let base: string
+let folder: string
+beforeEach(() => {
+  base = mkdtempSync(join(tmpdir(), 'purser-outputs-'))
+  folder = join(base, 'output')
+  mkdirSync(folder)
+})
+afterEach(() => rmSync(base, { recursive: true, force: true }))
+
+describe('what a bundle left', () => {
+  it('is not read through a second name of a file elsewhere', async () => {
+    writeFileSync(join(base, 'secret'), '{"password":"sesame"}')
+    linkSync(join(base, 'secret'), join(folder, 'credentials.json'))
+    const outputs = await collectOutputs(folder, [])
+    expect(outputs).toEqual({ problems: ['credentials.json is no plain file of its own; write one'] })
+  })
+
+  it('is not read where the folder itself became a link', async () => {
+    writeFileSync(join(folder, 'message'), 'elsewhere')
+    symlinkSync(folder, join(base, 'link'))
+    expect((await collectOutputs(join(base, 'link'), [])).message).toBeUndefined()
+  })
+
+  it('is not read where it is a folder, no UTF-8, no object, or nested without end', async () => {
+    mkdirSync(join(folder, 'message'))
+    writeFileSync(join(folder, 'dashboard_url'), Buffer.from([0xff, 0xfe]))
+    writeFileSync(join(folder, 'credentials.json'), '[1]')
+    writeFileSync(join(folder, 'state.json'), `${'{"a":'.repeat(5000)}1${'}'.repeat(5000)}`)
+    const { problems, ...rest } = await collectOutputs(folder, [])
+    expect(rest).toEqual({})
+    expect(problems).toHaveLength(4)
+  })
+
+  it('has progress in its last whole line, however long the file', async () => {
+    writeFileSync(join(folder, 'progress'), `${'x\n'.repeat(100_000)}half way\n\nalmo`)
+    expect(await readProgress(folder, [])).toBe('half way')
+  })
+
+  it('changes the state by keys that can be files', async () => {
+    writeFileSync(join(folder, 'state.json'), '{"ok":"1","../up":"2","list":[1]}')
+    const { state, problems } = await collectOutputs(folder, [])
+    expect(state).toEqual({ ok: '1', list: '[1]' })
+    expect(problems).toHaveLength(1)
+  })
+})
+
+describe('the end of a log', () => {
+  it('shows no rest of a secret that was cut in two', () => {
+    const text = `${'open-sesame'.slice(5)} and more\n${'line\n'.repeat(20)}`
+    expect(tailOf(text, true, ['open-sesame'])).not.toContain('sesame')
+  })
+
+  it('hides a secret in every spelling', () => {
+    const secret = 'a "b"\nsecond line/?'
+    const text = [
+      secret,
+      JSON.stringify(secret),
+      Buffer.from(secret).toString('base64'),
+      encodeURIComponent(secret),
+    ].join('|')
+    expect(tailOf(text, false, [secret])).toBe('[redacted]|"[redacted]"|[redacted]|[redacted]')
+  })
+
+  it('is bounded', () => {
+    const tail = tailOf(`${'ä'.repeat(tailBytes)}the end`, true, [])
+    expect(Buffer.byteLength(tail)).toBeLessThanOrEqual(tailBytes + 2)
+    expect(tail.endsWith('the end')).toBe(true)
+  })
+})

@@ -1,0 +1,87 @@
+import { isJsonObject, type JsonObject, nestsTooDeep } from '../protocol/json.ts'
+import type { SandboxOutputs } from '../sandbox.ts'
+import { terminationLog } from './folders.ts'
+import { isStateKey } from './inputs.ts'
+import { readEnd, readLeft } from './read-left.ts'
+import { createRedactor } from './redact.ts'
+
+const maxJson = 1024 * 1024
+const maxText = 4096
+
+/** What an action left in `$BUNDLE_OUTPUT`. Nothing in it can make this throw: what is unusable is a problem. */
+export async function collectOutputs(folder: string, secrets: readonly string[]): Promise<SandboxOutputs> {
+  const redact = createRedactor(secrets)
+  const problems: string[] = []
+
+  async function read(name: string, maxBytes: number): Promise<string | undefined> {
+    const left = await readLeft(folder, name, maxBytes)
+    if (left.kind === 'unusable') problems.push(left.problem)
+    return left.kind === 'text' ? left.text : undefined
+  }
+
+  async function readObject(name: string): Promise<JsonObject | undefined> {
+    const text = await read(name, maxJson)
+    if (text === undefined) return undefined
+    const value = nestsTooDeep(text) ? undefined : parse(text)
+    if (isJsonObject(value)) return value
+    // The text may be credentials: no part of it is shown.
+    problems.push(`${name} is not a JSON object, or is nested too deep; write one such as {"user": "me"}`)
+    return undefined
+  }
+
+  async function readState(name: string): Promise<Readonly<Record<string, string | null>> | undefined> {
+    const changes = await readObject(name)
+    return changes && toState(name, changes, problems)
+  }
+
+  const credentials = await readObject('credentials.json')
+  const dashboardUrl = (await read('dashboard_url', maxText))?.trim()
+  const message = (await read('message', maxText))?.trim() || (await read(terminationLog, maxText))?.trim()
+  const state = await readState('state.json')
+  const bindingState = await readState('binding_state.json')
+  const progress = await readProgress(folder, secrets)
+  const badUrl = dashboardUrl !== undefined && dashboardUrl !== '' && !isWebAddress(dashboardUrl)
+  if (badUrl) problems.push('dashboard_url holds no http or https address; write one, and nothing else, into it')
+  return {
+    ...(credentials === undefined ? {} : { credentials }),
+    ...(!dashboardUrl || badUrl ? {} : { dashboardUrl }),
+    ...(message ? { message: redact(message) } : {}),
+    ...(state === undefined ? {} : { state }),
+    ...(bindingState === undefined ? {} : { bindingState }),
+    ...(progress === undefined ? {} : { progress }),
+    problems,
+  }
+}
+
+/** The last whole line, without the secrets: one that is being written is not shown in parts. */
+export async function readProgress(folder: string, secrets: readonly string[]): Promise<string | undefined> {
+  const end = await readEnd(folder, 'progress', maxText)
+  const lines = end?.text.split('\n') ?? []
+  // The rest of a line that was cut may be the rest of a secret, which nobody could recognise.
+  const whole = lines.slice(end?.cut ? 1 : 0, lines.length > 1 ? -1 : undefined)
+  const last = whole.map(line => line.trim()).findLast(line => line !== '')
+  return last === undefined ? undefined : createRedactor(secrets)(last)
+}
+
+function toState(name: string, changes: JsonObject, problems: string[]): Readonly<Record<string, string | null>> {
+  const state: [string, string | null][] = []
+  for (const [key, value] of Object.entries(changes)) {
+    if (!isStateKey(key))
+      problems.push(`${name} has a key that can not name a file; use letters, digits, dots, dashes and underscores`)
+    else if (value !== undefined)
+      state.push([key, value === null || typeof value === 'string' ? value : JSON.stringify(value)])
+  }
+  return Object.fromEntries(state)
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function isWebAddress(text: string): boolean {
+  return URL.canParse(text) && ['http:', 'https:'].includes(new URL(text).protocol)
+}

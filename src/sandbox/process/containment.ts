@@ -1,0 +1,78 @@
+import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { promisify } from 'node:util'
+import type { User } from '../folders.ts'
+
+/** What this machine lets a process be kept in. */
+export interface Containment {
+  /** A process namespace of its own: everything in it ends with its first process, and with its supervisor. */
+  readonly namespaces: boolean
+  /** A network namespace without a network. */
+  readonly network: boolean
+  /** Whether memory and processes can be counted. */
+  readonly counts: boolean
+}
+
+export const searchPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
+
+/** Finds out by trying: kernels and container engines forbid it in many ways. */
+export async function findContainment(): Promise<Containment> {
+  const namespaces = await works(contain(['true'], { network: 'allowed' }))
+  const network = namespaces && (await works(contain(['true'], { network: 'none' })))
+  return { namespaces, network, counts: existsSync('/proc/self/stat') }
+}
+
+/** A command that runs another one in namespaces of its own, as a user where one is given. */
+export function contain(
+  command: readonly string[],
+  { network, user }: { readonly network: 'none' | 'allowed'; readonly user?: User },
+): readonly string[] {
+  const root = process.getuid?.() === 0
+  return [
+    // Its supervisor's death is its own.
+    ...['setpriv', '--pdeathsig', 'KILL', '--'],
+    ...[
+      'unshare',
+      ...(root ? [] : ['--user', '--map-current-user']),
+      '--pid',
+      '--fork',
+      '--kill-child',
+      '--mount-proc',
+    ],
+    ...[...(network === 'none' ? ['--net'] : []), '--'],
+    // The first process stays who it is: changing that would undo that it dies with the one that made the namespaces.
+    ...['sh', '-c', firstProcess, 'sandbox', 'setpriv', '--no-new-privs'],
+    ...(user === undefined ? [] : ['--reuid', `${user.uid}`, '--regid', `${user.gid}`, '--clear-groups']),
+    ...['--', ...command],
+  ]
+}
+
+/**
+ * A command that runs another one, and lets its user have so many processes at most, in all sandboxes together. They are
+ * counted a few times a second: in between, one that forks without end must not take the whole machine.
+ */
+export function bound(command: readonly string[], processes: number | undefined): readonly string[] {
+  if (processes === undefined) return command
+  // Shells spell it in two ways; where the limit is lower already, it stays.
+  const script = `ulimit -p ${processes} 2>/dev/null || ulimit -u ${processes} 2>/dev/null; exec "$@"`
+  return ['sh', '-c', script, 'sandbox', ...command]
+}
+
+/**
+ * The first process of a namespace gets no signal that it does not ask for. So a shell is the first: it lets the bundle,
+ * which gets the same SIGTERM by its process group, decide, and ends as the bundle ends.
+ */
+const firstProcess = `trap : TERM
+"$@" &
+child=$!
+while wait "$child"; code=$?; [ "$code" -gt 128 ] && kill -0 "$child" 2>/dev/null; do :; done
+exit "$code"`
+
+async function works([command = '', ...args]: readonly string[]): Promise<boolean> {
+  try {
+    await promisify(execFile)(command, args, { env: { PATH: searchPath }, cwd: '/', timeout: 10_000 })
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,102 @@
+/** The line between a sandbox's supervisor and brokers: a socket in its folder. */
+import { once } from 'node:events'
+import { closeSync, existsSync, openSync } from 'node:fs'
+import { connect, createServer, type Socket } from 'node:net'
+import { basename, dirname, join } from 'node:path'
+
+export interface Control {
+  /** Hands over what was asked for before, too. */
+  onCancel(cancel: (graceMs: number) => void): void
+  close(): void
+}
+
+/** The supervisor's end. `cancel <grace>` on a line is all that can be said to it. */
+export async function listenForBrokers(path: string): Promise<Control> {
+  const connections = new Set<Socket>()
+  let asked: number | undefined
+  let cancel = (graceMs: number) => {
+    asked = graceMs
+  }
+  const server = createServer(connection => {
+    connections.add(connection)
+    let text = ''
+    connection.setEncoding('utf8')
+    connection.on('data', chunk => {
+      text = `${text}${chunk}`.slice(0, 100)
+      const [, grace] = /^cancel (\d+)\n/.exec(text) ?? []
+      if (grace !== undefined) cancel(Number(grace))
+    })
+    connection.on('error', () => connection.destroy())
+    connection.on('close', () => connections.delete(connection))
+  })
+  const way = shorten(path)
+  server.listen(way.path)
+  await once(server, 'listening')
+  return {
+    onCancel(handler) {
+      cancel = handler
+      if (asked !== undefined) handler(asked)
+    },
+    close() {
+      // The socket's file goes with it, by the same way.
+      server.close(() => way.close())
+      for (const connection of connections) connection.destroy()
+    },
+  }
+}
+
+export type Line =
+  | { readonly kind: 'open'; readonly socket: Socket }
+  /** Nobody listens, and nobody will. */
+  | { readonly kind: 'dead' }
+  | { readonly kind: 'failed'; readonly reason: string }
+
+/** A broker's end. The connection ends when the supervisor does. */
+export async function callSupervisor(path: string): Promise<Line> {
+  try {
+    return await call(path)
+  } catch (error) {
+    if (isGone(error)) return { kind: 'dead' }
+    return { kind: 'failed', reason: error instanceof Error ? error.message : String(error) }
+  }
+}
+
+function call(path: string): Promise<Line> {
+  return new Promise((resolve, reject) => {
+    const way = shorten(path)
+    const socket = connect(way.path)
+    const fail = (error: Error) => {
+      way.close()
+      reject(error)
+    }
+    socket.once('error', fail)
+    socket.once('connect', () => {
+      way.close()
+      socket.off('error', fail)
+      socket.on('error', () => socket.destroy())
+      socket.resume()
+      resolve({ kind: 'open', socket })
+    })
+  })
+}
+
+function isGone(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === 'ECONNREFUSED' || error.code === 'ENOENT')
+}
+
+const descriptors = '/proc/self/fd'
+
+/** How long a socket's path may be: 108 bytes on Linux, 104 elsewhere, with a zero at the end. */
+const longestSocket = 103
+
+/** Whether a socket of this path can be reached from here. */
+export function isReachable(path: string): boolean {
+  return Buffer.byteLength(path) <= longestSocket || existsSync(descriptors)
+}
+
+/** A socket's path may only have some hundred bytes, and folders of users are often longer: Linux has a way around them. */
+function shorten(path: string): { readonly path: string; close(): void } {
+  if (Buffer.byteLength(path) <= longestSocket || !existsSync(descriptors)) return { path, close: () => {} }
+  const folder = openSync(dirname(path), 'r')
+  return { path: join(descriptors, String(folder), basename(path)), close: () => closeSync(folder) }
+}

@@ -1,0 +1,31 @@
+import { appendFileSync, renameSync } from 'node:fs'
+import { join } from 'node:path'
+import { tailBytes } from '../log-tail.ts'
+import { type End, readEnd } from '../read-left.ts'
+import { logFiles } from './job.ts'
+
+/** Keeps at least the last 64 KiB, in two files that take turns, so that they are there whenever anybody is killed. */
+export function createLog(folder: string): { write(chunk: Buffer): void } {
+  const current = join(folder, logFiles.current)
+  let size = 0
+  return {
+    write(chunk) {
+      try {
+        if (size >= tailBytes) {
+          renameSync(current, join(folder, logFiles.before))
+          size = 0
+        }
+        appendFileSync(current, chunk, { mode: 0o600 })
+        size += chunk.length
+      } catch {
+        // A full disk costs the log, and not the watch over the sandbox.
+      }
+    },
+  }
+}
+
+export async function readLog(folder: string): Promise<End> {
+  const before = await readEnd(folder, logFiles.before, 3 * tailBytes)
+  const current = await readEnd(folder, logFiles.current, 3 * tailBytes)
+  return { text: `${before?.text ?? ''}${current?.text ?? ''}`, cut: before !== undefined || current?.cut === true }
+}

@@ -1,0 +1,171 @@
+import { once } from 'node:events'
+import { resolve } from 'node:path'
+import type { Clock } from '../../clock.ts'
+import {
+  checkName,
+  type FoundSandbox,
+  type Runtime,
+  RuntimeUnavailableError,
+  SandboxRefusedError,
+  type SandboxSpec,
+  type SandboxStatus,
+} from '../../sandbox.ts'
+import { buryFolder, createFolderList, createFolders, foldersOf, reserveFolder, type User } from '../folders.ts'
+import { layOut } from '../inputs.ts'
+import { tailOf } from '../log-tail.ts'
+import { collectOutputs, readProgress } from '../outputs.ts'
+import { claimFolder, readOwner, removed, wasRemoved } from '../owner.ts'
+import { bound, type Containment, contain, findContainment, searchPath } from './containment.ts'
+import { isReachable } from './control.ts'
+import { type Job, readJob } from './job.ts'
+import { defaultSupervisor, launchSupervisor } from './launch.ts'
+import { readLog } from './log.ts'
+import { look } from './look.ts'
+import { killMarked } from './processes.ts'
+import { checkKept, findProgram } from './program.ts'
+
+export interface ProcessRuntimeOptions {
+  /** A folder on a disk of this machine; it outlives restarts of the broker. */
+  readonly folder: string
+  /** Who runs the bundles. To be given where the broker runs as root, and only there. */
+  readonly user?: User
+  readonly clock: Clock
+  /** What the machine can do, where that is known; otherwise it is found out. */
+  readonly containment?: Containment
+  /** The command of the supervisor, where it does not stand beside this file. */
+  readonly supervisor?: readonly string[]
+}
+
+/** For other sandboxes of the same user, whose processes the kernel counts together. */
+const spareProcesses = 2000
+
+/**
+ * Runs bundles as processes of this machine, each under a supervisor of its own that outlives the broker. Where Linux
+ * allows it, a bundle has its own process namespace, and nothing that it starts can outlive it. It is no wall: a bundle
+ * sees the machine's files. Memory and processes are looked at four times a second, and cores are not limited; the
+ * container runtime has the kernel keep these limits.
+ */
+export async function createProcessRuntime(options: ProcessRuntimeOptions): Promise<Runtime> {
+  const { user, clock, supervisor = defaultSupervisor } = options
+  const root = resolve(options.folder)
+  if (process.getuid?.() === 0 ? user === undefined : user !== undefined)
+    throw new SandboxRefusedError(
+      user === undefined
+        ? 'the broker runs as root, and bundles should not: name a user for them, or run the broker as another one'
+        : 'only a broker that runs as root can run bundles as another user: leave the user out',
+    )
+  const containment = options.containment ?? (await findContainment())
+  const listFolders = createFolderList(root)
+  const pathOf = (name: string) => foldersOf(root, name).folder
+
+  function checkPath(name: string): void {
+    checkName(name)
+    if (!isReachable(`${pathOf(name)}/s-00000000`))
+      throw new SandboxRefusedError(`the path ${pathOf(name)} is too long for a socket in it; use a shorter folder`)
+  }
+
+  async function makeFolders(spec: SandboxSpec): Promise<boolean> {
+    checkKept(spec, containment)
+    const program = await findProgram(spec.program)
+    const layout = layOut(spec.inputs, foldersOf(root, spec.name))
+    const { namespaces: contained } = containment
+    const { processes } = spec.limits
+    const command = bound([program.file, ...layout.args], processes && processes + spareProcesses)
+    const job: Job = {
+      labels: spec.labels,
+      createdAt: clock.now(),
+      command: contained ? contain(command, { network: spec.network, ...(user && { user }) }) : command,
+      cwd: program.folder,
+      env: { PATH: searchPath, ...layout.env },
+      limits: spec.limits,
+      contained,
+      ...(contained || user === undefined ? {} : { user }),
+    }
+    return createFolders(root, spec.name, { layout, job, user })
+  }
+
+  async function status(name: string): Promise<SandboxStatus> {
+    const { status, line } = await look(pathOf(name))
+    line?.socket.destroy()
+    return status
+  }
+
+  async function wait(name: string, signal: AbortSignal): Promise<SandboxStatus> {
+    for (;;) {
+      const { status, line } = await look(pathOf(name))
+      if (line === undefined) return status
+      try {
+        await once(line.socket, 'close', { signal })
+      } catch {
+        // Either the caller has waited enough, or the line broke: then the next look says why.
+        if (signal.aborted) return status
+      } finally {
+        line.socket.destroy()
+      }
+    }
+  }
+
+  async function cancel(name: string, graceMs: number): Promise<void> {
+    const { status, line } = await look(pathOf(name))
+    if (status.kind === 'unknown') throw noAnswer(name, status.reason)
+    if (line !== undefined)
+      await new Promise<void>(done => {
+        line.socket.once('close', done)
+        line.socket.end(`cancel ${Math.round(graceMs)}\n`)
+      })
+  }
+
+  return {
+    type: 'process',
+    async prepare(program) {
+      await findProgram(program)
+    },
+    async start(spec) {
+      checkPath(spec.name)
+      const folder = pathOf(spec.name)
+      for (let made = false; ; ) {
+        const owner = await readOwner(folder)
+        if (owner === removed) throw wasRemoved(spec.name)
+        if (owner !== undefined) return { attached: !made }
+        // Where it is there already, whoever made it may be gone: the one supervisor that gets it runs it.
+        made ||= await makeFolders(spec)
+        await launchSupervisor(supervisor, folder)
+      }
+    },
+    status,
+    wait,
+    cancel,
+    progress: (name, secrets) => readProgress(foldersOf(root, name).output, secrets),
+    async collect(name, secrets) {
+      const { folder, output } = foldersOf(root, name)
+      const { kind } = await status(name)
+      if (kind !== 'exited' && kind !== 'lost') throw new Error(`the sandbox ${name} has not ended: it is ${kind}`)
+      const { text, cut } = await readLog(folder)
+      return { outputs: await collectOutputs(output, secrets), log: tailOf(text, cut, secrets) }
+    },
+    async remove(name) {
+      checkName(name)
+      do {
+        await reserveFolder(root, name)
+        claimFolder(pathOf(name), removed)
+        await cancel(name, 0)
+        const ended = await wait(name, new AbortController().signal)
+        if (ended.kind === 'unknown') throw noAnswer(name, ended.reason)
+        // One that is lost may have left processes where it had no namespace.
+        killMarked(pathOf(name))
+      } while (!(await buryFolder(root, name)))
+    },
+    async list() {
+      const found: FoundSandbox[] = []
+      for (const name of await listFolders(clock.now())) {
+        const job = await readJob(foldersOf(root, name).job)
+        if (job !== undefined) found.push({ name, labels: job.labels, createdAt: job.createdAt })
+      }
+      return found
+    },
+  }
+}
+
+function noAnswer(name: string, reason: string): RuntimeUnavailableError {
+  return new RuntimeUnavailableError(`the sandbox ${name} does not answer (${reason}); try again`)
+}

@@ -1,0 +1,154 @@
+/**
+ * Watches one sandbox, in a process of its own that outlives the broker. Its socket is its life: whoever can connect knows
+ * that it runs, and is told of its end by the connection's.
+ */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { sleep, systemClock } from '../../clock.ts'
+import type { Stop } from '../../sandbox.ts'
+import { syncFolder } from '../folders.ts'
+import { claimFolder } from '../owner.ts'
+import { type Control, listenForBrokers } from './control.ts'
+import { type Exit, exitFileOf, type Job, marker, readJob } from './job.ts'
+import { createLog } from './log.ts'
+import { childOf, killMarked, membersOf, signal, usageOf } from './processes.ts'
+
+const clock = systemClock
+const graceAfterTime = 5_000
+const lookEvery = 250
+
+/** `ready` is called when the sandbox has an owner, this one or another: then its starter may go. */
+export async function supervise(folder: string, ready: () => void): Promise<void> {
+  const job = await readJob(join(folder, 'job.json'))
+  // Removed meanwhile.
+  if (job === undefined) return ready()
+  const socket = `s-${randomBytes(4).toString('hex')}`
+  const control = await listenForBrokers(join(folder, socket))
+  if (!claimFolder(folder, socket)) {
+    control.close()
+    ready()
+    return
+  }
+  await syncFolder(folder)
+  ready()
+  await writeExit(folder, await run(folder, job, control))
+  control.close()
+}
+
+async function run(folder: string, job: Job, control: Control): Promise<Exit> {
+  const { limits, user } = job
+  const [command = '', ...args] = job.command
+  const log = createLog(folder)
+  let stopped: Stop | undefined
+  let printed = 0
+  let ended = false
+  let killed = false
+
+  const child = spawn(command, args, {
+    cwd: job.cwd,
+    env: { ...job.env, [marker]: folder },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    // A process group of its own: what is sent to it does not reach this process.
+    detached: true,
+    ...user,
+  })
+  const end = () => {
+    if (ended) return
+    killed = true
+    kill(child, folder, job)
+  }
+  const stop = (why: Stop, graceMs: number) => {
+    if (ended) return
+    stopped ??= why
+    if (graceMs > 0 && child.pid !== undefined) signal(-child.pid, 'SIGTERM')
+    if (graceMs > 0) clock.after(graceMs, end)
+    else end()
+  }
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk: Buffer) => {
+      printed += chunk.length
+      log.write(chunk)
+      if (limits.output !== undefined && printed > limits.output) stop('output', 0)
+    })
+
+  control.onCancel(graceMs => stop('cancelled', graceMs))
+  process.on('SIGTERM', () => stop('cancelled', graceAfterTime))
+  const endAt = clock.now() + limits.time
+  const watch = () => {
+    if (ended) return
+    const left = endAt - clock.now()
+    if (left <= 0) return stop('time', graceAfterTime)
+    const excess = findExcess(child, job)
+    if (excess !== undefined) return stop(excess, 0)
+    clock.after(Math.min(left, isWatched(job) ? lookEvery : left), watch)
+  }
+  watch()
+
+  const closed = Promise.all([child.stdout, child.stderr].map(stream => once(stream, 'close')))
+  const code = await endOf(child, log)
+  ended = true
+  kill(child, folder, job)
+  // All that held the pipes is dead; what it printed last is still on its way. The wait ends even where something got away.
+  await Promise.race([closed, sleep(clock, 2_000)])
+  child.stdout.destroy()
+  child.stderr.destroy()
+  // What made the namespaces tells a first process that was killed in a way of its own.
+  return { code: killed ? 137 : code, ...(stopped === undefined ? {} : { stopped }) }
+}
+
+function isWatched({ limits }: Job): boolean {
+  return limits.memory !== undefined || limits.processes !== undefined
+}
+
+function findExcess({ pid }: ChildProcess, job: Job): Stop | undefined {
+  if (pid === undefined || !isWatched(job)) return undefined
+  const { memory, processes } = job.limits
+  const usage = usageOf(membersOf(pid))
+  if (memory !== undefined && usage.memory > memory) return 'memory'
+  return processes !== undefined && usage.processes > processes + (job.contained ? wrappers : 0)
+    ? 'processes'
+    : undefined
+}
+
+/** Two of the processes of a contained sandbox are ours: the one that made the namespaces and the first one in them. */
+const wrappers = 2
+
+function kill({ pid }: ChildProcess, folder: string, { contained }: Job): void {
+  if (pid === undefined) return
+  // The kernel ends a namespace with its first process, and the command waits until that is done.
+  const first = contained ? childOf(pid) : undefined
+  signal(first ?? -pid, 'SIGKILL')
+  if (!contained) killMarked(folder)
+}
+
+function endOf(child: ChildProcess, log: { write(chunk: Buffer): void }): Promise<number> {
+  return new Promise(resolve => {
+    child.once('error', error => {
+      log.write(Buffer.from(`the sandbox could not be started: ${error.message}\n`))
+      resolve(126)
+    })
+    child.once('exit', (code, name) => resolve(code ?? 128 + (name === null ? 0 : (numbers[name] ?? 0))))
+  })
+}
+
+const numbers: Readonly<Partial<Record<NodeJS.Signals, number>>> = {
+  SIGHUP: 1,
+  SIGINT: 2,
+  SIGQUIT: 3,
+  SIGABRT: 6,
+  SIGKILL: 9,
+  SIGSEGV: 11,
+  SIGPIPE: 13,
+  SIGTERM: 15,
+}
+
+/** There at once and whole, or not at all. */
+async function writeExit(folder: string, exit: Exit): Promise<void> {
+  const file = exitFileOf(folder)
+  writeFileSync(`${file}.new`, JSON.stringify(exit), { mode: 0o600, flush: true })
+  renameSync(`${file}.new`, file)
+  await syncFolder(folder)
+}

@@ -1,0 +1,43 @@
+import type { ActionContext } from '../../../author/context.ts'
+import { parseDuration } from '../../../domain/duration.ts'
+import type { JsonObject } from '../../../protocol/json.ts'
+
+export interface DevContextOptions extends Pick<ActionContext, 'action' | 'instance' | 'plan' | 'signal'> {
+  readonly operationId: string
+  readonly saveState: (patch: JsonObject) => void
+  readonly onProgress: (text: string) => void
+}
+
+/** An action's context without a ledger: its steps last as long as the process, and what fails is not tried again. */
+export function createDevContext(options: DevContextOptions): {
+  readonly context: ActionContext
+  /** What the steps so far have left. */
+  readonly steps: ReadonlyMap<string, unknown>
+} {
+  const { action, instance, plan, signal, operationId } = options
+  const steps = new Map<string, unknown>()
+  const call = { signal, fence: 1, key: operationId }
+  const context: ActionContext = {
+    action,
+    instance,
+    plan,
+    signal,
+    operation: { id: operationId, attempt: 1, fence: 1 },
+    async step<T>(name: string, fn: (with_: typeof call) => T | Promise<T>): Promise<T> {
+      if (!steps.has(name)) steps.set(name, await fn(call))
+      return steps.get(name) as T
+    },
+    describe: options.onProgress,
+    wait: (after, description) => ({ waitMs: parseDuration(after), description }),
+    async saveState(patch) {
+      options.saveState(patch)
+    },
+    async share(_key, create) {
+      await create(call)
+    },
+    async unshare(_key, remove) {
+      await remove(call)
+    },
+  }
+  return { context, steps }
+}

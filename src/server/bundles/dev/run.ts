@@ -1,0 +1,106 @@
+import { chmod, mkdtemp, realpath, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { BundleSpec } from '../../../bundle/spec.ts'
+import type { Revision } from '../../../domain/revision.ts'
+import type { BundleParts } from '../../../driver/bundle/parts.ts'
+import { sensitiveNamesOf } from '../../../driver/bundle/secrets.ts'
+import { silent } from '../../../observer.ts'
+import type { Offering } from '../../../protocol/catalog.ts'
+import type { JsonObject } from '../../../protocol/json.ts'
+import { hashFolder } from '../../../registry/hash-folder.ts'
+import { createBundleFolders } from '../folders.ts'
+import { readHelpers } from '../helpers.ts'
+import { proxyVariables } from '../proxies.ts'
+import { createRuntimeFor } from '../runtime-for.ts'
+import { createRuntimes } from '../runtimes.ts'
+import { type DevTask, performDev } from './perform.ts'
+
+export { leftByRuns as runFileName } from '../../../registry/hash-folder.ts'
+
+export interface DevBundle {
+  readonly spec: BundleSpec
+  readonly offering: Offering
+  /** The text of the spec. */
+  readonly source: string
+  readonly folder: string
+  /** Run in place of the folder. */
+  readonly image?: string
+}
+
+export interface DevSettings {
+  readonly network: boolean
+  readonly timeoutMs: number
+  /** The operator's. */
+  readonly secrets: JsonObject
+  readonly env: Readonly<Record<string, string | undefined>>
+}
+
+/**
+ * One action of a bundle, with the driver and the runtimes of a broker and without its ledger. Everything that it needs on
+ * this machine is in a folder of its own, and gone when it has ended.
+ */
+export async function runDevAction(bundle: DevBundle, settings: DevSettings, task: DevTask) {
+  const root = await realpath(await mkdtemp(join(tmpdir(), 'purser-')))
+  const { clock } = task
+  try {
+    // Where this is root, the bundle is not.
+    await chmod(root, 0o711)
+    const runtime = bundle.image === undefined ? 'process' : 'container'
+    const runtimes = await createRuntimes({ bundles: { runtime, folder: root } }, { clock, env: settings.env })
+    const config = { bundles: { pull: 'if-missing' }, registries: [] } as const
+    const running = createRuntimeFor(config, runtimes, createBundleFolders(root))
+    try {
+      const revision = await toRevision(bundle, task.signal)
+      const parts = await toParts(settings, task, running)
+      return await performDev({ parts, revision, spec: bundle.spec, sensitive: sensitiveNamesOf(bundle.spec) }, task)
+    } finally {
+      for (const { runtime: used } of running.runtimes)
+        for (const { name } of await used.list()) await used.remove(name)
+    }
+  } finally {
+    await rm(root, { recursive: true, force: true })
+  }
+}
+
+async function toParts(
+  { network, timeoutMs, secrets, env }: DevSettings,
+  { clock }: DevTask,
+  running: ReturnType<typeof createRuntimeFor>,
+): Promise<BundleParts> {
+  return {
+    ...running,
+    clock,
+    // Processes can be counted on Linux only.
+    limits: { time: timeoutMs, output: 16 * 1024 ** 2, ...(process.platform === 'linux' ? { processes: 512 } : {}) },
+    network: network ? 'allowed' : 'none',
+    env: network ? proxyVariables(env) : {},
+    helpers: await readHelpers(),
+    secretsFor: async () => secrets,
+    keepOnError: false,
+    brokerLabel: 'purser bundle run',
+    observer: silent,
+  }
+}
+
+async function toRevision(
+  { spec, offering, source, folder, image }: DevBundle,
+  signal: AbortSignal,
+): Promise<Revision> {
+  const real = await realpath(folder)
+  return {
+    id: 'dev',
+    serviceId: offering.id,
+    fullName: offering.name,
+    registry: 'local',
+    foundAs: spec.name,
+    image: image ?? real,
+    tag: '',
+    digest: image === undefined ? (await hashFolder(real, [], signal)).digest : '',
+    source,
+    runtime: 2,
+    ...(spec.bundleVersion === undefined ? {} : { bundleVersion: spec.bundleVersion }),
+    offering,
+    firstSeenAt: 0,
+  }
+}

@@ -1,0 +1,109 @@
+import { randomBytes } from 'node:crypto'
+import { chmod, cp, mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
+import { isAbsolute, join } from 'node:path'
+import type { Revision } from '../../domain/revision.ts'
+import { type Observer, silent } from '../../observer.ts'
+import { hashFolder, leftByRuns } from '../../registry/hash-folder.ts'
+
+type FolderRevision = Pick<Revision, 'fullName' | 'image' | 'digest'>
+
+/** Copies of bundles that are folders: whoever edits such a folder does not change what an instance is pinned to. */
+export interface BundleFolders {
+  /** Copies the folder if it still is the one that the revision was made of. Says whether there is a copy now. */
+  keepFolder(revision: FolderRevision): Promise<boolean>
+  /** The copy; where there is none, the folder itself as it is now, which is told. */
+  folderOf(revision: FolderRevision): Promise<string>
+  /** Removes the copies that none of the digests is of. */
+  forgetFolders(keep: ReadonlySet<string>): Promise<void>
+}
+
+/** Whether a revision is a folder of this machine: images have no slash at their beginning. */
+export function isFolder({ image }: Pick<Revision, 'image'>): boolean {
+  return isAbsolute(image)
+}
+
+/** `folder` is the one of all that bundles need on this machine. */
+export function createBundleFolders(folder: string, observer: Observer = silent): BundleFolders {
+  const root = join(folder, 'revisions')
+  const keeping = new Map<string, Promise<boolean>>()
+  const copyOf = (digest: string) => join(root, digest.replace(/^sha256:/, ''))
+
+  /** The digest is that of the copy, not of what it was made from: nobody can change that in between. */
+  const copy = async ({ image, digest }: FolderRevision): Promise<boolean> => {
+    if (await isThere(copyOf(digest))) return true
+    const draft = join(root, `${unfinished}${randomBytes(6).toString('hex')}`)
+    try {
+      await mkdir(root, { recursive: true, mode: 0o711 })
+      await cp(image, draft, {
+        recursive: true,
+        verbatimSymlinks: true,
+        errorOnExist: true,
+        force: false,
+        filter: source => source !== join(image, leftByRuns),
+      })
+      await openForAll(draft)
+      const copied = await hashFolder(draft, [], new AbortController().signal)
+      if (copied.digest !== digest) return false
+      await rename(draft, copyOf(digest))
+      return true
+    } catch (error) {
+      // Somebody else may have been faster.
+      if (await isThere(copyOf(digest))) return true
+      observer.warn('a bundle can not be copied: its instances run whatever stands in its folder', {
+        folder: image,
+        error: error instanceof Error ? error.message : String(error),
+      })
+      return false
+    } finally {
+      await rm(draft, { recursive: true, force: true })
+    }
+  }
+
+  const keepFolder = (revision: FolderRevision): Promise<boolean> => {
+    const { digest } = revision
+    const running = keeping.get(digest) ?? copy(revision).finally(() => keeping.delete(digest))
+    keeping.set(digest, running)
+    return running
+  }
+
+  return {
+    keepFolder,
+    async folderOf(revision) {
+      if (await keepFolder(revision)) return copyOf(revision.digest)
+      observer.warn('a bundle was changed and no copy was kept of what it was: it runs as it is now', {
+        bundle: revision.fullName,
+        folder: revision.image,
+      })
+      return revision.image
+    },
+    async forgetFolders(keep) {
+      const kept = new Set([...keep].map(digest => digest.replace(/^sha256:/, '')))
+      const found = await readdir(root).catch((error: NodeJS.ErrnoException) => {
+        if (error.code === 'ENOENT') return []
+        throw error
+      })
+      // Drafts are left to whoever makes them: this process, or one beside it.
+      for (const name of found.filter(candidate => /^[0-9a-f]{64}$/.test(candidate) && !kept.has(candidate)))
+        await rm(join(root, name), { recursive: true, force: true })
+    },
+  }
+}
+
+const unfinished = '.new-'
+
+/** The bundle's own user must be able to read it, whoever owns the copy. */
+async function openForAll(folder: string): Promise<void> {
+  await chmod(folder, 0o755)
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name)
+    if (entry.isDirectory()) await openForAll(path)
+    else if (entry.isFile()) await chmod(path, (await stat(path)).mode & 0o111 ? 0o555 : 0o444)
+  }
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  )
+}

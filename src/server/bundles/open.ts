@@ -1,0 +1,87 @@
+import { createHash } from 'node:crypto'
+import { createSandboxSweeper } from '../../broker/sandboxes.ts'
+import type { Clock } from '../../clock.ts'
+import { createBundleDriver } from '../../driver/bundle/bundle-driver.ts'
+import { messageOf } from '../../engine/errors.ts'
+import type { Observer } from '../../observer.ts'
+import type { Store } from '../../store.ts'
+import type { Config } from '../config.ts'
+import type { RegistryOptions } from '../runtime.ts'
+import { toReconcileSettings } from '../to-broker-settings.ts'
+import { createBundleFolders, isFolder } from './folders.ts'
+import { readHelpers } from './helpers.ts'
+import { proxyVariables } from './proxies.ts'
+import { createRegistries } from './registries.ts'
+import { createRuntimeFor } from './runtime-for.ts'
+import { createRuntimes } from './runtimes.ts'
+import { createSecretReader } from './secrets.ts'
+
+export interface OpenBundlesParts {
+  readonly store: Store
+  readonly storeNow: () => number
+  readonly clock: Clock
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly observer: Observer
+}
+
+/** A sandbox is left alone for so long: whoever starts it may not have noted that yet. */
+const sweepGraceMs = 60_000
+
+/** From the configuration to everything that a broker needs to serve what registries offer. */
+export async function openBundles(config: Config, parts: OpenBundlesParts): Promise<RegistryOptions> {
+  const { store, storeNow, clock, env, observer } = parts
+  const { bundles } = config
+  const runtimes = await createRuntimes(config, { clock, env })
+  const folders = createBundleFolders(bundles.folder, observer)
+  const secretsFor = createSecretReader(bundles.secrets)
+  // Brokers on one machine may share a folder or a container engine; those on one ledger are one broker.
+  const brokerLabel = createHash('sha256').update(store.name).digest('base64url').slice(0, 16)
+  const running = createRuntimeFor(config, runtimes, folders)
+  const drive = createBundleDriver({
+    ...running,
+    clock,
+    storeNow,
+    limits: {
+      time: bundles.timeout,
+      output: bundles.output,
+      processes: bundles.processes,
+      ...(bundles.memory === undefined ? {} : { memory: bundles.memory }),
+      ...(bundles.cpu === undefined ? {} : { cpu: bundles.cpu }),
+    },
+    network: bundles.network,
+    env: bundles.network === 'allowed' ? proxyVariables(env) : {},
+    helpers: await readHelpers(),
+    secretsFor,
+    keepOnError: bundles.keepOnError,
+    brokerLabel,
+    observer,
+  })
+  const sweeper = createSandboxSweeper({
+    runtimes: running.runtimes.map(({ runtime }) => runtime),
+    store,
+    brokerLabel,
+    keepOnError: bundles.keepOnError,
+    clock,
+    graceMs: sweepGraceMs,
+    observer,
+  })
+  return {
+    registries: createRegistries(config, { clock, env }),
+    reconcile: toReconcileSettings(config),
+    drive,
+    async given(fullName) {
+      try {
+        return Object.keys(await secretsFor(fullName))
+      } catch (error) {
+        observer.warn('the secrets of a bundle can not be read', { bundle: fullName, error: messageOf(error) })
+        return []
+      }
+    },
+    async onCatalog(revisions) {
+      const kept = revisions.filter(isFolder)
+      for (const revision of kept) await folders.keepFolder(revision)
+      await folders.forgetFolders(new Set(kept.map(({ digest }) => digest)))
+    },
+    sweepSandboxes: () => sweeper.sweep(),
+  }
+}

@@ -1,0 +1,36 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { createSecretReader } from './secrets.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'purser-secrets-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+function readerOf(...secrets: readonly (readonly [bundle: string, file: string])[]) {
+  return createSecretReader(secrets.map(([bundle, file]) => ({ bundle, file: join(folder, file) })))
+}
+
+describe('secrets of a bundle', () => {
+  it('are the entries of all its files, as they are at that moment', async () => {
+    writeFileSync(join(folder, 'a.yaml'), 'user: app\npassword: first\n')
+    writeFileSync(join(folder, 'b.json'), '{"password": "second", "port": 5432}')
+    const read = readerOf(['dh-a', 'a.yaml'], ['dh-a', 'b.json'], ['dh-b', 'a.yaml'])
+    expect(await read('dh-a')).toEqual({ user: 'app', password: 'second', port: 5432 })
+    expect(await read('dh-b')).toEqual({ user: 'app', password: 'first' })
+    expect(await read('dh-c')).toEqual({})
+    writeFileSync(join(folder, 'a.yaml'), 'user: other\n')
+    expect(await read('dh-b')).toEqual({ user: 'other' })
+  })
+
+  it.each([
+    ['none.yaml', undefined, /none\.yaml can not be read \(ENOENT\)/],
+    ['list.yaml', '- secret-1\n', /list\.yaml is no map/],
+    ['broken.yaml', 'password: "secret-1\n', /broken\.yaml is no map/],
+  ])('that can not be read are named, and not shown: %s', async (file, text, problem) => {
+    if (text !== undefined) writeFileSync(join(folder, file), text)
+    const failed = readerOf(['dh-a', file])('dh-a')
+    await expect(failed).rejects.toThrow(problem)
+    await expect(failed).rejects.not.toThrow(/secret-1/)
+  })
+})

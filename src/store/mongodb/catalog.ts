@@ -1,0 +1,73 @@
+import { compareText } from '../../domain/catalog-state.ts'
+import type { JsonObject } from '../../protocol/json.ts'
+import type { RegistryState, RevisionUse, StoredCatalog } from '../../store.ts'
+import { inOrder, sumUses } from '../catalog.ts'
+import type { CatalogDocument, RegistryDocument } from './documents.ts'
+import type { Ledger } from './ledger.ts'
+
+/** Always true, and leads to the index. */
+const all = { _id: { $gte: '' } }
+
+/** A transaction, so that all of it is of one version; not where the version is known, which is nearly always. */
+export async function readCatalog(ledger: Ledger, known: number | undefined): Promise<StoredCatalog | undefined> {
+  const { catalog, service, revision, revisionText } = ledger.collections
+  const current = await catalog.findOne({ _id: 'catalog' }, { projection: { version: 1 } })
+  if (current?.version === known) return undefined
+  return ledger.transactions.run(async session => {
+    const { version = 0 } = (await catalog.findOne({ _id: 'catalog' }, { session })) ?? {}
+    const services = await service.find(all, { session, projection: { doc: 1 } }).toArray()
+    const rows = await revision.find(all, { session, projection: { text: 1 } }).toArray()
+    const stored = new Set(rows.map(({ text }) => text.toHexString()))
+    const texts = await revisionText.find({ version: { $gte: 0 } }, { session, projection: { doc: 1 } }).toArray()
+    return inOrder({
+      version,
+      services: services.map(({ doc }) => JSON.parse(doc)),
+      revisions: texts.flatMap(({ _id, doc }) => (stored.has(_id.toHexString()) ? [JSON.parse(doc)] : [])),
+    })
+  })
+}
+
+interface FoundRegistries {
+  readonly now: number
+  readonly catalog: readonly CatalogDocument[]
+  readonly registries: readonly RegistryDocument[]
+}
+
+export async function readRegistries({ collections, now }: Ledger): Promise<{
+  readonly now: number
+  readonly registries: readonly RegistryState[]
+  readonly lastChange?: { readonly at: number; readonly report: JsonObject }
+}> {
+  const lookup = (as: string, from: { readonly collectionName: string }) => ({
+    $lookup: { from: from.collectionName, pipeline: [{ $match: all }], as },
+  })
+  const [found] = await collections.meta
+    .aggregate<FoundRegistries>([
+      { $match: { _id: 'ledger' } },
+      { $project: { _id: 0, now: now() } },
+      lookup('catalog', collections.catalog),
+      lookup('registries', collections.registry),
+    ])
+    .toArray()
+  if (found === undefined) throw new Error('the ledger has lost its meta document: put back a backup')
+  const registries = found.registries.map(({ doc }): RegistryState => JSON.parse(doc))
+  const { changedAt: at, report } = found.catalog[0] ?? {}
+  return {
+    now: found.now,
+    registries: registries.sort((a, b) => compareText(a.name, b.name)),
+    ...(at === undefined || report === undefined ? {} : { lastChange: { at, report: JSON.parse(report) } }),
+  }
+}
+
+export async function readUses({ collections }: Ledger): Promise<readonly RevisionUse[]> {
+  const found = await collections.instance
+    .aggregate<{ _id: { revision: string; plan: string }; instances: number }>([
+      { $match: { pins: { $gte: '' } } },
+      { $unwind: '$pins' },
+      { $group: { _id: { revision: '$pins', plan: '$plan' }, instances: { $sum: 1 } } },
+    ])
+    .toArray()
+  return sumUses(
+    found.map(({ _id, instances }) => ({ revisionId: _id.revision, planId: JSON.parse(_id.plan), instances })),
+  )
+}

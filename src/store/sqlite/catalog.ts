@@ -1,0 +1,86 @@
+import { compareText } from '../../domain/catalog-state.ts'
+import type { JsonObject } from '../../protocol/json.ts'
+import type {
+  CatalogChanges,
+  Change,
+  RegisteredService,
+  RegistryState,
+  Revision,
+  RevisionUse,
+  StoredCatalog,
+} from '../../store.ts'
+import { type CatalogOutcome, inOrder, pinsOf, revisionGone, sumUses, touchesCatalog } from '../catalog.ts'
+import { text } from '../columns.ts'
+import type { SqlRow } from './driver.ts'
+import type { Statements } from './statements.ts'
+
+export interface CatalogWriting {
+  readonly version: number
+  readonly changes: CatalogChanges
+  readonly report: JsonObject | undefined
+  readonly now: number
+}
+
+/** Refuses a change whose instance needs a revision that is not stored. */
+export function requirePins(statements: Statements, change: Change | undefined): void {
+  if (change?.instance === undefined) return
+  for (const id of pinsOf(change.instance)) if (statements.revision.get(id) === undefined) throw revisionGone()
+}
+
+export function readCatalog(statements: Statements, known: number | undefined): StoredCatalog | undefined {
+  const version = Number(statements.catalog.get()?.version)
+  if (version === known) return undefined
+  return inOrder({
+    version,
+    services: statements.services.all().map(row => toDocument<RegisteredService>(row)),
+    revisions: statements.revisions.all().map(row => toDocument<Revision>(row)),
+  })
+}
+
+export function readRegistries(statements: Statements): {
+  readonly registries: readonly RegistryState[]
+  readonly lastChange?: { readonly at: number; readonly report: JsonObject }
+} {
+  const { changed_at: at, report } = statements.catalog.get() ?? {}
+  const registries = statements.registries.all().map(row => toDocument<RegistryState>(row))
+  return {
+    registries: registries.sort((a, b) => compareText(a.name, b.name)),
+    ...(typeof report === 'string' ? { lastChange: { at: Number(at), report: JSON.parse(report) } } : {}),
+  }
+}
+
+export function readUses(statements: Statements): readonly RevisionUse[] {
+  return sumUses(
+    [...statements.uses.all(), ...statements.nextUses.all()].map(row => ({
+      revisionId: text(row.revision_id),
+      planId: JSON.parse(text(row.pinned_plan)),
+      instances: Number(row.instances),
+    })),
+  )
+}
+
+export function changeCatalog(statements: Statements, writing: CatalogWriting): CatalogOutcome {
+  const { version, changes, report, now } = writing
+  if (touchesCatalog(changes) && Number(statements.catalog.get()?.version) !== version)
+    return { written: false, changed: false }
+  let rows = 0
+  for (const revision of changes.insertRevisions)
+    rows += statements.insertRevision.run(revision.id, revision.serviceId, JSON.stringify(revision))
+  for (const service of changes.putServices) {
+    const { serviceId, revisionId, retiredAt = null } = service
+    rows += statements.putService.run(serviceId, revisionId, retiredAt, JSON.stringify(service))
+  }
+  // Services before revisions: one that stays needs its own.
+  for (const id of changes.deleteServices) rows += statements.deleteService.run(id)
+  for (const id of changes.deleteRevisions) rows += statements.deleteRevision.run(id)
+  for (const registry of changes.putRegistries) statements.putRegistry.run(registry.name, JSON.stringify(registry))
+  for (const name of changes.deleteRegistries) statements.deleteRegistry.run(name)
+  if (rows === 0) return { written: true, changed: false }
+  statements.raiseCatalog.run()
+  if (report !== undefined) statements.reportCatalog.run(now, JSON.stringify(report))
+  return { written: true, changed: true }
+}
+
+function toDocument<Row>(row: SqlRow): Row {
+  return JSON.parse(text(row.doc))
+}

@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict'
+import { only, type SandboxCase, sandboxCase } from './subject.ts'
+
+export const inputCases: readonly SandboxCase[] = [
+  sandboxCase('an action gets its inputs as files', async ({ run, runtime }) => {
+    const status = await run(
+      `cp "$BUNDLE_INPUT" "$BUNDLE_OUTPUT/credentials.json"; cp "\${3#@}" "$BUNDLE_OUTPUT/state.json"`,
+      {
+        inputs: { input: { action: 'provision', note: 'grüß "dich"' }, extraVars: { size: 3 } },
+      },
+    )
+    assert.deepEqual(status, { kind: 'exited', code: 0 })
+    const { outputs } = await runtime.collect(only, [])
+    assert.deepEqual(outputs.credentials, { action: 'provision', note: 'grüß "dich"' })
+    assert.deepEqual(outputs.state, { size: '3', _apb_state: '{}' })
+    assert.deepEqual(outputs.problems, [])
+  }),
+
+  sandboxCase('the state comes as files and as variables', async ({ run, runtime }) => {
+    const state = { url: 'http://db', 'dotted.key': 'two\nlines', long: 'x'.repeat(40_000) }
+    await run(
+      `cd "$BUNDLE_STATE"; { printf "%s|" "$state_url"; cat dotted.key; printf "|%s|" "\${state_long-none}"; wc -c < long; } > "$BUNDLE_OUTPUT/message"`,
+      { inputs: { state } },
+    )
+    const { outputs } = await runtime.collect(only, [])
+    assert.equal(outputs.message, 'http://db|two\nlines|none|40000')
+  }),
+
+  sandboxCase('the state of a binding comes beside that of the instance', async ({ run, runtime }) => {
+    const script = `{ cat "$BUNDLE_STATE/user" "$BUNDLE_BINDING_STATE/user"; printf "%s%s" "$state_user" "$binding_state_user"; } > "$BUNDLE_OUTPUT/message"`
+    await run(script, { inputs: { state: { user: 'admin,' }, bindingState: { user: 'app,' } } })
+    assert.equal((await runtime.collect(only, [])).outputs.message, 'admin,app,admin,app,')
+    await run('[ -n "$BUNDLE_BINDING_STATE" ] || echo none > "$BUNDLE_OUTPUT/message"', { name: 'about-the-instance' })
+    assert.equal((await runtime.collect('about-the-instance', [])).outputs.message, 'none')
+  }),
+
+  sandboxCase('helpers can be run and read, and not be changed', async ({ run, runtime }) => {
+    const status = await run(
+      `(echo no > "$BUNDLE_HELPERS/bin/greet") 2>/dev/null && exit 1
+      [ -x "$BUNDLE_HELPERS/ansible/library/module.py" ] && exit 2
+      { "$BUNDLE_HELPERS/bin/greet" you; cat "$BUNDLE_HELPERS/ansible/library/module.py"
+      echo "$ANSIBLE_ROLES_PATH $ANSIBLE_LIBRARY $ANSIBLE_LOOKUP_PLUGINS" | sed "s|$BUNDLE_HELPERS|H|g"; } > "$BUNDLE_OUTPUT/message"`,
+      {
+        inputs: {
+          helpers: { 'bin/greet': '#!/bin/sh\necho "hello $1"\n', 'ansible/library/module.py': 'a module\n' },
+          env: { ANSIBLE_LOOKUP_PLUGINS: '/my/own' },
+        },
+      },
+    )
+    assert.deepEqual(status, { kind: 'exited', code: 0 })
+    const { message } = (await runtime.collect(only, [])).outputs
+    const roles = 'H/ansible/roles:/etc/ansible/roles:/opt/ansible/roles:/usr/share/ansible/roles'
+    assert.equal(message, `hello you\na module\n${roles} H/ansible/library /my/own`)
+  }),
+
+  sandboxCase('helpers stay in their folder', async ({ runtime, spec }) => {
+    for (const path of ['../up', '/etc/x', 'a//b', 'a/../../b', ''])
+      await assert.rejects(runtime.start(await spec('exit 0', { inputs: { helpers: { [path]: 'x' } } })), {
+        name: 'SandboxRefusedError',
+      })
+    assert.deepEqual(await runtime.list(), [])
+  }),
+
+  sandboxCase('there is a home and a temporary folder to write to', async ({ run }) => {
+    const status = await run(
+      'mkdir -p ~/.ansible/tmp && echo x > "$HOME/.ansible/tmp/file" && echo x > "$TMPDIR/file" && [ -z "$POD_NAME$POD_NAMESPACE" ]',
+    )
+    assert.deepEqual(status, { kind: 'exited', code: 0 })
+  }),
+
+  sandboxCase('arguments hold the action and no values', async ({ run, runtime }) => {
+    await run(`echo "$1 $2 \${3%%/*} $#" > "$BUNDLE_OUTPUT/message"`, {
+      inputs: { action: 'bind', extraVars: { password: 'sesame-open' } },
+    })
+    assert.equal((await runtime.collect(only, [])).outputs.message, 'bind --extra-vars @ 3')
+  }),
+
+  sandboxCase('inputs can not be changed, and nobody is root', async ({ run, runtime }) => {
+    const status = await run(
+      '(echo no > "$BUNDLE_INPUT") 2>/dev/null && exit 1; (echo no > "$BUNDLE_STATE/new") 2>/dev/null && exit 2; id -u > "$BUNDLE_OUTPUT/message"',
+    )
+    assert.deepEqual(status, { kind: 'exited', code: 0 })
+    assert.notEqual((await runtime.collect(only, [])).outputs.message, '0')
+  }),
+
+  sandboxCase('the broker’s own variables stay with the broker', async ({ run, runtime }) => {
+    await run('env | cut -d= -f1 > "$BUNDLE_OUTPUT/message"', { inputs: { env: { HTTP_PROXY: 'http://proxy' } } })
+    const names = (await runtime.collect(only, [])).outputs.message?.split('\n') ?? []
+    assert.ok(names.includes('HTTP_PROXY'))
+    const foreign = names.filter(name => /VITEST|npm_|NODE_/i.test(name))
+    assert.deepEqual(foreign, [])
+  }),
+
+  {
+    ...sandboxCase('without a network there is no way out', async ({ run, runtime }) => {
+      await run(
+        'tail -n +3 /proc/net/dev | cut -d: -f1 | tr -d " " | grep -v "^lo$" > "$BUNDLE_OUTPUT/message"; exit 0',
+      )
+      assert.equal((await runtime.collect(only, [])).outputs.message, undefined)
+    }),
+    needsIsolation: true,
+  },
+]

@@ -1,0 +1,279 @@
+import { chmod, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { runNode, useBuiltPackage } from './built-package.ts'
+import { makeFolder, runCli } from './test-io.ts'
+
+const built = useBuiltPackage()
+
+const spec = `version: 1.0
+name: db
+description: A database
+bindable: true
+async: optional
+plans:
+  - name: small
+    description: Small
+    free: true
+    updates_to: [large]
+    parameters:
+      - { name: size, type: int, default: 3, minimum: 1 }
+      - { name: admin_password, type: string, required: true, sensitive: true }
+  - name: large
+    description: Large
+    free: true
+    parameters:
+      - { name: size, type: int, default: 30, updatable: true }
+      - { name: admin_password, type: string, required: true, sensitive: true }
+`
+
+async function makeBundle(script: string, text = spec): Promise<string> {
+  const folder = await makeFolder()
+  await chmod(folder, 0o755)
+  await writeFile(join(folder, 'bundle.yml'), text)
+  await writeFile(join(folder, 'entrypoint.sh'), `#!/bin/sh\n${script}\n`, { mode: 0o755 })
+  return folder
+}
+
+function purser(cwd: string, ...args: readonly string[]) {
+  return runNode(built.bin, ['bundle', ...args], { cwd })
+}
+
+describe('purser bundle init', () => {
+  it('writes a bundle that passes the lint and runs, action by action', async () => {
+    const cwd = await makeFolder()
+    const made = await purser(cwd, 'init', 'My Bundle')
+    expect(made).toMatchObject({ code: 0 })
+    expect(made.err).toContain("purser bundle run provision 'My Bundle'")
+    const folder = join(cwd, 'My Bundle')
+    expect((await readdir(folder)).toSorted()).toEqual(['.gitignore', 'bundle.yml', 'entrypoint.sh'])
+    expect(await readFile(join(folder, '.gitignore'), 'utf8')).toContain('.bundle-run.json')
+    expect(await purser(folder, 'lint', '.')).toEqual({ code: 0, out: '.: can be used\n', err: '' })
+
+    const provisioned = await purser(folder, 'run', 'provision', '--param', 'greeting=Good day')
+    expect(provisioned).toEqual({
+      code: 0,
+      out: 'action    provision\ninstance  dev\nplan      default\nstate     greeting\n',
+      err: expect.stringContaining('provision: choosing a greeting\n'),
+    })
+    const bound = await purser(folder, 'run', 'bind', '--show-credentials', '--output', 'json')
+    expect(JSON.parse(bound.out)).toEqual({
+      action: 'bind',
+      instance: 'dev',
+      binding: 'dev',
+      plan: 'default',
+      credentials: { greeting: 'Good day', password: expect.stringMatching(/^[0-9a-f]{32}$/) },
+    })
+    const file = join(folder, '.bundle-run.json')
+    expect((await stat(file)).mode & 0o777).toBe(0o600)
+    for (const action of ['update', 'unbind', 'deprovision']) {
+      const { code, out } = await purser(folder, 'run', action, '--output', 'json')
+      expect({ code, action: JSON.parse(out).action }).toEqual({ code: 0, action })
+    }
+    expect(JSON.parse(await readFile(file, 'utf8'))).toMatchObject({ instances: {} })
+  })
+
+  it('overwrites nothing', async () => {
+    const cwd = await makeFolder()
+    await writeFile(join(cwd, 'bundle.yml'), 'mine')
+    const { code, err } = await runCli(['bundle', 'init'], { cwd })
+    expect(err).toContain('why: these files would be overwritten: bundle.yml\n')
+    expect(code).toBe(2)
+    expect(await readdir(cwd)).toEqual(['bundle.yml'])
+  })
+})
+
+describe('purser bundle lint', () => {
+  it('tells every problem of every bundle with its place', async () => {
+    const cwd = await makeFolder()
+    await mkdir(join(cwd, 'good'))
+    await writeFile(join(cwd, 'good', 'apb.yml'), spec)
+    await writeFile(join(cwd, 'good', 'Dockerfile'), 'FROM scratch\n')
+    await mkdir(join(cwd, 'bad'))
+    await writeFile(join(cwd, 'bad', 'bundle.yml'), spec.replace('type: int, default: 3', 'type: whole, default: 3'))
+    await writeFile(join(cwd, 'bad', 'entrypoint.sh'), 'echo\r\n')
+    await symlink('/etc/hostname', join(cwd, 'bad', 'out'))
+    await symlink(join(cwd, 'bad', 'bundle.yml'), join(cwd, 'bad', 'absolute'))
+    await symlink('nowhere', join(cwd, 'bad', 'broken'))
+    const { code, out, err } = await runCli(['bundle', 'lint', 'good', 'bad', 'good/apb.yml'], { cwd })
+    expect(out.split('\n')).toEqual([
+      'good/entrypoint.sh: warning: is missing, so the bundle can be run as an image only',
+      'good: can be used, 1 warning',
+      expect.stringMatching(/^bad\/bundle\.yml:12: plans\[0\]\.parameters\[0\]\.type: error: /),
+      'bad/entrypoint.sh: error: is not executable; run chmod +x on it',
+      'bad/entrypoint.sh: error: has no #! line; begin it with #!/bin/sh, or another program',
+      'bad/absolute: error: is a link with an absolute path; make it relative',
+      'bad/broken: error: is a link that leads nowhere; remove it',
+      'bad/out: error: is a link that leads out of the bundle; put the file itself there',
+      'bad: 6 errors',
+      'good/apb.yml: can be used',
+      '',
+    ])
+    expect(err).toContain('error: bad can not be used\n  why: 6 errors, told above\n')
+    expect(code).toBe(1)
+  })
+
+  it('tells the same as JSON', async () => {
+    const cwd = await makeFolder()
+    await writeFile(join(cwd, 'bundle.yml'), spec)
+    const { code, out } = await runCli(['bundle', 'lint', '.', '--output', 'json'], { cwd })
+    expect(JSON.parse(out)).toEqual({
+      ok: false,
+      bundles: [
+        {
+          path: '.',
+          ok: false,
+          problems: [
+            {
+              severity: 'error',
+              where: 'entrypoint.sh',
+              path: '',
+              problem: 'is missing; add it, or name another "entrypoint" in the spec',
+            },
+          ],
+        },
+      ],
+    })
+    expect(code).toBe(1)
+  })
+
+  it('is wrong usage where there is no bundle', async () => {
+    const cwd = await makeFolder()
+    expect(await runCli(['bundle', 'lint', '.'], { cwd })).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('why: it has neither bundle.yml nor apb.yml'),
+    })
+    expect(await runCli(['bundle', 'lint', 'none'], { cwd })).toMatchObject({ code: 2 })
+  })
+})
+
+describe('purser bundle run', () => {
+  it('gives each action what a broker would, and keeps what it leaves', async () => {
+    const cwd = await makeBundle(`case $1 in
+provision) cat "$3" 2>/dev/null || cat "\${3#@}"; echo '{"host":"db-1"}' >"$BUNDLE_OUTPUT/credentials.json"
+  echo '{"name":"n1"}' >"$BUNDLE_OUTPUT/state.json"; echo https://db.example.com >"$BUNDLE_OUTPUT/dashboard_url";;
+update) cat "$BUNDLE_INPUT"; echo '{"name":null,"size":"30"}' >"$BUNDLE_OUTPUT/state.json";;
+bind) exit 8;;
+unbind) cat "$BUNDLE_INPUT";;
+deprovision) ls "$BUNDLE_STATE";;
+esac`)
+    const provisioned = await purser(cwd, 'run', 'provision', '--param', 'admin_password=hunter2-secret')
+    expect(provisioned).toMatchObject({
+      code: 0,
+      out: `action         provision
+instance       dev
+plan           small
+dashboard_url  https://db.example.com
+state          name
+credentials    host
+`,
+    })
+    // The sensitive one is cut out of what it printed, and the default is there.
+    expect(provisioned.err).toMatch(/"admin_password":"\[redacted\]","size":3,.*"_apb_plan_id":"small"/)
+    expect(provisioned.err).not.toContain('hunter2-secret')
+
+    const updated = await purser(cwd, 'run', 'update', '--plan', 'large', '--param', 'size=31')
+    expect(updated.err).toMatch(
+      /"plan":\{"id":"\w+","name":"large"\},"parameters":\{"admin_password":"\[redacted\]","size":31\}/,
+    )
+    expect(updated.err).toMatch(
+      /"previous":\{"plan":\{"id":"\w+","name":"small"\},"parameters":\{"admin_password":"\[redacted\]","size":3\}/,
+    )
+    expect(updated.out).toContain('state        size\n')
+
+    const bound = await purser(cwd, 'run', 'bind', '--binding', 'app')
+    expect(bound).toMatchObject({ code: 0, out: expect.stringContaining('credentials  host\n') })
+    expect(bound.err).toContain('bind: the bundle does not implement it (exit code 8)\n')
+    const unbound = await purser(cwd, 'run', 'unbind', '--binding', 'app')
+    expect(unbound).toMatchObject({ code: 0, err: expect.stringContaining('"binding":{"id":"app"}') })
+    expect((await purser(cwd, 'run', 'deprovision')).err).toBe('size\n')
+  })
+
+  it('tells how an action failed, and that its instance is left', async () => {
+    const cwd = await makeBundle('echo trying; echo "no room" >"$BUNDLE_OUTPUT/message"; exit 3')
+    const failed = await purser(cwd, 'run', 'provision', '--param', 'admin_password=x')
+    expect(failed).toEqual({
+      code: 1,
+      out: '',
+      err: `trying
+error: provision failed
+  why: no room
+ next: The log above says more. purser bundle run deprovision removes what is left.
+`,
+    })
+    expect(await purser(cwd, 'run', 'deprovision')).toMatchObject({ code: 1 })
+    expect(await purser(cwd, 'run', 'update')).toMatchObject({ code: 1 })
+  })
+
+  it('runs again what asks for it, with the secrets of the operator in place of parameters', async () => {
+    const cwd = await makeBundle('[ -e done ] || exit 75; grep -c admin_password "$BUNDLE_INPUT"')
+    await writeFile(join(cwd, 'secrets.yaml'), 'admin_password: top-secret\n')
+    let stopped = false
+    const running = runNode(built.bin, ['bundle', 'run', 'provision', '--secrets', 'secrets.yaml'], {
+      cwd,
+      onErr(text, kill) {
+        if (!stopped && text.includes('run again later')) {
+          stopped = true
+          kill('SIGINT')
+        }
+      },
+    })
+    expect(await running).toMatchObject({ code: 1, err: expect.stringContaining('error: provision was stopped\n') })
+    await writeFile(join(cwd, 'done'), '')
+    expect(await purser(cwd, 'run', 'provision', '--secrets', 'secrets.yaml')).toMatchObject({ code: 0, err: '1\n' })
+    const given = ['--secrets', 'secrets.yaml', '--param', 'admin_password=mine']
+    expect(await purser(cwd, 'run', 'provision', ...given)).toMatchObject({ code: 2 })
+  })
+
+  it('stops what takes too long, and leaves nothing of it', async () => {
+    const cwd = await makeBundle('sleep 1000')
+    const temporary = await makeFolder()
+    await chmod(temporary, 0o755)
+    const args = ['bundle', 'run', 'provision', '--param', 'admin_password=x', '--timeout', '1s']
+    const { code, err } = await runNode(built.bin, args, { cwd, env: { TMPDIR: temporary } })
+    expect(err).toContain('why: The bundle took longer than its time limit and was stopped.\n')
+    expect(code).toBe(1)
+    expect(await readdir(temporary)).toEqual([])
+  })
+
+  it.each([
+    [['--plan', 'huge'], 'the bundle has no plan "huge"', 'its plans are small, large'],
+    [['--param', 'admin_password=x', '--param', 'size=0'], 'the parameters are not valid', 'parameters.size: must be'],
+    [[], 'the parameters are not valid', 'admin_password'],
+    [['--secrets', 'none.yaml'], '--secrets names a file that cannot be used', 'can not be read (ENOENT)'],
+    [['--timeout', 'soon'], '--timeout is not a duration', ''],
+  ])('refuses %j before anything runs', async (args, what, why) => {
+    const cwd = await makeBundle('touch ran')
+    const { code, err } = await runCli(['bundle', 'run', 'provision', ...args], { cwd })
+    expect(err).toContain(what)
+    expect(err).toContain(why)
+    expect(code).toBe(2)
+    expect((await readdir(cwd)).toSorted()).toEqual(['bundle.yml', 'entrypoint.sh'])
+  })
+
+  it.each([
+    [['bind'], 'instance dev is not known'],
+    [['deprovision', '--instance', 'a'], 'instance a is not known'],
+    [['walk'], "value 'walk' is invalid"],
+  ])('refuses %j', async (args, what) => {
+    const cwd = await makeBundle('exit 0')
+    expect(await runCli(['bundle', 'run', ...args], { cwd })).toMatchObject({
+      code: 2,
+      err: expect.stringContaining(what),
+    })
+  })
+
+  it('refuses a spec that can not be used, and a file that it did not write', async () => {
+    const cwd = await makeBundle('exit 0', 'version: 1.0\nname: x\n')
+    expect(await runCli(['bundle', 'run', 'provision'], { cwd })).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('bundle.yml can not be used'),
+    })
+    await writeFile(join(cwd, 'bundle.yml'), spec)
+    await writeFile(join(cwd, '.bundle-run.json'), '{"instances": 1}')
+    expect(await runCli(['bundle', 'run', 'provision'], { cwd })).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('its content was not written by this version of purser'),
+    })
+  })
+})

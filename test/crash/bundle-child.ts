@@ -1,0 +1,111 @@
+/**
+ * A broker in a process of its own, on SQLite, that runs a bundle as processes: `bundle-child <folder> <supervisor as JSON>`.
+ * It kills itself where the parent says, as child.ts does.
+ */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { createOpenAuthenticator } from '../../src/authenticator/open.ts'
+import { createSandboxSweeper } from '../../src/broker/sandboxes.ts'
+import { systemClock } from '../../src/clock.ts'
+import { createBundleDriver } from '../../src/driver/bundle/bundle-driver.ts'
+import { listen } from '../../src/http/node.ts'
+import { silent } from '../../src/observer.ts'
+import { createDirectoryRegistry } from '../../src/registry/directory.ts'
+import { parseRegistrySettings } from '../../src/registry/parse-settings.ts'
+import { findContainment } from '../../src/sandbox/process/containment.ts'
+import { createProcessRuntime } from '../../src/sandbox/process/process-runtime.ts'
+import type { Runtime } from '../../src/sandbox.ts'
+import { startRuntime } from '../../src/server/runtime.ts'
+import { openSqliteStore } from '../../src/store/sqlite/index.ts'
+import { createCrashPoints } from '../../src/testing/crash-points.ts'
+
+const [folder = '', supervisor = ''] = process.argv.slice(2)
+
+let passed: string[] = []
+let fatal: number | undefined
+/** What is written for the catalog and for chores comes by the clock: it is not counted. */
+const counted = new Set(['accept', 'checkpoint', 'park', 'finish', 'handBack', 'start', 'collect', 'remove'])
+
+const points = createCrashPoints(({ call, when }) => {
+  if (!counted.has(call)) return
+  passed.push(`${when} ${call}`)
+  if (passed.length === fatal) process.kill(process.pid, 'SIGKILL')
+})
+
+process.on('message', ({ crashIn }: { readonly crashIn?: number }) => {
+  process.send?.({ passed })
+  passed = []
+  fatal = crashIn
+})
+
+const processes = await createProcessRuntime({
+  folder: join(folder, 's'),
+  clock: systemClock,
+  supervisor: JSON.parse(supervisor),
+  containment: await findContainment(),
+  ...(process.getuid?.() === 0 ? { user: { uid: 65_534, gid: 65_534 } } : {}),
+})
+const runtime: Runtime = {
+  ...processes,
+  start: spec => points.around('start', () => processes.start(spec)),
+  collect: (name, secrets) => points.around('collect', () => processes.collect(name, secrets)),
+  remove: name => points.around('remove', () => processes.remove(name)),
+}
+const hosted = { runtime, host: 'here' }
+
+const { settings = [] } = parseRegistrySettings(
+  [{ name: 'local', type: 'directory', path: join(folder, 'bundles'), white_list: ['.*'] }],
+  'registries',
+)
+const registries = settings.map(one => ({
+  ...createDirectoryRegistry({ ...one, path: one.path ?? '' }),
+  failOnError: true,
+}))
+const store = await openSqliteStore({ file: join(folder, 'ledger.db'), clock: systemClock })
+const drive = createBundleDriver({
+  runtimeFor: () => hosted,
+  programFor: async ({ image }) => ({ kind: 'folder', folder: image }),
+  runtimes: [hosted],
+  clock: systemClock,
+  limits: { time: 60_000 },
+  network: 'allowed',
+  env: {},
+  helpers: {},
+  secretsFor: async () => ({}),
+  keepOnError: false,
+  brokerLabel: 'crash',
+  observer: silent,
+})
+const sweeper = createSandboxSweeper({
+  runtimes: [processes],
+  store,
+  brokerLabel: 'crash',
+  keepOnError: false,
+  clock: systemClock,
+  graceMs: 0,
+  observer: silent,
+})
+const broker = await startRuntime({
+  definition: { services: [] },
+  store: points.wrap(store),
+  authenticator: createOpenAuthenticator(),
+  settings: {
+    requireOrgAndSpace: false,
+    leaseMs: 1_000,
+    callTimeoutMs: 400,
+    retry: { initialMs: 50, factor: 1, maxMs: 50 },
+    chores: { sync: '-' },
+  },
+  pollIntervalMs: 50,
+  registries: {
+    registries,
+    reconcile: { retireAfterMs: 3_600_000 },
+    drive,
+    given: async () => [],
+    onCatalog: async () => {},
+    sweepSandboxes: () => sweeper.sweep(),
+  },
+})
+if (!existsSync(join(folder, 'bundles'))) throw new Error('there are no bundles')
+const { url } = await listen({ app: broker.app, host: '127.0.0.1', port: 0 })
+process.send?.({ url })

@@ -1,0 +1,73 @@
+/** Canaries: no secret that an action is given, or makes, can be read where people look. */
+import { describe, expect, it } from 'vitest'
+import type { Observer } from '../../src/observer.ts'
+import { isJsonObject, type Json } from '../../src/protocol/json.ts'
+import type { Step } from '../../src/store.ts'
+import { asynchronous, idsOf, place, useWorlds } from './world.ts'
+
+const open = useWorlds()
+
+const canaries = ['canary-parameter', 'canary-operator', 'canary-pin', 'canary-provision', 'canary-bind', '4711471']
+
+/** Says everything that it knows everywhere, and fails where it is told to. */
+const script = `
+told="$(cat "$BUNDLE_INPUT" "\${3#@}")"
+case "$1" in
+  provision) echo '{"password":"canary-provision","port":4711471}' > "$BUNDLE_OUTPUT/credentials.json";;
+  bind) echo '{"deep":[{"password":"canary-bind"}]}' > "$BUNDLE_OUTPUT/credentials.json";;
+esac
+made="$(cat "$BUNDLE_OUTPUT/credentials.json" 2>/dev/null)"
+echo "$told $made"; echo "$told $made" | base64 -w0 >&2
+echo "made $made, told $(echo "$told" | tr '\\n' ' ')" > "$BUNDLE_OUTPUT/progress"
+echo "made $made $(echo "$told" | head -c 2500)" > "$BUNDLE_OUTPUT/message"
+[ "$1" != update ] && [ "$1" != unbind ]`
+
+describe('secrets', () => {
+  it('are in no log, description, history or error', async () => {
+    const seen: string[] = []
+    const observer: Observer = {
+      info: (message, fields) => seen.push(message, JSON.stringify(fields)),
+      warn: (message, fields) => seen.push(message, JSON.stringify(fields)),
+      error: (message, fields) => seen.push(message, JSON.stringify(fields)),
+    }
+    const world = await open({
+      script,
+      quick: true,
+      observer,
+      parts: { secretsFor: async () => ({ token: 'canary-operator' }) },
+    })
+    const { client } = await world.start()
+    const ids = idsOf(world)
+    const parameters = { password: 'canary-parameter' }
+    const operations = [
+      await world.ended(await client.provision('i', { ...ids, ...place, parameters }, asynchronous)),
+      await world.ended(await client.bind('i', 'b', { ...ids, parameters: { pin: 'canary-pin' } }, asynchronous)),
+      await world.ended(
+        await client.update('i', { service_id: ids.service_id, parameters: { size: 9 } }, asynchronous),
+      ),
+      await world.ended(await client.unbind('i', 'b', ids, asynchronous)),
+    ]
+    expect(operations.map(({ state }) => state)).toEqual(['succeeded', 'succeeded', 'failed', 'failed'])
+    for (const operation of operations) {
+      seen.push(JSON.stringify({ ...operation, input: undefined }))
+      for (const step of await world.store.steps(operation.id)) seen.push(readable(step))
+    }
+    seen.push(JSON.stringify(await world.store.history('i')))
+    for (const query of ['lastOperation', 'fetchInstance'] as const)
+      seen.push(JSON.stringify((await client[query]('i')).body))
+    const all = seen.join('\n')
+    expect(all).toContain('[redacted]')
+    expect(all).toContain('made {')
+    for (const canary of canaries) expect(all).not.toContain(canary)
+    // What the bundle has printed is kept, but for the secrets.
+    expect(seen.some(text => text.includes('"log":"{\\"action\\":\\"provision\\"'))).toBe(true)
+  })
+})
+
+/** A step as operators may be shown it: its outputs are sealed where they are credentials or state. */
+function readable({ name, error, output }: Step): string {
+  const value = (output ?? {}) as Json
+  if (!isJsonObject(value) || !isJsonObject(value.outputs)) return JSON.stringify({ name, error, output })
+  const { message, progress, problems } = value.outputs
+  return JSON.stringify({ name, error, verdict: value.verdict, log: value.log, message, progress, problems })
+}

@@ -1,0 +1,130 @@
+import type { Mutation } from './mutation.ts'
+
+const rules = { suite: ['test/domain/reconcile.test.ts', 'test/domain/reconcile-corner-cases.test.ts'] }
+const decision = { ...rules, file: 'src/domain/decide-service.ts' }
+const reply = { ...rules, file: 'src/domain/registry-reply.ts' }
+const state = { ...rules, file: 'src/domain/catalog-state.ts' }
+const provision = { ...rules, file: 'src/domain/provisionability.ts' }
+
+/** The guards of reconciliation: what may be retired, what may be deleted, who wins a name. */
+export const reconcileMutations: readonly Mutation[] = [
+  // Retirement: no answer never means gone.
+  {
+    ...decision,
+    name: 'reconcile retires by a partial answer',
+    find: `if (source.reply?.kind !== 'complete') return undefined`,
+    replace: `if (source.reply === undefined) return undefined`,
+  },
+  {
+    ...decision,
+    name: 'reconcile retires what a registry that was not asked did not list',
+    find: `if (source.reply?.kind !== 'complete') return undefined`,
+    replace: `if (source.reply?.kind === 'partial') return undefined`,
+  },
+  {
+    ...decision,
+    name: 'reconcile retires used specs of a failing registry',
+    find: 'return isUsed ? undefined : source.lapse',
+    replace: 'return source.lapse',
+  },
+  {
+    ...decision,
+    name: 'reconcile retires with the first failure',
+    find: 'return isUsed ? undefined : source.lapse',
+    replace: `return isUsed ? undefined : 'failures'`,
+  },
+  {
+    ...decision,
+    name: 'reconcile keeps what nobody configures any more',
+    find: `if (source === undefined) return 'unconfigured'`,
+    replace: 'if (source === undefined) return undefined',
+  },
+  {
+    ...decision,
+    name: 'reconcile retires a spec that can not be read any more',
+    find: 'current !== undefined && source.unusable.has(current.foundAs) ? undefined : ',
+    replace: '',
+  },
+  // Collisions: the order of the configuration, and never by who was faster.
+  {
+    ...decision,
+    name: 'reconcile gives a name to whoever answers',
+    find: 'own.order < best.source.order || ',
+    replace: '',
+  },
+  {
+    ...decision,
+    name: 'reconcile ignores the order of the configuration',
+    find: '    a.source.order - b.source.order ||\n',
+    replace: '',
+  },
+  {
+    ...decision,
+    name: 'reconcile lets two bundles of one name take turns',
+    find: ' || (own === best.source && !isSuccessor(best, current))',
+    replace: '',
+  },
+  {
+    ...decision,
+    name: 'reconcile does not prefer the current bundle',
+    find: '    Number(isSuccessor(b, current)) - Number(isSuccessor(a, current)) ||\n',
+    replace: '',
+  },
+  // Failures and silence.
+  {
+    ...reply,
+    name: 'reconcile counts one failure twice',
+    find: '(counted ? 0 : 1)',
+    replace: '1',
+  },
+  {
+    ...reply,
+    name: 'reconcile takes a pause of the broker for silence of the registry',
+    find: 'lastAnswerAt !== undefined && now - lastAnswerAt < settings.retireAfterMs',
+    replace: 'lastAnswerAt !== undefined',
+  },
+  {
+    ...reply,
+    name: 'reconcile never counts silence',
+    find: 'previous?.silentSince ?? silenceStart(previous?.lastAnswerAt, now, settings)',
+    replace: 'now',
+  },
+  // Deletion: never what an instance needs.
+  {
+    ...state,
+    name: 'the sweep deletes used revisions',
+    find: '!current.has(id) && !isUsed(id, uses)',
+    replace: '!current.has(id)',
+  },
+  {
+    ...state,
+    name: 'the sweep deletes used services',
+    find: ' && !used.has(service.serviceId)',
+    replace: '',
+  },
+  {
+    ...state,
+    name: 'the sweep deletes current revisions',
+    find: '!current.has(id) && !isUsed(id, uses)',
+    replace: '!isUsed(id, uses)',
+  },
+  {
+    ...state,
+    name: 'the catalog offers retired services',
+    find: 'services.filter(service => service.retiredAt === undefined)',
+    replace: 'services',
+  },
+  // Provision.
+  {
+    ...provision,
+    name: 'a provision before the first sync does not wait',
+    find: `  if (!synced) return { kind: 'wait' }\n`,
+    replace: '',
+  },
+  {
+    ...provision,
+    name: 'a retired service is provisioned whatever the setting says',
+    find: `(service.retiredAt === undefined || retiredPlans === 'accept')`,
+    replace: 'true',
+  },
+]

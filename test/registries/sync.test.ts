@@ -1,0 +1,214 @@
+import { describe, expect, it } from 'vitest'
+import { createMemoryStore } from '../../src/store/memory/index.ts'
+import { createVirtualClock } from '../../src/testing/virtual-clock.ts'
+import { bundle, idsOf, minute, ScriptedRegistry, startWorld } from './world.ts'
+
+const pg = idsOf('dh', 'pg')
+const incomplete = { acceptsIncomplete: true }
+
+async function start(options: Partial<Parameters<typeof startWorld>[0]> = {}, ...found: ReturnType<typeof bundle>[]) {
+  const dh = new ScriptedRegistry('dh')
+  dh.offers(...(found.length === 0 ? [bundle('pg')] : found))
+  return { dh, ...(await startWorld({ registries: [dh], ...options })) }
+}
+
+async function stateOf({ store }: Awaited<ReturnType<typeof start>>, registry = 'dh') {
+  const { registries } = await store.registries()
+  return registries.find(({ name }) => name === registry)
+}
+
+describe('a sync', () => {
+  it('that finds nothing new changes no service and no revision', async () => {
+    const world = await start()
+    const before = await world.store.catalog()
+    await world.clock.advance(minute)
+    await world.sync()
+    expect(await world.store.catalog(before?.version)).toBeUndefined()
+    expect(await stateOf(world)).toMatchObject({ checkedAt: world.clock.now(), failures: 0 })
+  })
+
+  it('runs once over all replicas, and every replica shows what it found', async () => {
+    const clock = createVirtualClock()
+    const store = createMemoryStore({ clock })
+    const dh = new ScriptedRegistry('dh')
+    dh.offers(bundle('pg'))
+    dh.hold()
+    const one = await startWorld({ registries: [dh], clock, store })
+    const two = await startWorld({ registries: [dh], clock, store })
+    const again = await two.fetch(new Request(`${two.url}/admin/chores/sync/runs`, { method: 'POST' }))
+    expect(again.status).toBe(409)
+    dh.letGo()
+    await clock.advance(10_000)
+    expect(dh.asked).toBe(1)
+    expect([await one.names(), await two.names()]).toEqual([['dh-pg'], ['dh-pg']])
+  })
+
+  it('by its schedule asks again', async () => {
+    const { dh, clock } = await start({ settings: { chores: { sync: '*/10 * * * *' } } })
+    expect(dh.asked).toBe(1)
+    await clock.advance(25 * minute)
+    expect(dh.asked).toBe(3)
+  })
+
+  it('keeps the last good revision of a spec that can not be read any more', async () => {
+    const world = await start()
+    world.dh.offers(bundle('pg', { source: 'name: [' }))
+    await world.sync()
+    expect(await world.names()).toEqual(['dh-pg'])
+    expect((await stateOf(world))?.problems?.[0]).toMatch(/^pg: /)
+    await world.client.provision('one', pg, incomplete)
+    expect(await world.end('one')).toMatchObject({ state: 'succeeded' })
+  })
+
+  it('offers one of two bundles with one name, and says which one it left out', async () => {
+    const [dh, twin] = [new ScriptedRegistry('a'), new ScriptedRegistry('a-b')]
+    dh.offers(bundle('b-pg'))
+    twin.offers(bundle('pg'))
+    const { names, store } = await startWorld({ registries: [dh, twin] })
+    expect(await names()).toEqual(['a-b-pg'])
+    const { registries } = await store.registries()
+    expect(registries.find(({ name }) => name === 'a-b')?.problems).toEqual([
+      'pg: not offered, since b-pg of registry a is a-b-pg too; rename one of them',
+    ])
+  })
+
+  it('does not offer a plan with the id of another one, though the services have different names', async () => {
+    const world = await start({}, bundle('a', { plans: ['b-c'] }), bundle('a-b', { plans: ['c'] }))
+    expect(idsOf('dh', 'a', 'b-c').plan_id).toBe(idsOf('dh', 'a-b', 'c').plan_id)
+    expect(await world.names()).toEqual(['dh-a'])
+    expect((await stateOf(world))?.problems).toEqual([
+      'a-b: its plan "c" gets the id of a plan of "dh-a"; rename one of them',
+    ])
+  })
+
+  it('takes what one registry answers though another one never does', async () => {
+    const [dh, slow] = [new ScriptedRegistry('dh'), new ScriptedRegistry('slow')]
+    dh.offers(bundle('pg'))
+    slow.hold()
+    const { names, clock } = await startWorld({ registries: [slow, dh] })
+    await clock.advance(1_000)
+    expect(await names()).toEqual(['dh-pg'])
+    slow.letGo()
+  })
+
+  it.each([
+    ['drops a plan that has instances', { plans: ['large'] }, /keep it until its instances/],
+    ['demands a new parameter', { parameters: '[{ name: size, type: int, required: true }]' }, /take less/],
+  ])('does not publish a version that %s', async (_, after, problem) => {
+    const world = await start()
+    await world.client.provision('one', pg, incomplete)
+    await world.end('one')
+    world.dh.offers(bundle('pg', { version: '2.0.0', ...after }))
+    await world.sync()
+    const { body } = await world.client.catalog()
+    expect(body.services?.[0]?.plans).toMatchObject([{ name: 'small', maintenance_info: { version: '1.0.0' } }])
+    expect((await stateOf(world))?.problems?.[0]).toMatch(problem)
+
+    await world.client.deprovision('one', pg, incomplete)
+    await world.end('one')
+    await world.sync()
+    expect((await world.client.catalog()).body.services?.[0]?.plans[0]?.maintenance_info).toEqual({ version: '2.0.0' })
+  })
+
+  it('publishes nothing in the place of a service of the code', async () => {
+    const dh = new ScriptedRegistry('dh')
+    dh.offers(bundle('pg'))
+    const own = {
+      id: 'own',
+      name: 'dh-pg',
+      description: 'of the code',
+      bindable: false,
+      plans: [{ id: 'own-small', name: 'small', description: 'small', free: true }],
+      provision: () => undefined,
+      deprovision: () => undefined,
+    }
+    const { client, store } = await startWorld({ registries: [dh], services: [own] })
+    expect((await client.catalog()).body.services?.map(({ id }) => id)).toEqual(['own'])
+    expect((await store.registries()).registries[0]?.problems?.[0]).toContain('the broker\'s own service "dh-pg"')
+    expect((await client.provision('one', { service_id: 'own', plan_id: 'own-small' })).status).toBe(201)
+  })
+
+  it('changes the ETag of the catalog when the catalog changes, and only then', async () => {
+    const { dh, sync, fetch, url } = await start()
+    const etag = async () => {
+      const headers = { 'x-broker-api-version': '2.17' }
+      return (await fetch(new Request(`${url}/v2/catalog`, { headers }))).headers.get('etag')
+    }
+    const first = await etag()
+    await sync()
+    expect(await etag()).toBe(first)
+    dh.offers(bundle('pg'), bundle('redis'))
+    await sync()
+    expect(await etag()).not.toBe(first)
+  })
+})
+
+describe('an update', () => {
+  const plans = ['small', 'large'] as const
+  const parameters =
+    '[{ name: size, type: int, default: 3, updatable: true }, { name: region, type: string, default: eu }]'
+
+  async function startUpdatable(updatesTo: readonly string[]) {
+    const world = await start({}, bundle('pg', { plans, parameters, updatesTo }))
+    await world.client.provision('one', { ...pg, parameters: { region: 'us' } }, incomplete)
+    await world.end('one')
+    return world
+  }
+
+  it('moves to a plan that the present one updates to', async () => {
+    const { client, end } = await startUpdatable(['large'])
+    const { plan_id } = idsOf('dh', 'pg', 'large')
+    await client.update('one', { service_id: pg.service_id, plan_id }, incomplete)
+    expect(await end('one')).toMatchObject({ state: 'succeeded' })
+    expect((await client.fetchInstance('one')).body).toMatchObject({ plan_id, parameters: { size: 3, region: 'us' } })
+  })
+
+  it('moves to no other plan', async () => {
+    const { client } = await startUpdatable(['small'])
+    const { plan_id } = idsOf('dh', 'pg', 'large')
+    const { status, body } = await client.update('one', { service_id: pg.service_id, plan_id }, incomplete)
+    expect({ status, error: body.error }).toEqual({ status: 422, error: 'PlanChangeNotSupported' })
+  })
+
+  it('takes values that stay as they are, also of parameters that can not be changed', async () => {
+    const { client, end, ran } = await startUpdatable([])
+    const service_id = pg.service_id
+    await client.update('one', { service_id, parameters: { size: 5, region: 'us' } }, incomplete)
+    expect(await end('one')).toMatchObject({ state: 'succeeded' })
+    expect((await client.fetchInstance('one')).body.parameters).toEqual({ size: 5, region: 'us' })
+    const other = await client.update('one', { service_id, parameters: { region: 'eu' } }, incomplete)
+    expect({ status: other.status, error: other.body.error }).toEqual({ status: 400, error: 'InvalidParameters' })
+    expect((await client.update('one', { service_id, parameters: { size: 5 } }, incomplete)).status).toBe(200)
+    expect(ran).toEqual(['provision 1.0.0', 'update 1.0.0'])
+  })
+
+  it('to a version that knows other parameters leaves behind what it does not know, and fills in its defaults', async () => {
+    const { dh, client, end, sync, clock } = await startUpdatable([])
+    // Fewer parameters would harm the instance that has them; a retired one that comes back may be anything.
+    dh.offers()
+    await sync()
+    await clock.advance(minute)
+    dh.offers(
+      bundle('pg', {
+        version: '2.0.0',
+        plans,
+        parameters: parameters.replace(']', ', { name: tier, type: string, default: gold }]'),
+      }),
+    )
+    await sync()
+    const { body } = await client.catalog()
+    expect(body.services?.[0]?.plans[0]?.maintenance_info).toEqual({ version: '2.0.0' })
+    await client.update('one', { service_id: pg.service_id, maintenance_info: { version: '2.0.0' } }, incomplete)
+    expect(await end('one')).toMatchObject({ state: 'succeeded' })
+    expect((await client.fetchInstance('one')).body.parameters).toEqual({ size: 3, region: 'us', tier: 'gold' })
+  })
+
+  it('with an old maintenance_info is a conflict', async () => {
+    const { dh, client, sync } = await startUpdatable([])
+    dh.offers(bundle('pg', { version: '2.0.0', plans, parameters }))
+    await sync()
+    const old = { service_id: pg.service_id, maintenance_info: { version: '1.0.0' } }
+    const { status, body } = await client.update('one', old, incomplete)
+    expect({ status, error: body.error }).toEqual({ status: 422, error: 'MaintenanceInfoConflict' })
+  })
+})

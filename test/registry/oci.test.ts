@@ -1,0 +1,151 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { parseBundleSpec } from '../../src/bundle/spec.ts'
+import { type RegistryServer, startRegistry, whyNoRegistry } from './docker-registry.ts'
+import { startFront } from './front.ts'
+import { labelsOf, type Pushed, pushImage, putManifest, specText } from './push.ts'
+import { ask } from './settings-for.ts'
+
+const reason = whyNoRegistry()
+
+describe.skipIf(reason !== undefined)(`an OCI registry${reason === undefined ? '' : ` (${reason})`}`, () => {
+  let server: RegistryServer
+  let base = ''
+  let host = ''
+  const pushed = new Map<string, Pushed>()
+  const label = labelsOf(specText('pg'))
+  const push = async (name: string, ...rest: [typeof label, Parameters<typeof pushImage>[3]?]) => {
+    pushed.set(name, await pushImage(base, name, ...rest))
+  }
+  const list = (white: string, more: Readonly<Record<string, unknown>> = {}) =>
+    ask({ type: 'apiv2', url: base, white_list: [white], ...more })
+
+  beforeAll(async () => {
+    server = await startRegistry()
+    host = `127.0.0.1:${server.port}`
+    base = `http://${host}`
+    await push('kinds/oci', label)
+    await push('kinds/docker', labelsOf(specText('docker'), { 'com.redhat.apb.runtime': '2' }), { docker: true })
+    await push(
+      'kinds/newer',
+      labelsOf(specText('n'), { 'com.redhat.apb.runtime': '1', 'com.redhat.bundle.runtime': '2' }),
+    )
+    await push('kinds/no-bundle', { maintainer: 'somebody' })
+    await push('tags/a', label, { tag: 'v1' })
+    await push('tags/b', label, { tag: 'v2' })
+  }, 60_000)
+  afterAll(() => server?.stop())
+
+  it('lists its bundles by their labels, and what is none is no problem', async () => {
+    const answer = await list('^kinds/')
+    expect(answer).toEqual({
+      kind: 'complete',
+      found: [
+        { name: 'kinds/docker', source: specText('docker'), runtime: 2 },
+        { name: 'kinds/newer', source: specText('n'), runtime: 2 },
+        { name: 'kinds/oci', source: specText('pg'), runtime: 1 },
+      ].map(found => ({
+        ...found,
+        image: `${host}/${found.name}@${pushed.get(found.name)?.manifest}`,
+        tag: 'latest',
+        digest: pushed.get(found.name)?.manifest,
+      })),
+      problems: [],
+    })
+    expect(answer.kind !== 'failed' && parseBundleSpec(answer.found[0]?.source, 'x').problems).toEqual([])
+  })
+
+  it('reads the tags that are asked for', async () => {
+    expect(await list('^tags/', { tag: 'v1' })).toMatchObject({
+      kind: 'complete',
+      found: [{ name: 'tags/a', tag: 'v1' }],
+    })
+    const named = await list('^tags/', { tag: { default: 'v1', named: { 'tags/b': 'v2' } } })
+    expect(named).toMatchObject({
+      found: [
+        { name: 'tags/a', tag: 'v1' },
+        { name: 'tags/b', tag: 'v2', image: `${host}/tags/b@${pushed.get('tags/b')?.manifest}` },
+      ],
+    })
+  })
+
+  it('reads images that are named beside those that it lists', async () => {
+    const answer = await list('^kinds/oci$|^elsewhere/', { images: ['kinds/oci', 'elsewhere/gone'] })
+    expect(answer).toMatchObject({ kind: 'complete', found: [{ name: 'kinds/oci' }] })
+    expect(answer).toMatchObject({ problems: [expect.stringContaining('elsewhere/gone: it has no tag latest')] })
+  })
+
+  it('does not list where only named images are asked for', async () => {
+    const answer = await ask({ type: 'registry_proxy', url: base, images: ['kinds/oci'] })
+    expect(answer).toMatchObject({ kind: 'complete', found: [{ name: 'kinds/oci' }] })
+  })
+
+  it.each([
+    ['an OCI index', 'application/vnd.oci.image.index.v1+json', 'oci'],
+    ['a Docker manifest list', 'application/vnd.docker.distribution.manifest.list.v2+json', 'docker'],
+  ])('takes linux/amd64 of %s, and the digest of the whole', async (_, mediaType, kind) => {
+    const name = `index/${kind}`
+    const docker = kind === 'docker'
+    const arm = await pushImage(base, name, labelsOf(specText('arm')), { tag: 'arm', docker })
+    const amd = await pushImage(base, name, labelsOf(specText('amd')), { tag: 'amd', docker })
+    const type = `application/vnd.${docker ? 'docker.distribution.manifest.v2' : 'oci.image.manifest.v1'}+json`
+    const entry = (digest: string, os: string, architecture: string) => {
+      return { mediaType: type, digest, size: 1, platform: { os, architecture } }
+    }
+    const put = (tag: string, manifests: readonly object[]) =>
+      putManifest(base, name, tag, JSON.stringify({ schemaVersion: 2, mediaType, manifests }), mediaType)
+    const digest = await put('latest', [entry(arm.manifest, 'linux', 'arm64'), entry(amd.manifest, 'linux', 'amd64')])
+    await put('only-arm', [entry(amd.manifest, 'unknown', 'unknown'), entry(arm.manifest, 'linux', 'arm64')])
+    expect(await list(`^${name}$`)).toMatchObject({
+      kind: 'complete',
+      found: [{ image: `${host}/${name}@${digest}`, digest, source: specText('amd') }],
+    })
+    expect(await list(`^${name}$`, { tag: 'only-arm' })).toMatchObject({ found: [{ source: specText('arm') }] })
+  })
+
+  it('is partial where one image is broken, and names it', async () => {
+    await push('broken/good', label)
+    await push('broken/bad', labelsOf(specText('bad')))
+    const digest = pushed.get('broken/bad')?.config.slice('sha256:'.length) ?? ''
+    const blobs = join(server.folder, 'data/docker/registry/v2/blobs/sha256')
+    writeFileSync(join(blobs, digest.slice(0, 2), digest, 'data'), JSON.stringify({ config: { Labels: label } }))
+    const answer = await list('^broken/')
+    expect(answer).toMatchObject({ kind: 'partial', found: [{ name: 'broken/good' }] })
+    expect(answer).toMatchObject({ problems: [expect.stringMatching(/^broken\/bad: /)] })
+  })
+
+  it.each([
+    ['a spec that is not base64', { 'com.redhat.apb.spec': '%%%' }, 'not base64'],
+    ['a spec that is no UTF-8', { 'com.redhat.apb.spec': '/////w==' }, 'no UTF-8'],
+    ['an unknown runtime', labelsOf(specText('x'), { 'com.redhat.apb.runtime': '3' }), 'neither 1 nor 2'],
+  ])('is partial where a label has %s', async (what, labels, message) => {
+    const name = `label/${what.replaceAll(' ', '-').toLowerCase()}`
+    await push(name, labels)
+    expect(await list(`^${name}$`)).toMatchObject({ kind: 'partial', problems: [expect.stringContaining(message)] })
+  })
+
+  it('reads 300 repositories over several pages, a few at once', async () => {
+    const names = Array.from({ length: 300 }, (_, index) => `many/r${String(index).padStart(3, '0')}`)
+    const [first = '', ...others] = names
+    await push(first, label)
+    const queue = others.values()
+    await Promise.all(
+      Array.from({ length: 8 }, async () => {
+        for (const name of queue) await push(name, label, { from: first })
+      }),
+    )
+    let [open, most] = [0, 0]
+    const front = await startFront(server.port, (_, outgoing) => {
+      most = Math.max(most, ++open)
+      outgoing.on('close', () => open--)
+      return false
+    })
+    const answer = await ask({ type: 'oci', url: front.url, white_list: ['^many/'] })
+    await front.stop()
+    expect(answer.kind === 'failed' ? answer : answer.found.map(({ name }) => name)).toEqual(names)
+    expect(answer).toMatchObject({ kind: 'complete', problems: [] })
+    expect(front.seen.filter(({ path }) => path.startsWith('/v2/_catalog')).length).toBeGreaterThanOrEqual(3)
+    expect(most).toBeLessThanOrEqual(8)
+  }, 120_000)
+})

@@ -1,0 +1,101 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { createContainerRuntime } from '../../src/sandbox/container/container-runtime.ts'
+import { createContainers, nameOf } from '../../src/sandbox/container/containers.ts'
+import { createEngine } from '../../src/sandbox/container/engine.ts'
+import { placesInside, toContainer } from '../../src/sandbox/container/to-container.ts'
+import { foldersOf } from '../../src/sandbox/folders.ts'
+import { layOut } from '../../src/sandbox/inputs.ts'
+import type { SandboxSpec } from '../../src/sandbox.ts'
+import { never, until } from '../../src/testing/sandbox-contract/subject.ts'
+import { type Podman, startPodman, whyNoPodman } from '../servers/podman.ts'
+import { clockAhead } from './clocks.ts'
+import { leftoversIn } from './process-subject.ts'
+
+const reason = whyNoPodman()
+const user = { uid: 65534, gid: 65534 }
+const name = 'operation-1'
+let podman: Podman
+let folder: string
+
+describe.skipIf(reason !== undefined)(`containers${reason === undefined ? '' : ` (skipped: ${reason})`}`, () => {
+  beforeAll(async () => {
+    podman = await startPodman()
+  })
+  afterAll(() => podman?.stop())
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'purser-containers-'))
+  })
+  afterEach(async () => {
+    await open().remove(name)
+    expect(leftoversIn(folder)).toEqual([])
+    expect(await containers().list()).toEqual([])
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  it('are kept to their time by whoever lists them, where nobody waits', async () => {
+    await open().start(
+      await specOf(`trap 'exit 0' TERM; echo ready > "$BUNDLE_OUTPUT/progress"; while :; do sleep 0.1; done`),
+    )
+    await until(() => open().progress(name, []))
+    expect(await open().list()).toMatchObject([{ name }])
+    expect(await open().status(name)).toEqual({ kind: 'running' })
+    expect(await open(700_000).list()).toMatchObject([{ name }])
+    expect(await open().status(name)).toEqual({ kind: 'exited', code: 0, stopped: 'time' })
+  })
+
+  it('that a starter made too late, and did not start, are taken away', async () => {
+    const spec = await specOf('exit 0')
+    await open().remove(name)
+    const body = toContainer(spec, layOut(spec.inputs, placesInside), {
+      image: Object(spec.program).image,
+      user,
+      owner: folder,
+      folders: foldersOf(folder, name),
+    })
+    const engine = createEngine(podman.socket)
+    const made = await engine.call('POST', `/containers/create?name=${nameOf(name)}`, { body })
+    expect(made.status).toBe(201)
+    made.stream.resume()
+    expect(await open().status(name)).toEqual({ kind: 'absent' })
+    expect(await open().list()).toEqual([])
+    expect(await containers().list()).toEqual([])
+  })
+
+  it('whose entry point can not be run are refused, and leave no container', async () => {
+    const spec = await specOf('exit 0')
+    const started = open().start({ ...spec, program: { ...spec.program, entrypoint: '/nowhere' } })
+    await expect(started).rejects.toMatchObject({
+      name: 'SandboxRefusedError',
+      message: expect.stringMatching(/can not be run: .*nowhere/),
+    })
+    expect(await containers().list()).toEqual([])
+  })
+
+  it('may leave their last words where Kubernetes looks for them', async () => {
+    await open().start(await specOf('echo "no room" > /dev/termination-log; exit 1'))
+    expect(await open().wait(name, never())).toEqual({ kind: 'exited', code: 1 })
+    expect((await open().collect(name, [])).outputs.message).toBe('no room')
+  })
+})
+
+function open(ahead = 0) {
+  return createContainerRuntime({ socket: podman.socket, folder, user, clock: clockAhead(ahead) })
+}
+
+function containers() {
+  return createContainers(createEngine(podman.socket), folder)
+}
+
+async function specOf(script: string): Promise<SandboxSpec> {
+  return {
+    name,
+    labels: {},
+    program: { kind: 'image', image: await podman.image(script), pull: 'never' },
+    inputs: { action: 'provision', input: {}, extraVars: {}, state: {}, helpers: {}, env: {} },
+    limits: { time: 600_000 },
+    network: 'none',
+  }
+}

@@ -1,0 +1,166 @@
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { systemClock } from '../../src/clock.ts'
+import { takeAttempt } from '../../src/sandbox/container/attempts.ts'
+import { createContainerRuntime } from '../../src/sandbox/container/container-runtime.ts'
+import { createContainers } from '../../src/sandbox/container/containers.ts'
+import { createEngine } from '../../src/sandbox/container/engine.ts'
+import { placesInside, toContainer } from '../../src/sandbox/container/to-container.ts'
+import { createFolders, foldersOf } from '../../src/sandbox/folders.ts'
+import { layOut } from '../../src/sandbox/inputs.ts'
+import type { SandboxSpec } from '../../src/sandbox.ts'
+import { type Podman, startPodman, whyNoPodman } from '../servers/podman.ts'
+import { clockAhead, quickClock } from './clocks.ts'
+import { leftoversIn, survivors } from './process-subject.ts'
+import { runSandboxContract } from './run-contract.ts'
+
+const reason = whyNoPodman()
+const user = { uid: 65534, gid: 65534 }
+let podman: Podman
+
+if (reason === undefined) {
+  beforeAll(async () => {
+    podman = await startPodman()
+  })
+  afterAll(() => podman?.stop())
+}
+
+runSandboxContract(
+  'container',
+  () => {
+    const folder = mkdtempSync(join(tmpdir(), 'purser-containers-'))
+    const open = async (ahead = 0) =>
+      createContainerRuntime({ socket: podman.socket, folder, user, clock: clockAhead(ahead) })
+    return {
+      open,
+      isolates: true,
+      survivors,
+      leftovers: async () => [...leftoversIn(folder), ...(await containersOf(folder))],
+      program: async script => ({ kind: 'image', image: await podman.image(script), pull: 'never' }),
+      async destroy() {
+        const runtime = await open()
+        for (const { name } of await runtime.list()) await runtime.remove(name)
+        rmSync(folder, { recursive: true, force: true })
+      },
+    }
+  },
+  { reason, isolates: true },
+)
+
+describe('a container engine that is not there', () => {
+  it('is neither gone nor done', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'purser-containers-'))
+    try {
+      const runtime = createContainerRuntime({ socket: '/nowhere/docker.sock', folder, user, clock: systemClock })
+      expect(await runtime.status('operation-1')).toMatchObject({ kind: 'unknown' })
+      expect(await runtime.wait('operation-1', new AbortController().signal)).toMatchObject({ kind: 'unknown' })
+      for (const call of [() => runtime.remove('operation-1'), runtime.list, () => runtime.start(specOf('any'))])
+        await expect(call()).rejects.toMatchObject({ name: 'RuntimeUnavailableError' })
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
+    }
+  })
+
+  it.each([
+    ['says nothing', () => undefined],
+    ['is cut in the middle', (socket: Socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{"State":')],
+  ])('does not make a container run or end when its answer %s', async (_, answer) => {
+    const folder = mkdtempSync(join(tmpdir(), 'purser-containers-'))
+    const server = createServer(socket => void socket.once('data', () => answer(socket)).on('error', () => undefined))
+    await once(server.listen(join(folder, 'socket')), 'listening')
+    try {
+      const asked = createContainers(createEngine(join(folder, 'socket'), 100), folder).find('operation-1')
+      await expect(asked).rejects.toMatchObject({ name: 'RuntimeUnavailableError' })
+    } finally {
+      server.close()
+      rmSync(folder, { recursive: true, force: true })
+    }
+  })
+})
+
+describe('an engine that does not come to an end', () => {
+  it('is not waited for when nobody wants the image any more', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'purser-containers-'))
+    const stopped = new AbortController()
+    const server = createServer(socket => {
+      socket.once('data', () => stopped.abort(new Error('stopped'))).on('error', () => undefined)
+    })
+    await once(server.listen(join(folder, 'socket')), 'listening')
+    try {
+      const runtime = createContainerRuntime({ socket: join(folder, 'socket'), folder, user, clock: systemClock })
+      const prepared = runtime.prepare({ kind: 'image', image: 'any', pull: 'always' }, stopped.signal)
+      await expect(prepared).rejects.toThrow('stopped')
+    } finally {
+      server.close()
+      rmSync(folder, { recursive: true, force: true })
+    }
+  })
+})
+
+describe.skipIf(reason !== undefined)('a starter that is gone', () => {
+  it('is taken over from, and can start nothing when it comes back', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'purser-containers-'))
+    const runtime = createContainerRuntime({ socket: podman.socket, folder, user, clock: quickClock(20) })
+    const image = await podman.image('echo run >> "$BUNDLE_OUTPUT/message"')
+    const spec = specOf(image)
+    try {
+      // It has made the folder and the container, and stops before it starts it.
+      const layout = layOut(spec.inputs, placesInside)
+      await createFolders(folder, spec.name, { layout, job: { labels: {}, createdAt: 1 }, user })
+      const attempt = await takeAttempt(join(folder, spec.name), {
+        number: 0,
+        output: join(folder, spec.name, 'output'),
+      })
+      const folders = { ...foldersOf(folder, spec.name), output: attempt?.output ?? '' }
+      const engine = createEngine(podman.socket)
+      const body = toContainer(spec, layout, { image, user, owner: folder, folders })
+      const stale = Object(await (await engine.call('POST', '/containers/create?name=stale', { body })).json())
+
+      expect(await runtime.start(spec)).toEqual({ attached: false })
+      expect(await runtime.wait(spec.name, new AbortController().signal)).toEqual({ kind: 'exited', code: 0 })
+      const late = await engine.call('POST', `/containers/${stale.Id}/start`)
+      expect(late.status).toBeGreaterThanOrEqual(400)
+      expect(await late.problem()).toMatch(/no such file/)
+      expect((await runtime.collect(spec.name, [])).outputs.message).toBe('run')
+      ;(await engine.call('DELETE', '/containers/stale?force=1')).stream.resume()
+    } finally {
+      await runtime.remove(spec.name)
+      rmSync(folder, { recursive: true, force: true })
+    }
+  })
+})
+
+describe.skipIf(reason !== undefined)('an image that is not there', () => {
+  it('is refused where it may not be pulled', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'purser-containers-'))
+    try {
+      const runtime = createContainerRuntime({ socket: podman.socket, folder, user, clock: systemClock })
+      const started = runtime.start(specOf('localhost/none:1'))
+      await expect(started).rejects.toThrow('localhost/none:1 is not on this machine')
+      expect(await runtime.list()).toEqual([])
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
+    }
+  })
+})
+
+/** Of the runtime with that folder. */
+async function containersOf(folder: string): Promise<readonly string[]> {
+  const listed = await createContainers(createEngine(podman.socket), folder).list()
+  return listed.map(({ sandbox }) => sandbox)
+}
+
+function specOf(image: string): SandboxSpec {
+  return {
+    name: 'operation-1',
+    labels: {},
+    program: { kind: 'image', image, pull: 'never' },
+    inputs: { action: 'provision', input: {}, extraVars: {}, state: {}, helpers: {}, env: {} },
+    limits: { time: 36_000_000 },
+    network: 'none',
+  }
+}

@@ -1,0 +1,23 @@
+import { describe, it } from 'vitest'
+import { type SandboxSubject, sandboxContract } from '../../src/testing/sandbox-contract.ts'
+
+/** Runs every case of the suite on a subject of its own; what can't be run here is skipped with its reason. */
+export function runSandboxContract(
+  name: string,
+  create: () => SandboxSubject | Promise<SandboxSubject>,
+  { reason, isolates }: { readonly reason?: string | undefined; readonly isolates: boolean },
+): void {
+  describe(`sandbox contract: ${name}`, () => {
+    for (const { name, needsIsolation, run } of sandboxContract) {
+      const why = reason ?? (needsIsolation && !isolates ? 'it has no network of its own' : undefined)
+      it.skipIf(why !== undefined)(why === undefined ? name : `${name} (skipped: ${why})`, async () => {
+        const subject = await create()
+        try {
+          await run(subject)
+        } finally {
+          await subject.destroy()
+        }
+      })
+    }
+  })
+}

@@ -1,0 +1,71 @@
+import { expect, it } from 'vitest'
+import { openMongoStore } from '../../src/store/mongodb/index.ts'
+import { change, changesOf, idsIn, pin, revisionRow } from '../../src/testing/store-contract/catalog-rows.ts'
+import { instanceRow, standing } from '../../src/testing/store-contract/rows.ts'
+import { hearOfCatalog, pick, raceForRevisions, raceForVersions } from './catalog-races.ts'
+import { describeMongo, withClient, withStores } from './mongodb-subject.ts'
+
+describeMongo('mongodb: the catalog of several replicas', server => {
+  it('never has an instance pinned to a revision that is gone', async () => {
+    await withStores(server(), 3, stores => raceForRevisions(stores, 12))
+  })
+
+  it('takes one change of each version, and keeps no texts of the others', async () => {
+    await withStores(server(), 3, async (stores, database) => {
+      await raceForVersions(stores, 5)
+      const store = pick(stores, 0)
+      await change(store, { deleteRevisions: ['0.same'] })
+      const lost = changesOf({ insertRevisions: [revisionRow('late')] })
+      expect(await store.changeCatalog(0, lost)).toBe(false)
+      const [, revisions] = await idsIn(store)
+      expect(revisions).toHaveLength(9)
+      expect(await countOf(database, 'purser_revision_text')).toBe(9)
+    })
+  })
+
+  it('wakes the others when it has changed', async () => {
+    await withStores(server(), 2, async stores => {
+      expect(await hearOfCatalog(pick(stores, 0), pick(stores, 1))).toContainEqual({ type: 'catalog' })
+    })
+  })
+
+  it('removes what was left by one who was cut off before his change was made', async () => {
+    await withStores(server(), 1, async (stores, database) => {
+      const store = pick(stores, 0)
+      await change(store, { insertRevisions: [revisionRow('r')] })
+      await withClient(server(), client =>
+        client.db(database).collection('purser_revision_text').insertOne({ version: 1, doc: '{"id": "stray"}' }),
+      )
+      expect(await idsIn(store)).toEqual([[], ['r']])
+      await change(store, { insertRevisions: [revisionRow('s')] })
+      expect(await countOf(database, 'purser_revision_text')).toBe(2)
+    })
+  })
+
+  it('is added to a ledger of the first schema, whose instances can be pinned', async () => {
+    await withStores(server(), 1, async (stores, database) => {
+      await standing(pick(stores, 0), 'i')
+      await withClient(server(), async client => {
+        const db = client.db(database)
+        for (const name of ['catalog', 'registry', 'service', 'revision', 'revision_text', 'lane'])
+          await db.collection(`purser_${name}`).drop()
+        await db.collection('purser_instance').dropIndex('pins')
+        await db.collection('purser_meta').updateOne({}, { $set: { version: 1, fence: 7 } })
+      })
+      const [store, beside] = await Promise.all([1, 2].map(() => openMongoStore({ url: server().url, database })))
+      if (store === undefined || beside === undefined) throw new Error('two stores')
+      expect(await store.instance('i')).toEqual(instanceRow('i', { phase: 'ready', created: true }))
+      await change(store, { insertRevisions: [revisionRow('r')] })
+      await pin(beside, 'i', { revisionId: 'r' })
+      await change(beside, { deleteRevisions: ['r'] })
+      expect(await idsIn(beside)).toEqual([[], ['r']])
+      const meta = await withClient(server(), client => client.db(database).collection('purser_meta').findOne({}))
+      expect(meta).toMatchObject({ version: 2, fence: 7 })
+      await Promise.all([store.close(), beside.close()])
+    })
+  })
+
+  function countOf(database: string, collection: string): Promise<number> {
+    return withClient(server(), client => client.db(database).collection(collection).countDocuments())
+  }
+})
