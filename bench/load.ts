@@ -55,20 +55,28 @@ function open(port: number): Promise<Socket> {
   })
 }
 
-/** Finds the end of each response by its Content-Length. */
+/** Finds the end of each response by its Content-Length. Bodies, which may be long, are only counted. */
 function responseReader(onResponse: (status: number) => void): (chunk: Buffer) => void {
   let pending: Buffer = Buffer.alloc(0)
+  let status = 0
+  let left = 0
   return chunk => {
-    pending = pending.length === 0 ? chunk : Buffer.concat([pending, chunk])
-    while (true) {
-      const end = pending.indexOf('\r\n\r\n')
-      if (end < 0) return
-      const head = pending.toString('latin1', 0, end)
-      const length = Number(/\r\ncontent-length: (\d+)/i.exec(head)?.[1] ?? 0)
-      const whole = end + 4 + length
-      if (pending.length < whole) return
-      pending = pending.subarray(whole)
-      onResponse(Number(head.slice(9, 12)))
+    let rest = chunk
+    while (rest.length > 0) {
+      if (left === 0) {
+        const head = pending.length === 0 ? rest : Buffer.concat([pending, rest])
+        const end = head.indexOf('\r\n\r\n')
+        pending = end < 0 ? head : Buffer.alloc(0)
+        if (end < 0) return
+        const text = head.toString('latin1', 0, end)
+        status = Number(text.slice(9, 12))
+        left = Number(/\r\ncontent-length: (\d+)/i.exec(text)?.[1] ?? 0)
+        rest = head.subarray(end + 4)
+      }
+      const taken = Math.min(left, rest.length)
+      left -= taken
+      rest = rest.subarray(taken)
+      if (left === 0) onResponse(status)
     }
   }
 }

@@ -1,9 +1,12 @@
 import { parseArgs } from 'node:util'
 import { benchAccept } from './accept.ts'
+import { benchBundles } from './bundles.ts'
+import { benchCatalog } from './catalog.ts'
 import { benchGrowth } from './growth.ts'
 import { benchHttp } from './http.ts'
 import { benchPostgres } from './postgres.ts'
 import { benchPostgresGrowth } from './postgres-growth.ts'
+import { benchSync } from './registries.ts'
 import { type Result, render } from './result.ts'
 import { benchStart } from './start.ts'
 
@@ -21,6 +24,9 @@ const parts: Readonly<Record<string, () => Promise<Result[]>>> = {
   accept: () => benchAccept(rounds),
   growth: () => benchGrowth(rounds, Number(values.instances)),
   start: () => benchStart(rounds),
+  sync: () => benchSync(rounds),
+  catalog: () => benchCatalog(rounds),
+  bundles: () => benchBundles(rounds),
   postgres: () => benchPostgres(rounds),
   'growth-postgres': () => benchPostgresGrowth(rounds, Number(values.instances)),
 }

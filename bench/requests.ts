@@ -1,11 +1,15 @@
-const authorization = `Basic ${Buffer.from('bench:bench').toString('base64')}`
+/** What every request of a platform has. */
+export const osbHeaders = {
+  authorization: `Basic ${Buffer.from('bench:bench').toString('base64')}`,
+  'x-broker-api-version': '2.17',
+}
 
 /** A request to the OSB API as a platform sends it. */
 export function osbRequest(method: string, path: string, body = ''): Buffer {
   const length = body === '' ? '' : `content-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n`
   return Buffer.from(
-    `${method} ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: ${authorization}\r\n` +
-      `x-broker-api-version: 2.17\r\n${length}\r\n${body}`,
+    `${method} ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: ${osbHeaders.authorization}\r\n` +
+      `x-broker-api-version: ${osbHeaders['x-broker-api-version']}\r\n${length}\r\n${body}`,
   )
 }
 

@@ -47,6 +47,11 @@ export function atMost(goal: number) {
 /** Shown beside the others, for those who want to know. */
 export const noGoal = { text: '', met: () => true }
 
+/** A line for what can not be measured on this machine. */
+export function notMeasured(name: string, reason: string): Result {
+  return toResult(`${name}: not measured, ${reason}`, '', [], noGoal)
+}
+
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b)
   return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN
@@ -57,7 +62,7 @@ export function render(results: readonly Result[]): string {
     result.name,
     `${figure(result.ours)} ${result.unit}`,
     `${figure(result.baseline)} ${result.unit}`,
-    result.ratio.toFixed(2),
+    Number.isNaN(result.ratio) ? '-' : result.ratio.toFixed(2),
     result.goal,
     result.goal === '' ? '' : result.met ? 'met' : 'NOT MET',
   ])
@@ -74,5 +79,6 @@ export function render(results: readonly Result[]): string {
 }
 
 function figure(value: number): string {
+  if (Number.isNaN(value)) return '-'
   return value >= 100 ? Math.round(value).toLocaleString('en-US') : value.toPrecision(3)
 }

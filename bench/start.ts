@@ -1,9 +1,7 @@
-import { spawn } from 'node:child_process'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Readable } from 'node:stream'
+import { inNewFolder } from './new-folder.ts'
 import { atMost, type Result, type Round, toResult } from './result.ts'
+import { type Served, serve } from './served.ts'
 
 const root = join(import.meta.dirname, '..')
 
@@ -12,8 +10,12 @@ export async function benchStart(rounds: number): Promise<Result[]> {
   const times: Round[] = []
   const sizes: Round[] = []
   for (let round = 0; round <= rounds; round++) {
-    const bare = await start([join(root, 'bench', 'servers', 'listen.mjs')], '/')
-    const purser = await start([join(root, 'bin', 'purser.js'), 'serve', '--demo', '--port', '0'], '/readyz')
+    const bare = await measureBareStart()
+    const purser = await inNewFolder(folder =>
+      measureStart(() =>
+        serve([join(root, 'bin', 'purser.js'), 'serve', '--demo', '--port', '0'], { folder, path: '/readyz' }),
+      ),
+    )
     if (round === 0) continue
     times.push({ ours: purser.ms, baseline: bare.ms })
     sizes.push({ ours: purser.megabytes, baseline: bare.megabytes })
@@ -28,54 +30,25 @@ export async function benchStart(rounds: number): Promise<Result[]> {
   ]
 }
 
-async function start(
-  args: readonly string[],
-  path: string,
-): Promise<{ readonly ms: number; readonly megabytes: number }> {
-  const folder = await mkdtemp(join(tmpdir(), 'purser-bench-'))
-  const started = performance.now()
-  const child = spawn(process.execPath, [...args], {
-    cwd: folder,
-    stdio: ['ignore', 'pipe', 'inherit'],
-    env: cleanEnv(),
-  })
+export interface Start {
+  readonly ms: number
+  readonly megabytes: number
+}
+
+/** The least that a server in Node.js takes. */
+export function measureBareStart(): Promise<Start> {
+  return inNewFolder(folder =>
+    measureStart(() => serve([join(root, 'bench', 'servers', 'listen.mjs')], { folder, path: '/' })),
+  )
+}
+
+/** Starts the server, leaves it alone for a while, and stops it. */
+export async function measureStart(start: () => Promise<Served>): Promise<Start> {
+  const server = await start()
   try {
-    const url = await urlFrom(child.stdout)
-    while (!(await isReady(url + path))) await new Promise(resolve => setTimeout(resolve, 2))
-    const ms = performance.now() - started
     await new Promise(resolve => setTimeout(resolve, 3_000))
-    const status = await readFile(`/proc/${child.pid}/status`, 'utf8')
-    return { ms, megabytes: Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024 }
+    return { ms: server.readyMs, megabytes: await server.megabytes() }
   } finally {
-    await new Promise(resolve => {
-      child.once('exit', resolve)
-      child.kill('SIGKILL')
-    })
-    await rm(folder, { recursive: true })
-  }
-}
-
-function cleanEnv(): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('PURSER_')))
-}
-
-/** Keeps reading: a server whose output nobody takes would end. */
-function urlFrom(output: Readable): Promise<string> {
-  return new Promise((resolve, reject) => {
-    let text = ''
-    output.on('data', (chunk: Buffer) => {
-      text += chunk
-      const found = /http:\/\/127\.0\.0\.1:\d+/.exec(text)?.[0]
-      if (found !== undefined) resolve(found)
-    })
-    output.on('end', () => reject(new Error(`the server ended: ${text}`)))
-  })
-}
-
-async function isReady(url: string): Promise<boolean> {
-  try {
-    return (await fetch(url)).ok
-  } catch {
-    return false
+    await server.stop()
   }
 }

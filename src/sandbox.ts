@@ -38,13 +38,15 @@ export type SandboxProgram =
 
 export type PullPolicy = 'always' | 'if-missing' | 'never'
 
-/** What an action is given. Everything reaches it in files: only the action's name is an argument. */
+/** What an action is given. Everything reaches it in files; no secret is in an argument. */
 export interface SandboxInputs {
   readonly action: string
   /** `$BUNDLE_INPUT`. */
   readonly input: JsonObject
-  /** `--extra-vars @file`. */
+  /** `--extra-vars`: a file, or JSON as bundles of the Automation Broker expect it, where `open` allows that. */
   readonly extraVars: JsonObject
+  /** Nothing in the variables and the state is secret: they may stand in the arguments. */
+  readonly open?: boolean
   /** `$BUNDLE_STATE`, one file a key; short ones also as `state_<key>`. */
   readonly state: Readonly<Record<string, string>>
   /** `$BUNDLE_BINDING_STATE`, the same for the binding; absent where the action is about the instance. */

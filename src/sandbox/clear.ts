@@ -16,7 +16,7 @@ export async function emptyFolder(folder: string, kept?: string): Promise<void> 
     const names = (await namesIn(Buffer.from(folder))).filter(name => name.toString() !== kept)
     if (names.length === 0) return
     await unlessGone(chmod(folder, 0o700))
-    for (const name of names) await dissolve(folder, below(folder, name))
+    await inBatches(names, name => dissolve(folder, below(folder, name)))
   }
 }
 
@@ -24,15 +24,22 @@ export async function emptyFolder(folder: string, kept?: string): Promise<void> 
 async function dissolve(top: string, path: Buffer): Promise<void> {
   if (!(await isFolder(path))) return unlessGone(unlink(path))
   await unlessGone(chmod(path, 0o700))
-  for (const name of await namesIn(path)) {
+  await inBatches(await namesIn(path), async name => {
     const inner = below(path, name)
     if (await isFolder(inner)) {
       // Moving a folder changes it: its own rights count too.
       await unlessGone(chmod(inner, 0o700))
       await unlessGone(rename(inner, join(top, `.lifted-${randomBytes(6).toString('hex')}`)))
     } else await unlessGone(unlink(inner))
-  }
+  })
   await unlessGone(rmdir(path))
+}
+
+const together = 32
+
+/** Many at a time: every action of a bundle waits for this. Not all at once: a bundle may leave a million. */
+async function inBatches<Item>(items: readonly Item[], run: (item: Item) => Promise<unknown>): Promise<void> {
+  for (let at = 0; at < items.length; at += together) await Promise.all(items.slice(at, at + together).map(run))
 }
 
 function below(folder: string | Buffer, name: Buffer): Buffer {

@@ -37,6 +37,8 @@ export function layOut(inputs: SandboxInputs, { input, output, home, temporary }
   const { action, extraVars, state, bindingState, helpers } = inputs
   for (const key of Object.keys({ ...state, ...bindingState })) checkKey(key)
   for (const path of Object.keys(helpers)) checkHelper(path)
+  const vars = JSON.stringify({ ...extraVars, _apb_state: state })
+  const isOpen = inputs.open === true && Buffer.byteLength(vars) <= longestVariable
   const helpersAt = `${input}/${helpersFolder}`
   return {
     folders: [
@@ -46,7 +48,7 @@ export function layOut(inputs: SandboxInputs, { input, output, home, temporary }
     ],
     files: [
       toFile('input.json', JSON.stringify(inputs.input)),
-      toFile('extra-vars.json', JSON.stringify({ ...extraVars, _apb_state: state })),
+      toFile('extra-vars.json', vars),
       ...toFiles(stateFolder, state),
       ...toFiles(bindingStateFolder, bindingState ?? {}),
       ...toFiles(helpersFolder, helpers),
@@ -65,7 +67,7 @@ export function layOut(inputs: SandboxInputs, { input, output, home, temporary }
       BUNDLE_HELPERS: helpersAt,
       BUNDLE_OUTPUT: output,
     },
-    args: [action, '--extra-vars', `@${input}/extra-vars.json`],
+    args: [action, '--extra-vars', isOpen ? vars : `@${input}/extra-vars.json`],
   }
 }
 

@@ -6,7 +6,7 @@ import { asynchronous, idsOf, place, useWorlds, type World } from './world.ts'
 
 const open = useWorlds()
 
-const script = `id=$(sed 's/.*"_apb_service_instance_id":"\\([^"]*\\)".*/\\1/' "\${3#@}")
+const script = `id=$(sed 's/.*"instance":{"id":"\\([^"]*\\)".*/\\1/' "$BUNDLE_INPUT")
   echo "$1" >> $out/$id; echo '{"key":"value"}' > "$BUNDLE_OUTPUT/state.json"`
 
 type Around = <T>(call: string, run: () => Promise<T>) => Promise<T>

@@ -126,7 +126,7 @@ describe('state', () => {
   it('of parallel binds is merged', async () => {
     const { world, client, ids, provision } = await opened({
       script: `if [ "$1" = bind ]; then
-        id=$(sed 's/.*"_apb_service_binding_id":"\\([^"]*\\)".*/\\1/' "\${3#@}")
+        id=$(sed 's/.*"binding":{"id":"\\([^"]*\\)".*/\\1/' "$BUNDLE_INPUT")
         echo '{}' > "$BUNDLE_OUTPUT/credentials.json"; echo "{\\"$id\\":\\"1\\"}" > "$BUNDLE_OUTPUT/state.json"
         echo $id >> $out/bound; while [ $(wc -l < $out/bound) -lt 3 ]; do sleep 0.02; done
       fi`,

@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { openPostgresStore } from '../../src/store/postgres/index.ts'
+import { migrations } from '../../src/store/postgres/migrations.ts'
 import { claimOne, finish, leaseOf, provision } from '../../src/testing/store-contract/rows.ts'
 import { makeFolder, runCli } from '../cli/test-io.ts'
 import { connect } from '../servers/postgres-connection.ts'
@@ -63,7 +64,7 @@ describePostgres('purser migrate on PostgreSQL', server => {
     await expect(connection.query({ text: out })).rejects.toThrow('already exists')
     await connection.query({ text: 'rollback' })
     const { rows } = await connection.query({ text: `select number from ${schema}.migration` })
-    expect(rows).toHaveLength(1)
+    expect(rows).toHaveLength(migrations.length)
     await connection.end()
   })
 

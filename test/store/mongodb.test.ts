@@ -5,6 +5,9 @@ import type { MongoServer } from '../servers/mongodb.ts'
 import { describeMongo, dropDatabase, newDatabase } from './mongodb-subject.ts'
 import { runStoreContract } from './run-contract.ts'
 
+/** However slow the machine is: no case depends on how long a database takes. */
+const patience = 60_000
+
 describeMongo('mongodb', server => runStoreContract('mongodb', () => createSubject(server())))
 
 function createSubject(server: MongoServer): StoreSubject {
@@ -13,7 +16,7 @@ function createSubject(server: MongoServer): StoreSubject {
   return {
     clock,
     durable: true,
-    open: () => openWith({ url: server.url, database }, () => ({ $literal: clock.now() })),
+    open: () => openWith({ url: server.url, database, timeoutMs: patience }, () => ({ $literal: clock.now() })),
     destroy: () => dropDatabase(server, database),
   }
 }

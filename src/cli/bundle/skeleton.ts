@@ -49,7 +49,7 @@ plans:
 }
 
 const entrypoint = `#!/bin/sh
-# Run by the broker as: entrypoint.sh <action> --extra-vars @<file>
+# Run by the broker as: entrypoint.sh <action> --extra-vars <variables>
 #
 #   $BUNDLE_INPUT    a JSON file: action, instance, binding, plan, parameters, credentials
 #   $BUNDLE_STATE    a folder with a file for each key that an earlier action has kept

@@ -111,11 +111,13 @@ function run<Result>(
   })
 }
 
-function toInputs({ parts }: Bundle, facts: ActionFacts): SandboxInputs {
+function toInputs({ parts, sensitive }: Bundle, facts: ActionFacts): SandboxInputs {
+  const open = secretsOf(facts, sensitive).length === 0 && Object.keys(facts.state.values).length === 0
   return {
     action: facts.action,
     input: toInput(facts),
     extraVars: toExtraVars(facts),
+    open,
     state: facts.state.values,
     ...(facts.binding === undefined ? {} : { bindingState: facts.binding.state.values }),
     helpers: parts.helpers,

@@ -43,7 +43,8 @@ export function toContainer(
     Cmd: args,
     ...(entrypoint === undefined ? {} : { Entrypoint: [entrypoint] }),
     Env: Object.entries(env).map(([name, value]) => `${name}=${value}`),
-    User: `${user.uid}:${user.gid}`,
+    // With the group of root and a root folder of its own to write to, as OpenShift runs images: bundles count on it.
+    User: `${user.uid}:0`,
     Labels: { ...spec.labels, [ownerLabel]: owner, [limitsLabel]: JSON.stringify(limits) },
     NetworkDisabled: spec.network === 'none',
     HostConfig: {
@@ -55,8 +56,7 @@ export function toContainer(
         mount(folders.temporary, placesInside.temporary, false),
         mount(`${folders.output}/${terminationLog}`, `/dev/${terminationLog}`, false),
       ],
-      ReadonlyRootfs: true,
-      Tmpfs: { '/tmp': 'rw,nosuid,nodev,size=64m' },
+      GroupAdd: [String(user.gid)],
       CapDrop: ['ALL'],
       SecurityOpt: ['no-new-privileges'],
       PidsLimit: limits.processes ?? 1024,

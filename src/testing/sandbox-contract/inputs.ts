@@ -68,6 +68,15 @@ export const inputCases: readonly SandboxCase[] = [
     assert.deepEqual(status, { kind: 'exited', code: 0 })
   }),
 
+  sandboxCase(
+    'variables without a secret stand in the arguments, as older bundles expect them',
+    async ({ run, runtime }) => {
+      const extraVars = { size: 3, note: `it's "new"` }
+      await run(`printf %s "$3" > "$BUNDLE_OUTPUT/credentials.json"`, { inputs: { extraVars, open: true } })
+      assert.deepEqual((await runtime.collect(only, [])).outputs.credentials, { ...extraVars, _apb_state: {} })
+    },
+  ),
+
   sandboxCase('arguments hold the action and no values', async ({ run, runtime }) => {
     await run(`echo "$1 $2 \${3%%/*} $#" > "$BUNDLE_OUTPUT/message"`, {
       inputs: { action: 'bind', extraVars: { password: 'sesame-open' } },
