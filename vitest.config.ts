@@ -15,6 +15,7 @@ const slow = [
   'test/driver/crash.test.ts',
   'test/bundles/{ansible,redis-image}.test.ts',
   'test/helpers/ansible.test.ts',
+  'test/marketplace/**/*.test.ts',
 ]
 
 // Generous: on a loaded machine a test may wait long for its turn, and none depends on speed.

@@ -12,6 +12,8 @@ export interface FoundBundle {
   /** The text of its spec. */
   readonly source: string
   readonly runtime: 1 | 2
+  /** Why its spec can not even be read. It is there all the same, and what was known of it stays. */
+  readonly unreadable?: string
 }
 
 /**

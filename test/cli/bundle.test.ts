@@ -231,7 +231,9 @@ error: provision failed
     await chmod(temporary, 0o755)
     const args = ['bundle', 'run', 'provision', '--param', 'admin_password=x', '--timeout', '1s']
     const { code, err } = await runNode(built.bin, args, { cwd, env: { TMPDIR: temporary } })
-    expect(err).toContain('why: The bundle took longer than its time limit and was stopped.\n')
+    expect(err).toContain(
+      'why: The bundle took longer than its time limit and was stopped: its author may raise "timeouts" in its spec.\n',
+    )
     expect(code).toBe(1)
     expect(await readdir(temporary)).toEqual([])
   })

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -13,6 +14,18 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs')
 
 const named = mutations.map(mutation => [mutation.name, mutation] as const)
+/**
+ * All of them in the long run. Otherwise a third, and another third whenever the file that they change is changed: a guard
+ * that is edited has the best chance to be tried.
+ */
+function isDue({ name, file }: Mutation): boolean {
+  if (process.env.PURSER_TEST_LONG === '1') return true
+  const hash = createHash('sha256')
+    .update(name)
+    .update(readFileSync(join(root, file)))
+  return hash.digest().readUInt32BE(0) % 3 === 0
+}
+
 const missing = { postgres: await whyNoPostgres(), mongodb: await whyNoMongo() }
 
 describe('guards', () => {
@@ -24,7 +37,7 @@ describe('guards', () => {
   })
 
   describe.concurrent('switched off, the tests turn red', () => {
-    it.for(named)('%s', async ([, mutation], { onTestFinished, skip }) => {
+    it.for(named.filter(([, mutation]) => isDue(mutation)))('%s', async ([, mutation], { onTestFinished, skip }) => {
       const reason = mutation.needs && missing[mutation.needs]
       if (reason !== undefined) skip(reason)
       const folder = mkdtempSync(join(tmpdir(), 'purser-mutation-'))
@@ -32,15 +45,17 @@ describe('guards', () => {
       const { code, output, report } = await runMutated(mutation, join(folder, 'report.json'))
       expect(code, output).toBe(1)
       expect(report?.numFailedTests, output).toBeGreaterThan(0)
-      // A file that could not even be loaded shows that the mutation is broken, not that the guard is watched.
-      for (const file of report?.testResults ?? []) expect(file.assertionResults.length, output).toBeGreaterThan(0)
+      // A file that could not even be loaded shows that the mutation is broken, not that the guard is watched. One that has
+      // not failed was not reached any more.
+      for (const { status, assertionResults } of report?.testResults ?? [])
+        if (status === 'failed') expect(assertionResults.length, output).toBeGreaterThan(0)
     })
   })
 })
 
 interface Report {
   readonly numFailedTests: number
-  readonly testResults: readonly { readonly assertionResults: readonly unknown[] }[]
+  readonly testResults: readonly { readonly status: string; readonly assertionResults: readonly unknown[] }[]
 }
 
 /** One failed test is enough. */

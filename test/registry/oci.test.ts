@@ -119,10 +119,13 @@ describe.skipIf(reason !== undefined)(`an OCI registry${reason === undefined ? '
     ['a spec that is not base64', { 'com.redhat.apb.spec': '%%%' }, 'not base64'],
     ['a spec that is no UTF-8', { 'com.redhat.apb.spec': '/////w==' }, 'no UTF-8'],
     ['an unknown runtime', labelsOf(specText('x'), { 'com.redhat.apb.runtime': '3' }), 'neither 1 nor 2'],
-  ])('is partial where a label has %s', async (what, labels, message) => {
+  ])('has one that can not be read where a label has %s', async (what, labels, message) => {
     const name = `label/${what.replaceAll(' ', '-').toLowerCase()}`
     await push(name, labels)
-    expect(await list(`^${name}$`)).toMatchObject({ kind: 'partial', problems: [expect.stringContaining(message)] })
+    expect(await list(`^${name}$`)).toMatchObject({
+      kind: 'complete',
+      found: [{ name, source: '', unreadable: expect.stringContaining(message) }],
+    })
   })
 
   it('reads 300 repositories over several pages, a few at once', async () => {

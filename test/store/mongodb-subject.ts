@@ -30,8 +30,12 @@ export function newDatabase(): string {
   return `test-${randomUUID()}`
 }
 
-export async function dropDatabase(server: MongoServer, database: string): Promise<void> {
-  await withClient(server, client => client.db(database).dropDatabase())
+/** As good as new for the next ledger, and much sooner than its collections and indexes could be made again. */
+export async function emptyDatabase(server: MongoServer, database: string): Promise<void> {
+  await withClient(server, async client => {
+    const collections = await client.db(database).collections()
+    await Promise.all(collections.map(collection => collection.deleteMany({})))
+  })
 }
 
 export async function withClient<Result>(

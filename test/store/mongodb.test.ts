@@ -2,21 +2,22 @@ import { openWith } from '../../src/store/mongodb/open.ts'
 import type { StoreSubject } from '../../src/testing/store-contract.ts'
 import { createVirtualClock } from '../../src/testing/virtual-clock.ts'
 import type { MongoServer } from '../servers/mongodb.ts'
-import { describeMongo, dropDatabase, newDatabase } from './mongodb-subject.ts'
+import { describeMongo, emptyDatabase, newDatabase } from './mongodb-subject.ts'
 import { runStoreContract } from './run-contract.ts'
 
 /** However slow the machine is: no case depends on how long a database takes. */
 const patience = 60_000
 
+const database = newDatabase()
+
 describeMongo('mongodb', server => runStoreContract('mongodb', () => createSubject(server())))
 
 function createSubject(server: MongoServer): StoreSubject {
-  const database = newDatabase()
   const clock = createVirtualClock()
   return {
     clock,
     durable: true,
     open: () => openWith({ url: server.url, database, timeoutMs: patience }, () => ({ $literal: clock.now() })),
-    destroy: () => dropDatabase(server, database),
+    destroy: () => emptyDatabase(server, database),
   }
 }

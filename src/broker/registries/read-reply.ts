@@ -82,7 +82,8 @@ function pairOf<Key, Value>(key: Key, value: Value | undefined): (readonly [Key,
 async function read(registry: string, bundle: FoundBundle): Promise<SeenBundle> {
   // Schemas are compiled, which takes its time: requests get their turn in between.
   await setImmediate()
-  const checked = await checkBundle(bundle.source, { where: bundle.name, registry })
+  if (bundle.unreadable !== undefined) return { ...bundle, problems: [bundle.unreadable] }
+  const checked = await checkBundle(bundle.source, { where: 'spec', registry })
   const problems = checked.problems.filter(({ severity }) => severity === 'error').map(formatSpecProblem)
   if (checked.bundle === undefined) return { ...bundle, problems }
   const { spec, offering } = checked.bundle

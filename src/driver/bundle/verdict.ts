@@ -33,9 +33,10 @@ function failed(message: string): SandboxVerdict {
 }
 
 const stops: Readonly<Record<Stop, string>> = {
-  time: 'The bundle took longer than its time limit and was stopped.',
-  memory: 'The bundle used more memory than its limit and was stopped.',
-  output: 'The bundle printed more than its limit and was stopped.',
-  processes: 'The bundle started more processes than its limit and was stopped.',
+  time: 'The bundle took longer than its time limit and was stopped: its author may raise "timeouts" in its spec.',
+  memory:
+    'The bundle used more memory than its limit and was stopped: see "resources" in its spec, and bundles.memory.',
+  output: 'The bundle printed more than its limit and was stopped: see "resources" in its spec, and bundles.output.',
+  processes: 'The bundle started more processes than its limit and was stopped: see bundles.processes.',
   cancelled: 'The bundle was cancelled.',
 }

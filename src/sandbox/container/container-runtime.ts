@@ -49,10 +49,12 @@ export function createContainerRuntime(options: ContainerRuntimeOptions): Runtim
 
   async function statusOf(name: string, container: Container | undefined): Promise<SandboxStatus> {
     const status: SandboxStatus = container === undefined ? { kind: 'absent' } : toStatus(container)
-    if (status.kind !== 'exited') return status
+    if (status.kind !== 'exited' && status.kind !== 'lost') return status
     const note = container?.outOfMemory ? 'memory' : await readOwn(noteOf(name))
     const stopped = stops.find(stop => stop === note)
-    return { ...status, ...(stopped === undefined ? {} : { stopped }) }
+    if (stopped === undefined) return status
+    // The engine may forget how it ended; who ended it is known.
+    return { kind: 'exited', code: status.kind === 'exited' ? status.code : 137, stopped }
   }
 
   async function stop(name: string, why: Stop, graceMs: number): Promise<void> {

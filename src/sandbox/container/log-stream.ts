@@ -22,12 +22,11 @@ export async function readContainerLog(engine: Engine, id: string): Promise<End>
 }
 
 /**
- * What a container prints, to its end: what the engine keeps of it, and then everything. Following the log instead would
- * miss most of what is printed fast, as the engine cuts it off.
+ * What a container prints, to its end. What is printed faster than the engine keeps it may be missed. Attaching would miss
+ * nothing, but to attach to one that has just ended makes Podman prepare it anew and forget its exit code.
  */
 export async function* watchOutput(engine: Engine, id: string, signal: AbortSignal): AsyncGenerator<Buffer> {
-  const path = `/containers/${id}/attach?logs=1&stream=1&stdout=1&stderr=1`
-  yield* partsOf(await engine.call('POST', path, { signal }))
+  yield* partsOf(await engine.call('GET', `/containers/${id}/logs?follow=1&stdout=1&stderr=1`, { signal }))
 }
 
 async function* partsOf(answer: Answer): AsyncGenerator<Buffer> {
