@@ -146,10 +146,26 @@ retired  dh-a      latest  from dh (gone)
       code: 1,
       err: expect.stringContaining('error: the sync failed\n  why: the store does not answer\n'),
     })
-    const refused = { status: 409, body: { error: 'ChoreRunning', description: 'It runs.' } }
+    const refused = { status: 403, body: { error: 'Forbidden', description: 'It needs a role.' } }
     expect(await purser(['registries', 'sync'], { 'POST /admin/registries/sync': refused })).toMatchObject({
       code: 1,
       err: expect.stringContaining('could not ask the registries'),
+    })
+  })
+})
+
+describe('purser registries sync, while one is running', () => {
+  it('waits for it, and then begins one of its own', async () => {
+    const running = { status: 409, body: { error: 'ChoreRunning', description: 'It runs.' } }
+    const canned = answers({ registries: [local] })
+    const { code, out, err } = await purser(['registries', 'sync'], {
+      ...canned,
+      'POST /admin/registries/sync': [running, canned['POST /admin/registries/sync']],
+    })
+    expect({ code, out, err }).toEqual({
+      code: 0,
+      out: 'Nothing has changed.\n',
+      err: 'waiting for a sync that is running already\n',
     })
   })
 })

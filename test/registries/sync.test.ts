@@ -110,6 +110,27 @@ describe('a sync', () => {
     expect((await world.client.catalog()).body.services?.[0]?.plans[0]?.maintenance_info).toEqual({ version: '2.0.0' })
   })
 
+  it('tells operators once of what is new that is wrong', async () => {
+    const said: string[] = []
+    const tell = (message: string, fields?: object) => said.push(`${message} ${JSON.stringify(fields)}`)
+    const world = await start({ observer: { info: tell, warn: tell, error: tell } })
+    const about = () => said.splice(0).filter(line => line.startsWith('a registry'))
+    expect(about()).toEqual([])
+    world.dh.fails('no route')
+    for (const expected of [['a registry does not answer {"registry":"dh","problem":"no route"}'], []]) {
+      await world.sync()
+      expect(about()).toEqual(expected)
+    }
+    world.dh.offers(bundle('pg'), bundle('x', { source: 'name: [' }))
+    await world.sync()
+    expect(about()).toEqual([
+      'a registry answers again {"registry":"dh"}',
+      expect.stringMatching(/^a registry has something that can not be used .*"x: spec:/),
+    ])
+    await world.sync()
+    expect(about()).toEqual([])
+  })
+
   it('publishes nothing in the place of a service of the code', async () => {
     const dh = new ScriptedRegistry('dh')
     dh.offers(bundle('pg'))

@@ -4,6 +4,7 @@ import type { BrokerSettings } from '../../src/broker/settings.ts'
 import { fullName, planIdOf, serviceIdOf } from '../../src/bundle/names.ts'
 import type { ReconcileSettings } from '../../src/domain/registry-reply.ts'
 import type { Revision } from '../../src/domain/revision.ts'
+import type { Observer } from '../../src/observer.ts'
 import { digestOf } from '../../src/registry/oci/digest.ts'
 import type { FoundSpec, RegistryAnswer } from '../../src/registry.ts'
 import { createMemoryStore } from '../../src/store/memory/index.ts'
@@ -98,6 +99,7 @@ export interface WorldOptions {
   readonly reconcile?: Partial<ReconcileSettings>
   readonly store?: Store
   readonly clock?: VirtualClock
+  readonly observer?: Observer
   /** Of the broker's own code. */
   readonly services?: readonly Service[]
   /** What runs in the place of a bundle; each call is noted in `ran` before. */
@@ -138,6 +140,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   }
   const broker = await startTestBroker({
     services: options.services ?? [],
+    ...(options.observer === undefined ? {} : { observer: options.observer }),
     store,
     clock,
     settings: { requireOrgAndSpace: false, chores: { sync: '-' }, ...options.settings },

@@ -8,6 +8,7 @@ import type { Broker } from '../broker.ts'
 import { usesOf } from './collect-unused.ts'
 import { createKnown, readReply } from './read-reply.ts'
 import type { RegisteredCatalog } from './registered-catalog.ts'
+import { tellChanges } from './tell-changes.ts'
 
 export interface SyncParts {
   readonly registered: RegisteredCatalog
@@ -25,7 +26,7 @@ export interface ConfiguredRegistry extends Registry {
  * is held up finds that the catalog has another version by now, and looks again.
  */
 export async function syncRegistries(
-  { store, services }: Broker,
+  { store, services, observer }: Broker,
   { registered, registries, settings }: SyncParts,
   { signal }: ChoreRun,
 ): Promise<string | undefined> {
@@ -55,7 +56,10 @@ export async function syncRegistries(
         uses: usesOf(uses),
         settings,
       })
-      if (await store.changeCatalog(stored.version, changes, toJson(joined([...reports, report])))) return report
+      if (await store.changeCatalog(stored.version, changes, toJson(joined([...reports, report])))) {
+        tellChanges(states, changes.putRegistries, observer)
+        return report
+      }
     }
   }
 }

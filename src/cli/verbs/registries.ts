@@ -16,8 +16,7 @@ export async function showRegistries(io: CliIo, options: ConnectionOptions): Pro
 /** Begins a sync, waits for its end in whichever replica that is, and says what it changed. */
 export async function syncRegistries(io: CliIo, options: ConnectionOptions): Promise<void> {
   const session = openSession(io, options)
-  const response = await session.admin.syncRegistries()
-  if (response.status !== 202) throw refusal('could not ask the registries', response)
+  const response = await begin(session)
   const run = await watchChore(session, 'sync', response.body.due_at ?? '')
   const { registries = [], last_change } = await readRegistries(session)
   const changed = last_change !== undefined && last_change.at >= (run.started_at ?? '') ? last_change : undefined
@@ -35,6 +34,17 @@ export async function syncRegistries(io: CliIo, options: ConnectionOptions): Pro
         failed.map(({ last_problem }) => last_problem ?? '').join('; ') || (run.message ?? 'the broker gave no reason'),
       next: 'What was known of them stays in the catalog; purser registries list shows since when they fail.',
     })
+}
+
+/** What runs already may have asked before whatever is new was there: it is waited for, and then comes one of our own. */
+async function begin(session: Session) {
+  while (true) {
+    const response = await session.admin.syncRegistries()
+    if (response.status === 202) return response
+    if (response.body.error !== 'ChoreRunning') throw refusal('could not ask the registries', response)
+    session.note('waiting for a sync that is running already')
+    await watchChore(session, 'sync', '')
+  }
 }
 
 /** A registry that is not configured any more is nobody's failure. */

@@ -1,0 +1,20 @@
+import type { RegistryState } from '../../domain/catalog-state.ts'
+import type { Observer } from '../../observer.ts'
+
+/** What operators should hear of once: that a registry has stopped answering, or answers again, and what is new that is wrong. */
+export function tellChanges(
+  before: readonly RegistryState[],
+  after: readonly RegistryState[],
+  observer: Pick<Observer, 'info' | 'warn'>,
+): void {
+  for (const state of after) {
+    const { name: registry, failures, lastProblem, problems = [] } = state
+    const known = before.find(({ name }) => name === registry)
+    const hadFailed = (known?.failures ?? 0) > 0
+    if (failures > 0 && !hadFailed) observer.warn('a registry does not answer', { registry, problem: lastProblem })
+    if (failures === 0 && hadFailed) observer.info('a registry answers again', { registry })
+    for (const problem of problems)
+      if (known?.problems?.includes(problem) !== true)
+        observer.warn('a registry has something that can not be used', { registry, problem })
+  }
+}
