@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { basename, dirname, resolve } from 'node:path'
 import type { RegistrySettings } from '../registry/settings.ts'
+import { moveSecrets } from './config/automation-broker-secrets.ts'
 import { resolveFiles, whyUnreadable } from './config/files.ts'
 import { keysOfSection } from './config/known-settings.ts'
 import { ConfigError, type Mistake } from './config/mistake.ts'
@@ -44,6 +45,7 @@ export async function loadConfig(options: LoadConfigOptions): Promise<Config> {
   const { tree, origins, mistakes } = await readFileSettings(file, env)
   mistakes.push(...applyOverrides(tree, origins, { env, flags, cwd }))
   applyLogFormat(tree, terminal)
+  moveSecrets(tree)
   const { registries, warnings, mistakes: ofRegistries } = await takeRegistries(tree, origins, cwd)
   mistakes.push(...ofRegistries)
   mistakes.push(...(await resolveFiles(tree, origins, cwd)), ...(await checkPatterns(tree, origins)))

@@ -141,9 +141,19 @@ describe('bundles', () => {
       output: 16_777_216,
       processes: 512,
       keepOnError: true,
+      secretsFolder: '/etc/purser/secrets',
       secrets: [{ bundle: 'dh-db-apb', file: join(cwd, 'db.yaml') }],
     })
     expect((await load('bundles: { user: 65534 }\n')).bundles.user).toEqual({ uid: 65_534, gid: 65_534 })
+  })
+
+  it('have the secrets of an Automation Broker, and exactly one place for each', async () => {
+    const { bundles } = await load('secrets:\n  - { title: DB, apb_name: dh-db-apb, secret: db-secret }\n')
+    expect(bundles.secrets).toEqual([{ bundle: 'dh-db-apb', secret: 'db-secret' }])
+    expect(await mistakes('secrets: [{ apb_name: a, secrte: b }]\n')).toEqual([expect.stringContaining('secrets')])
+    expect(await mistakes('bundles: { secrets: [{ bundle: a }] }\n')).toEqual([
+      expect.stringContaining('needs exactly one of file and secret'),
+    ])
   })
 
   it('have every mistake told', async () => {

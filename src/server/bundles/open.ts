@@ -14,6 +14,7 @@ import { proxyVariables } from './proxies.ts'
 import { createRegistries } from './registries.ts'
 import { createRuntimeFor } from './runtime-for.ts'
 import { createRuntimes } from './runtimes.ts'
+import { createSecretFolder } from './secret-folder.ts'
 import { createSecretReader } from './secrets.ts'
 
 export interface OpenBundlesParts {
@@ -33,10 +34,11 @@ export async function openBundles(config: Config, parts: OpenBundlesParts): Prom
   const { bundles } = config
   const runtimes = await createRuntimes(config, { clock, env })
   const folders = createBundleFolders(bundles.folder, observer)
-  const secretsFor = createSecretReader(bundles.secrets)
+  const secrets = createSecretFolder(bundles.secretsFolder)
+  const secretsFor = createSecretReader(bundles.secrets, secrets)
   // Brokers on one machine may share a folder or a container engine; those on one ledger are one broker.
   const brokerLabel = createHash('sha256').update(store.name).digest('base64url').slice(0, 16)
-  const running = createRuntimeFor(config, runtimes, folders)
+  const running = createRuntimeFor(config, runtimes, folders, secrets)
   const drive = createBundleDriver({
     ...running,
     clock,
@@ -66,7 +68,7 @@ export async function openBundles(config: Config, parts: OpenBundlesParts): Prom
     observer,
   })
   return {
-    registries: createRegistries(config, { clock, env }),
+    registries: createRegistries(config, { clock, env, secrets }),
     reconcile: toReconcileSettings(config),
     drive,
     async given(fullName) {

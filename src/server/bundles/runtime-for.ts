@@ -2,6 +2,7 @@ import { parseBundleSpec } from '../../bundle/spec.ts'
 import type { Revision } from '../../domain/revision.ts'
 import type { BundleParts, HostedRuntime } from '../../driver/bundle/parts.ts'
 import { pullCredentials } from '../../registry/pull-credentials.ts'
+import type { SecretReader } from '../../registry.ts'
 import { SandboxRefusedError } from '../../sandbox.ts'
 import type { Config } from '../config.ts'
 import { type BundleFolders, isFolder } from './folders.ts'
@@ -12,6 +13,7 @@ export function createRuntimeFor(
   { bundles, registries }: Pick<Config, 'registries'> & { readonly bundles: Pick<Config['bundles'], 'pull'> },
   { process, container, host }: BundleRuntimes,
   folders: Pick<BundleFolders, 'folderOf'>,
+  secrets?: SecretReader,
 ): Pick<BundleParts, 'runtimeFor' | 'programFor' | 'runtimes'> {
   const byName = new Map(registries.map(settings => [settings.name, settings]))
   const hosted = (runtime: typeof process): HostedRuntime | undefined => runtime && { runtime, host }
@@ -28,7 +30,7 @@ export function createRuntimeFor(
       const program = entrypoint === undefined ? {} : { entrypoint }
       if (isFolder(revision)) return { kind: 'folder', folder: await folders.folderOf(revision), ...program }
       const registry = byName.get(revision.registry)
-      const credentials = registry && (await pullCredentials(registry, undefined, new AbortController().signal))
+      const credentials = registry && (await pullCredentials(registry, secrets, new AbortController().signal))
       return {
         kind: 'image',
         image: revision.image,

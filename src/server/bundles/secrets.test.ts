@@ -1,14 +1,16 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
+import { createSecretFolder } from './secret-folder.ts'
 import { createSecretReader } from './secrets.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'purser-secrets-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 function readerOf(...secrets: readonly (readonly [bundle: string, file: string])[]) {
-  return createSecretReader(secrets.map(([bundle, file]) => ({ bundle, file: join(folder, file) })))
+  const files = secrets.map(([bundle, file]) => ({ bundle, file: join(folder, file) }))
+  return createSecretReader(files, createSecretFolder(folder))
 }
 
 describe('secrets of a bundle', () => {
@@ -32,5 +34,19 @@ describe('secrets of a bundle', () => {
     const failed = readerOf(['dh-a', file])('dh-a')
     await expect(failed).rejects.toThrow(problem)
     await expect(failed).rejects.not.toThrow(/secret-1/)
+  })
+
+  it('may be folders, as Kubernetes mounts a Secret', async () => {
+    // The entries are links into a folder that is replaced as a whole.
+    const mounted = join(folder, 'server')
+    mkdirSync(join(mounted, '..2026'), { recursive: true })
+    writeFileSync(join(mounted, '..2026', 'password'), 'sesame\n')
+    symlinkSync('..2026', join(mounted, '..data'))
+    symlinkSync(join('..data', 'password'), join(mounted, 'password'))
+    const read = createSecretReader([{ bundle: 'dh-a', secret: 'server' }], createSecretFolder(folder))
+    expect(await read('dh-a')).toEqual({ password: 'sesame' })
+    const other = (secret: string) => createSecretReader([{ bundle: 'dh-a', secret }], createSecretFolder(folder))
+    await expect(other('none')('dh-a')).rejects.toThrow('there is no secret "none" in bundles.secretsFolder')
+    await expect(other('../server')('dh-a')).rejects.toThrow('there is no secret')
   })
 })

@@ -1,17 +1,26 @@
 import { readFile } from 'node:fs/promises'
 import { readSource } from '../../bundle/source.ts'
 import { isJsonObject, type JsonObject } from '../../protocol/json.ts'
+import type { SecretReader } from '../../registry.ts'
 import type { Config } from '../config.ts'
 
 /**
- * What an operator gives to a bundle, by its full name: the entries of all its files, later ones over earlier ones. Read
- * anew each time. Errors name the file and nothing in it.
+ * What an operator gives to a bundle, by its full name: the entries of all its files and secrets, later ones over earlier
+ * ones. Read anew each time. Errors name the file or the secret and nothing in it.
  */
-export function createSecretReader(secrets: Config['bundles']['secrets']): (fullName: string) => Promise<JsonObject> {
-  return async fullName => {
-    const files = secrets.filter(({ bundle }) => bundle === fullName).map(({ file }) => file)
-    return Object.assign({}, ...(await Promise.all(files.map(readSecretFile))))
+export function createSecretReader(
+  secrets: Config['bundles']['secrets'],
+  folder: SecretReader,
+): (fullName: string) => Promise<JsonObject> {
+  const read = async ({ file, secret = '' }: Config['bundles']['secrets'][number]): Promise<JsonObject> => {
+    if (file !== undefined) return readSecretFile(file)
+    const entries = await folder.read(secret, new AbortController().signal)
+    if (entries === undefined)
+      throw new Error(`there is no secret "${secret}" in bundles.secretsFolder; create it, or correct the name`)
+    return entries
   }
+  return async fullName =>
+    Object.assign({}, ...(await Promise.all(secrets.filter(({ bundle }) => bundle === fullName).map(read))))
 }
 
 export async function readSecretFile(file: string): Promise<JsonObject> {

@@ -25,11 +25,19 @@ export const bundles = () =>
     output: size('1KB', '1GB').default('16MB'),
     processes: wholeNumber(1, 1_000_000).default(512),
     keepOnError: flag().default(false),
+    secretsFolder: path().default('/etc/purser/secrets'),
     secrets: list(
-      section({
-        bundle: text('the name of a service in the catalog, such as dh-postgresql-apb'),
-        file: path(),
-      }),
+      section(
+        {
+          bundle: text('the name of a service in the catalog, such as dh-postgresql-apb'),
+          file: path().optional(),
+          secret: text('the name of a folder in bundles.secretsFolder').optional(),
+        },
+        {
+          holds: entry => 'file' in entry !== 'secret' in entry,
+          error: 'needs exactly one of file and secret',
+        },
+      ),
     ).default([]),
   })
 

@@ -43,6 +43,7 @@ const fileSettings: readonly (readonly string[])[] = [
 /** Made when they are needed, or there only later. */
 const placeSettings: readonly (readonly string[])[] = [
   ['bundles', 'folder'],
+  ['bundles', 'secretsFolder'],
   ['bundles', 'socket'],
 ]
 

@@ -7,6 +7,7 @@ import { createBundleFolders } from '../../../src/server/bundles/folders.ts'
 import { createRegistries } from '../../../src/server/bundles/registries.ts'
 import { createRuntimeFor } from '../../../src/server/bundles/runtime-for.ts'
 import { createRuntimes } from '../../../src/server/bundles/runtimes.ts'
+import { createSecretFolder } from '../../../src/server/bundles/secret-folder.ts'
 import { findSocket } from '../../../src/server/bundles/socket.ts'
 import { loadConfig } from '../../../src/server/config.ts'
 import type { Revision } from '../../../src/store.ts'
@@ -40,7 +41,7 @@ describe('createRegistries', () => {
   - { name: hub, type: dockerhub, org: o, white_list: [a], fail_on_error: true }
   - { name: local, path: bundles, white_list: [".*"] }
 `)
-    const registries = createRegistries(config, parts)
+    const registries = createRegistries(config, { ...parts, secrets: createSecretFolder(cwd) })
     expect(registries.map(({ name, type, failOnError }) => ({ name, type, failOnError }))).toEqual([
       { name: 'hub', type: 'dockerhub', failOnError: true },
       { name: 'local', type: 'directory', failOnError: false },
