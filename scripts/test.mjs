@@ -13,7 +13,7 @@ const long = process.argv.includes('--long')
 const env = { ...process.env, ...(long ? { PURSER_TEST_LONG: '1' } : {}), ...inMemory() }
 const vitest = join(root, 'node_modules', '.bin', 'vitest')
 // Many of them wait for a database or a process more than they compute.
-const workers = { fast: Math.max(3, availableParallelism()), slow: Math.max(2, Math.floor(availableParallelism() / 2)) }
+const workers = { fast: Math.max(3, availableParallelism()), slow: Math.max(3, Math.floor(availableParallelism() / 2)) }
 for (const [project, count] of Object.entries(workers)) {
   say(`tests: ${project}`)
   run(vitest, ['run', '--project', project, '--maxWorkers', String(count)], { env })
@@ -25,7 +25,8 @@ function inMemory() {
   try {
     const { bavail, bsize } = statfsSync('/dev/shm')
     if (bavail * bsize < 4 * 1024 ** 3) return {}
-    const folder = mkdtempSync('/dev/shm/purser-test-')
+    // Short: Podman takes no long paths.
+    const folder = mkdtempSync('/dev/shm/pt-')
     // As /tmp is: databases and bundles run as other users.
     chmodSync(folder, 0o1777)
     process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
