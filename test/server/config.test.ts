@@ -62,6 +62,7 @@ describe('loadConfig', () => {
         output: 16_777_216,
         processes: 512,
         keepOnError: false,
+        secretsFolder: '/etc/purser/secrets',
         secrets: [],
       },
       warnings: [],
