@@ -178,11 +178,9 @@ bundles: { runtime: container, folder: run, socket: ${podman.socket} }
       await front.down()
       const gone = life.deprovision('alone', ids)
       // Why, is in the log of the broker.
-      for (let said = ''; !said.includes('trying again'); await sleep(systemClock, 50)) {
-        const { body } = await client.lastOperation('alone')
-        expect(body.state).toBe('in progress')
-        said = body.description ?? ''
-      }
+      await expect
+        .poll(async () => (await client.lastOperation('alone')).body, { timeout: 60_000 })
+        .toMatchObject({ state: 'in progress', description: expect.stringContaining('trying again') })
       expect(log.at(-1)).toContain('can not be pulled now')
       await front.up()
       expect(await gone).toMatchObject({ state: 'succeeded' })
