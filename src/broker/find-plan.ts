@@ -27,9 +27,9 @@ export async function findPlanInUse(
   planId: string,
 ): Promise<PlanInUse> {
   const { services, registered, store } = broker
-  const own = services.find(serviceId)
-  if (own === undefined && registered !== undefined) return findRegistered(broker, instanceId, serviceId, planId)
-  const service = own ?? findService(services, serviceId)
+  if (registered !== undefined && services.find(serviceId) === undefined)
+    return findRegistered(broker, instanceId, serviceId, planId)
+  const service = findService(services, serviceId)
   const found = service.plans.get(planId)
   if (found !== undefined) return { service, ...found }
   const instance = await store.instance(instanceId)

@@ -1,5 +1,6 @@
 /** What the end of a bundle means for the platform and the ledger. */
 import { describe, expect, it } from 'vitest'
+import { readLog } from '../../src/broker/read-log.ts'
 import { asynchronous, idsOf, place, useWorlds, type World, type WorldOptions } from './world.ts'
 
 const open = useWorlds()
@@ -71,6 +72,15 @@ describe('exit codes', () => {
     const { world, provision } = await opened({ script })
     expect(await provision()).toMatchObject({ state: 'failed', description: expect.stringContaining(description) })
     expect(await left(world)).toEqual([])
+  })
+})
+
+describe('the log of an operation', () => {
+  it('has what each run printed, and how it ended', async () => {
+    const { world, provision } = await opened({ script: 'echo printed; exit 3' })
+    const { id } = await provision()
+    const { runs } = await readLog(world.store, id)
+    expect(runs).toMatchObject([{ name: 'collect 1', exit: 3, verdict: 'failed', log: 'printed\n' }])
   })
 })
 

@@ -1,4 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { createMemoryStore } from '../../src/store/memory/index.ts'
+import { RevisionGoneError } from '../../src/store.ts'
+import { createVirtualClock } from '../../src/testing/virtual-clock.ts'
 import { bundle, idsOf, minute, ScriptedRegistry, startWorld } from './world.ts'
 
 const pg = idsOf('dh', 'pg')
@@ -308,6 +311,20 @@ describe('out-of-sync provision', () => {
       else expect(await end('late')).toMatchObject({ state: retiredPlans === 'accept' ? 'succeeded' : 'failed' })
     },
   )
+
+  it('of a revision that is replaced in that very moment gets the new one', async () => {
+    const clock = createVirtualClock()
+    const store = createMemoryStore({ clock })
+    let refusals = 1
+    const accept: typeof store.accept = (target, decide) => {
+      if (target.instanceId === 'one' && refusals-- > 0) throw new RevisionGoneError('it is gone')
+      return store.accept(target, decide)
+    }
+    const { client, end, ran } = await startWithPg({ clock, store: { ...store, accept } })
+    expect((await client.provision('one', pg, incomplete)).status).toBe(202)
+    expect(await end('one')).toMatchObject({ state: 'succeeded' })
+    expect(ran).toEqual(['provision 1.0.0'])
+  })
 
   it('of a service that nobody ever offered is unknown', async () => {
     const { client } = await startWithPg()

@@ -2,8 +2,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { ConfigError, loadConfig } from '../../src/server/config.ts'
+import { loadConfig } from '../../src/server/config.ts'
 import { toBrokerSettings, toReconcileSettings } from '../../src/server/to-broker-settings.ts'
+import { mistakesIn } from './mistakes.ts'
 
 let cwd = ''
 beforeEach(() => {
@@ -175,14 +176,6 @@ function load(text: string, env: Record<string, string> = {}) {
   return loadConfig({ env, flags: {}, cwd, terminal: false })
 }
 
-async function mistakes(text: string): Promise<string[]> {
-  const error = await load(text).then(
-    () => undefined,
-    (reason: unknown) => reason,
-  )
-  if (!(error instanceof ConfigError)) throw error ?? new Error('no mistake was found')
-  return error.message
-    .split('\n')
-    .slice(1)
-    .map(line => line.trim())
+function mistakes(text: string): Promise<string[]> {
+  return mistakesIn(load(text))
 }

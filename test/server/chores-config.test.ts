@@ -4,8 +4,9 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createSchedule } from '../../src/engine/schedule.ts'
 import { listKnownSettings } from '../../src/server/config/known-settings.ts'
-import { ConfigError, loadConfig } from '../../src/server/config.ts'
+import { loadConfig } from '../../src/server/config.ts'
 import { toBrokerSettings, toLedgerOptions } from '../../src/server/to-broker-settings.ts'
+import { mistakesIn } from './mistakes.ts'
 
 let cwd = ''
 beforeEach(() => {
@@ -153,14 +154,6 @@ function load(text: string, file = 'purser.yaml') {
   return loadConfig({ file, env: {}, flags: {}, cwd, terminal: false })
 }
 
-async function mistakes(text: string): Promise<string[]> {
-  const error = await load(text).then(
-    () => undefined,
-    (reason: unknown) => reason,
-  )
-  if (!(error instanceof ConfigError)) throw error ?? new Error('no mistake was found')
-  return error.message
-    .split('\n')
-    .slice(1)
-    .map(line => line.trim())
+function mistakes(text: string): Promise<string[]> {
+  return mistakesIn(load(text))
 }

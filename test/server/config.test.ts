@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { hashPassword } from '../../src/authenticator/password.ts'
-import { ConfigError, type LoadConfigOptions, loadConfig } from '../../src/server/config.ts'
+import { type LoadConfigOptions, loadConfig } from '../../src/server/config.ts'
+import { mistakesIn } from './mistakes.ts'
 
 let cwd = ''
 beforeEach(() => {
@@ -387,15 +388,6 @@ function load(options: Partial<LoadConfigOptions> = {}) {
   return loadConfig({ env: {}, flags: {}, cwd, terminal: false, ...options })
 }
 
-/** The lines of the ConfigError that loading ends with. */
-async function mistakes(options: Partial<LoadConfigOptions> = {}): Promise<string[]> {
-  const error = await load(options).then(
-    () => undefined,
-    (reason: unknown) => reason,
-  )
-  if (!(error instanceof ConfigError)) throw error ?? new Error('no mistake was found')
-  return error.message
-    .split('\n')
-    .slice(1)
-    .map(line => line.trim())
+function mistakes(options: Partial<LoadConfigOptions> = {}): Promise<string[]> {
+  return mistakesIn(load(options))
 }

@@ -1,8 +1,8 @@
 /** The scripts of the child processes, each as one file: a replica that was killed is back in a moment. */
 import { randomUUID } from 'node:crypto'
 import { readFileSync, rmSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { join } from 'node:path'
+import { bundleScripts } from '../bundler.ts'
 import type { Mutation } from '../mutation/mutations.ts'
 import { applyMutation } from '../mutation/plugin.ts'
 
@@ -22,20 +22,13 @@ export async function createBundle(changes: readonly SourceChange[] = []): Promi
   // Below the project, so that packages are found; beside node_modules nobody looks for sources.
   const folder = join(root, '.cache', 'storm', randomUUID())
   const applied = new Set<string>()
-  await loadBundler().build({
+  await bundleScripts({
     entryPoints: ['replica', 'backend'].map(name => join(import.meta.dirname, `${name}.ts`)),
     outdir: folder,
-    outExtension: { '.js': '.mjs' },
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    target: 'node20',
-    packages: 'external',
-    logLevel: 'error',
     plugins: [
       {
         name: 'guards off',
-        setup: build =>
+        setup: (build: PluginBuild) =>
           build.onLoad({ filter: /\/src\/.*\.ts$/ }, ({ path }) => {
             const fitting = changes.filter(({ file }) => path.endsWith(`/${file}`))
             if (fitting.length === 0) return undefined
@@ -57,22 +50,9 @@ export async function createBundle(changes: readonly SourceChange[] = []): Promi
 
 const read = (path: string) => readFileSync(path, 'utf8')
 
-interface Bundler {
-  build(options: Readonly<Record<string, unknown>> & { readonly plugins: readonly BundlerPlugin[] }): Promise<unknown>
-}
-
-interface BundlerPlugin {
-  readonly name: string
-  setup(build: {
-    onLoad(
-      options: { readonly filter: RegExp },
-      load: (args: { readonly path: string }) => { contents: string; loader: string } | undefined,
-    ): void
-  }): void
-}
-
-/** The one that tsx brings along. */
-function loadBundler(): Bundler {
-  const tsx = createRequire(import.meta.url).resolve('tsx')
-  return createRequire(tsx)('esbuild')
+interface PluginBuild {
+  onLoad(
+    options: { readonly filter: RegExp },
+    load: (args: { readonly path: string }) => { contents: string; loader: string } | undefined,
+  ): void
 }

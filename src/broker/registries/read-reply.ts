@@ -56,7 +56,7 @@ export async function readReply(registry: string, answer: RegistryAnswer, known:
     const same = known.stored.get(keyOf(registry, bundle.name, bundle))
     found.push(
       same !== undefined && same.source === bundle.source
-        ? judge(registry, { ...bundle, parsed: same }, known)
+        ? judge(registry, { ...bundle, parsed: toParsed(same.offering, same.bundleVersion) }, known)
         : judge(registry, await read(registry, bundle), known),
     )
   }
@@ -87,29 +87,22 @@ async function read(registry: string, bundle: FoundBundle): Promise<SeenBundle> 
   const problems = checked.problems.filter(({ severity }) => severity === 'error').map(formatSpecProblem)
   if (checked.bundle === undefined) return { ...bundle, problems }
   const { spec, offering } = checked.bundle
-  const parsed: ParsedBundle = {
-    serviceId: offering.id,
-    fullName: offering.name,
-    ...(spec.bundleVersion === undefined ? {} : { bundleVersion: spec.bundleVersion }),
-    offering,
-  }
-  return { ...bundle, parsed, problems }
+  return { ...bundle, parsed: toParsed(offering, spec.bundleVersion), problems }
+}
+
+function toParsed(offering: Offering, bundleVersion: string | undefined): ParsedBundle {
+  const { id: serviceId, name: fullName } = offering
+  return { serviceId, fullName, ...(bundleVersion === undefined ? {} : { bundleVersion }), offering }
 }
 
 /** A spec that can be read may still be none to publish. */
 function judge(registry: string, { parsed, ...bundle }: SeenBundle, known: Known): SeenBundle {
   if (parsed === undefined) return bundle
-  const { serviceId, fullName, bundleVersion, offering } = parsed
-  const kept: ParsedBundle = {
-    serviceId,
-    fullName,
-    ...(bundleVersion === undefined ? {} : { bundleVersion }),
-    offering,
-  }
-  const problems = [...clashes(offering, known), ...harms(registry, bundle, kept, known)]
+  const { offering } = parsed
+  const problems = [...clashes(offering, known), ...harms(registry, bundle, parsed, known)]
   if (problems.length > 0) return { ...bundle, problems }
   for (const { id } of offering.plans) known.plans.set(id, offering)
-  return { ...bundle, parsed: kept }
+  return { ...bundle, parsed }
 }
 
 function clashes(offering: Offering, { own, plans }: Known): string[] {

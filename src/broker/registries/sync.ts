@@ -4,6 +4,7 @@ import type { ReconcileSettings } from '../../domain/registry-reply.ts'
 import type { ChoreRun } from '../../engine/chore-run.ts'
 import type { JsonObject } from '../../protocol/json.ts'
 import type { Registry, RegistryAnswer } from '../../registry.ts'
+import type { StoredCatalog } from '../../store.ts'
 import type { Broker } from '../broker.ts'
 import { usesOf } from './collect-unused.ts'
 import { createKnown, readReply } from './read-reply.ts'
@@ -32,6 +33,7 @@ export async function syncRegistries(
 ): Promise<string | undefined> {
   const reports: ReconcileReport[] = []
   const failed: string[] = []
+  let stored: StoredCatalog = { version: -1, services: [], revisions: [] }
   // None waits for another one: a registry that does not answer takes its time.
   for await (const { registry, answer } of asTheyAnswer(registries, signal)) {
     if (registry?.failOnError === true && answer?.kind === 'failed') failed.push(registry.name)
@@ -44,7 +46,8 @@ export async function syncRegistries(
   async function write(name: string | undefined, answer: RegistryAnswer | undefined): Promise<ReconcileReport> {
     while (true) {
       signal.throwIfAborted()
-      const stored = (await store.catalog()) ?? { version: 0, services: [], revisions: [] }
+      // With thousands of services, and many registries, most find it as it was.
+      stored = (await store.catalog(stored.version)) ?? stored
       const [{ now, registries: states }, uses] = await Promise.all([store.registries(), store.revisionUses()])
       const known = createKnown(stored, uses, services.own)
       const reply = name === undefined || answer === undefined ? undefined : await readReply(name, answer, known)

@@ -31,6 +31,8 @@ export interface Collected {
   readonly verdict: SandboxVerdict
   readonly outputs: SandboxOutputs
   readonly log: string
+  /** Absent where nobody knows how it ended. */
+  readonly exit?: number
 }
 
 /** Its time to start was over before the runtime answered, and nothing can start under its name any more. */
@@ -188,7 +190,8 @@ function collect(
     const first = await runtime.collect(name, task.secrets)
     const made = secretsIn(first.outputs.credentials)
     const { outputs, log } = made.length === 0 ? first : await runtime.collect(name, [...task.secrets, ...made])
-    return { kind: 'collected', verdict: judge(status, outputs), outputs, log }
+    const exit = status.kind === 'exited' ? { exit: status.code } : {}
+    return { kind: 'collected', verdict: judge(status, outputs), outputs, log, ...exit }
   }
   return task.ctx.step(`collect ${number}`, collected, callSettings)
 }
