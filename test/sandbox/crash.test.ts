@@ -1,11 +1,12 @@
 /** Brokers and supervisors that are killed: a bundle runs once, its end is known, and nothing is left. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { claimFolder, removed } from '../../src/sandbox/owner.ts'
 import { findContainment } from '../../src/sandbox/process/containment.ts'
+import { readLog } from '../../src/sandbox/process/log.ts'
 import type { SandboxSpec } from '../../src/sandbox.ts'
 import { never, until } from '../../src/testing/sandbox-contract/subject.ts'
 import { whyNotRuntime } from '../servers/wanted-runtime.ts'
@@ -102,7 +103,8 @@ describe.skipIf(unwanted !== undefined)('a supervisor that is killed', () => {
     const spec = await specOf(`setsid sleep ${mark} & echo printed; sleep ${mark}`)
     const runtime = await subject.open()
     await runtime.start(spec)
-    await until(async () => existsSync(join(subject.folder, name, 'log')))
+    // Killed any earlier, it takes what it has not written yet along.
+    await until(async () => (await readLog(join(subject.folder, name))).text === 'printed\n')
     const waited = runtime.wait(name, never())
     process.kill(supervisorOf(subject.folder), 'SIGKILL')
     expect(await waited).toMatchObject({ kind: 'lost' })
