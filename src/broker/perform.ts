@@ -2,6 +2,7 @@ import type { Hook } from '../author/broker-definition.ts'
 import type { ActionContext } from '../author/context.ts'
 import type { BindResult, ObserveResult, ProvisionResult, UnbindResult } from '../author/results.ts'
 import type { Binding } from '../domain/binding.ts'
+import type { Operation } from '../domain/operation.ts'
 import type { ActionResult } from '../domain/outcome.ts'
 import { TerminalError } from '../engine/errors.ts'
 import { beforePrefix, type Run } from '../engine/run.ts'
@@ -104,7 +105,8 @@ async function provisionOrUpdate(performing: Performing, action: 'provision' | '
 /** Bindings that are still there (failed ones always, live ones with `cascadeDelete`) go before the instance. */
 async function deprovision(performing: Performing): Promise<ActionResult | Wait> {
   const { run, service, store } = performing
-  const unbound = await store.bindings(run.claim.instance.id)
+  const { instance, operation } = run.claim
+  const unbound = [...(await store.bindings(instance.id)), ...(await bindingsToSweep(store, operation))]
   for (const binding of unbound) {
     const waiting = await unbindNested(performing, binding)
     if (waiting !== undefined) return waiting
@@ -112,6 +114,12 @@ async function deprovision(performing: Performing): Promise<ActionResult | Wait>
   const context = await createActionContext({ ...performing, action: 'deprovision' })
   const result = await service.code.deprovision(context)
   return isWait(result) ? result : { unbound }
+}
+
+/** Those that went with their instance, as they were then. A purge may have been faster. */
+async function bindingsToSweep(store: Store, { instanceId, input }: Operation): Promise<readonly Binding[]> {
+  const found = await Promise.all((input.unbind ?? []).map(id => store.binding(instanceId, id)))
+  return found.filter(binding => binding !== undefined)
 }
 
 async function unbindNested(performing: Performing, binding: Binding): Promise<Wait | undefined> {

@@ -27,6 +27,8 @@ export interface OperationInput {
   readonly revisionId?: string
   /** What the first answer to an update named: in force only when the update has succeeded. */
   readonly dashboardUrl?: string
+  /** Of a sweep: the bindings that went with the instance and are to be unbound once more. */
+  readonly unbind?: readonly string[]
 }
 
 /** One durable run of one action on one resource. The row is the queue entry, the lock and the answer to polls. */

@@ -38,7 +38,7 @@ function settled(
   if (outcome.kind === 'failed')
     return finishing.action === 'sweep' ? {} : { bindings: [{ ...touched, phase: 'failed' }] }
   const sweep = sweepAfter(finishing, now, policy)
-  const gone = deletedBinding(touched, binding.deletedAt ?? now)
+  const gone = deletedBinding(touched, now)
   return {
     bindings: [sweep === undefined ? gone : { ...gone, state: binding.state, parameters: binding.parameters }],
     operations: sweep === undefined ? [] : [sweep],

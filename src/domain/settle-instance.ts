@@ -78,9 +78,14 @@ function removed(
 ): Change {
   const { unbound = [] } = result
   const begun = operation.acceptedAt + (operation.action === 'sweep' ? policy.sweepDelayMs : 0)
-  // A call of their bind may have landed since they were unbound: they stay until the sweep has unbound them again.
+  // A call of their bind may have landed since they were unbound: the sweep unbinds them again.
   const unclean = unbound.filter(({ uncleanUntil = 0 }) => uncleanUntil > begun)
-  const sweep = sweepAfter(unclean.length === 0 ? operation : { ...operation, unclean: true }, now, policy)
+  const sweep = sweepAfter(
+    operation,
+    now,
+    policy,
+    unclean.map(({ id }) => id),
+  )
   const gone = tombstone(instance, operation.action === 'sweep' ? (instance.deletedAt ?? now) : now)
   return {
     // The sweep runs the author's deprovision once more and needs the state, and the revision, for it.
@@ -93,7 +98,11 @@ function removed(
             parameters: instance.parameters,
             ...optional('revisionId', instance.revisionId),
           },
-    bindings: unbound.filter(binding => !unclean.includes(binding)).map(binding => deletedBinding(binding, now)),
+    // All of them go now, even if the sweep should fail: nobody who creates the instance anew is to find them.
+    bindings: unbound.map(binding => {
+      const gone = deletedBinding(binding, now)
+      return unclean.includes(binding) ? { ...gone, state: binding.state, parameters: binding.parameters } : gone
+    }),
     operations: sweep === undefined ? [] : [sweep],
   }
 }
@@ -112,7 +121,8 @@ function tombstone(instance: Instance, deletedAt: number): Instance {
 }
 
 export function deletedBinding(binding: Binding, now: number): Binding {
-  return { ...binding, phase: 'deleted', parameters: {}, state: {}, result: {}, updatedAt: now, deletedAt: now }
+  const deletedAt = binding.deletedAt ?? now
+  return { ...binding, phase: 'deleted', parameters: {}, state: {}, result: {}, updatedAt: now, deletedAt }
 }
 
 function observed(instance: Instance, policy: SettlePolicy): Instance {

@@ -6,8 +6,13 @@ import type { SettlePolicy } from './outcome.ts'
  * such call can land. Undefined where nothing can be in flight. A sweep that lost a call itself is swept too: that call
  * would destroy what is created under the same id afterwards.
  */
-export function sweepAfter(deletion: Operation, now: number, policy: SettlePolicy): Operation | undefined {
-  if (!deletion.unclean) return undefined
+export function sweepAfter(
+  deletion: Operation,
+  now: number,
+  policy: SettlePolicy,
+  unbind: readonly string[] = [],
+): Operation | undefined {
+  if (!deletion.unclean && unbind.length === 0) return undefined
   return {
     id: policy.sweepOperationId,
     instanceId: deletion.instanceId,
@@ -16,7 +21,7 @@ export function sweepAfter(deletion: Operation, now: number, policy: SettlePolic
     action: 'sweep',
     state: 'queued',
     requestHash: '',
-    input: {},
+    input: unbind.length === 0 ? {} : { unbind },
     attempt: 0,
     losses: 0,
     notBefore: now + policy.sweepDelayMs,

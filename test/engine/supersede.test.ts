@@ -47,6 +47,31 @@ function createBackendWorld(latency: Readonly<Record<string, readonly number[]>>
   return { ...world, things, log, signals }
 }
 
+/** An instance, and a bind that fails while one of its calls is still on its way. */
+async function failingBind(more: Partial<Service> = {}) {
+  const refuse = new TerminalError('no more grants')
+  let grants = 0
+  const world = createBackendWorld(
+    {},
+    {
+      bind: async ctx => {
+        await ctx.step('grant', async () => {
+          grants += 1
+          if (grants > 1) throw refuse
+          await takes(world.clock, seconds(20))
+          world.things.add(ctx.binding.id)
+        })
+        return {}
+      },
+      ...more,
+    },
+  )
+  const process = await world.boot()
+  await process.provision('i')
+  await world.clock.advance(seconds(2))
+  return { world, process, operation: await process.bind('i', 'b') }
+}
+
 describe('DELETE takes over', () => {
   it('it aborts the signal of a running creation and starts when its worker has let go, not before', async () => {
     const world = createBackendWorld({ create: [60] }, { callTimeout: '2m' })
@@ -180,26 +205,7 @@ describe('what may still land is swept', () => {
   })
 
   it('a call of a bind that failed, when its instance is deleted with it', async () => {
-    const refuse = new TerminalError('no more grants')
-    let grants = 0
-    const world = createBackendWorld(
-      {},
-      {
-        bind: async ctx => {
-          await ctx.step('grant', async () => {
-            grants += 1
-            if (grants > 1) throw refuse
-            await takes(world.clock, seconds(20))
-            world.things.add(ctx.binding.id)
-          })
-          return {}
-        },
-      },
-    )
-    const process = await world.boot()
-    await process.provision('i')
-    await world.clock.advance(seconds(2))
-    const operation = await process.bind('i', 'b')
+    const { world, process, operation } = await failingBind()
     await world.clock.advance(seconds(14))
     expect(await process.pollBinding('i', 'b', operation)).toMatchObject({ state: 'failed' })
     const deletion = await process.deprovision('i')
@@ -211,6 +217,27 @@ describe('what may still land is swept', () => {
     expect(world.log.filter(line => line.includes('revoke b'))).toHaveLength(4)
     expect((await world.ledger.binding('i', 'b'))?.phase).toBe('deleted')
     expect(world.watch.active()).toEqual([])
+  })
+
+  it('and where the backend refuses the sweep, the next instance of that id has none of its bindings', async () => {
+    let refuse = false
+    const { world, process } = await failingBind({
+      unbind: async () => {
+        if (refuse) throw new TerminalError('not today')
+      },
+    })
+    await world.clock.advance(seconds(14))
+    await process.deprovision('i')
+    await world.clock.advance(seconds(3))
+    refuse = true
+    await world.clock.advance(minutes(1))
+    expect([...world.watch.operations().values()].map(({ action, state }) => `${action} ${state}`)).toContain(
+      'sweep failed',
+    )
+    await process.provision('i')
+    await world.clock.advance(seconds(3))
+    expect(await world.ledger.bindings('i')).toEqual([])
+    expect((await process.client.unbind('i', 'b', ids, incomplete)).status).toBe(410)
   })
 
   it('a call of the sweep itself, before the id is free again', async () => {

@@ -140,15 +140,29 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'no sweep',
     file: 'src/domain/sweep.ts',
-    find: 'if (!deletion.unclean) return undefined',
+    find: 'if (!deletion.unclean && unbind.length === 0) return undefined',
     replace: 'return undefined',
     suite: supersede,
   },
   {
     name: 'no sweep after a sweep that lost a call',
     file: 'src/domain/sweep.ts',
-    find: 'if (!deletion.unclean) return undefined',
+    find: 'if (!deletion.unclean && unbind.length === 0) return undefined',
     replace: "if (!deletion.unclean || deletion.action === 'sweep') return undefined",
+    suite: supersede,
+  },
+  {
+    name: 'no sweep of bindings that went with their instance',
+    file: 'src/domain/sweep.ts',
+    find: 'input: unbind.length === 0 ? {} : { unbind }',
+    replace: 'input: {}',
+    suite: supersede,
+  },
+  {
+    name: 'bindings in doubt stay until their sweep',
+    file: 'src/domain/settle-instance.ts',
+    find: 'bindings: unbound.map(binding => {',
+    replace: 'bindings: unbound.filter(binding => !unclean.includes(binding)).map(binding => {',
     suite: supersede,
   },
   {
