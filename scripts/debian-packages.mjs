@@ -19,7 +19,8 @@ const programs = {
  * the tests that need it say that they were left out, or fail where they were asked for by name.
  */
 export function ensureDebianPackages() {
-  const missing = Object.entries(programs).filter(([program]) => !has(program))
+  const wanted = process.env.RUNTIMES?.includes('docker') ? { ...programs, dockerd: ['docker.io'] } : programs
+  const missing = Object.entries(wanted).filter(([program]) => !has(program))
   if (missing.length === 0 || process.getuid?.() !== 0 || !has('apt-get')) return
   const packages = missing.flatMap(([, names]) => names)
   say(`installing ${packages.join(', ')}`)

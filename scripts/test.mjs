@@ -3,6 +3,7 @@ import { chmodSync, mkdtempSync, rmSync, statfsSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { ensureDebianPackages } from './debian-packages.mjs'
+import { documents } from './documents.mjs'
 import { ensureBuilt, ensureInstalled, root, run, say } from './setup.mjs'
 
 ensureInstalled()
@@ -14,9 +15,11 @@ const env = { ...process.env, ...(long ? { PURSER_TEST_LONG: '1' } : {}), ...inM
 const vitest = join(root, 'node_modules', '.bin', 'vitest')
 // Many of them wait for a database or a process more than they compute.
 const workers = { fast: Math.max(3, availableParallelism()), slow: Math.max(3, Math.floor(availableParallelism() / 2)) }
+// What the checks have run is not run again.
+const done = documents.flatMap(files => ['--exclude', files])
 for (const [project, count] of Object.entries(workers)) {
   say(`tests: ${project}`)
-  run(vitest, ['run', '--project', project, '--maxWorkers', String(count)], { env })
+  run(vitest, ['run', '--project', project, '--maxWorkers', String(count), ...done], { env })
 }
 
 /** Databases of tests die with their processes, never with the machine: where memory serves as a disk, it is much faster. */

@@ -8,9 +8,12 @@ import { createContainerRuntime } from '../../src/sandbox/container/container-ru
 import type { Runtime, SandboxProgram, SandboxSpec } from '../../src/sandbox.ts'
 import { never } from '../../src/testing/sandbox-contract/subject.ts'
 import { type RegistryServer, startRegistry, whyNoRegistry } from '../registry/docker-registry.ts'
+import type { ContainerEngine } from '../servers/container-engine.ts'
+import { startDocker, whyNoDocker } from '../servers/docker.ts'
 import { type Podman, startPodman, whyNoPodman } from '../servers/podman.ts'
 
-const reason = whyNoPodman() ?? whyNoRegistry()
+// Podman makes the images, whoever pulls them.
+const missing = whyNoPodman() ?? whyNoRegistry()
 const name = 'operation-1'
 // reader, with the password "sesame street".
 const htpasswd = 'reader:$2y$05$abcdefghijklmnopqrstuuB9VsQEQCoA0QDedZYht.T5I6.8xbFAy\n'
@@ -18,15 +21,23 @@ const credentials = { username: 'reader', password: 'sesame street' }
 let open: RegistryServer
 let closed: RegistryServer
 let podman: Podman
+let engine: ContainerEngine
 let folder: string
 let runtime: Runtime
 let digest: string
 
-describe.skipIf(reason !== undefined)(`an image${reason === undefined ? '' : ` (skipped: ${reason})`}`, () => {
+const pullers = [
+  { engineName: 'Podman', reason: missing, start: async () => podman },
+  { engineName: 'Docker', reason: missing ?? whyNoDocker(), start: () => startDocker({ network: 'host' }) },
+]
+
+describe.each(pullers)('an image that $engineName pulls', ({ reason, start }) => {
+  if (reason !== undefined) return it.skip(`(skipped: ${reason})`, () => undefined)
   beforeAll(async () => {
     open = await startRegistry()
     closed = await startRegistry({ htpasswd })
     podman = await startPodman({ insecure: [open, closed].map(({ port }) => `127.0.0.1:${port}`) })
+    engine = await start()
     const image = await podman.image('echo run > "$BUNDLE_OUTPUT/message"')
     digest = await podman.push(image, `127.0.0.1:${open.port}/team/bundle:1`)
     await podman.push(image, `127.0.0.1:${closed.port}/team/bundle:1`, 'reader:sesame street')
@@ -34,14 +45,15 @@ describe.skipIf(reason !== undefined)(`an image${reason === undefined ? '' : ` (
     await podman.forget(image)
   })
   afterAll(async () => {
-    await podman?.stop()
+    await engine?.stop()
+    if (engine !== podman) await podman?.stop()
     await open?.stop()
     await closed?.stop()
   })
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'purser-containers-'))
     runtime = createContainerRuntime({
-      socket: podman.socket,
+      socket: engine.socket,
       folder,
       user: { uid: 65534, gid: 65534 },
       clock: systemClock,
@@ -56,14 +68,14 @@ describe.skipIf(reason !== undefined)(`an image${reason === undefined ? '' : ` (
     const program = programOf(open, ':1')
     await runtime.prepare(program, never())
     await expectRun({ ...program, pull: 'never' })
-    await podman.forget(program.image)
+    await engine.forget(program.image)
   })
 
   it('is pulled by its digest, and then not again', async () => {
     const program = programOf(open, `@${digest}`)
     await expectRun(program)
     await runtime.prepare({ ...program, pull: 'never' }, never())
-    await podman.forget(program.image)
+    await engine.forget(program.image)
   })
 
   it.each([':1', '@'])('needs its credentials (%s)', async tag => {
@@ -78,7 +90,7 @@ describe.skipIf(reason !== undefined)(`an image${reason === undefined ? '' : ` (
     expect(refused.message).toContain('can not be pulled')
     expect(refused.message).not.toContain('not this one')
     await expectRun({ ...program, credentials })
-    await podman.forget(program.image)
+    await engine.forget(program.image)
   })
 
   it('that is not in its registry is refused', async () => {

@@ -6,25 +6,26 @@ import { createContainerRuntime } from '../../src/sandbox/container/container-ru
 import { createContainers, nameOf } from '../../src/sandbox/container/containers.ts'
 import { createEngine } from '../../src/sandbox/container/engine.ts'
 import { placesInside, toContainer } from '../../src/sandbox/container/to-container.ts'
-import { foldersOf } from '../../src/sandbox/folders.ts'
+import { createFolders, foldersOf } from '../../src/sandbox/folders.ts'
 import { layOut } from '../../src/sandbox/inputs.ts'
 import type { SandboxSpec } from '../../src/sandbox.ts'
 import { never, until } from '../../src/testing/sandbox-contract/subject.ts'
-import { type Podman, startPodman, whyNoPodman } from '../servers/podman.ts'
+import type { ContainerEngine } from '../servers/container-engine.ts'
+import { engines } from '../servers/engines.ts'
 import { clockAhead } from './clocks.ts'
 import { leftoversIn } from './process-subject.ts'
 
-const reason = whyNoPodman()
 const user = { uid: 65534, gid: 65534 }
 const name = 'operation-1'
-let podman: Podman
+let started: ContainerEngine
 let folder: string
 
-describe.skipIf(reason !== undefined)(`containers${reason === undefined ? '' : ` (skipped: ${reason})`}`, () => {
+describe.each(engines)('containers of $engineName', ({ reason, start }) => {
+  if (reason !== undefined) return it.skip(`(skipped: ${reason})`, () => undefined)
   beforeAll(async () => {
-    podman = await startPodman()
+    started = await start()
   })
-  afterAll(() => podman?.stop())
+  afterAll(() => started?.stop())
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'purser-containers-'))
   })
@@ -49,19 +50,20 @@ describe.skipIf(reason !== undefined)(`containers${reason === undefined ? '' : `
   it('that a starter made too late, and did not start, are taken away', async () => {
     const spec = await specOf('exit 0')
     await open().remove(name)
-    const body = toContainer(spec, layOut(spec.inputs, placesInside), {
-      image: Object(spec.program).image,
-      user,
-      owner: folder,
-      folders: foldersOf(folder, name),
-    })
-    const engine = createEngine(podman.socket)
+    // Somewhere else: Docker makes no container of folders that are gone.
+    const elsewhere = mkdtempSync(join(tmpdir(), 'purser-containers-'))
+    const layout = layOut(spec.inputs, placesInside)
+    await createFolders(elsewhere, name, { layout, job: { labels: {}, createdAt: 1 }, user })
+    const folders = foldersOf(elsewhere, name)
+    const body = toContainer(spec, layout, { image: Object(spec.program).image, user, owner: folder, folders })
+    const engine = createEngine(started.socket)
     const made = await engine.call('POST', `/containers/create?name=${nameOf(name)}`, { body })
     expect(made.status).toBe(201)
     made.stream.resume()
     expect(await open().status(name)).toEqual({ kind: 'absent' })
     expect(await open().list()).toEqual([])
     expect(await containers().list()).toEqual([])
+    rmSync(elsewhere, { recursive: true, force: true })
   })
 
   it('whose entry point can not be run are refused, and leave no container', async () => {
@@ -82,18 +84,18 @@ describe.skipIf(reason !== undefined)(`containers${reason === undefined ? '' : `
 })
 
 function open(ahead = 0) {
-  return createContainerRuntime({ socket: podman.socket, folder, user, clock: clockAhead(ahead) })
+  return createContainerRuntime({ socket: started.socket, folder, user, clock: clockAhead(ahead) })
 }
 
 function containers() {
-  return createContainers(createEngine(podman.socket), folder)
+  return createContainers(createEngine(started.socket), folder)
 }
 
 async function specOf(script: string): Promise<SandboxSpec> {
   return {
     name,
     labels: {},
-    program: { kind: 'image', image: await podman.image(script), pull: 'never' },
+    program: { kind: 'image', image: await started.image(script), pull: 'never' },
     inputs: { action: 'provision', input: {}, extraVars: {}, state: {}, helpers: {}, env: {} },
     limits: { time: 600_000 },
     network: 'none',

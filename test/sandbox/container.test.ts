@@ -13,43 +13,13 @@ import { placesInside, toContainer } from '../../src/sandbox/container/to-contai
 import { createFolders, foldersOf } from '../../src/sandbox/folders.ts'
 import { layOut } from '../../src/sandbox/inputs.ts'
 import type { SandboxSpec } from '../../src/sandbox.ts'
-import { type Podman, startPodman, whyNoPodman } from '../servers/podman.ts'
+import type { ContainerEngine } from '../servers/container-engine.ts'
+import { engines } from '../servers/engines.ts'
 import { clockAhead, quickClock } from './clocks.ts'
 import { leftoversIn, survivors } from './process-subject.ts'
 import { runSandboxContract } from './run-contract.ts'
 
-const reason = whyNoPodman()
 const user = { uid: 65534, gid: 65534 }
-let podman: Podman
-
-if (reason === undefined) {
-  beforeAll(async () => {
-    podman = await startPodman()
-  })
-  afterAll(() => podman?.stop())
-}
-
-runSandboxContract(
-  'container',
-  () => {
-    const folder = mkdtempSync(join(tmpdir(), 'purser-containers-'))
-    const open = async (ahead = 0) =>
-      createContainerRuntime({ socket: podman.socket, folder, user, clock: clockAhead(ahead) })
-    return {
-      open,
-      isolates: true,
-      survivors,
-      leftovers: async () => [...leftoversIn(folder), ...(await containersOf(folder))],
-      program: async script => ({ kind: 'image', image: await podman.image(script), pull: 'never' }),
-      async destroy() {
-        const runtime = await open()
-        for (const { name } of await runtime.list()) await runtime.remove(name)
-        rmSync(folder, { recursive: true, force: true })
-      },
-    }
-  },
-  { reason, isolates: true },
-)
 
 describe('a container engine that is not there', () => {
   it('is neither gone nor done', async () => {
@@ -101,56 +71,94 @@ describe('an engine that does not come to an end', () => {
   })
 })
 
-describe.skipIf(reason !== undefined)('a starter that is gone', () => {
-  it('is taken over from, and can start nothing when it comes back', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'purser-containers-'))
-    const runtime = createContainerRuntime({ socket: podman.socket, folder, user, clock: quickClock(20) })
-    const image = await podman.image('echo run >> "$BUNDLE_OUTPUT/message"')
-    const spec = specOf(image)
-    try {
-      // It has made the folder and the container, and stops before it starts it.
-      const layout = layOut(spec.inputs, placesInside)
-      await createFolders(folder, spec.name, { layout, job: { labels: {}, createdAt: 1 }, user })
-      const attempt = await takeAttempt(join(folder, spec.name), {
-        number: 0,
-        output: join(folder, spec.name, 'output'),
+describe.each(engines)('$engineName', ({ engineName, reason, start }) => {
+  let started: ContainerEngine | undefined
+  const engine = () => {
+    if (started === undefined) throw new Error('there is no engine')
+    return started
+  }
+  if (reason === undefined) {
+    beforeAll(async () => {
+      started = await start()
+    })
+    afterAll(() => started?.stop())
+  }
+
+  runSandboxContract(
+    `container (${engineName})`,
+    () => {
+      const { socket, image } = engine()
+      const folder = mkdtempSync(join(tmpdir(), 'purser-containers-'))
+      const open = async (ahead = 0) => createContainerRuntime({ socket, folder, user, clock: clockAhead(ahead) })
+      return {
+        open,
+        isolates: true,
+        survivors,
+        leftovers: async () => [...leftoversIn(folder), ...(await containersOf(socket, folder))],
+        program: async script => ({ kind: 'image', image: await image(script), pull: 'never' }),
+        async destroy() {
+          const runtime = await open()
+          for (const { name } of await runtime.list()) await runtime.remove(name)
+          rmSync(folder, { recursive: true, force: true })
+        },
+      }
+    },
+    { reason, isolates: true },
+  )
+
+  describe.skipIf(reason !== undefined)('apart from the contract', () => {
+    describe('a starter that is gone', () => {
+      it('is taken over from, and can start nothing when it comes back', async () => {
+        const folder = mkdtempSync(join(tmpdir(), 'purser-containers-'))
+        const runtime = createContainerRuntime({ socket: engine().socket, folder, user, clock: quickClock(20) })
+        const image = await engine().image('echo run >> "$BUNDLE_OUTPUT/message"')
+        const spec = specOf(image)
+        try {
+          // It has made the folder and the container, and stops before it starts it.
+          const layout = layOut(spec.inputs, placesInside)
+          await createFolders(folder, spec.name, { layout, job: { labels: {}, createdAt: 1 }, user })
+          const attempt = await takeAttempt(join(folder, spec.name), {
+            number: 0,
+            output: join(folder, spec.name, 'output'),
+          })
+          const folders = { ...foldersOf(folder, spec.name), output: attempt?.output ?? '' }
+          const calls = createEngine(engine().socket)
+          const body = toContainer(spec, layout, { image, user, owner: folder, folders })
+          const stale = Object(await (await calls.call('POST', '/containers/create?name=stale', { body })).json())
+
+          expect(await runtime.start(spec)).toEqual({ attached: false })
+          expect(await runtime.wait(spec.name, new AbortController().signal)).toEqual({ kind: 'exited', code: 0 })
+          const late = await calls.call('POST', `/containers/${stale.Id}/start`)
+          expect(late.status).toBeGreaterThanOrEqual(400)
+          expect(await late.problem()).toMatch(/no such file|does not exist/)
+          expect((await runtime.collect(spec.name, [])).outputs.message).toBe('run')
+          ;(await calls.call('DELETE', '/containers/stale?force=1')).stream.resume()
+        } finally {
+          await runtime.remove(spec.name)
+          rmSync(folder, { recursive: true, force: true })
+        }
       })
-      const folders = { ...foldersOf(folder, spec.name), output: attempt?.output ?? '' }
-      const engine = createEngine(podman.socket)
-      const body = toContainer(spec, layout, { image, user, owner: folder, folders })
-      const stale = Object(await (await engine.call('POST', '/containers/create?name=stale', { body })).json())
+    })
 
-      expect(await runtime.start(spec)).toEqual({ attached: false })
-      expect(await runtime.wait(spec.name, new AbortController().signal)).toEqual({ kind: 'exited', code: 0 })
-      const late = await engine.call('POST', `/containers/${stale.Id}/start`)
-      expect(late.status).toBeGreaterThanOrEqual(400)
-      expect(await late.problem()).toMatch(/no such file/)
-      expect((await runtime.collect(spec.name, [])).outputs.message).toBe('run')
-      ;(await engine.call('DELETE', '/containers/stale?force=1')).stream.resume()
-    } finally {
-      await runtime.remove(spec.name)
-      rmSync(folder, { recursive: true, force: true })
-    }
-  })
-})
-
-describe.skipIf(reason !== undefined)('an image that is not there', () => {
-  it('is refused where it may not be pulled', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'purser-containers-'))
-    try {
-      const runtime = createContainerRuntime({ socket: podman.socket, folder, user, clock: systemClock })
-      const started = runtime.start(specOf('localhost/none:1'))
-      await expect(started).rejects.toThrow('localhost/none:1 is not on this machine')
-      expect(await runtime.list()).toEqual([])
-    } finally {
-      rmSync(folder, { recursive: true, force: true })
-    }
+    describe('an image that is not there', () => {
+      it('is refused where it may not be pulled', async () => {
+        const folder = mkdtempSync(join(tmpdir(), 'purser-containers-'))
+        try {
+          const runtime = createContainerRuntime({ socket: engine().socket, folder, user, clock: systemClock })
+          const started = runtime.start(specOf('localhost/none:1'))
+          await expect(started).rejects.toThrow('localhost/none:1 is not on this machine')
+          expect(await runtime.list()).toEqual([])
+        } finally {
+          rmSync(folder, { recursive: true, force: true })
+        }
+      })
+    })
   })
 })
 
 /** Of the runtime with that folder. */
-async function containersOf(folder: string): Promise<readonly string[]> {
-  const listed = await createContainers(createEngine(podman.socket), folder).list()
+async function containersOf(socket: string, folder: string): Promise<readonly string[]> {
+  const listed = await createContainers(createEngine(socket), folder).list()
   return listed.map(({ sandbox }) => sandbox)
 }
 

@@ -1,10 +1,10 @@
 /** The API of Docker, which Podman speaks too, over its unix socket. */
 import { type IncomingMessage, request } from 'node:http'
 import { json } from 'node:stream/consumers'
+import { isJsonObject } from '../../protocol/json.ts'
 import { RuntimeUnavailableError } from '../../sandbox.ts'
+import { chooseVersion } from './api-version.ts'
 
-/** Docker keeps old versions of its API; Podman 4 knows this one. */
-const version = '/v1.40'
 /** How long an engine may take to begin its answer. */
 const usualPatience = 60_000
 
@@ -31,30 +31,48 @@ export interface Answer {
 }
 
 export function createEngine(socketPath: string, patience = usualPatience): Engine {
-  return {
-    call(method, path, { body, headers = {}, signal, delay = 0 } = {}) {
-      const text = body === undefined ? undefined : JSON.stringify(body)
-      const about =
-        text === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }
-      return new Promise((resolve, reject) => {
-        const sent = request({
-          socketPath,
-          method,
-          path: `${version}${path}`,
-          headers: { ...headers, ...about },
-          timeout: patience + delay,
-          ...(signal && { signal }),
-        })
-        const giveUp = () => sent.destroy(new Error(`no answer within ${(patience + delay) / 1000} s`))
-        sent.once('timeout', giveUp)
-        sent.once('response', stream => {
-          // From here on silence may mean that there is nothing to tell.
-          sent.off('timeout', giveUp)
-          resolve(toAnswer(stream))
-        })
-        sent.once('error', error => reject(noAnswer(socketPath, error)))
-        sent.end(text)
+  let version: string | undefined
+
+  /** Both engines answer it without one. What is chosen holds until the engine is gone: another may come in its place. */
+  async function findVersion(signal: AbortSignal | undefined): Promise<string> {
+    const answer = await send('GET', '/version', { signal })
+    const body = answer.status === 200 ? await answer.json() : undefined
+    if (!isJsonObject(body)) throw await unavailable('asking for the versions of its API', answer)
+    return chooseVersion(String(body.ApiVersion), String(body.MinAPIVersion))
+  }
+
+  function send(method: string, path: string, { body, headers = {}, signal, delay = 0 }: CallOptions): Promise<Answer> {
+    const text = body === undefined ? undefined : JSON.stringify(body)
+    const about =
+      text === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }
+    return new Promise((resolve, reject) => {
+      const sent = request({
+        socketPath,
+        method,
+        path,
+        headers: { ...headers, ...about },
+        timeout: patience + delay,
+        ...(signal && { signal }),
       })
+      const giveUp = () => sent.destroy(new Error(`no answer within ${(patience + delay) / 1000} s`))
+      sent.once('timeout', giveUp)
+      sent.once('response', stream => {
+        // From here on silence may mean that there is nothing to tell.
+        sent.off('timeout', giveUp)
+        resolve(toAnswer(stream))
+      })
+      sent.once('error', error => {
+        version = undefined
+        reject(noAnswer(socketPath, error))
+      })
+      sent.end(text)
+    })
+  }
+
+  return {
+    async call(method, path, options = {}) {
+      version ??= await findVersion(options.signal)
+      return send(method, `/v${version}${path}`, options)
     },
   }
 }

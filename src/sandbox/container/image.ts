@@ -59,7 +59,7 @@ function cannotPull({ image, credentials }: ImageProgram, status: number, proble
   const safe = createRedactor(credentials === undefined ? [] : [credentials.password])(problem.slice(0, 500))
   if (status === 404 || /manifest unknown|name unknown|not found/i.test(problem))
     return new SandboxRefusedError(`the image ${image} can not be pulled: ${safe}; correct its name`)
-  if (/unauthorized|denied|authentication required|invalid username/i.test(problem))
+  if (/unauthorized|denied|authentication required|invalid username|no basic auth credentials/i.test(problem))
     return new SandboxRefusedError(`the image ${image} can not be pulled: ${safe}; correct the registry's credentials`)
   return new RuntimeUnavailableError(`the image ${image} can not be pulled now: ${safe}; try again`)
 }

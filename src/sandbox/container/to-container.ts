@@ -63,7 +63,7 @@ export function toContainer(
       ...(limits.memory === undefined ? {} : { Memory: limits.memory, MemorySwap: limits.memory }),
       ...(limits.cpu === undefined ? {} : { NanoCpus: Math.round(limits.cpu * 1e9) }),
       // The engine keeps the log: it must not fill the disk.
-      LogConfig: { Type: 'json-file', Config: { 'max-size': '1m', 'max-file': '1' } },
+      LogConfig: { Type: 'json-file', Config: { 'max-size': '1m', 'max-file': '2' } },
       RestartPolicy: { Name: 'no' },
       AutoRemove: false,
     },

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
 import { only, type SandboxCase, sandboxCase } from './subject.ts'
 
+/** Of a usual length: engines take their time for each. */
+const line = '0123456789'.repeat(8)
+
 export const limitCases: readonly SandboxCase[] = [
   sandboxCase('what never ends is stopped by its time', async ({ run }) => {
     const status = await run("trap 'exit 1' TERM; while :; do sleep 0.1; done", { limits: { time: 1_000 } })
@@ -8,7 +11,7 @@ export const limitCases: readonly SandboxCase[] = [
   }),
 
   sandboxCase('what prints a gigabyte is stopped by its output', async ({ run, runtime }) => {
-    const status = await run('yes 0123456789 | head -c 1000000000', { limits: { time: 600_000, output: 5_000_000 } })
+    const status = await run(`yes ${line} | head -c 1000000000`, { limits: { time: 600_000, output: 5_000_000 } })
     assert.ok(status.kind === 'exited' && status.stopped === 'output', JSON.stringify(status))
     const { log } = await runtime.collect(only, [])
     assert.ok(log.includes('0123456789'))
@@ -16,7 +19,7 @@ export const limitCases: readonly SandboxCase[] = [
   }),
 
   sandboxCase('of a long log the end is kept', async ({ run, runtime }) => {
-    await run('echo the beginning; yes | head -c 5000000; echo the end', { limits: { time: 600_000 } })
+    await run(`echo the beginning; yes ${line} | head -c 5000000; echo the end`, { limits: { time: 600_000 } })
     const { log } = await runtime.collect(only, [])
     assert.ok(log.endsWith('the end\n'), log.slice(-40))
     assert.ok(!log.includes('the beginning'))

@@ -1,0 +1,62 @@
+/** What tests ask of a container engine, whichever it is, and images made of nothing but busybox. */
+import { execFileSync } from 'node:child_process'
+import { chmodSync, copyFileSync, mkdirSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { createEngine } from '../../src/sandbox/container/engine.ts'
+
+export interface ContainerEngine {
+  readonly socket: string
+  /** An image with busybox whose entry point is the script; answers its name. */
+  image(script: string): Promise<string>
+  forget(image: string): Promise<void>
+  /** Removes everything, containers that run included. */
+  stop(): Promise<void>
+}
+
+/** What one of these programs lacks on this machine; undefined where they are all there. */
+export function findMissing(programs: readonly string[], advice: string): string | undefined {
+  if (process.getuid?.() !== 0) return 'these tests need root'
+  for (const program of programs)
+    try {
+      execFileSync('which', [program], { stdio: 'ignore' })
+    } catch {
+      return `there is no ${program}: install ${advice}`
+    }
+  return undefined
+}
+
+/** The files of an image, as an archive to be imported. */
+export function packBase(folder: string): string {
+  const tree = join(folder, 'tree')
+  for (const part of ['bin', 'tmp', 'run/bundle', 'proc', 'etc']) mkdirSync(join(tree, part), { recursive: true })
+  chmodSync(join(tree, 'tmp'), 0o1777)
+  const busybox = execFileSync('which', ['busybox'], { encoding: 'utf8' }).trim()
+  copyFileSync(busybox, join(tree, 'bin', 'busybox'))
+  chmodSync(join(tree, 'bin', 'busybox'), 0o755)
+  const names = execFileSync(busybox, ['--list'], { encoding: 'utf8' }).trim().split('\n')
+  for (const name of names) if (name !== 'busybox') symlinkSync('busybox', join(tree, 'bin', name))
+  execFileSync('tar', ['-C', tree, '-cf', join(folder, 'base.tar'), '.'])
+  return join(folder, 'base.tar')
+}
+
+export const baseImage = 'localhost/purser-test-base:1'
+/** A container of the base image, which the others are made from. */
+export const baseContainer = 'base'
+
+/** Makes images, each script once. */
+export function createImages(socket: string): (script: string) => Promise<string> {
+  const repo = 'localhost/purser-test'
+  const images = new Map<string, string>()
+  return async script => {
+    const known = images.get(script)
+    if (known !== undefined) return known
+    const tag = `${images.size + 1}`
+    const entrypoint = JSON.stringify(['/bin/sh', '-c', script, 'entrypoint'])
+    const query = new URLSearchParams({ container: baseContainer, repo, tag, changes: `ENTRYPOINT ${entrypoint}` })
+    const made = await createEngine(socket).call('POST', `/commit?${query}`, { body: {} })
+    if (made.status !== 201) throw new Error(`no image was made: ${made.status} ${await made.problem()}`)
+    made.stream.resume()
+    images.set(script, `${repo}:${tag}`)
+    return `${repo}:${tag}`
+  }
+}
