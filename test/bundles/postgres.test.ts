@@ -25,9 +25,11 @@ const reason = await whyNot(
 
 describe.skipIf(reason !== undefined)(`the bundle${reason === undefined ? '' : ` (skipped: ${reason})`}`, () => {
   describePostgres('bundles/postgres', server => {
-    const { hostname: pg_host, port } = new URL(server.url)
-    const open = (secrets: JsonObject = { pg_host, pg_port: Number(port), pg_password: 'trusted' }) =>
-      processes.open(bundleFolder('postgres'), 'bundle.yml', secrets)
+    const trusted = () => {
+      const { hostname, port } = new URL(server.url)
+      return { pg_host: hostname, pg_port: Number(port), pg_password: 'trusted' }
+    }
+    const open = (secrets: JsonObject = trusted()) => processes.open(bundleFolder('postgres'), 'bundle.yml', secrets)
     const inside = (database: unknown) => login({ uri: server.url.replace(/postgres$/, String(database)) })
     const uriOf = ({ uri }: JsonObject, changes: object = {}) => Object.assign(new URL(String(uri)), changes).href
 
@@ -117,13 +119,13 @@ describe.skipIf(reason !== undefined)(`the bundle${reason === undefined ? '' : `
 
     it('asks to be run again where the server is not there, and fails where it refuses', async () => {
       const ask = { instance: 'none', plan: 'small', binding: 'app' }
-      const away = await open({ pg_host, pg_port: 1 })
+      const away = await open({ pg_host: trusted().pg_host, pg_port: 1 })
       for (const action of ['provision', 'bind', 'unbind', 'deprovision'] as const)
         expect(await away.run(action, ask), action).toMatchObject({
           code: 75,
           outputs: { message: 'The PostgreSQL server does not answer.' },
         })
-      const stranger = await open({ pg_host, pg_port: port, pg_user: 'stranger', pg_password: 'guess' })
+      const stranger = await open({ ...trusted(), pg_user: 'stranger', pg_password: 'guess' })
       expect(await stranger.run('provision', ask)).toMatchObject({
         code: 1,
         outputs: { message: 'PostgreSQL refused it; the log of the operation says why.' },

@@ -1,5 +1,5 @@
-/** What the tests of the PostgreSQL store share: one server for each file, one schema for each test. */
-import { afterAll, describe, it, onTestFinished } from 'vitest'
+/** What the tests of the PostgreSQL store share: one server for each suite, one schema for each test. */
+import { afterAll, beforeAll, describe, it, onTestFinished } from 'vitest'
 import type { PostgresStoreOptions } from '../../src/store/postgres/index.ts'
 import { openPostgresStore } from '../../src/store/postgres/index.ts'
 import type { Store } from '../../src/store.ts'
@@ -9,16 +9,33 @@ import { type PostgresServer, startPostgres, whyNoPostgres } from '../servers/po
 import { connect } from '../servers/postgres-connection.ts'
 
 const reason = await whyNoPostgres()
-const server = reason ?? (await startPostgres())
 
+/** Runs the tests with a server of their own; shown as skipped, with the reason, where there is none. */
 export function describePostgres(title: string, tests: (server: PostgresServer) => void): void {
   describe(title, () => {
-    if (typeof server === 'string') {
-      it.skip(`no PostgreSQL: ${server}`)
+    if (reason !== undefined) {
+      it.skip(`no PostgreSQL: ${reason}`)
       return
     }
-    afterAll(() => server.stop())
-    tests(server)
+    let started: PostgresServer | undefined
+    const server = () => {
+      if (started === undefined) throw new Error('the server was not started')
+      return started
+    }
+    beforeAll(async () => {
+      started = await startPostgres()
+    })
+    afterAll(() => started?.stop())
+    tests({
+      get url() {
+        return server().url
+      },
+      pid: () => server().pid(),
+      down: mode => server().down(mode),
+      up: () => server().up(),
+      restart: mode => server().restart(mode),
+      stop: () => server().stop(),
+    })
   })
 }
 

@@ -84,7 +84,7 @@ export const guards: readonly Guard[] = [
         {
           name: 'no sweep',
           file: 'src/domain/sweep.ts',
-          find: 'if (!deletion.unclean) return undefined',
+          find: 'if (!deletion.unclean && unbind.length === 0) return undefined',
           replace: 'return undefined',
         },
       ],

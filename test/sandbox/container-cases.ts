@@ -1,6 +1,4 @@
-import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -14,64 +12,15 @@ import { createFolders, foldersOf } from '../../src/sandbox/folders.ts'
 import { layOut } from '../../src/sandbox/inputs.ts'
 import type { SandboxSpec } from '../../src/sandbox.ts'
 import type { ContainerEngine } from '../servers/container-engine.ts'
-import { engines } from '../servers/engines.ts'
+import type { TestedEngine } from '../servers/engines.ts'
 import { clockAhead, quickClock } from './clocks.ts'
 import { leftoversIn, survivors } from './process-subject.ts'
 import { runSandboxContract } from './run-contract.ts'
 
 const user = { uid: 65534, gid: 65534 }
 
-describe('a container engine that is not there', () => {
-  it('is neither gone nor done', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'purser-containers-'))
-    try {
-      const runtime = createContainerRuntime({ socket: '/nowhere/docker.sock', folder, user, clock: systemClock })
-      expect(await runtime.status('operation-1')).toMatchObject({ kind: 'unknown' })
-      expect(await runtime.wait('operation-1', new AbortController().signal)).toMatchObject({ kind: 'unknown' })
-      for (const call of [() => runtime.remove('operation-1'), runtime.list, () => runtime.start(specOf('any'))])
-        await expect(call()).rejects.toMatchObject({ name: 'RuntimeUnavailableError' })
-    } finally {
-      rmSync(folder, { recursive: true, force: true })
-    }
-  })
-
-  it.each([
-    ['says nothing', () => undefined],
-    ['is cut in the middle', (socket: Socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{"State":')],
-  ])('does not make a container run or end when its answer %s', async (_, answer) => {
-    const folder = mkdtempSync(join(tmpdir(), 'purser-containers-'))
-    const server = createServer(socket => void socket.once('data', () => answer(socket)).on('error', () => undefined))
-    await once(server.listen(join(folder, 'socket')), 'listening')
-    try {
-      const asked = createContainers(createEngine(join(folder, 'socket'), 100), folder).find('operation-1')
-      await expect(asked).rejects.toMatchObject({ name: 'RuntimeUnavailableError' })
-    } finally {
-      server.close()
-      rmSync(folder, { recursive: true, force: true })
-    }
-  })
-})
-
-describe('an engine that does not come to an end', () => {
-  it('is not waited for when nobody wants the image any more', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'purser-containers-'))
-    const stopped = new AbortController()
-    const server = createServer(socket => {
-      socket.once('data', () => stopped.abort(new Error('stopped'))).on('error', () => undefined)
-    })
-    await once(server.listen(join(folder, 'socket')), 'listening')
-    try {
-      const runtime = createContainerRuntime({ socket: join(folder, 'socket'), folder, user, clock: systemClock })
-      const prepared = runtime.prepare({ kind: 'image', image: 'any', pull: 'always' }, stopped.signal)
-      await expect(prepared).rejects.toThrow('stopped')
-    } finally {
-      server.close()
-      rmSync(folder, { recursive: true, force: true })
-    }
-  })
-})
-
-describe.each(engines)('$engineName', ({ engineName, reason, start }) => {
+/** The contract of sandboxes, and what else there is to say about containers. */
+export function testContainers({ engineName, reason, start }: TestedEngine): void {
   let started: ContainerEngine | undefined
   const engine = () => {
     if (started === undefined) throw new Error('there is no engine')
@@ -112,7 +61,7 @@ describe.each(engines)('$engineName', ({ engineName, reason, start }) => {
         const folder = mkdtempSync(join(tmpdir(), 'purser-containers-'))
         const runtime = createContainerRuntime({ socket: engine().socket, folder, user, clock: quickClock(20) })
         const image = await engine().image('echo run >> "$BUNDLE_OUTPUT/message"')
-        const spec = specOf(image)
+        const spec = containerSpec(image)
         try {
           // It has made the folder and the container, and stops before it starts it.
           const layout = layOut(spec.inputs, placesInside)
@@ -145,7 +94,7 @@ describe.each(engines)('$engineName', ({ engineName, reason, start }) => {
         const folder = mkdtempSync(join(tmpdir(), 'purser-containers-'))
         try {
           const runtime = createContainerRuntime({ socket: engine().socket, folder, user, clock: systemClock })
-          const started = runtime.start(specOf('localhost/none:1'))
+          const started = runtime.start(containerSpec('localhost/none:1'))
           await expect(started).rejects.toThrow('localhost/none:1 is not on this machine')
           expect(await runtime.list()).toEqual([])
         } finally {
@@ -154,7 +103,7 @@ describe.each(engines)('$engineName', ({ engineName, reason, start }) => {
       })
     })
   })
-})
+}
 
 /** Of the runtime with that folder. */
 async function containersOf(socket: string, folder: string): Promise<readonly string[]> {
@@ -162,7 +111,7 @@ async function containersOf(socket: string, folder: string): Promise<readonly st
   return listed.map(({ sandbox }) => sandbox)
 }
 
-function specOf(image: string): SandboxSpec {
+export function containerSpec(image: string): SandboxSpec {
   return {
     name: 'operation-1',
     labels: {},

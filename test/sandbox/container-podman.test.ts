@@ -1,0 +1,4 @@
+import { podmanEngine } from '../servers/engines.ts'
+import { testContainers } from './container-cases.ts'
+
+testContainers(podmanEngine)
