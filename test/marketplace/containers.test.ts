@@ -234,8 +234,8 @@ function outputOf(sandbox: string): string {
 /** The ids of the containers that were started for a sandbox. */
 async function startsOf(sandbox: string): Promise<readonly string[]> {
   const filters = encodeURIComponent(JSON.stringify({ type: ['container'], event: ['start'] }))
-  const until = Math.ceil(systemClock.now() / 1000)
-  const answer = await createEngine(podman.socket).call('GET', `/events?since=1&until=${until}&filters=${filters}`)
+  // All there are: with an end in time, a busy Podman may stop before it has told any.
+  const answer = await createEngine(podman.socket).call('GET', `/events?stream=false&filters=${filters}`)
   const chunks: Buffer[] = []
   for await (const chunk of answer.stream) chunks.push(chunk)
   const events = Buffer.concat(chunks)
