@@ -217,6 +217,26 @@ describe('two machines', () => {
     expect(world.lines('runs')).toEqual(['provision', 'deprovision'])
   })
 
+  it('one of which is gone after a bundle has failed on it: whoever comes next need not wait', async () => {
+    const world = await open({
+      script: 'echo "$1" >> $out/runs; [ "$1" = deprovision ]',
+      parts: { limits: { time: 600_000 } },
+    })
+    const doomed = createCrashableStore(world.store)
+    const front = await world.start({ concurrency: 0 })
+    await world.start({ host: 'a', store: doomed.store })
+    const ids = idsOf(world)
+    const failed = await front.client.provision('i', { ...ids, ...place }, asynchronous)
+    expect(await world.ended(failed)).toMatchObject({ state: 'failed' })
+    doomed.crash()
+    await world.start({ host: 'b' })
+    const asked = world.clock.now()
+    const deleted = await front.client.deprovision('i', ids, asynchronous)
+    expect(await world.ended(deleted)).toMatchObject({ state: 'succeeded' })
+    expect(world.clock.now() - asked).toBeLessThan(600_000)
+    expect(world.lines('runs')).toEqual(['provision', 'deprovision'])
+  })
+
   it('one of which is gone while a bundle waits to be run again: the other runs it', async () => {
     const world = await open({
       script: 'echo "$1" >> $out/runs; [ $(wc -l < $out/runs) -ge 2 ] || exit 75',

@@ -1,3 +1,4 @@
+import { bundleMutations } from './bundle-mutations.ts'
 import { catalogMutations } from './catalog-mutations.ts'
 import { choreMutations } from './chore-mutations.ts'
 import type { Mutation } from './mutation.ts'
@@ -125,6 +126,7 @@ export const mutations: readonly Mutation[] = [
   { ...sql, name: 'sqlite overwrites a done step', find: "where step.state <> 'done'", replace: 'where true' },
 
   ...choreMutations,
+  ...bundleMutations,
   ...replicaMutations,
   ...catalogMutations,
   ...reconcileMutations,

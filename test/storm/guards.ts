@@ -1,5 +1,5 @@
 /** The guards that keep the promise with many replicas, how each is switched off, and who then turns red. */
-import type { SourceChange } from './bundle.ts'
+import type { SourceChange } from '../bundler.ts'
 import type { DatabaseKind } from './databases.ts'
 import type { scenarios } from './scenarios.ts'
 

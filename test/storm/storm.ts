@@ -1,4 +1,4 @@
-import type { SourceChange } from './bundle.ts'
+import type { SourceChange } from '../bundler.ts'
 import { check, type Evidence } from './checker.ts'
 import type { Cluster } from './cluster.ts'
 import type { DatabaseKind } from './databases.ts'

@@ -1,0 +1,136 @@
+import type { Mutation } from './mutation.ts'
+
+const durable = { suite: ['test/driver/durable.test.ts'] }
+const outcomes = { suite: ['test/driver/outcomes.test.ts'] }
+const swept = { suite: ['test/driver/sweep.test.ts'], file: 'src/broker/sandboxes.ts' }
+const attempt = { ...durable, file: 'src/driver/bundle/attempt.ts' }
+const run = { ...durable, file: 'src/driver/bundle/run-bundle.ts' }
+const processes = { suite: ['test/sandbox/process.test.ts'] }
+
+/** The guards of bundles: a sandbox is known before it starts, runs once, ends before the next, and tells no secret. */
+export const bundleMutations: readonly Mutation[] = [
+  {
+    ...attempt,
+    name: 'a sandbox starts before the ledger knows of it',
+    find: 'if (before?.name !== name) await ctx.saveState({ sandbox: { ...placed } })',
+    replace: '',
+  },
+  {
+    ...attempt,
+    name: 'a sandbox is started however late',
+    find: 'if (storeNow(parts) > sandbox.until - graceMs - limits.time) {',
+    replace: 'if (Number.isNaN(sandbox.until)) {',
+  },
+  {
+    ...attempt,
+    name: 'a sandbox on another machine is not waited for',
+    find: 'return left > 0 ? ctx.wait',
+    replace: 'return left > Number.MAX_VALUE ? ctx.wait',
+  },
+  {
+    ...attempt,
+    name: 'a sandbox on another machine is waited for after its end',
+    find: 'sandbox.ended === undefined ? sandbox.until - storeNow(parts) : 0',
+    replace: 'sandbox.until - storeNow(parts)',
+  },
+  {
+    ...run,
+    name: 'what an earlier operation left runs on',
+    find: 'if (hosted !== undefined) await ctx.step(step, () => hosted.runtime.remove(sandbox.name), callSettings)',
+    replace: 'if (hosted !== undefined) continue',
+  },
+  {
+    ...run,
+    name: 'a bind runs beside what an update left',
+    find: `['clear instance', beside?.ended === undefined ? beside : undefined],`,
+    replace: '',
+  },
+  {
+    ...outcomes,
+    file: 'src/driver/bundle/state.ts',
+    name: 'the state of a bundle has no limit',
+    find: 'if (bytes > maxBytes)',
+    replace: 'if (Number.isNaN(bytes))',
+  },
+  {
+    ...outcomes,
+    file: 'src/domain/settle-binding.ts',
+    name: 'of parallel binds the last one wins',
+    find: 'state: mergePatch(instance.state, patch)',
+    replace: 'state: patch',
+  },
+  {
+    suite: ['test/driver/redaction.test.ts'],
+    file: 'src/driver/bundle/attempt.ts',
+    name: 'credentials that a run made stay in its log',
+    find: '[...task.secrets, ...made]',
+    replace: 'task.secrets',
+  },
+  {
+    suite: ['test/driver/redaction.test.ts'],
+    file: 'src/driver/bundle/bundle-driver.ts',
+    name: 'sensitive parameters are shown',
+    find: '{ ...body, parameters: omitNamed(body.parameters, names) }',
+    replace: 'body',
+  },
+
+  // The sweep of sandboxes takes what nobody needs, and nothing else.
+  {
+    ...swept,
+    name: 'the sandboxes of another broker are swept',
+    find: 'labels[sandboxLabels.broker] !== options.brokerLabel || id === undefined',
+    replace: 'id === undefined',
+  },
+  {
+    ...swept,
+    name: 'young sandboxes are swept',
+    find: 'if (clock.now() - createdAt < graceMs) return true',
+    replace: '',
+  },
+  {
+    ...swept,
+    name: 'sandboxes of active operations are swept',
+    find: 'return isActive(operation) || (kept',
+    replace: 'return (kept',
+  },
+  {
+    ...swept,
+    name: 'a sandbox that failed is kept for ever',
+    find: '&& resource.lastOperationId === id',
+    replace: '',
+  },
+
+  // Processes: one run of a name, and its end with it.
+  {
+    ...processes,
+    file: 'src/sandbox/process/supervise.ts',
+    name: 'two supervisors run one sandbox',
+    find: 'if (!claimFolder(folder, socket)) {',
+    replace: 'if (!claimFolder(folder, socket) && socket === undefined) {',
+    only: 'many times at once',
+  },
+  {
+    ...processes,
+    file: 'src/sandbox/process/process-runtime.ts',
+    name: 'a removed name can be started',
+    find: 'if (owner === removed) throw wasRemoved(spec.name)',
+    replace: 'if (owner === removed) return { attached: false }',
+    only: 'can not be started again',
+  },
+  {
+    ...processes,
+    file: 'src/sandbox/process/supervise.ts',
+    name: 'a process may print without end',
+    find: 'if (limits.output !== undefined && printed > limits.output)',
+    replace: 'if (printed === undefined)',
+    only: 'prints a gigabyte',
+  },
+  {
+    ...processes,
+    file: 'src/sandbox/redact.ts',
+    name: 'secrets stay in what people read',
+    find: 'rest.replaceAll(spelling, ',
+    replace: `rest.replaceAll('no such text', `,
+    only: 'secrets are cut out',
+  },
+]
