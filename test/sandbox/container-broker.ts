@@ -5,10 +5,11 @@
 import { systemClock } from '../../src/clock.ts'
 import { createContainerRuntime } from '../../src/sandbox/container/container-runtime.ts'
 import type { SandboxSpec } from '../../src/sandbox.ts'
+import { sandboxUser } from '../servers/container-engine.ts'
 
 const [spec = '', folder = '', socket = ''] = process.argv.slice(2)
 const wanted: SandboxSpec = JSON.parse(spec)
-const runtime = createContainerRuntime({ socket, folder, user: { uid: 65534, gid: 65534 }, clock: systemClock })
+const runtime = createContainerRuntime({ socket, folder, user: sandboxUser, clock: systemClock })
 await runtime.start(wanted)
 // The clock's timers keep no process alive.
 const alive = setInterval(() => undefined, 1000)

@@ -8,16 +8,15 @@ import { createContainerRuntime } from '../../src/sandbox/container/container-ru
 import { createContainers } from '../../src/sandbox/container/containers.ts'
 import { createEngine } from '../../src/sandbox/container/engine.ts'
 import { placesInside, toContainer } from '../../src/sandbox/container/to-container.ts'
+import { createUserNamespaceFinder } from '../../src/sandbox/container/user-namespace.ts'
 import { createFolders, foldersOf } from '../../src/sandbox/folders.ts'
 import { layOut } from '../../src/sandbox/inputs.ts'
 import type { SandboxSpec } from '../../src/sandbox.ts'
-import type { ContainerEngine } from '../servers/container-engine.ts'
+import { type ContainerEngine, sandboxUser } from '../servers/container-engine.ts'
 import type { TestedEngine } from '../servers/engines.ts'
 import { clockAhead, quickClock } from './clocks.ts'
 import { leftoversIn, survivors } from './process-subject.ts'
 import { runSandboxContract } from './run-contract.ts'
-
-const user = { uid: 65534, gid: 65534 }
 
 /** The contract of sandboxes, and what else there is to say about containers. */
 export function testContainers({ engineName, reason, start }: TestedEngine): void {
@@ -38,7 +37,8 @@ export function testContainers({ engineName, reason, start }: TestedEngine): voi
     () => {
       const { socket, image } = engine()
       const folder = mkdtempSync(join(tmpdir(), 'purser-containers-'))
-      const open = async (ahead = 0) => createContainerRuntime({ socket, folder, user, clock: clockAhead(ahead) })
+      const open = async (ahead = 0) =>
+        createContainerRuntime({ socket, folder, user: sandboxUser, clock: clockAhead(ahead) })
       return {
         open,
         isolates: true,
@@ -59,27 +59,33 @@ export function testContainers({ engineName, reason, start }: TestedEngine): voi
     describe('a starter that is gone', () => {
       it('is taken over from, and can start nothing when it comes back', async () => {
         const folder = mkdtempSync(join(tmpdir(), 'purser-containers-'))
-        const runtime = createContainerRuntime({ socket: engine().socket, folder, user, clock: quickClock(20) })
+        const runtime = createContainerRuntime({
+          socket: engine().socket,
+          folder,
+          user: sandboxUser,
+          clock: quickClock(20),
+        })
         const image = await engine().image('echo run >> "$BUNDLE_OUTPUT/message"')
         const spec = containerSpec(image)
         try {
           // It has made the folder and the container, and stops before it starts it.
           const layout = layOut(spec.inputs, placesInside)
-          await createFolders(folder, spec.name, { layout, job: { labels: {}, createdAt: 1 }, user })
+          await createFolders(folder, spec.name, { layout, job: { labels: {}, createdAt: 1 }, user: sandboxUser })
           const attempt = await takeAttempt(join(folder, spec.name), {
             number: 0,
             output: join(folder, spec.name, 'output'),
           })
           const folders = { ...foldersOf(folder, spec.name), output: attempt?.output ?? '' }
           const calls = createEngine(engine().socket)
-          const body = toContainer(spec, layout, { image, user, owner: folder, folders })
+          const userNamespace = await createUserNamespaceFinder(calls)()
+          const body = toContainer(spec, layout, { image, user: sandboxUser, owner: folder, folders, userNamespace })
           const stale = Object(await (await calls.call('POST', '/containers/create?name=stale', { body })).json())
 
           expect(await runtime.start(spec)).toEqual({ attached: false })
           expect(await runtime.wait(spec.name, new AbortController().signal)).toEqual({ kind: 'exited', code: 0 })
           const late = await calls.call('POST', `/containers/${stale.Id}/start`)
           expect(late.status).toBeGreaterThanOrEqual(400)
-          expect(await late.problem()).toMatch(/no such file|does not exist/)
+          late.stream.resume()
           expect((await runtime.collect(spec.name, [])).outputs.message).toBe('run')
           ;(await calls.call('DELETE', '/containers/stale?force=1')).stream.resume()
         } finally {
@@ -93,7 +99,12 @@ export function testContainers({ engineName, reason, start }: TestedEngine): voi
       it('is refused where it may not be pulled', async () => {
         const folder = mkdtempSync(join(tmpdir(), 'purser-containers-'))
         try {
-          const runtime = createContainerRuntime({ socket: engine().socket, folder, user, clock: systemClock })
+          const runtime = createContainerRuntime({
+            socket: engine().socket,
+            folder,
+            user: sandboxUser,
+            clock: systemClock,
+          })
           const started = runtime.start(containerSpec('localhost/none:1'))
           await expect(started).rejects.toThrow('localhost/none:1 is not on this machine')
           expect(await runtime.list()).toEqual([])

@@ -10,7 +10,7 @@ import { createContainers } from '../../src/sandbox/container/containers.ts'
 import { createEngine } from '../../src/sandbox/container/engine.ts'
 import type { Runtime, SandboxSpec, SandboxStatus } from '../../src/sandbox.ts'
 import { never } from '../../src/testing/sandbox-contract/subject.ts'
-import type { ContainerEngine } from '../servers/container-engine.ts'
+import { type ContainerEngine, sandboxUser } from '../servers/container-engine.ts'
 import { engines } from '../servers/engines.ts'
 import { type Bundled, bundle } from './bundled.ts'
 import { quickClock } from './clocks.ts'
@@ -19,7 +19,6 @@ import { leftoversIn } from './process-subject.ts'
 
 const source = 'test/sandbox/container-broker.ts'
 const name = 'operation-1'
-const user = { uid: 65534, gid: 65534 }
 let started: ContainerEngine
 let bundled: Bundled
 let spec: SandboxSpec
@@ -46,7 +45,7 @@ describe.each(engines)('a broker on $engineName that is killed', ({ engineName, 
   })
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'purser-containers-'))
-    runtime = createContainerRuntime({ socket: started.socket, folder, user, clock: quickClock(20) })
+    runtime = createContainerRuntime({ socket: started.socket, folder, user: sandboxUser, clock: quickClock(20) })
   })
   afterEach(async () => {
     await runtime.remove(name)

@@ -1,22 +1,28 @@
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer as createHttpServer } from 'node:http'
 import { createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { systemClock } from '../../src/clock.ts'
 import { createContainerRuntime } from '../../src/sandbox/container/container-runtime.ts'
 import { createContainers } from '../../src/sandbox/container/containers.ts'
 import { createEngine } from '../../src/sandbox/container/engine.ts'
+import { createUserNamespaceFinder } from '../../src/sandbox/container/user-namespace.ts'
+import { sandboxUser } from '../servers/container-engine.ts'
 import { containerSpec } from './container-cases.ts'
-
-const user = { uid: 65534, gid: 65534 }
 
 describe('a container engine that is not there', () => {
   it('is neither gone nor done', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'purser-containers-'))
     try {
-      const runtime = createContainerRuntime({ socket: '/nowhere/docker.sock', folder, user, clock: systemClock })
+      const runtime = createContainerRuntime({
+        socket: '/nowhere/docker.sock',
+        folder,
+        user: sandboxUser,
+        clock: systemClock,
+      })
       expect(await runtime.status('operation-1')).toMatchObject({ kind: 'unknown' })
       expect(await runtime.wait('operation-1', new AbortController().signal)).toMatchObject({ kind: 'unknown' })
       for (const call of [() => runtime.remove('operation-1'), runtime.list, () => runtime.start(containerSpec('any'))])
@@ -52,10 +58,45 @@ describe('an engine that does not come to an end', () => {
     })
     await once(server.listen(join(folder, 'socket')), 'listening')
     try {
-      const runtime = createContainerRuntime({ socket: join(folder, 'socket'), folder, user, clock: systemClock })
+      const runtime = createContainerRuntime({
+        socket: join(folder, 'socket'),
+        folder,
+        user: sandboxUser,
+        clock: systemClock,
+      })
       const prepared = runtime.prepare({ kind: 'image', image: 'any', pull: 'always' }, stopped.signal)
       await expect(prepared).rejects.toThrow('stopped')
     } finally {
+      server.close()
+      rmSync(folder, { recursive: true, force: true })
+    }
+  })
+})
+
+describe('an engine that is asked what it is, by others than root', () => {
+  it.each([
+    ['Podman', { SecurityOptions: ['name=seccomp,profile=default'], Rootless: false }, 'own'],
+    ['a rootless Podman', { SecurityOptions: [], Rootless: true }, 'keep-id'],
+    ['a later rootless Podman', { SecurityOptions: ['name=rootless'], Rootless: true }, 'keep-id'],
+    ['Docker', { SecurityOptions: ['name=seccomp,profile=default'] }, 'own'],
+    ['a rootless Docker', { SecurityOptions: ['name=rootless'] }, undefined],
+  ])('%s', async (_, info, namespace) => {
+    const folder = mkdtempSync(join(tmpdir(), 'purser-containers-'))
+    const socket = join(folder, 'socket')
+    const asked: string[] = []
+    const server = createHttpServer(({ url = '' }, answer) => {
+      asked.push(url)
+      answer.setHeader('api-version', '1.47').end(JSON.stringify(info))
+    })
+    await once(server.listen(socket), 'listening')
+    const getuid = vi.spyOn(process, 'getuid').mockReturnValue(1000)
+    try {
+      const find = createUserNamespaceFinder(createEngine(socket))
+      if (namespace === undefined) await expect(find()).rejects.toThrow('use Docker itself, or Podman')
+      else expect([await find(), await find()]).toEqual([namespace, namespace])
+      expect(asked).toEqual(['/_ping', '/v1.47/info'])
+    } finally {
+      getuid.mockRestore()
       server.close()
       rmSync(folder, { recursive: true, force: true })
     }

@@ -8,7 +8,7 @@ import { createContainerRuntime } from '../../src/sandbox/container/container-ru
 import type { Runtime, SandboxProgram, SandboxSpec } from '../../src/sandbox.ts'
 import { never } from '../../src/testing/sandbox-contract/subject.ts'
 import { type RegistryServer, startRegistry, whyNoRegistry } from '../registry/docker-registry.ts'
-import type { ContainerEngine } from '../servers/container-engine.ts'
+import { type ContainerEngine, sandboxUser } from '../servers/container-engine.ts'
 import { startDocker, whyNoDocker } from '../servers/docker.ts'
 import { type Podman, startPodman, whyNoPodman } from '../servers/podman.ts'
 
@@ -55,7 +55,7 @@ describe.each(pullers)('an image that $engineName pulls', ({ reason, start }) =>
     runtime = createContainerRuntime({
       socket: engine.socket,
       folder,
-      user: { uid: 65534, gid: 65534 },
+      user: sandboxUser,
       clock: systemClock,
     })
   })

@@ -2,20 +2,21 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { destroyFolder } from '../../src/sandbox/clear.ts'
 import { createContainerRuntime } from '../../src/sandbox/container/container-runtime.ts'
 import { createContainers, nameOf } from '../../src/sandbox/container/containers.ts'
 import { createEngine } from '../../src/sandbox/container/engine.ts'
 import { placesInside, toContainer } from '../../src/sandbox/container/to-container.ts'
+import { createUserNamespaceFinder } from '../../src/sandbox/container/user-namespace.ts'
 import { createFolders, foldersOf } from '../../src/sandbox/folders.ts'
 import { layOut } from '../../src/sandbox/inputs.ts'
 import type { SandboxSpec } from '../../src/sandbox.ts'
 import { never, until } from '../../src/testing/sandbox-contract/subject.ts'
-import type { ContainerEngine } from '../servers/container-engine.ts'
+import { type ContainerEngine, sandboxUser } from '../servers/container-engine.ts'
 import { engines } from '../servers/engines.ts'
 import { clockAhead } from './clocks.ts'
 import { leftoversIn } from './process-subject.ts'
 
-const user = { uid: 65534, gid: 65534 }
 const name = 'operation-1'
 let started: ContainerEngine
 let folder: string
@@ -50,20 +51,27 @@ describe.each(engines)('containers of $engineName', ({ reason, start }) => {
   it('that a starter made too late, and did not start, are taken away', async () => {
     const spec = await specOf('exit 0')
     await open().remove(name)
+    const engine = createEngine(started.socket)
+    const userNamespace = await createUserNamespaceFinder(engine)()
     // Somewhere else: Docker makes no container of folders that are gone.
     const elsewhere = mkdtempSync(join(tmpdir(), 'purser-containers-'))
     const layout = layOut(spec.inputs, placesInside)
-    await createFolders(elsewhere, name, { layout, job: { labels: {}, createdAt: 1 }, user })
+    await createFolders(elsewhere, name, { layout, job: { labels: {}, createdAt: 1 }, user: sandboxUser })
     const folders = foldersOf(elsewhere, name)
-    const body = toContainer(spec, layout, { image: Object(spec.program).image, user, owner: folder, folders })
-    const engine = createEngine(started.socket)
+    const body = toContainer(spec, layout, {
+      image: Object(spec.program).image,
+      user: sandboxUser,
+      owner: folder,
+      folders,
+      userNamespace,
+    })
     const made = await engine.call('POST', `/containers/create?name=${nameOf(name)}`, { body })
     expect(made.status).toBe(201)
     made.stream.resume()
     expect(await open().status(name)).toEqual({ kind: 'absent' })
     expect(await open().list()).toEqual([])
     expect(await containers().list()).toEqual([])
-    rmSync(elsewhere, { recursive: true, force: true })
+    await destroyFolder(elsewhere)
   })
 
   it('whose entry point can not be run are refused, and leave no container', async () => {
@@ -84,7 +92,7 @@ describe.each(engines)('containers of $engineName', ({ reason, start }) => {
 })
 
 function open(ahead = 0) {
-  return createContainerRuntime({ socket: started.socket, folder, user, clock: clockAhead(ahead) })
+  return createContainerRuntime({ socket: started.socket, folder, user: sandboxUser, clock: clockAhead(ahead) })
 }
 
 function containers() {

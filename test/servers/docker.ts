@@ -18,7 +18,11 @@ import { whyNotRuntime } from './wanted-runtime.ts'
 
 /** Why there is no Docker for these tests; undefined where there is one. */
 export function whyNoDocker(): string | undefined {
-  return whyNotRuntime('docker', () => findMissing(['dockerd', 'docker', 'busybox'], 'docker.io and busybox-static'))
+  return whyNotRuntime('docker', () =>
+    process.getuid?.() !== 0
+      ? 'its daemon needs root'
+      : findMissing(['dockerd', 'docker', 'busybox'], 'docker.io and busybox-static'),
+  )
 }
 
 /** With `host` it sees the servers of this machine, to pull from, and its containers have no network. */

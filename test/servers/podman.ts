@@ -25,7 +25,11 @@ export interface Podman extends ContainerEngine {
 
 /** Why there is no Podman for these tests; undefined where there is one. */
 export function whyNoPodman(): string | undefined {
-  return whyNotRuntime('container', () => findMissing(['podman', 'runc', 'busybox'], 'podman, runc and busybox-static'))
+  return whyNotRuntime('container', () =>
+    process.getuid?.() === 0 || existsSync('/sys/fs/cgroup/cgroup.controllers')
+      ? findMissing(['podman', 'runc', 'busybox'], 'podman, runc and busybox-static')
+      : 'without root, containers are limited by cgroups of version 2 only',
+  )
 }
 
 /** `insecure` are registries without TLS, as `host:port`. */

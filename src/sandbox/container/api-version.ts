@@ -1,10 +1,9 @@
-/** Of Docker 25. Later engines keep it; earlier ones, and Podman, have all that is asked of it here. */
-const known = '1.44'
+/** Of Docker 29, which knows none before 1.44. Earlier engines, and Podman, have all that is asked of it here. */
+const known = '1.52'
 
-/** The version of the API to speak with an engine that knows those from `oldest` to `newest`. */
-export function chooseVersion(newest: string, oldest: string): string {
-  if (isOlder(newest, known)) return newest
-  return isOlder(known, oldest) ? oldest : known
+/** The version of the API to speak with an engine whose latest is this one. */
+export function chooseVersion(latest: string): string {
+  return isOlder(latest, known) ? latest : known
 }
 
 function isOlder(one: string, other: string): boolean {

@@ -1,7 +1,6 @@
 /** The API of Docker, which Podman speaks too, over its unix socket. */
 import { type IncomingMessage, request } from 'node:http'
 import { json } from 'node:stream/consumers'
-import { isJsonObject } from '../../protocol/json.ts'
 import { RuntimeUnavailableError } from '../../sandbox.ts'
 import { chooseVersion } from './api-version.ts'
 
@@ -33,12 +32,12 @@ export interface Answer {
 export function createEngine(socketPath: string, patience = usualPatience): Engine {
   let version: string | undefined
 
-  /** Both engines answer it without one. What is chosen holds until the engine is gone: another may come in its place. */
+  /** Engines answer it without one. What is chosen holds until the engine is gone: another may come in its place. */
   async function findVersion(signal: AbortSignal | undefined): Promise<string> {
-    const answer = await send('GET', '/version', { signal })
-    const body = answer.status === 200 ? await answer.json() : undefined
-    if (!isJsonObject(body)) throw await unavailable('asking for the versions of its API', answer)
-    return chooseVersion(String(body.ApiVersion), String(body.MinAPIVersion))
+    const answer = await send('GET', '/_ping', { signal })
+    if (answer.status !== 200) throw await unavailable('asking for the version of its API', answer)
+    answer.stream.resume()
+    return chooseVersion(String(answer.stream.headers['api-version']))
   }
 
   function send(method: string, path: string, { body, headers = {}, signal, delay = 0 }: CallOptions): Promise<Answer> {

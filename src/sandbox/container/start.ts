@@ -9,6 +9,7 @@ import { type Engine, unavailable } from './engine.ts'
 import { asImage, ensureImage } from './image.ts'
 import { inspect } from './inspect.ts'
 import { placesInside, toContainer } from './to-container.ts'
+import type { UserNamespace } from './user-namespace.ts'
 
 export interface Starting {
   readonly engine: Engine
@@ -17,6 +18,7 @@ export interface Starting {
   readonly root: string
   readonly user: User
   readonly clock: Clock
+  findUserNamespace(): Promise<UserNamespace>
 }
 
 /** How long another starter is given before the start is taken over from it. */
@@ -61,7 +63,8 @@ async function startOnce(context: Starting, spec: SandboxSpec, output: string): 
   const folders = { ...foldersOf(root, spec.name), output }
   const layout = layOut(spec.inputs, placesInside)
   const { image } = asImage(spec.program)
-  const body = toContainer(spec, layout, { image, user, owner: root, folders })
+  const userNamespace = await context.findUserNamespace()
+  const body = toContainer(spec, layout, { image, user, owner: root, folders, userNamespace })
   const isOurs = async () => {
     const attempt = await currentAttempt(folders.folder)
     return typeof attempt === 'object' && attempt.output === output

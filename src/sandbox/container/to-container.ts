@@ -1,6 +1,7 @@
 import type { SandboxSpec } from '../../sandbox.ts'
 import { terminationLog, type User } from '../folders.ts'
 import type { Layout, Places } from '../inputs.ts'
+import type { UserNamespace } from './user-namespace.ts'
 
 /** Where a container sees its folders. */
 export const placesInside: Places = {
@@ -23,11 +24,13 @@ export function toContainer(
     user,
     owner,
     folders,
+    userNamespace,
   }: {
     readonly image: string
     readonly user: User
     readonly owner: string
     readonly folders: Places
+    readonly userNamespace: UserNamespace
   },
 ) {
   const { limits, program } = spec
@@ -56,6 +59,7 @@ export function toContainer(
         mount(folders.temporary, placesInside.temporary, false),
         mount(`${folders.output}/${terminationLog}`, `/dev/${terminationLog}`, false),
       ],
+      ...(userNamespace === 'own' ? {} : { UsernsMode: userNamespace }),
       GroupAdd: [String(user.gid)],
       CapDrop: ['ALL'],
       SecurityOpt: ['no-new-privileges'],

@@ -1,0 +1,29 @@
+import { isJsonObject } from '../../protocol/json.ts'
+import { SandboxRefusedError } from '../../sandbox.ts'
+import { type Engine, unavailable } from './engine.ts'
+
+export type UserNamespace = 'keep-id' | 'own'
+
+/**
+ * The user namespace that containers need. An engine without the rights of root makes strangers of all users inside: they
+ * could write nothing into the folders of their broker. Podman can let one be the same inside and outside. An engine takes
+ * its time to tell what it is, so it is asked once.
+ */
+export function createUserNamespaceFinder(engine: Engine): () => Promise<UserNamespace> {
+  // Whoever is root has to do with an engine that is.
+  let found: UserNamespace | undefined = process.getuid?.() === 0 ? 'own' : undefined
+  return async () => {
+    found ??= await askFor(engine)
+    return found
+  }
+}
+
+async function askFor(engine: Engine): Promise<UserNamespace> {
+  const answer = await engine.call('GET', '/info')
+  const info = answer.status === 200 ? await answer.json() : undefined
+  if (!isJsonObject(info)) throw await unavailable('asking the engine what it is', answer)
+  if (info.Rootless === true) return 'keep-id'
+  if (Array.isArray(info.SecurityOptions) && info.SecurityOptions.includes('name=rootless'))
+    throw new SandboxRefusedError('a rootless Docker can not run bundles; use Docker itself, or Podman')
+  return 'own'
+}
