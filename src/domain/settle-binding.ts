@@ -38,9 +38,8 @@ function settled(
   if (outcome.kind === 'failed')
     return finishing.action === 'sweep' ? {} : { bindings: [{ ...touched, phase: 'failed' }] }
   const sweep = sweepAfter(finishing, now, policy)
-  const gone = deletedBinding(touched, now)
   return {
-    bindings: [sweep === undefined ? gone : { ...gone, state: binding.state, parameters: binding.parameters }],
+    bindings: [deletedBinding(touched, now, sweep !== undefined)],
     operations: sweep === undefined ? [] : [sweep],
   }
 }
@@ -48,7 +47,7 @@ function settled(
 function settleBind(binding: Binding, operation: Operation, outcome: Outcome, now: number): Binding {
   if (outcome.kind === 'failed') {
     const nothingDone = outcome.error.status !== undefined && binding.createdAt === operation.acceptedAt
-    return nothingDone ? deletedBinding(binding, now) : { ...binding, phase: 'failed' }
+    return nothingDone ? deletedBinding(binding, now, false) : { ...binding, phase: 'failed' }
   }
   const { result } = outcome
   return {

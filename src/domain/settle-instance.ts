@@ -99,10 +99,7 @@ function removed(
             ...optional('revisionId', instance.revisionId),
           },
     // All of them go now, even if the sweep should fail: nobody who creates the instance anew is to find them.
-    bindings: unbound.map(binding => {
-      const gone = deletedBinding(binding, now)
-      return unclean.includes(binding) ? { ...gone, state: binding.state, parameters: binding.parameters } : gone
-    }),
+    bindings: unbound.map(binding => deletedBinding(binding, now, unclean.includes(binding))),
     operations: sweep === undefined ? [] : [sweep],
   }
 }
@@ -120,9 +117,11 @@ function tombstone(instance: Instance, deletedAt: number): Instance {
   }
 }
 
-export function deletedBinding(binding: Binding, now: number): Binding {
-  const deletedAt = binding.deletedAt ?? now
-  return { ...binding, phase: 'deleted', parameters: {}, state: {}, result: {}, updatedAt: now, deletedAt }
+/** A sweep runs the author's unbind once more and needs the state for it. */
+export function deletedBinding(binding: Binding, now: number, isSwept: boolean): Binding {
+  const { state, parameters, deletedAt = now } = binding
+  const kept = isSwept ? { state, parameters } : { state: {}, parameters: {} }
+  return { ...binding, ...kept, phase: 'deleted', result: {}, updatedAt: now, deletedAt }
 }
 
 function observed(instance: Instance, policy: SettlePolicy): Instance {

@@ -8,6 +8,7 @@ import { promisify } from 'node:util'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { systemClock } from '../../src/clock.ts'
 import { createContainerRuntime } from '../../src/sandbox/container/container-runtime.ts'
+import { sandboxUser } from '../servers/container-engine.ts'
 import { startPodman, whyNoPodman } from '../servers/podman.ts'
 import { startRedis, whyNoRedis } from '../servers/redis.ts'
 import { whyNot } from '../servers/wanted.ts'
@@ -43,7 +44,7 @@ describe.skipIf(reason !== undefined)(`the image of bundles/redis${reason ? ` (s
     const runtime = createContainerRuntime({
       socket: podman.socket,
       folder: join(folder, 'sandboxes'),
-      user: { uid: 65534, gid: 65534 },
+      user: sandboxUser,
       clock: systemClock,
     })
     const secrets = { redis_host: server.host, redis_port: server.port, redis_password: server.password }

@@ -11,6 +11,7 @@ import { createEngine } from '../../src/sandbox/container/engine.ts'
 import { useBuiltPackage } from '../cli/built-package.ts'
 import { type RegistryServer, startRegistry, whyNoRegistry } from '../registry/docker-registry.ts'
 import { leftoversIn } from '../sandbox/process-subject.ts'
+import { sandboxUser } from '../servers/container-engine.ts'
 import { type Podman, startPodman, whyNoPodman } from '../servers/podman.ts'
 import { endOfSync, syncNow } from './broker.ts'
 import { type BrokerProcess, serve, served, user } from './broker-process.ts'
@@ -192,7 +193,7 @@ bundles: { runtime: container, folder: run, socket: ${podman.socket} }
         socket: podman.socket,
         folder: join(folder, 'short'),
         clock: systemClock,
-        user: { uid: 65_534, gid: 65_534 },
+        user: sandboxUser,
       })
       const program = { kind: 'image', image: await podman.image('exit 3'), pull: 'never' } as const
       const inputs = { action: 'provision', input: {}, extraVars: {}, state: {}, helpers: {}, env: {} }

@@ -163,8 +163,8 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'bindings in doubt stay until their sweep',
     file: 'src/domain/settle-instance.ts',
-    find: 'bindings: unbound.map(binding => {',
-    replace: 'bindings: unbound.filter(binding => !unclean.includes(binding)).map(binding => {',
+    find: 'bindings: unbound.map(binding =>',
+    replace: 'bindings: unbound.filter(binding => !unclean.includes(binding)).map(binding =>',
     suite: supersede,
   },
   {

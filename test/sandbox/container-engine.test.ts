@@ -9,7 +9,11 @@ import { systemClock } from '../../src/clock.ts'
 import { createContainerRuntime } from '../../src/sandbox/container/container-runtime.ts'
 import { createContainers } from '../../src/sandbox/container/containers.ts'
 import { createEngine } from '../../src/sandbox/container/engine.ts'
-import { createUserNamespaceFinder } from '../../src/sandbox/container/user-namespace.ts'
+import { placesInside, toContainer } from '../../src/sandbox/container/to-container.ts'
+import { createUserNamespaceFinder, type UserNamespace } from '../../src/sandbox/container/user-namespace.ts'
+import { foldersOf } from '../../src/sandbox/folders.ts'
+import { layOut } from '../../src/sandbox/inputs.ts'
+import { until } from '../../src/testing/sandbox-contract/subject.ts'
 import { sandboxUser } from '../servers/container-engine.ts'
 import { containerSpec } from './container-cases.ts'
 
@@ -101,4 +105,55 @@ describe('an engine that is asked what it is, by others than root', () => {
       rmSync(folder, { recursive: true, force: true })
     }
   })
+})
+
+it('lets a user be the same inside, where that is asked for', () => {
+  const spec = containerSpec('any')
+  const folders = foldersOf('/sandboxes', spec.name)
+  const hostOf = (userNamespace: UserNamespace) =>
+    toContainer(spec, layOut(spec.inputs, placesInside), {
+      image: 'any',
+      user: sandboxUser,
+      owner: '/sandboxes',
+      folders,
+      userNamespace,
+    }).HostConfig
+  expect(hostOf('keep-id')).toMatchObject({ UsernsMode: 'keep-id' })
+  expect(hostOf('own')).not.toHaveProperty('UsernsMode')
+})
+
+it('agrees on a version again when another engine has come in the place of one', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'purser-containers-'))
+  const socket = join(folder, 'socket')
+  const asked: string[] = []
+  const listen = async (version: string) => {
+    const server = createHttpServer(({ url = '' }, answer) => {
+      asked.push(url)
+      answer.setHeader('api-version', version).end('{}')
+    })
+    await once(server.listen(socket), 'listening')
+    return server
+  }
+  try {
+    const engine = createEngine(socket)
+    const ask = async () => void (await engine.call('GET', '/images/json')).stream.resume()
+    const first = await listen('1.47')
+    await ask()
+    first.closeAllConnections()
+    await once(first.close(), 'close')
+    await expect(ask()).rejects.toMatchObject({ name: 'RuntimeUnavailableError' })
+    const second = await listen('1.41')
+    // A connection to the first one may still be kept.
+    await until(async () =>
+      ask().then(
+        () => true,
+        () => false,
+      ),
+    )
+    second.closeAllConnections()
+    second.close()
+    expect(asked).toEqual(['/_ping', '/v1.47/images/json', '/_ping', '/v1.41/images/json'])
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
 })

@@ -28,8 +28,14 @@ export function findMissing(programs: readonly string[], advice: string): string
   return undefined
 }
 
+/** Makes the image that the others are made from, by the engine's own program. */
+export async function makeBase(folder: string, program: (...args: string[]) => Promise<unknown>): Promise<void> {
+  await program('import', packBase(folder), baseImage)
+  await program('create', '--name', baseContainer, baseImage, 'true')
+}
+
 /** The files of an image, as an archive to be imported. */
-export function packBase(folder: string): string {
+function packBase(folder: string): string {
   const tree = join(folder, 'tree')
   for (const part of ['bin', 'tmp', 'run/bundle', 'proc', 'etc']) mkdirSync(join(tree, part), { recursive: true })
   chmodSync(join(tree, 'tmp'), 0o1777)
@@ -42,13 +48,13 @@ export function packBase(folder: string): string {
   return join(folder, 'base.tar')
 }
 
-export const baseImage = 'localhost/purser-test-base:1'
-/** A container of the base image, which the others are made from. */
-export const baseContainer = 'base'
+const baseImage = 'localhost/purser-test-base:1'
+const baseContainer = 'base'
 
 /** Makes images, each script once. */
 export function createImages(socket: string): (script: string) => Promise<string> {
   const repo = 'localhost/purser-test'
+  const engine = createEngine(socket)
   const images = new Map<string, string>()
   return async script => {
     const known = images.get(script)
@@ -56,7 +62,7 @@ export function createImages(socket: string): (script: string) => Promise<string
     const tag = `${images.size + 1}`
     const entrypoint = JSON.stringify(['/bin/sh', '-c', script, 'entrypoint'])
     const query = new URLSearchParams({ container: baseContainer, repo, tag, changes: `ENTRYPOINT ${entrypoint}` })
-    const made = await createEngine(socket).call('POST', `/commit?${query}`, { body: {} })
+    const made = await engine.call('POST', `/commit?${query}`, { body: {} })
     if (made.status !== 201) throw new Error(`no image was made: ${made.status} ${await made.problem()}`)
     made.stream.resume()
     images.set(script, `${repo}:${tag}`)

@@ -6,14 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { sleep, systemClock } from '../../src/clock.ts'
-import {
-  baseContainer,
-  baseImage,
-  type ContainerEngine,
-  createImages,
-  findMissing,
-  packBase,
-} from './container-engine.ts'
+import { type ContainerEngine, createImages, findMissing, makeBase } from './container-engine.ts'
 import { whyNotRuntime } from './wanted-runtime.ts'
 
 /** Why there is no Docker for these tests; undefined where there is one. */
@@ -68,8 +61,7 @@ export async function startDocker({
     }
     await sleep(systemClock, 50)
   }
-  await docker('import', packBase(folder), baseImage)
-  await docker('create', '--name', baseContainer, baseImage, 'true')
+  await makeBase(folder, docker)
   return {
     socket,
     image: createImages(socket),

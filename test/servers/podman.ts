@@ -6,14 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { sleep, systemClock } from '../../src/clock.ts'
-import {
-  baseContainer,
-  baseImage,
-  type ContainerEngine,
-  createImages,
-  findMissing,
-  packBase,
-} from './container-engine.ts'
+import { type ContainerEngine, createImages, findMissing, makeBase } from './container-engine.ts'
 import { whyNotRuntime } from './wanted-runtime.ts'
 
 export interface Podman extends ContainerEngine {
@@ -61,7 +54,7 @@ lock_type="file"
   const place = [...['root', 'runroot', 'tmpdir'].flatMap(own), '--storage-driver', 'vfs']
   const podman = (...args: string[]) => promisify(execFile)('podman', [...place, ...args], { env })
   const socket = join(folder, 'podman.sock')
-  await podman('import', packBase(folder), baseImage)
+  await makeBase(folder, podman)
   const service: ChildProcess = spawn('podman', [...place, 'system', 'service', '--time=0', `unix://${socket}`], {
     env,
     stdio: 'ignore',
@@ -70,7 +63,6 @@ lock_type="file"
     if (service.exitCode !== null) throw new Error(`podman's service ended with exit code ${service.exitCode}`)
     await sleep(systemClock, 20)
   }
-  await podman('create', '--name', baseContainer, baseImage, 'true')
   return {
     socket,
     image: createImages(socket),

@@ -34,6 +34,7 @@ export async function start(context: Starting, spec: SandboxSpec): Promise<boole
     if (((await containers.find(spec.name))?.state ?? 'new') !== 'new') return false
     if ((await currentAttempt(folder)) === 'removed') throw wasRemoved(spec.name)
     await ensureImage(engine, program)
+    const userNamespace = await context.findUserNamespace()
     const layout = layOut(spec.inputs, placesInside)
     const job = { labels: spec.labels, createdAt: clock.now() }
     await createFolders(root, spec.name, { layout, job, user: process.getuid?.() === 0 ? user : undefined })
@@ -46,7 +47,7 @@ export async function start(context: Starting, spec: SandboxSpec): Promise<boole
     const before = await containers.find(spec.name)
     if (before !== undefined && before.state !== 'new') return false
     if (before !== undefined) await containers.discard(before.id, false)
-    if (await startOnce(context, spec, own.output)) return true
+    if (await startOnce(context, spec, own.output, userNamespace)) return true
   }
 }
 
@@ -58,12 +59,16 @@ async function startedByOther({ containers, clock }: Starting, name: string): Pr
 }
 
 /** False where somebody else took the start over, or the sandbox was removed. */
-async function startOnce(context: Starting, spec: SandboxSpec, output: string): Promise<boolean> {
+async function startOnce(
+  context: Starting,
+  spec: SandboxSpec,
+  output: string,
+  userNamespace: UserNamespace,
+): Promise<boolean> {
   const { engine, containers, root, user } = context
   const folders = { ...foldersOf(root, spec.name), output }
   const layout = layOut(spec.inputs, placesInside)
   const { image } = asImage(spec.program)
-  const userNamespace = await context.findUserNamespace()
   const body = toContainer(spec, layout, { image, user, owner: root, folders, userNamespace })
   const isOurs = async () => {
     const attempt = await currentAttempt(folders.folder)
