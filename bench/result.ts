@@ -47,7 +47,7 @@ export function atMost(goal: number) {
 /** Shown beside the others, for those who want to know. */
 export const noGoal = { text: '', met: () => true }
 
-/** A line for what can not be measured on this machine. */
+/** A line for what cannot be measured on this machine. */
 export function notMeasured(name: string, reason: string): Result {
   return toResult(`${name}: not measured, ${reason}`, '', [], noGoal)
 }

@@ -41,7 +41,7 @@ export function ensureBuilt() {
 /** Runs a command in the project's folder and ends this process where it fails. */
 export function run(command, args, options = {}) {
   const { status, error, signal } = spawnSync(command, args, { cwd: root, stdio: 'inherit', ...options })
-  if (error !== undefined) fail(`${command} can not be run: ${error.message}`)
+  if (error !== undefined) fail(`${command} cannot be run: ${error.message}`)
   if (status !== 0) process.exit(status ?? (signal === null ? 1 : 130))
 }
 

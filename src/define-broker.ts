@@ -66,16 +66,16 @@ function toPlugin(app: HttpApp, start: () => Promise<Runtime>, close: () => Prom
 async function startEmbedded(definition: BrokerDefinition, embed: EmbeddingOptions): Promise<Runtime> {
   const store = await openStore(embed.store ?? 'memory:', systemClock, {
     ...embed.ledger,
-    ...(embed.observer === undefined ? {} : { observer: embed.observer }),
+    observer: embed.observer,
   })
   try {
     return await startRuntime({
       definition,
       store,
       authenticator: embed.authenticator ?? createOpenAuthenticator(),
-      ...(embed.settings === undefined ? {} : { settings: embed.settings }),
-      ...(embed.publicUrl === undefined ? {} : { publicUrl: embed.publicUrl }),
-      ...(embed.observer === undefined ? {} : { observer: embed.observer }),
+      settings: embed.settings,
+      publicUrl: embed.publicUrl,
+      observer: embed.observer,
     })
   } catch (error) {
     await store.close()

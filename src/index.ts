@@ -1,7 +1,7 @@
 /**
  * Purser: an Open Service Broker for TypeScript.
  *
- * - `defineService`, `defineBroker`: what an author writes. `TerminalError`: "stop, retrying can not help".
+ * - `defineService`, `defineBroker`: what an author writes. `TerminalError`: "stop, retrying cannot help".
  * - `purser/server`: run a broker as a server, from code. `purser/client`: talk to any broker.
  * - `purser/store`: the ledger's contract, and `purser/store/memory`, `purser/store/sqlite`.
  * - `purser/protocol`: the OSB API's words. `purser/testing`: contract suites, a virtual clock, a test broker.

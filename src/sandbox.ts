@@ -4,7 +4,7 @@
  *
  * - A sandbox is named by its operation. `start` starts it or attaches to it: under one name a bundle runs at most once,
  *   whoever calls, in whichever process, after whatever crash, however late. `remove` leaves nothing but the name, which
- *   can not be started again for an hour: a call of somebody who was held up finds that it came too late.
+ *   cannot be started again for an hour: a call of somebody who was held up finds that it came too late.
  * - A sandbox needs no broker: it goes on, and remembers how it ended, while nobody looks. A process keeps
  *   its limits meanwhile. So does a container, but for two: its time is kept while brokers wait or `list`, what it may
  *   print while they wait; what is kept of that is bounded in any case.
@@ -98,7 +98,7 @@ export interface SandboxOutputs {
   readonly state?: Readonly<Record<string, string | null>>
   readonly bindingState?: Readonly<Record<string, string | null>>
   readonly progress?: string
-  /** What it left that can not be used, each with what to do. With one of them, an action has not succeeded. */
+  /** What it left that cannot be used, each with what to do. With one of them, an action has not succeeded. */
   readonly problems: readonly string[]
 }
 
@@ -130,7 +130,7 @@ export interface Runtime {
   list(): Promise<readonly FoundSandbox[]>
 }
 
-/** The sandbox can not be started as it was asked for, now or later: nothing has run. */
+/** The sandbox cannot be started as it was asked for, now or later: nothing has run. */
 export class SandboxRefusedError extends Error {
   override readonly name = 'SandboxRefusedError'
 }
@@ -144,6 +144,6 @@ export class RuntimeUnavailableError extends Error {
 export function checkName(name: string): void {
   if (!/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(name))
     throw new SandboxRefusedError(
-      `"${name}" can not name a sandbox: use up to 63 small letters, digits and dashes, with none at its ends`,
+      `"${name}" cannot name a sandbox: use up to 63 small letters, digits and dashes, with none at its ends`,
     )
 }

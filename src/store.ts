@@ -139,7 +139,7 @@ export interface Store {
   /**
    * Reads the target under its instance's lock, asks `decide` (pure, may throw: then nothing is written) and applies. An
    * instance that the change pins to a revision is written only if that revision is stored at that moment, and the
-   * revision can not go while the instance needs it: RevisionGoneError otherwise, and nothing is written.
+   * revision cannot go while the instance needs it: RevisionGoneError otherwise, and nothing is written.
    */
   accept<Answer>(target: Target, decide: (snapshot: Snapshot) => Verdict<Answer>): Promise<Answer>
 
@@ -219,7 +219,7 @@ export interface Store {
    */
   changeCatalog(version: number, changes: CatalogChanges, report?: JsonObject): Promise<boolean>
 
-  /** Throws where the store can't be used now. */
+  /** Throws where the store cannot be used now. */
   ping(): Promise<void>
   onWakeUp(listener: (wakeUp: WakeUp) => void): () => void
   close(): Promise<void>

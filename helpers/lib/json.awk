@@ -102,7 +102,7 @@ function hex(text,    i, number) {
   return number
 }
 
-# Half of a pair of surrogates is no character: it becomes the sign for what can not be shown.
+# Half of a pair of surrogates is no character: it becomes the sign for what cannot be shown.
 function utf8(code) {
   if (code >= 55296 && code < 57344) code = 65533
   if (code < 128) return sprintf("%c", code)

@@ -31,7 +31,7 @@ export function checkPasswordHash(text: string): string | undefined {
 /** Throws where `checkPasswordHash` finds a mistake. */
 export function parsePasswordHash(text: string): PasswordHash {
   const parsed = readPasswordHash(text)
-  if (typeof parsed === 'string') throw new Error(`the password hash can't be used: ${parsed}`)
+  if (typeof parsed === 'string') throw new Error(`the password hash cannot be used: ${parsed}`)
   return parsed
 }
 

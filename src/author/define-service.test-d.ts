@@ -51,7 +51,7 @@ test('a JSON Schema gives the parameters', () => {
   })
 })
 
-test('without a schema the parameters are JSON; what is not there can not be used', () => {
+test('without a schema the parameters are JSON; what is not there cannot be used', () => {
   defineService({
     ...base,
     bindable: true,

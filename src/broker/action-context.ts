@@ -51,10 +51,10 @@ export async function createActionContext(options: ContextOptions): Promise<AnyC
     plan: {
       id: target.planId,
       name: plan?.name ?? target.planId,
-      ...(plan?.metadata === undefined ? {} : { metadata: plan.metadata }),
+      metadata: plan?.metadata,
     },
     operation: { id: operation.id, attempt: operation.attempt, fence: operation.fence },
-    ...(operation.identity === undefined ? {} : { identity: operation.identity }),
+    identity: operation.identity,
     signal: run.signal,
     parameters,
     get state() {
@@ -63,12 +63,12 @@ export async function createActionContext(options: ContextOptions): Promise<AnyC
     get bindingState() {
       return nested ? nestedState : run.state
     },
-    ...(binding === undefined ? {} : { binding: toBindingInfo(binding) }),
-    ...(options.predecessorState === undefined ? {} : { predecessorState: options.predecessorState }),
+    binding: binding && toBindingInfo(binding),
+    predecessorState: options.predecessorState,
     previous: {
       planId: instance.planId,
       parameters: instance.parameters,
-      ...(instance.maintenanceVersion === undefined ? {} : { maintenanceVersion: instance.maintenanceVersion }),
+      maintenanceVersion: instance.maintenanceVersion,
     },
     step: (name, fn, step = {}) =>
       run.step(stepPrefix + name, fn, toStepOptions(step, service, settings, operation.action)),
@@ -91,17 +91,17 @@ function withInput(instance: Instance, input: Run['claim']['operation']['input']
     planId: input.planId ?? instance.planId,
     parameters: input.parameters ?? instance.parameters,
     context: input.context ?? instance.context,
-    ...(input.maintenanceVersion === undefined ? {} : { maintenanceVersion: input.maintenanceVersion }),
+    maintenanceVersion: input.maintenanceVersion,
   }
 }
 
 function toBindingInfo(binding: Binding) {
   return {
     id: binding.id,
-    ...(binding.appGuid === undefined ? {} : { appGuid: binding.appGuid }),
+    appGuid: binding.appGuid,
     bindResource: binding.bindResource,
     context: binding.context,
-    ...(binding.predecessorId === undefined ? {} : { predecessorId: binding.predecessorId }),
+    predecessorId: binding.predecessorId,
   }
 }
 

@@ -26,7 +26,7 @@ export async function bind(
   const asked = await complete(broker, caller, instanceId, request)
   const { service, plan, schemas } = await findPlanInUse(broker, instanceId, asked.serviceId, asked.planId)
   if (request.predecessorId !== undefined && plan?.bindingRotatable !== true)
-    throw new BrokerError('NotRotatable', 'Bindings of this plan can not be rotated.')
+    throw new BrokerError('NotRotatable', 'Bindings of this plan cannot be rotated.')
   // What a rotation inherits has been checked when its predecessor was made.
   const parameters =
     asked.parameters === request.parameters || request.predecessorId === undefined
@@ -41,7 +41,7 @@ export async function bind(
       action: 'bind',
       instanceId,
       service,
-      ...(plan === undefined ? {} : { plan }),
+      plan,
       attributes,
       acceptsIncomplete,
     }),
@@ -50,15 +50,15 @@ export async function bind(
     bindable: plan === undefined ? service.offering.bindable : isBindable(service.offering, plan),
     context: asked.context,
     bindResource: asked.bindResource,
-    ...(asked.appGuid === undefined ? {} : { appGuid: asked.appGuid }),
+    appGuid: asked.appGuid,
     requiresApp: service.code.requiresApp === true,
     parameters,
-    ...(request.predecessorId === undefined ? {} : { predecessorId: request.predecessorId }),
+    predecessorId: request.predecessorId,
   }
   const target = {
     instanceId,
     bindingId,
-    ...(request.predecessorId === undefined ? {} : { predecessorId: request.predecessorId }),
+    predecessorId: request.predecessorId,
   }
   const answer = await broker.store.accept(target, snapshot => decideBind(snapshot, intent))
   if (answer.kind === 'exists') return answer
@@ -85,7 +85,7 @@ async function complete(
 ): Promise<CompleteRequest> {
   const { serviceId, planId, context = {}, bindResource = {}, appGuid, parameters = {} } = request
   if (request.predecessorId === undefined && serviceId !== undefined && planId !== undefined)
-    return { serviceId, planId, context, bindResource, parameters, ...(appGuid === undefined ? {} : { appGuid }) }
+    return { serviceId, planId, context, bindResource, parameters, appGuid }
   const instance = await broker.store.instance(instanceId)
   if (instance === undefined || instance.phase === 'deleted' || instance.platform !== caller.platform)
     throw new BrokerError('InstanceNotFound', 'There is no instance with this id.')
@@ -96,7 +96,7 @@ async function complete(
     planId: planId ?? instance.planId,
     context: request.context ?? before?.context ?? {},
     bindResource: request.bindResource ?? before?.bindResource ?? {},
-    ...(app === undefined ? {} : { appGuid: app }),
+    appGuid: app,
     parameters: request.parameters ?? before?.parameters ?? {},
   }
 }

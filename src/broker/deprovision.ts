@@ -22,7 +22,7 @@ export async function deprovision(
       action: 'deprovision',
       instanceId,
       service,
-      ...(plan === undefined ? {} : { plan }),
+      plan,
       attributes: {},
       acceptsIncomplete,
     }),

@@ -15,7 +15,7 @@ export async function fetchInstance(broker: Broker, caller: Caller, instanceId: 
   const body: JsonObject = {
     service_id: instance.serviceId,
     plan_id: instance.planId,
-    ...(instance.dashboardUrl === undefined ? {} : { dashboard_url: instance.dashboardUrl }),
+    dashboard_url: instance.dashboardUrl,
     parameters: instance.parameters,
     ...(instance.maintenanceVersion === undefined
       ? {}

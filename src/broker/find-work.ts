@@ -20,7 +20,7 @@ export function createFindWork(broker: Broker, hooks: readonly Hook[], random: (
 /** An update is done by the revision that it leads to. */
 function findService({ services }: Broker, { operation, instance }: Claim): ResolvedService | undefined {
   const { revisionId = instance.revisionId } = operation.input
-  return services.of({ serviceId: operation.serviceId, ...(revisionId === undefined ? {} : { revisionId }) })
+  return services.of({ serviceId: operation.serviceId, revisionId })
 }
 
 function createWork(
@@ -47,7 +47,7 @@ function createWork(
       sweepDelayMs: 2 * service.callTimeoutMs,
       sweepTimeoutMs: timeouts.deprovision,
       sweepOperationId: newId(now),
-      ...(service.lateCalls === undefined ? {} : { lateCalls: service.lateCalls }),
+      lateCalls: service.lateCalls,
       ...(service.code.observe === undefined ? {} : { observeAt: nextObservation(service, now, random) }),
     }),
     ...(action === 'deprovision' && service.revisionId !== undefined

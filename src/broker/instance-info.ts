@@ -15,6 +15,6 @@ export function toInstanceInfo(
     platform: instance.platform,
     context: instance.context,
     parameters: instance.parameters,
-    ...(instance.maintenanceVersion === undefined ? {} : { maintenanceVersion: instance.maintenanceVersion }),
+    maintenanceVersion: instance.maintenanceVersion,
   }
 }

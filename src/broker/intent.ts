@@ -31,8 +31,8 @@ export function createIntent(
     acceptsIncomplete: request.acceptsIncomplete,
     mode,
     timeoutMs: Math.min(timeoutMs, pollingLimit(request.plan), waited ? waitingLimit(broker.settings) : timeoutMs),
-    ...(caller.identity === undefined ? {} : { identity: caller.identity }),
-    ...(caller.requestId === undefined ? {} : { requestId: caller.requestId }),
+    identity: caller.identity,
+    requestId: caller.requestId,
   }
 }
 

@@ -66,7 +66,7 @@ async function contextFor(performing: Performing): Promise<ActionContext> {
   return createActionContext({
     ...performing,
     action: operation.action,
-    ...(binding === undefined ? {} : { binding }),
+    binding,
   })
 }
 
@@ -97,8 +97,8 @@ async function provisionOrUpdate(performing: Performing, action: 'provision' | '
   const { state, dashboardUrl, metadata }: ProvisionResult<object> = result ?? {}
   return {
     state: toState(state) ?? performing.run.state,
-    ...(dashboardUrl === undefined ? {} : { dashboardUrl }),
-    ...(metadata === undefined ? {} : { metadata }),
+    dashboardUrl,
+    metadata,
   }
 }
 
@@ -132,15 +132,14 @@ async function unbindNested(performing: Performing, binding: Binding): Promise<W
 async function bind(performing: Performing): Promise<ActionResult | Wait> {
   const { run, service, store } = performing
   const { binding } = run.claim
-  if (binding === undefined || service.code.bind === undefined)
-    throw new TerminalError('This service can not be bound.')
+  if (binding === undefined || service.code.bind === undefined) throw new TerminalError('This service cannot be bound.')
   const before =
     binding.predecessorId === undefined ? undefined : await store.binding(binding.instanceId, binding.predecessorId)
   const context = await createActionContext({
     ...performing,
     action: 'bind',
     binding,
-    ...(before === undefined ? {} : { predecessorState: before.state }),
+    predecessorState: before?.state,
   })
   const result = await service.code.bind(context)
   if (isWait(result)) return result
@@ -149,8 +148,8 @@ async function bind(performing: Performing): Promise<ActionResult | Wait> {
   return {
     binding: body,
     state: toState(bound.state) ?? run.state,
-    ...(bound.instanceState === undefined ? {} : { instanceState: bound.instanceState }),
-    ...(expiresAt === undefined ? {} : { expiresAt }),
+    instanceState: bound.instanceState,
+    expiresAt,
   }
 }
 

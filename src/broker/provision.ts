@@ -89,7 +89,7 @@ async function accept(
       action: 'provision',
       instanceId,
       service,
-      ...(plan === undefined ? {} : { plan }),
+      plan,
       attributes,
       acceptsIncomplete,
     }),
@@ -101,9 +101,9 @@ async function accept(
       : plan === undefined
         ? { input: { maintenanceVersion } }
         : { requestedMaintenance: maintenanceVersion }),
-    ...(catalogMaintenance === undefined ? {} : { catalogMaintenance }),
-    ...(service.revisionId === undefined ? {} : { revisionId: service.revisionId }),
-    ...(dashboardUrl === undefined ? {} : { dashboardUrl }),
+    catalogMaintenance,
+    revisionId: service.revisionId,
+    dashboardUrl,
     dashboardToken: randomUUID(),
   }
   const answer = await broker.store.accept({ instanceId }, snapshot => decideProvision(snapshot, intent))
@@ -117,6 +117,6 @@ async function accept(
     kind: 'accepted',
     instance: answer.instance,
     operation: answer.operation.id,
-    ...(promised === undefined ? {} : { dashboardUrl: promised }),
+    dashboardUrl: promised,
   }
 }

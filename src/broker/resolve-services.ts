@@ -159,9 +159,9 @@ function readSchemas(service: Service): ServiceSchemas {
       : createParameterSchema(service.updateParameters)
   const bind = service.bindParameters === undefined ? undefined : createParameterSchema(service.bindParameters)
   return {
-    ...(create === undefined ? {} : { create }),
+    create,
     ...(update === undefined ? {} : { update, updateDerived }),
-    ...(bind === undefined ? {} : { bind }),
+    bind,
   }
 }
 
@@ -224,7 +224,7 @@ function checkDriver(
       problem(
         index,
         service.id,
-        'its bindings are asynchronous but can not be fetched',
+        'its bindings are asynchronous but cannot be fetched',
         'say bindingsRetrievable: true',
         place,
       ),
@@ -289,7 +289,7 @@ export function toRetryPolicy(given: RetrySettings | undefined, fallback: RetryP
     initialMs: given.initial === undefined ? fallback.initialMs : parseDuration(given.initial),
     factor: given.factor ?? fallback.factor,
     maxMs: given.max === undefined ? fallback.maxMs : parseDuration(given.max),
-    ...(given.attempts === undefined ? {} : { attempts: given.attempts }),
+    attempts: given.attempts,
     ...(given.for === undefined ? {} : { forMs: parseDuration(given.for) }),
   }
 }
@@ -304,10 +304,10 @@ function planSchemas(offering: Offering, plan: Plan, service: ServiceSchemas): S
     ? pick(plan.schemas?.serviceBinding?.create?.parameters, service.bind)
     : undefined
   return {
-    ...(create === undefined ? {} : { create }),
+    create,
     ...(update === undefined
       ? {}
       : { update, updateDerived: update === service.update && service.updateDerived === true }),
-    ...(bind === undefined ? {} : { bind }),
+    bind,
   }
 }

@@ -46,7 +46,7 @@ export function createSandboxSweeper(options: SandboxSweeperOptions): SandboxSwe
     return resource !== undefined && resource.phase !== 'deleted' && resource.lastOperationId === id
   }
 
-  /** One that can not be removed does not keep the others. */
+  /** One that cannot be removed does not keep the others. */
   async function remove(runtime: Runtime, { name, labels }: FoundSandbox): Promise<boolean> {
     const fields = { sandbox: name, operation: labels[sandboxLabels.operation] }
     try {

@@ -32,12 +32,12 @@ export function toBindingBody(offering: Offering, result: BindResult<object, obj
     body: {
       ...(Object.keys(times).length === 0 ? {} : { metadata: times }),
       ...(credentials === undefined ? {} : { credentials: credentials as JsonObject }),
-      ...(syslogDrainUrl === undefined ? {} : { syslog_drain_url: syslogDrainUrl }),
-      ...(routeServiceUrl === undefined ? {} : { route_service_url: routeServiceUrl }),
+      syslog_drain_url: syslogDrainUrl,
+      route_service_url: routeServiceUrl,
       ...(volumeMounts === undefined ? {} : { volume_mounts: volumeMounts.map(toMount) }),
       ...(endpoints === undefined ? {} : { endpoints: endpoints.map(toEndpoint) }),
     },
-    ...(expiresAt === undefined ? {} : { expiresAt }),
+    expiresAt,
   }
 }
 
@@ -55,7 +55,7 @@ function toMount(mount: VolumeMount): JsonObject {
     container_dir: containerDir,
     mode,
     device_type: deviceType,
-    device: { volume_id: volumeId, ...(mountConfig === undefined ? {} : { mount_config: mountConfig }) },
+    device: { volume_id: volumeId, mount_config: mountConfig },
   }
 }
 
@@ -65,7 +65,7 @@ function toEndpoint({ host, ports, protocol }: Endpoint): JsonObject {
     throw wrong('endpoints[].ports must be a list of strings such as "443" or "9000-9010"')
   if (protocol !== undefined && !['tcp', 'udp', 'all'].includes(protocol))
     throw wrong('endpoints[].protocol must be "tcp", "udp" or "all"')
-  return { host, ports, ...(protocol === undefined ? {} : { protocol }) }
+  return { host, ports, protocol }
 }
 
 function isPort(port: unknown): boolean {
@@ -85,5 +85,5 @@ function needs(offering: Offering, permission: Requires, key: string): void {
 }
 
 function wrong(what: string): TerminalError {
-  return new TerminalError(`The bind of this service returned what can not be sent: ${what}.`)
+  return new TerminalError(`The bind of this service returned what cannot be sent: ${what}.`)
 }

@@ -23,7 +23,7 @@ export async function unbind(
       action: 'unbind',
       instanceId,
       service,
-      ...(plan === undefined ? {} : { plan }),
+      plan,
       attributes: {},
       acceptsIncomplete,
     }),

@@ -74,7 +74,7 @@ async function updateFrom(
       action: 'update',
       instanceId: instance.id,
       service,
-      ...(target === undefined ? {} : { plan: target.plan }),
+      plan: target?.plan,
       attributes,
       acceptsIncomplete,
     }),
@@ -83,17 +83,17 @@ async function updateFrom(
     // A plan that left the catalog can be left as well: its instances have to go somewhere.
     planUpdateable:
       present === undefined || (isPlanUpdateable(from.offering, present.plan) && mayMove(from, instance, targetPlanId)),
-    ...(context === undefined ? {} : { context }),
+    context,
     hasParameters: requested !== undefined,
     mergedInto: instance.parameters,
     parameters,
-    ...(request.maintenanceVersion === undefined ? {} : { requestedMaintenance: request.maintenanceVersion }),
-    ...(catalogMaintenance === undefined ? {} : { catalogMaintenance }),
-    ...(instance.revisionId === undefined ? {} : { revisionId: instance.revisionId }),
-    ...(service.revisionId === undefined ? {} : { targetRevisionId: service.revisionId }),
+    requestedMaintenance: request.maintenanceVersion,
+    catalogMaintenance,
+    revisionId: instance.revisionId,
+    targetRevisionId: service.revisionId,
     updateable: service.code.update !== undefined,
     tellsContext: service.offering.allowContextUpdates === true && service.code.update !== undefined,
-    ...(dashboardUrl === undefined ? {} : { dashboardUrl }),
+    dashboardUrl,
   }
   const answer = await broker.store.accept({ instanceId: instance.id }, snapshot => decideUpdate(snapshot, intent))
   if (answer.kind === 'stale') return undefined
@@ -107,14 +107,14 @@ async function updateFrom(
     kind: 'accepted',
     instance: answer.instance,
     operation: answer.operation.id,
-    ...(promised === undefined ? {} : { dashboardUrl: promised }),
+    dashboardUrl: promised,
   }
 }
 
 /** Organization and space do not move with an update that leaves them out. */
 function placeFields({ organization_guid, space_guid }: JsonObject): JsonObject {
   return {
-    ...(organization_guid === undefined ? {} : { organization_guid }),
-    ...(space_guid === undefined ? {} : { space_guid }),
+    organization_guid,
+    space_guid,
   }
 }

@@ -43,7 +43,7 @@ function failure({ action, error, description }: Operation): BrokerError {
   const message = error?.message ?? description ?? `The ${action} failed.`
   const mayBreak = action === 'update' || action === 'deprovision'
   return new BrokerError(error?.status === undefined ? 'ActionFailed' : 'ActionRefused', message, {
-    ...(error?.status === undefined ? {} : { status: error.status }),
+    status: error?.status,
     ...(mayBreak && error?.instanceUsable !== undefined ? { instanceUsable: error.instanceUsable } : {}),
     ...(action === 'update' && error?.updateRepeatable !== undefined
       ? { updateRepeatable: error.updateRepeatable }

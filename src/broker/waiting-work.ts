@@ -62,7 +62,7 @@ async function pin(broker: Broker, { claim }: Run): Promise<Wait> {
       fence: operation.fence,
       revisionId: service.revisionId,
       parameters,
-      ...(maintenanceVersion === undefined ? {} : { maintenanceVersion }),
+      maintenanceVersion,
     }
     await broker.store.accept({ instanceId: instance.id }, snapshot => decidePin(snapshot, wanted))
   }

@@ -10,7 +10,7 @@ export interface SourceFault {
   readonly problem: string
 }
 
-/** Thrown where a source can not be read any further. */
+/** Thrown where a source cannot be read any further. */
 export class SourceError extends Error {
   override readonly name = 'SourceError'
   readonly fault: SourceFault
@@ -27,7 +27,7 @@ const maxValues = 100_000
 
 export type Spend = (depth: number, at: Omit<SourceFault, 'problem'>) => void
 
-/** Counts values as they are unfolded, so that a short text full of aliases can not become a long walk. */
+/** Counts values as they are unfolded, so that a short text full of aliases cannot become a long walk. */
 export function createBudget(): Spend {
   let count = 0
   return (depth, at) => {

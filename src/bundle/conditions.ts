@@ -46,7 +46,7 @@ function toCounterpart(
   return { anyOf: [{ properties: { [other.name]: otherwise } }, counterpart] }
 }
 
-/** The values that a parameter has beside these; undefined where they can not be listed. */
+/** The values that a parameter has beside these; undefined where they cannot be listed. */
 function restOf({ type, enum: all }: BundleParameter, values: readonly Scalar[]): readonly Scalar[] | undefined {
   const list = all ?? (type === 'boolean' ? [true, false] : undefined)
   return list?.filter(value => !values.includes(value))

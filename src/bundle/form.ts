@@ -23,7 +23,7 @@ export function withForms(plan: BundlePlan, bindable: boolean): JsonObject {
       ...formOf('create', bindable ? listOf(plan.bindParameters) : []),
     }),
   })
-  return structuredClone({ ...plan.metadata, ...(schemas === undefined ? {} : { schemas }) })
+  return structuredClone({ ...plan.metadata, schemas })
 }
 
 function listOf(parameters: BundleParameters): readonly BundleParameter[] {

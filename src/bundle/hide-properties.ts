@@ -3,7 +3,7 @@ import { present } from './present.ts'
 
 /**
  * A JSON Schema for objects to which somebody else adds these properties later: what passes with them passes without them
- * too. So it is never narrower than before, and what can not be judged without them is not demanded.
+ * too. So it is never narrower than before, and what cannot be judged without them is not demanded.
  */
 export function hideProperties(root: JsonObject, hidden: ReadonlySet<string>): JsonObject {
   const isHidden = (name: Json) => typeof name === 'string' && hidden.has(name)

@@ -15,7 +15,7 @@ describe('names and ids of bundles', () => {
     expect(planIdOf('dh-postgresql-apb', 'dev')).toBe('7f4a5e35e4af2beb70076e72fab0b7ff')
   })
 
-  it('makes a dash of everything that a Kubernetes name can not hold', () => {
+  it('makes a dash of everything that a Kubernetes name cannot hold', () => {
     expect(fullName('my.registry:5000', 'org/name.with-dash_and_more')).toBe(
       'my-registry-5000-org-name-with-dash_and_more',
     )

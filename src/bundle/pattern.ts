@@ -1,4 +1,4 @@
-/** What keeps a pattern from doing what its author means. Errors: it can not be used. Warnings: not everywhere. */
+/** What keeps a pattern from doing what its author means. Errors: it cannot be used. Warnings: not everywhere. */
 export function judgePattern(pattern: string): { readonly error?: string; readonly warning?: string } {
   if (pattern.length > longest) return { error: `has more than ${longest} characters; shorten it` }
   const meant = find(pattern, re2Only)

@@ -31,9 +31,9 @@ export function readCondition(
   if (values !== undefined && parameter.default !== undefined)
     reading.warn(
       first,
-      `the default of ${who} is shown, but not filled in: draft-04 can not do so under a condition; let the bundle have it too`,
+      `the default of ${who} is shown, but not filled in: draft-04 cannot do so under a condition; let the bundle have it too`,
     )
-  return { key, ...(values === undefined ? {} : { values }) }
+  return { key, values }
 }
 
 function readValues(item: Item, other: BundleParameter, who: string, reading: Reading): readonly Scalar[] | undefined {
@@ -45,7 +45,7 @@ function readValues(item: Item, other: BundleParameter, who: string, reading: Re
     if (value === undefined || value === null || typeof value === 'object')
       reading.error(
         entry,
-        `${who} depends on a value that ${key} can not have: it is not of type ${other.type}; correct it`,
+        `${who} depends on a value that ${key} cannot have: it is not of type ${other.type}; correct it`,
       )
     else if (other.enum !== undefined && !other.enum.includes(value))
       reading.warn(entry, `${who} depends on a value that is not in the enum of ${key}; remove it`)

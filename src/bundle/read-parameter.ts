@@ -36,7 +36,7 @@ export function readParameter(item: Item, reading: Reading): ReadParameter | und
   const dependencies = fields.get('dependencies')
   return {
     item,
-    ...(dependencies === undefined ? {} : { dependencies }),
+    dependencies,
     parameter: {
       name,
       type,
@@ -96,7 +96,7 @@ function readName(item: Item, fields: Fields, reading: Reading): string | undefi
   if (written === undefined) return reading.error(item, 'the parameter has no name; give it one with "name"')
   const name = reading.text(written, 'the name of a parameter')
   if (name === undefined) return undefined
-  if (isInherited(name)) return reading.error(written, `a parameter can not be called ${quoted(name)}; rename it`)
+  if (isInherited(name)) return reading.error(written, `a parameter cannot be called ${quoted(name)}; rename it`)
   if (name.startsWith('_apb_') || reserved.has(name))
     reading.warn(written, `the broker itself passes ${quoted(name)} to the bundle; give the parameter another name`)
   return name

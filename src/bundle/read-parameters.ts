@@ -60,7 +60,7 @@ function readSchema(item: Item, reading: Reading): BundleParameters {
     reading.error(item, `its "$schema" names none of the known drafts; use one of ${drafts.join(', ')}`)
   visitSchemas(schema, ({ $ref, properties }) => {
     for (const name of isJsonObject(properties) ? Object.keys(properties).filter(isInherited) : [])
-      reading.error(item, `a parameter can not be called ${quoted(name)}; rename it`)
+      reading.error(item, `a parameter cannot be called ${quoted(name)}; rename it`)
     if (isRemote($ref))
       reading.error(item, `it refers to ${quoted(String($ref))}; put that into the schema: a $ref begins with #`)
   })

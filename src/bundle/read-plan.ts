@@ -48,7 +48,7 @@ function readPlan(item: Item, reading: Reading): { plan: BundlePlan; targets: re
     description: readDescription(item, fields.get('description'), name, reading),
     // What the OSB API takes a plan for that does not say it.
     free: reading.flag(fields.get('free'), '"free"') ?? true,
-    ...(bindable === undefined ? {} : { bindable }),
+    bindable,
     metadata: reading.json(fields.get('metadata'), '"metadata"') ?? {},
     parameters: readParameters(fields.get('parameters'), '"parameters"', reading),
     bindParameters: readParameters(fields.get('bindParameters'), '"bind_parameters"', reading),

@@ -110,7 +110,7 @@ export function toProblem(
   line: number | undefined,
   problem: string,
 ): SpecProblem {
-  return { severity, where, path: showPath(path), ...(line === undefined ? {} : { line }), problem }
+  return { severity, where, path: showPath(path), line, problem }
 }
 
 export function asText({ value, text }: Item): string | undefined {

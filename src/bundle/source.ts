@@ -49,7 +49,7 @@ function copy(value: unknown, path: Path, spend: Spend): Json {
         .map(([key, item]) => [key, copy(item, [...path, key], spend)]),
     )
   }
-  throw new SourceError({ path, problem: 'it holds something that JSON can not hold; use only what JSON knows' })
+  throw new SourceError({ path, problem: 'it holds something that JSON cannot hold; use only what JSON knows' })
 }
 
 function isPlain(value: object): boolean {

@@ -74,7 +74,7 @@ function unfold(document: Document, places: Places, faults: SourceFault[], lineA
   const placeOf = (at: unknown, value: unknown): Place => {
     const node = isNode(value) ? follow(value) : undefined
     const text = isScalar(node) && node.type === 'PLAIN' ? node.source : undefined
-    return { line: isNode(at) ? lineOf(at) : 1, ...(text === undefined ? {} : { text }) }
+    return { line: isNode(at) ? lineOf(at) : 1, text }
   }
 
   const read = (written: unknown, depth: number): Json => {
@@ -92,7 +92,7 @@ function unfold(document: Document, places: Places, faults: SourceFault[], lineA
     const { value } = node
     if (value === null || typeof value === 'string' || typeof value === 'boolean') return value
     if (typeof value === 'number' && Number.isFinite(value)) return value
-    fault(node, 'JSON can not hold this value; write text, a finite number, true, false or null')
+    fault(node, 'JSON cannot hold this value; write text, a finite number, true, false or null')
     return null
   }
 

@@ -64,7 +64,7 @@ function connect(
     ...chooseCredentials(io, options),
     apiVersion: options.apiVersion,
     requestIdentity: randomUUID,
-    ...(timeout === undefined ? {} : { timeout }),
+    timeout,
   }
   try {
     return { client: createOsbClient(connection), admin: createAdminClient(connection) }

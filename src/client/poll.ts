@@ -74,9 +74,9 @@ async function pollOnce(client: OsbClient, target: PollTarget, clock: Clock, sig
   signal?.throwIfAborted()
   const { action, instanceId, bindingId } = target
   const query = {
-    ...(target.serviceId === undefined ? {} : { service_id: target.serviceId }),
-    ...(target.planId === undefined ? {} : { plan_id: target.planId }),
-    ...(target.operation === undefined ? {} : { operation: target.operation }),
+    service_id: target.serviceId,
+    plan_id: target.planId,
+    operation: target.operation,
   }
   const call = signal === undefined ? {} : { signal }
   try {
@@ -99,10 +99,10 @@ function toProgress(
   last: PollProgress,
 ): Omit<PollProgress, 'elapsed'> {
   if (verdict.kind === 'running') return verdict.description === undefined ? {} : { description: verdict.description }
-  return { ...(last.description === undefined ? {} : { description: last.description }), problem: verdict.problem }
+  return { description: last.description, problem: verdict.problem }
 }
 
 function toTimedOut({ description, problem, elapsed }: PollProgress): PollResult {
   const said = problem ?? description
-  return { state: 'timed out', ...(said === undefined ? {} : { description: said }), elapsed }
+  return { state: 'timed out', description: said, elapsed }
 }

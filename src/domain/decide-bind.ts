@@ -27,7 +27,7 @@ export function decideBind(snapshot: Snapshot, intent: BindIntent): Verdict<Bind
     throw new BrokerError('InstanceNotFound', 'There is no instance with this id.')
   if (instance.serviceId !== intent.serviceId)
     throw new BrokerError('MalformedRequest', 'service_id is not the service of this instance.')
-  if (!intent.bindable) throw new BrokerError('NotBindable', 'Instances of this plan can not be bound.')
+  if (!intent.bindable) throw new BrokerError('NotBindable', 'Instances of this plan cannot be bound.')
 
   if (binding !== undefined && binding.phase !== 'deleted') {
     if (binding.requestHash !== intent.requestHash)
@@ -62,12 +62,12 @@ export function decideBind(snapshot: Snapshot, intent: BindIntent): Verdict<Bind
     requestHash: intent.requestHash,
     context: intent.context,
     bindResource: intent.bindResource,
-    ...(intent.appGuid === undefined ? {} : { appGuid: intent.appGuid }),
+    appGuid: intent.appGuid,
     parameters,
     state: binding?.phase === 'failed' ? binding.state : {},
     result: {},
-    ...(intent.predecessorId === undefined ? {} : { predecessorId: intent.predecessorId }),
-    ...(binding?.uncleanUntil === undefined ? {} : { uncleanUntil: binding.uncleanUntil }),
+    predecessorId: intent.predecessorId,
+    uncleanUntil: binding?.uncleanUntil,
     lastOperationId: queued.id,
     createdAt: binding?.phase === 'failed' ? binding.createdAt : now,
     updatedAt: now,

@@ -20,7 +20,7 @@ export function decidePin({ instance, operation, now }: Snapshot, pin: Pin): Ver
     ...instance,
     revisionId,
     parameters,
-    ...(maintenanceVersion === undefined ? {} : { maintenanceVersion }),
+    maintenanceVersion,
     updatedAt: now,
   }
   return { answer: true, change: { instance: pinned } }

@@ -56,7 +56,7 @@ export function decideUpdate(snapshot: Snapshot, intent: UpdateIntent): Verdict<
   checkMaintenance(intent.requestedMaintenance, intent.catalogMaintenance)
   const changesPlan = intent.changesPlan && intent.targetPlanId !== instance.planId
   if (changesPlan && !intent.planUpdateable)
-    throw new BrokerError('PlanChangeNotSupported', 'The present plan of this instance can not be changed.', {
+    throw new BrokerError('PlanChangeNotSupported', 'The present plan of this instance cannot be changed.', {
       updateRepeatable: false,
     })
   const changesRevision = intent.targetRevisionId !== instance.revisionId
@@ -71,7 +71,7 @@ export function decideUpdate(snapshot: Snapshot, intent: UpdateIntent): Verdict<
     return { answer: { kind: 'unchanged', instance: renamed }, change: { instance: renamed } }
   }
   if (!intent.updateable)
-    throw new BrokerError('UpdateNotSupported', 'Instances of this service can not be updated.', {
+    throw new BrokerError('UpdateNotSupported', 'Instances of this service cannot be updated.', {
       updateRepeatable: false,
     })
 
@@ -80,9 +80,9 @@ export function decideUpdate(snapshot: Snapshot, intent: UpdateIntent): Verdict<
     planId: intent.targetPlanId,
     parameters,
     context: intent.context ?? instance.context,
-    ...(maintenanceVersion === undefined ? {} : { maintenanceVersion }),
-    ...(intent.targetRevisionId === undefined ? {} : { revisionId: intent.targetRevisionId }),
-    ...(intent.dashboardUrl === undefined ? {} : { dashboardUrl: intent.dashboardUrl }),
+    maintenanceVersion,
+    revisionId: intent.targetRevisionId,
+    dashboardUrl: intent.dashboardUrl,
   }
   const queued = newOperation(intent, 'update', now, { input })
   const operations = operation === undefined ? [queued] : supersede(operation, queued, now)

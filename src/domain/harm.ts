@@ -21,7 +21,7 @@ export interface Harm {
 /**
  * What publishing `after` in the place of `before` would take away from live instances, counted by plan id. A plan that
  * nobody uses can change as it likes. Instances stay pinned to their revision; the harm is what their users could do and
- * can not do any more: upgrade, change the plan, bind, update with the parameters they have.
+ * cannot do any more: upgrade, change the plan, bind, update with the parameters they have.
  */
 export function harmOf(before: Published, after: Published, instances: ReadonlyMap<string, number>): Harm[] {
   return before.offering.plans.flatMap(plan => {
@@ -73,7 +73,7 @@ function lossesOf(pair: Pair): Loss[] {
   if (isBindable(before.offering, plan) && !isBindable(after.offering, next))
     losses.push({ kind: 'not-bindable', problem: 'The plan is not bindable any more.' })
   if (isPlanUpdateable(before.offering, plan) && !isPlanUpdateable(after.offering, next))
-    losses.push({ kind: 'not-updateable', problem: 'The plan can not be changed for another any more.' })
+    losses.push({ kind: 'not-updateable', problem: 'The plan cannot be changed for another any more.' })
   const targets = after.updatesTo?.get(next.name) ?? []
   for (const target of after.updatesTo === undefined ? [] : (before.updatesTo?.get(plan.name) ?? []))
     if (!targets.includes(target))

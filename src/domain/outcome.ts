@@ -54,8 +54,8 @@ export function condition(
   return {
     type,
     status,
-    ...(seen.reason === undefined ? {} : { reason: seen.reason }),
-    ...(seen.message === undefined ? {} : { message: seen.message }),
+    reason: seen.reason,
+    message: seen.message,
     since: before?.status === status ? before.since : now,
     observedAt: now,
   }

@@ -88,8 +88,8 @@ function toReported(service: RegisteredService, revision: Revision | undefined):
     serviceId: service.serviceId,
     fullName: revision?.fullName ?? service.serviceId,
     registry: service.registry,
-    ...(revision === undefined ? {} : { tag: revision.tag }),
-    ...(revision?.bundleVersion === undefined ? {} : { bundleVersion: revision.bundleVersion }),
+    tag: revision?.tag,
+    bundleVersion: revision?.bundleVersion,
   }
 }
 
@@ -114,13 +114,13 @@ function problemsOf({ name: registry, reply }: Source): ReportedProblem[] {
   if (reply === undefined) return []
   if (reply.kind === 'failed') return [{ registry, problem: reply.problem }]
   const ofBundles = foundIn(reply).flatMap(({ name, parsed, problems = [] }) => {
-    const said = parsed === undefined && problems.length === 0 ? ['The spec can not be used.'] : problems
+    const said = parsed === undefined && problems.length === 0 ? ['The spec cannot be used.'] : problems
     return said.map(problem => ({ registry, name, problem }))
   })
   return [...reply.problems.map(problem => ({ registry, problem })), ...ofBundles.sort(byProblem)]
 }
 
-/** Never expected; told, because the actions of these instances can not run. */
+/** Never expected; told, because the actions of these instances cannot run. */
 function missingOf(revisions: ReadonlyMap<string, Revision>, uses: RevisionUses): ReportedProblem[] {
   return [...uses]
     .filter(([revisionId, count]) => count > 0 && !revisions.has(revisionId))

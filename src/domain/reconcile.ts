@@ -96,7 +96,7 @@ function toRevision({ bundle, source, revisionId }: Sighting, now: number): Revi
     digest: bundle.digest,
     source: bundle.source,
     runtime: bundle.runtime,
-    ...(bundleVersion === undefined ? {} : { bundleVersion }),
+    bundleVersion,
     offering,
     firstSeenAt: now,
   }

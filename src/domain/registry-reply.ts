@@ -6,7 +6,7 @@ export type ParsedBundle = Pick<Revision, 'serviceId' | 'fullName' | 'bundleVers
 
 /** A bundle that a registry listed, and what reading its spec gave. */
 export interface SeenBundle extends FoundBundle {
-  /** Absent where the spec can not be used: it does not parse, or its publication was refused. */
+  /** Absent where the spec cannot be used: it does not parse, or its publication was refused. */
   readonly parsed?: ParsedBundle
   readonly problems?: readonly string[]
 }
@@ -46,8 +46,8 @@ export function nextRegistryState(
   return {
     name,
     checkedAt: now,
-    ...(previous?.lastAnswerAt === undefined ? {} : { lastAnswerAt: previous.lastAnswerAt }),
-    ...(previous?.partial === undefined ? {} : { partial: previous.partial }),
+    lastAnswerAt: previous?.lastAnswerAt,
+    partial: previous?.partial,
     failures: (previous?.failures ?? 0) + (counted ? 0 : 1),
     silentSince: previous?.silentSince ?? silenceStart(previous?.lastAnswerAt, now, settings),
     lastProblem: reply.problem,

@@ -38,7 +38,7 @@ export function sourcesOf(
       const state = nextRegistryState(name, states.get(name), answer, now, settings)
       const lapse = lapseOf(state, now, settings)
       const unusable = new Set(foundIn(answer).flatMap(bundle => (bundle.parsed === undefined ? [bundle.name] : [])))
-      return [name, { name, order, reply: answer, state, ...(lapse === undefined ? {} : { lapse }), unusable }]
+      return [name, { name, order, reply: answer, state, lapse, unusable }]
     }),
   )
 }

@@ -12,7 +12,7 @@ export interface FoundBundle {
   /** The text of its spec. */
   readonly source: string
   readonly runtime: 1 | 2
-  /** Why its spec can not even be read. It is there all the same, and what was known of it stays. */
+  /** Why its spec cannot even be read. It is there all the same, and what was known of it stays. */
   readonly unreadable?: string
 }
 
@@ -25,7 +25,7 @@ export interface Revision {
   readonly serviceId: string
   readonly fullName: string
   readonly registry: string
-  /** What its registry calls it; how a spec that can not be read any more is matched with its last good revision. */
+  /** What its registry calls it; how a spec that cannot be read any more is matched with its last good revision. */
   readonly foundAs: string
   readonly image: string
   readonly tag: string

@@ -55,6 +55,6 @@ function settleBind(binding: Binding, operation: Operation, outcome: Outcome, no
     phase: 'ready',
     state: result.state ?? binding.state,
     result: result.binding ?? {},
-    ...(result.expiresAt === undefined ? {} : { expiresAt: result.expiresAt }),
+    expiresAt: result.expiresAt,
   }
 }

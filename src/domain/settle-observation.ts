@@ -29,7 +29,7 @@ export function settleObservation(
     ...instance,
     conditions,
     ...(outcome.kind === 'succeeded' && outcome.result.state !== undefined ? { state: outcome.result.state } : {}),
-    ...(policy.observeAt === undefined ? {} : { observeAt: policy.observeAt }),
+    observeAt: policy.observeAt,
     updatedAt: now,
   }
   return { instance: healthy, forget: [finishing.id], history: changes(finishing, before, seen, now) }
@@ -39,7 +39,7 @@ function changes(operation: Operation, before: Condition | undefined, seen: Obse
   if (before?.status === seen.ready || (before === undefined && seen.ready)) return []
   return [
     historyOf(operation, seen.ready ? 'healed' : 'degraded', now, {
-      ...(seen.message === undefined ? {} : { message: seen.message }),
+      message: seen.message,
     }),
   ]
 }

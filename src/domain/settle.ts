@@ -36,7 +36,7 @@ function end(operation: Operation, outcome: Outcome, now: number): Operation {
   const state = nextState(operation.state, outcome.kind === 'succeeded' ? 'succeed' : 'fail')
   if (outcome.kind === 'succeeded') {
     const { description } = outcome
-    return { ...rest, state, finishedAt: now, ...(description === undefined ? {} : { description }) }
+    return { ...rest, state, finishedAt: now, description }
   }
   return { ...rest, state, finishedAt: now, description: outcome.error.message, error: outcome.error }
 }

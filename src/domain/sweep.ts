@@ -16,7 +16,7 @@ export function sweepAfter(
   return {
     id: policy.sweepOperationId,
     instanceId: deletion.instanceId,
-    ...(deletion.bindingId === undefined ? {} : { bindingId: deletion.bindingId }),
+    bindingId: deletion.bindingId,
     serviceId: deletion.serviceId,
     action: 'sweep',
     state: 'queued',

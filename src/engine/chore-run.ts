@@ -64,7 +64,7 @@ async function finish({ store, observer, lease }: ChoreRunOptions, result: Chore
       observer.warn('a chore outlived its lease: another replica has taken it over', { chore: lease.name })
   } catch (error) {
     // It stays unfinished, and is run once more when its lease is over.
-    observer.error('can not write that a chore has ended', { chore: lease.name, error: messageOf(error) })
+    observer.error('cannot write that a chore has ended', { chore: lease.name, error: messageOf(error) })
   }
 }
 

@@ -142,9 +142,9 @@ function toStatus({ name, schedule }: ChoreTask, latest: Chore | undefined, now:
   const nextAt = schedule?.next(now)
   return {
     name,
-    ...(schedule === undefined ? {} : { schedule }),
-    ...(nextAt === undefined ? {} : { nextAt }),
-    ...(latest === undefined ? {} : { latest }),
+    schedule,
+    nextAt,
+    latest,
     running: latest !== undefined && isHeld(latest, now),
   }
 }

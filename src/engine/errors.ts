@@ -13,7 +13,7 @@ export interface TerminalErrorOptions {
   readonly cause?: unknown
 }
 
-/** Stop at once: retrying can not help. The message is shown to the platform's user, so it holds no secret. */
+/** Stop at once: retrying cannot help. The message is shown to the platform's user, so it holds no secret. */
 export class TerminalError extends Error {
   override readonly name = 'TerminalError'
   readonly options: TerminalErrorOptions
@@ -32,7 +32,7 @@ export class RunEnded extends Error {
 /** 4xx answers that pass by themselves; every other 4xx will be the same next time. */
 const passing = new Set([408, 409, 425, 429])
 
-/** Whether an error of a call means that retrying can not help: TerminalError, or an HTTP client's lasting 4xx. */
+/** Whether an error of a call means that retrying cannot help: TerminalError, or an HTTP client's lasting 4xx. */
 export function isPermanent(error: unknown): boolean {
   if (error instanceof TerminalError) return true
   const status = statusOf(error)
@@ -53,8 +53,8 @@ export function toOperationError(error: unknown, where: string, nothingDone: boo
   return {
     message: error.message || `${where} failed for good.`,
     ...(status === undefined || !nothingDone ? {} : { status }),
-    ...(instanceUsable === undefined ? {} : { instanceUsable }),
-    ...(updateRepeatable === undefined ? {} : { updateRepeatable }),
+    instanceUsable,
+    updateRepeatable,
   }
 }
 

@@ -97,7 +97,7 @@ async function comeAgain({ claim }: Run, work: Work, held: HeldLease, { store, r
 
 type Ended = { readonly value: ActionResult | Wait } | { readonly error: unknown }
 
-/** The action's end, or the abortion of its signal: an action that does not listen can not hold the operation. */
+/** The action's end, or the abortion of its signal: an action that does not listen cannot hold the operation. */
 function settleFirst(signal: AbortSignal, action: () => Promise<ActionResult | Wait>): Promise<Ended> {
   return new Promise(resolve => {
     const onAbort = () => resolve({ error: signal.reason })
@@ -153,7 +153,7 @@ async function parkForRetry(run: Run, held: HeldLease, context: RunContext): Pro
   await context.store.park(held.lease, {
     until: beforeDeadline(claim, retry.until),
     description: retry.description,
-    ...(first === undefined ? {} : { step: first }),
+    step: first,
   })
 }
 
@@ -172,7 +172,7 @@ async function fail(
   error: OperationError,
   cause: unknown,
 ): Promise<void> {
-  // What is told about the failure can not keep the operation from ending.
+  // What is told about the failure cannot keep the operation from ending.
   const told = new AbortController()
   const telling = work.onFailure(run, cause ?? new Error(error.message)).finally(() => told.abort())
   await Promise.race([telling, sleep(context.clock, work.callTimeoutMs, told.signal)])

@@ -143,7 +143,7 @@ export class Run {
     const before = this.#steps.get(name)
     if (before?.state === 'done') return before.output as T
     const { output, step } = await this.#attempt(name, fn, options)
-    const done: Step = { ...step, state: 'done', ...(output === undefined ? {} : { output }) }
+    const done: Step = { ...step, state: 'done', output }
     this.#stillHeld(await this.#answered(this.#store.checkpoint(this.#lease, { step: done })))
     this.#steps.set(name, done)
     return output
@@ -262,6 +262,6 @@ function toJson<T>(value: T, what: string): T {
     const text = JSON.stringify(value)
     return text === undefined ? (undefined as T) : (JSON.parse(text) as T)
   } catch (cause) {
-    throw new TerminalError(`${what} can not be kept: it is not JSON.`, { cause })
+    throw new TerminalError(`${what} cannot be kept: it is not JSON.`, { cause })
   }
 }

@@ -38,8 +38,8 @@ describe('a schedule', () => {
     ['* * *', 'it has 3 fields;'],
     ['0 0 0 1 1 * 2030', 'it has 7 fields;'],
     ['2030-01-01T00:00:00', 'it has 1 field;'],
-    ['0 61 * * * *', 'it can not be read (Invalid value for minute: 61);'],
-    ['@sometimes', 'it can not be read ('],
+    ['0 61 * * * *', 'it cannot be read (Invalid value for minute: 61);'],
+    ['@sometimes', 'it cannot be read ('],
     ['0 0 30 2 *', 'there is no such time;'],
   ])('refuses %j', (pattern, problem) => {
     expect(() => createSchedule(pattern, 'UTC')).toThrow(problem)

@@ -35,6 +35,6 @@ function parse(pattern: string, timezone: string): Cron {
     return new Cron(pattern, { ...zone, mode: '5-or-6-parts', paused: true })
   } catch (error) {
     const reason = error instanceof Error ? error.message.replace(/^CronPattern: /, '') : String(error)
-    throw new RangeError(`it can not be read (${reason}); write ${allowedPatterns}`)
+    throw new RangeError(`it cannot be read (${reason}); write ${allowedPatterns}`)
   }
 }

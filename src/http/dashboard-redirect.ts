@@ -20,7 +20,7 @@ export async function dashboardRedirect(broker: Broker, method: string, path: st
   }
 }
 
-/** An author may build the URL from an id or a name as it is: what a header can not carry is percent-encoded. */
+/** An author may build the URL from an id or a name as it is: what a header cannot carry is percent-encoded. */
 function toHeaderText(url: string): string {
   return url.replace(/[^!-~]+/g, text => encodeURIComponent(Buffer.from(text).toString()))
 }

@@ -3,7 +3,7 @@ import { methodNotAllowed } from './method-not-allowed.ts'
 import { json } from './respond.ts'
 
 export interface Health {
-  /** Why requests can not be served now, in a word for the operator; undefined when they can. */
+  /** Why requests cannot be served now, in a word for the operator; undefined when they can. */
   readiness(): Promise<string | undefined>
 }
 

@@ -43,7 +43,7 @@ export interface RunningServer {
   close(graceMs: number): Promise<void>
 }
 
-/** Resolves when the server takes connections; throws ListenError where it can't. */
+/** Resolves when the server takes connections; throws ListenError where it cannot. */
 export async function listen(options: ListenOptions): Promise<RunningServer> {
   const { app, host, port, observer = silent, clock = systemClock } = options
   const listener = createNodeListener(app, { observer, clock })

@@ -39,8 +39,8 @@ export function respondToError(
 function toBrokerError(error: unknown, observer: Observer, request: string | undefined): BrokerError {
   if (error instanceof BrokerError) return error
   if (error instanceof StoreUnavailableError) {
-    observer.error('the store can not be used', { request, error: error.message })
-    return new BrokerError('StoreUnavailable', 'The broker can not reach its store now. Repeat the request.', {
+    observer.error('the store cannot be used', { request, error: error.message })
+    return new BrokerError('StoreUnavailable', 'The broker cannot reach its store now. Repeat the request.', {
       retryAfter: 5,
     })
   }

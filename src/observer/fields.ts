@@ -33,7 +33,7 @@ function toLoggedError(error: Error): LoggedError {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined
   return {
     name: error.name,
-    ...(code === undefined ? {} : { code }),
+    code,
     message: error.message,
     ...(error.cause instanceof Error ? { cause: error.cause.message } : {}),
     ...(isPlanned(error) || error.stack === undefined ? {} : { stack: withoutHead(error.stack) }),

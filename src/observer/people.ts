@@ -16,7 +16,7 @@ function formatValue(value: LoggedValue): string {
   return quote(`${value.code ?? value.name}: ${value.message}${cause}`)
 }
 
-/** Quoted where a reader could take it for more than one value; what a client sent can't begin a line of its own. */
+/** Quoted where a reader could take it for more than one value; what a client sent cannot begin a line of its own. */
 function quote(text: string): string {
   return /^[^\s"=\p{Cc}]+$/u.test(text) ? text : escapeControls(JSON.stringify(text))
 }

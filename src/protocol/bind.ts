@@ -25,12 +25,12 @@ export function parseBind(body: JsonObject): BindRequest {
   const deprecated = optionalString(body, 'app_guid')
   const appGuid = (bindResource === undefined ? undefined : optionalString(bindResource, 'app_guid')) ?? deprecated
   return {
-    ...(serviceId === undefined ? {} : { serviceId }),
-    ...(planId === undefined ? {} : { planId }),
-    ...(context === undefined ? {} : { context }),
-    ...(bindResource === undefined ? {} : { bindResource }),
-    ...(appGuid === undefined ? {} : { appGuid }),
-    ...(parameters === undefined ? {} : { parameters }),
-    ...(predecessorId === undefined ? {} : { predecessorId }),
+    serviceId,
+    planId,
+    context,
+    bindResource,
+    appGuid,
+    parameters,
+    predecessorId,
   }
 }

@@ -90,7 +90,7 @@ export function toErrorBody(error: BrokerError): JsonObject {
   return {
     error: error.code,
     description: error.message,
-    ...(error.instanceUsable === undefined ? {} : { instance_usable: error.instanceUsable }),
-    ...(error.updateRepeatable === undefined ? {} : { update_repeatable: error.updateRepeatable }),
+    instance_usable: error.instanceUsable,
+    update_repeatable: error.updateRepeatable,
   }
 }

@@ -23,7 +23,7 @@ export function parseProvision(body: JsonObject, lenient: boolean): ProvisionReq
     planId,
     context,
     parameters: optionalObject(body, 'parameters') ?? {},
-    ...(version === undefined ? {} : { maintenanceVersion: version }),
+    maintenanceVersion: version,
   }
 }
 
@@ -38,7 +38,7 @@ function place(body: JsonObject, context: JsonObject, lenient: boolean): JsonObj
     if (space === undefined) throw malformed('space_guid is required')
   }
   return {
-    ...(organization === undefined ? {} : { organization_guid: organization }),
-    ...(space === undefined ? {} : { space_guid: space }),
+    organization_guid: organization,
+    space_guid: space,
   }
 }

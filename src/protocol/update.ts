@@ -22,9 +22,9 @@ export function parseUpdate(body: JsonObject): UpdateRequest {
     throw malformed('previous_values must be an object')
   return {
     serviceId,
-    ...(planId === undefined ? {} : { planId }),
-    ...(context === undefined ? {} : { context }),
-    ...(parameters === undefined ? {} : { parameters }),
-    ...(version === undefined ? {} : { maintenanceVersion: version }),
+    planId,
+    context,
+    parameters,
+    maintenanceVersion: version,
   }
 }

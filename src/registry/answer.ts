@@ -7,7 +7,7 @@ export type Seen = { readonly found: FoundSpec } | { readonly note: string } | u
 /** At once, and no more: a registry is shared by many. */
 const atOnce = 8
 
-/** Reads each of the names, a few at once. One that can not be read makes the answer partial. */
+/** Reads each of the names, a few at once. One that cannot be read makes the answer partial. */
 export async function readEach(
   names: readonly string[],
   read: (name: string) => Promise<Seen>,

@@ -27,7 +27,7 @@ export async function readCredentials(
 
 async function fromFile(path: string): Promise<Credentials> {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw new RegistryError(`the file of credentials ${path} can not be read (${error.code}); correct auth_name`)
+    throw new RegistryError(`the file of credentials ${path} cannot be read (${error.code}); correct auth_name`)
   })
   const source = readSource(text)
   // What is wrong with the text is not told: the text is a secret.

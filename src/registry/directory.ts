@@ -26,7 +26,7 @@ export function createDirectoryRegistry(settings: RegistrySettings & { readonly 
   }
 
   const unreadable = (error: NodeJS.ErrnoException): never => {
-    throw new RegistryError(`the folder ${root} can not be read (${error.code}); create it, or correct the path`)
+    throw new RegistryError(`the folder ${root} cannot be read (${error.code}); create it, or correct the path`)
   }
 
   const readBundle = async (real: string, name: string, signal: AbortSignal): Promise<Seen> => {
@@ -41,7 +41,7 @@ export function createDirectoryRegistry(settings: RegistrySettings & { readonly 
         throw new RegistryError(`its ${specFiles.join(' or ')} is no plain file; put the file there`)
       return { found: { name, image: folder, tag: '', digest, source: spec.toString('utf8'), runtime: 2 } }
     } catch (error) {
-      throw error instanceof RegistryError ? error : new RegistryError(`it can not be read (${messageOf(error)})`)
+      throw error instanceof RegistryError ? error : new RegistryError(`it cannot be read (${messageOf(error)})`)
     }
   }
 

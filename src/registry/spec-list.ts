@@ -69,7 +69,7 @@ function listYaml(text: string): readonly ListedSpec[] | undefined {
   if (size > maxBytes)
     throw new RegistryError(`it is no JSON, and too long for YAML: ${size} bytes of ${maxBytes}; write it as JSON`)
   const source = readSource(text)
-  if (!source.ok) throw new RegistryError(source.faults[0]?.problem ?? 'it can not be read')
+  if (!source.ok) throw new RegistryError(source.faults[0]?.problem ?? 'it cannot be read')
   const { root, child } = source
   const list = isJsonObject(root.value) ? child(root, 'apps') : root
   if (list === undefined || !Array.isArray(list.value)) return undefined

@@ -66,7 +66,7 @@ export async function createFolders(
   return put(root, made.folder, name)
 }
 
-/** Sees to it that the name has a folder, from which it can be removed: it can not appear any more. */
+/** Sees to it that the name has a folder, from which it can be removed: it cannot appear any more. */
 export async function reserveFolder(root: string, name: string): Promise<void> {
   if ((await ageOf(join(root, name), 0)) !== undefined) return
   await makeRoot(root)
@@ -130,14 +130,14 @@ export async function syncFolder(folder: string): Promise<void> {
 
 const unfinished = '.new-'
 const leaving = '.gone-'
-/** How long a name that was removed can not be used; and making a folder takes moments: whoever began an older one is gone. */
+/** How long a name that was removed cannot be used; and making a folder takes moments: whoever began an older one is gone. */
 const anHour = 3_600_000
 
 function newName(): string {
   return `${unfinished}${randomBytes(6).toString('hex')}`
 }
 
-/** Others may pass through to what is theirs, and can not look around. */
+/** Others may pass through to what is theirs, and cannot look around. */
 async function makeRoot(root: string): Promise<void> {
   await mkdir(root, { recursive: true, mode: 0o711 })
 }

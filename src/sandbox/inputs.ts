@@ -79,14 +79,14 @@ export function isStateKey(key: string): boolean {
 function checkKey(key: string): void {
   if (!isStateKey(key))
     throw new SandboxRefusedError(
-      `the state's key ${JSON.stringify(key.slice(0, 100))} can not name a file: use letters, digits, dots, dashes and underscores`,
+      `the state's key ${JSON.stringify(key.slice(0, 100))} cannot name a file: use letters, digits, dots, dashes and underscores`,
     )
 }
 
 function checkHelper(path: string): void {
   if (!path.split('/').every(isStateKey))
     throw new SandboxRefusedError(
-      `the helper ${JSON.stringify(path.slice(0, 100))} can not be a file below $BUNDLE_HELPERS: use a relative path of letters, digits, dots, dashes and underscores`,
+      `the helper ${JSON.stringify(path.slice(0, 100))} cannot be a file below $BUNDLE_HELPERS: use a relative path of letters, digits, dots, dashes and underscores`,
     )
 }
 

@@ -67,7 +67,7 @@ function toState(name: string, changes: JsonObject, problems: string[]): Readonl
   const state: [string, string | null][] = []
   for (const [key, value] of Object.entries(changes)) {
     if (!isStateKey(key))
-      problems.push(`${name} has a key that can not name a file; use letters, digits, dots, dashes and underscores`)
+      problems.push(`${name} has a key that cannot name a file; use letters, digits, dots, dashes and underscores`)
     else if (value !== undefined)
       state.push([key, value === null || typeof value === 'string' ? value : JSON.stringify(value)])
   }

@@ -36,7 +36,7 @@ export async function readOwn(file: string): Promise<string | undefined> {
 
 export function wasRemoved(name: string): SandboxRefusedError {
   return new SandboxRefusedError(
-    `the sandbox ${name} was removed, and its name can not be started again; start another operation`,
+    `the sandbox ${name} was removed, and its name cannot be started again; start another operation`,
   )
 }
 

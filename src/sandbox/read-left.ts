@@ -14,7 +14,7 @@ export interface Unusable {
  */
 export async function readLeft(folder: string, name: string, maxBytes: number): Promise<Left> {
   const opened = await openLeft(folder, name)
-  if (!('file' in opened)) return opened
+  if (opened.kind !== 'open') return opened
   const { file } = opened
   try {
     const { size } = await file.stat()
@@ -40,7 +40,7 @@ export interface End {
 /** The end of a file that may be long, or being written. */
 export async function readEnd(folder: string, name: string, maxBytes: number): Promise<End | undefined> {
   const opened = await openLeft(folder, name)
-  if (!('file' in opened)) return undefined
+  if (opened.kind !== 'open') return undefined
   const { file } = opened
   try {
     const { size } = await file.stat()
@@ -57,7 +57,7 @@ async function openLeft(folder: string, name: string) {
     if (!(await lstat(folder)).isDirectory()) return unusable(`${name} is behind a link; write into $BUNDLE_OUTPUT`)
     const file = await open(join(folder, name), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
     const stat = await file.stat()
-    if (stat.isFile() && stat.nlink === 1) return { file }
+    if (stat.isFile() && stat.nlink === 1) return { kind: 'open', file } as const
     await file.close()
     return unusable(`${name} is no plain file of its own; write one`)
   } catch (error) {
@@ -65,9 +65,9 @@ async function openLeft(folder: string, name: string) {
     if (code === 'ENOENT') return { kind: 'none' } as const
     if (code === 'ELOOP' || code === 'EMLINK')
       return unusable(`${name} is a symbolic link, and links are not followed; write a file`)
-    // A socket can not be opened, and a file may have been left without the right to read it.
+    // A socket cannot be opened, and a file may have been left without the right to read it.
     if (code === 'ENXIO' || code === 'EACCES')
-      return unusable(`${name} can not be opened; write a file that can be read`)
+      return unusable(`${name} cannot be opened; write a file that can be read`)
     throw error
   }
 }

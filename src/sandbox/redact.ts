@@ -12,7 +12,7 @@ export function createRedactor(secrets: readonly string[]): (text: string) => st
 function spellingsOf(secret: string): string[] {
   const lines = secret.split(/\r?\n/).filter(line => line.length >= shortest)
   const bytes = Buffer.from(secret)
-  // Read back from its bytes, in which half characters are replaced: those can not be encoded.
+  // Read back from its bytes, in which half characters are replaced: those cannot be encoded.
   const inUrl = encodeURIComponent(bytes.toString())
   return [secret, ...lines, JSON.stringify(secret).slice(1, -1), bytes.toString('base64'), inUrl]
 }

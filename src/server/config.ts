@@ -65,7 +65,7 @@ export async function loadConfig(options: LoadConfigOptions): Promise<Config> {
     },
     registries,
     warnings,
-    ...(file === undefined ? {} : { file }),
+    file,
   })
 }
 
@@ -102,7 +102,7 @@ async function readFileSettings(file: string | undefined, env: Environment): Pro
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
     throw new ConfigError([
-      { where: name, problem: `${file} can't be read (${code}); correct it, or name another with --config` },
+      { where: name, problem: `${file} cannot be read (${code}); correct it, or name another with --config` },
     ])
   }
   // The parser is a large part of a start, and most brokers are configured by their environment.

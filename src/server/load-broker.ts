@@ -21,7 +21,7 @@ export async function findBrokerModule(folder: string): Promise<string | undefin
 export async function loadBrokerModule(path: string): Promise<BrokerDefinition> {
   if (extname(path) === '.ts' && !canRunTypeScript())
     throw new StartError(
-      `This Node.js (${process.version}) can not run ${path}.`,
+      `This Node.js (${process.version}) cannot run ${path}.`,
       'It is TypeScript, which Node.js runs from version 22.18 on.',
       'Use a newer Node.js, start it with "node --import tsx", or name the compiled .js file.',
     )

@@ -41,7 +41,7 @@ export async function openStore(
       url,
       ...rest,
       ...(schema === undefined ? {} : { prefix: `${schema}_` }),
-      ...(statementTimeoutMs === undefined ? {} : { timeoutMs: statementTimeoutMs }),
+      timeoutMs: statementTimeoutMs,
       ...told,
     })
   }

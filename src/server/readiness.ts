@@ -5,7 +5,7 @@ import type { Store } from '../store.ts'
 const patienceMs = 2_000
 
 /**
- * Why the store can't be used now, or undefined. Answers in time even where the store does not, and asks it once at a time:
+ * Why the store cannot be used now, or undefined. Answers in time even where the store does not, and asks it once at a time:
  * probes of a store that hangs must not use up its connections.
  */
 export function createReadiness(store: Store, clock: Clock): () => Promise<string | undefined> {

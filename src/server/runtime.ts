@@ -74,7 +74,7 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
   const storeNow = () => worker.storeNow()
   const broker: Broker = {
     services,
-    ...(registries === undefined ? {} : { registered: registries.registered }),
+    registered: registries?.registered,
     store,
     clock,
     storeNow,
@@ -86,7 +86,7 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
   const { createSchedule } = await import('../engine/schedule.ts')
   const observes = definition.services.some(service => service.observe !== undefined)
   const sync = registries?.createSync(broker)
-  const tasks = createChoreTasks(broker, { createSchedule, observes, random, ...(sync === undefined ? {} : { sync }) })
+  const tasks = createChoreTasks(broker, { createSchedule, observes, random, sync })
   const owner = `${hostname()}/${process.pid}/${randomUUID()}`
   const outage = createOutage(store.name, observer, clock)
   const worker = new Worker({
@@ -107,13 +107,13 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
     broker,
     authenticator: options.authenticator,
     chores,
-    ...(options.registries === undefined ? {} : { registries: options.registries.registries }),
+    registries: options.registries?.registries,
     routes: definition.routes ?? [],
     ...(presentCatalog === undefined
       ? {}
       : { presentCatalog: async (offerings, platform) => presentCatalog(offerings, platform) }),
     bodyLimit: options.bodyLimit ?? 1024 * 1024,
-    ...(options.publicUrl === undefined ? {} : { publicUrl: options.publicUrl }),
+    publicUrl: options.publicUrl,
     health: { readiness: () => (ending ? Promise.resolve('stopping') : readiness()) },
   })
   worker.start()

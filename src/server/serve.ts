@@ -72,9 +72,9 @@ export async function runServe(options: ServeOptions): Promise<void> {
       concurrency: config.engine.concurrency,
       pollIntervalMs: config.engine.pollInterval,
       bodyLimit: config.server.bodyLimit,
-      ...(config.server.publicUrl === undefined ? {} : { publicUrl: config.server.publicUrl }),
+      publicUrl: config.server.publicUrl,
       observer,
-      ...(registries === undefined ? {} : { registries }),
+      registries,
     })
     server = await startListening(runtime, config, observer)
     if (demo || config.log.format === 'people')
@@ -109,7 +109,7 @@ function startListening(runtime: Runtime, { server }: Config, observer: ReturnTy
     app: runtime.app,
     host: server.host,
     port: server.port,
-    ...(server.tls === undefined ? {} : { tls: server.tls }),
+    tls: server.tls,
     limits: {
       headerLimit: server.headerLimit,
       headersTimeout: server.requestTimeout,

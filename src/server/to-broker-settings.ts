@@ -32,7 +32,7 @@ export function toBrokerSettings(config: Config): BrokerSettings {
 }
 
 export function toReconcileSettings({ reconcile: { retireAfter, failureLimit } }: Config): ReconcileSettings {
-  return { retireAfterMs: retireAfter, ...(failureLimit === undefined ? {} : { failureLimit }) }
+  return { retireAfterMs: retireAfter, failureLimit }
 }
 
 export function toLedgerOptions({ ledger }: Config): LedgerOptions {

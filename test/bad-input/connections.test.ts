@@ -119,7 +119,7 @@ describe('pipelined requests', () => {
       expect([...target.backend.things].sort()).toEqual(['instance:a', 'instance:c'])
     }))
 
-  it('a body can not smuggle a request in', () =>
+  it('a body cannot smuggle a request in', () =>
     attacking(async target => {
       const smuggled = toWire(put('smuggled')).toString()
       const wire = Buffer.concat([toWire({ ...put('a'), body: smuggled }), toWire(last)])

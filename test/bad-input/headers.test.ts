@@ -24,7 +24,7 @@ describe('an originating identity', () => {
     ` ${encode('{}')}`,
     '\u00e4\u00f6 \u00ff',
     'x'.repeat(8000),
-  ])('%#. that can not be read never refuses a request', value =>
+  ])('%#. that cannot be read never refuses a request', value =>
     attacking(async target => {
       const headers = [['X-Broker-API-Originating-Identity', value]] as const
       const send = (method: string, path: string) => target.send({ method, path, body, headers })

@@ -158,9 +158,9 @@ describe('hostile text', () => {
   it.each(['constructor', 'toString', '__proto__'])(
     'with a parameter called %s, which every object has, is refused',
     name => {
-      expect(errorsOf(specWith({}, { parameters: [p(name)] }))[0]).toMatch(/a parameter can not be called/)
+      expect(errorsOf(specWith({}, { parameters: [p(name)] }))[0]).toMatch(/a parameter cannot be called/)
       const schema = (properties: object) => specWith({}, { parameters: { type: 'object', properties } })
-      if (name !== '__proto__') expect(errorsOf(schema({ [name]: {} }))[0]).toMatch(/a parameter can not be called/)
+      if (name !== '__proto__') expect(errorsOf(schema({ [name]: {} }))[0]).toMatch(/a parameter cannot be called/)
     },
   )
 
@@ -206,7 +206,7 @@ describe('hostile text', () => {
   it('with a key, a tag or a number that JSON does not know is refused', () => {
     expect(errorsOf('? [a, b]\n: 1')[0]).toMatch(/is no text/)
     expect(errorsOf('name: !secret x')[0]).toMatch(/not valid YAML/)
-    expect(errorsOf('metadata: {x: .inf}')[0]).toMatch(/JSON can not hold this value/)
+    expect(errorsOf('metadata: {x: .inf}')[0]).toMatch(/JSON cannot hold this value/)
     expect(errorsOf('<<: 5')[0]).toMatch(/merges objects only/)
   })
 

@@ -109,7 +109,7 @@ describe('purser bundle lint', () => {
       'good/apb.yml: can be used',
       '',
     ])
-    expect(err).toContain('error: bad can not be used\n  why: 6 errors, told above\n')
+    expect(err).toContain('error: bad cannot be used\n  why: 6 errors, told above\n')
     expect(code).toBe(1)
   })
 
@@ -242,7 +242,7 @@ error: provision failed
     [['--plan', 'huge'], 'the bundle has no plan "huge"', 'its plans are small, large'],
     [['--param', 'admin_password=x', '--param', 'size=0'], 'the parameters are not valid', 'parameters.size: must be'],
     [[], 'the parameters are not valid', 'admin_password'],
-    [['--secrets', 'none.yaml'], '--secrets names a file that cannot be used', 'can not be read (ENOENT)'],
+    [['--secrets', 'none.yaml'], '--secrets names a file that cannot be used', 'cannot be read (ENOENT)'],
     [['--timeout', 'soon'], '--timeout is not a duration', ''],
   ])('refuses %j before anything runs', async (args, what, why) => {
     const cwd = await makeBundle('touch ran')
@@ -265,11 +265,11 @@ error: provision failed
     })
   })
 
-  it('refuses a spec that can not be used, and a file that it did not write', async () => {
+  it('refuses a spec that cannot be used, and a file that it did not write', async () => {
     const cwd = await makeBundle('exit 0', 'version: 1.0\nname: x\n')
     expect(await runCli(['bundle', 'run', 'provision'], { cwd })).toMatchObject({
       code: 1,
-      err: expect.stringContaining('bundle.yml can not be used'),
+      err: expect.stringContaining('bundle.yml cannot be used'),
     })
     await writeFile(join(cwd, 'bundle.yml'), spec)
     await writeFile(join(cwd, '.bundle-run.json'), '{"instances": 1}')

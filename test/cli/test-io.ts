@@ -40,8 +40,8 @@ export function createTestIo(options: TestIoOptions = {}): TestIo {
         err += text
         options.onErr?.(text)
       },
-      ...(options.tty === undefined ? {} : { isTTY: options.tty }),
-      ...(options.columns === undefined ? {} : { columns: options.columns }),
+      isTTY: options.tty,
+      columns: options.columns,
     },
     env: options.env ?? {},
     cwd: options.cwd ?? '/nowhere',

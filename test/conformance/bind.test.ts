@@ -70,9 +70,10 @@ conformance('Binding', () => {
     const ids = { service_id: 'app-only', plan_id: 'app-only-plan' }
     await provisioned(t, 'i', ids)
     for (const bind_resource of [undefined, {}, { route: 'app.example' }])
-      expect(
-        await t.client.bind('i', 'b', { ...ids, ...(bind_resource === undefined ? {} : { bind_resource }) }),
-      ).toMatchObject({ status: 422, body: { error: 'RequiresApp' } })
+      expect(await t.client.bind('i', 'b', { ...ids, bind_resource })).toMatchObject({
+        status: 422,
+        body: { error: 'RequiresApp' },
+      })
     expect(t.backend.done).toEqual(['provision i'])
     expect((await t.client.bind('i', 'b', { ...ids, bind_resource: { app_guid: 'app' } })).status).toBe(201)
     expect((await t.client.bind('i', 'c', { ...ids, app_guid: 'app' })).status).toBe(201)
@@ -205,7 +206,7 @@ conformance('Binding', () => {
 
   requirement(
     'BIND-21',
-    'bindings that can not be fetched are made synchronously, even where the platform would wait',
+    'bindings that cannot be fetched are made synchronously, even where the platform would wait',
     async t => {
       await provisioned(t, 'i', bare)
       const { status, body } = await t.client.bind('i', 'b', bare, incomplete)

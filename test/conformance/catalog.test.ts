@@ -191,7 +191,7 @@ conformance('Catalog', () => {
       bareService({
         id,
         name: id,
-        ...(allowContextUpdates === undefined ? {} : { allowContextUpdates }),
+        allowContextUpdates,
         plans: [{ id: `${id}-plan`, name: 'plan', description: 'x' }],
         update: async (ctx: { instance: { context: object } }) => void seen.push([id, ctx.instance.context]),
       })

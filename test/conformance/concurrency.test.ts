@@ -65,7 +65,7 @@ const end = (t: Platform, action: Action, operation?: string) =>
   t.ended('i', isOfBinding(action) ? 'b' : undefined, operation)
 const target = (action: Action) => (isOfBinding(action) ? 'b' : 'i')
 
-/** Brings instance and binding to where this action is running and can not end before `release`. */
+/** Brings instance and binding to where this action is running and cannot end before `release`. */
 async function begin(t: Platform, action: Action, ids = full) {
   const before: readonly Action[] =
     action === 'provision' ? [] : action === 'unbind' ? ['provision', 'bind'] : ['provision']
@@ -120,7 +120,7 @@ conformance('Concurrency', () => {
   for (const running of actions)
     requirement(
       'CONC-06',
-      `while ${running} is running, the same request that can not be answered 202 waits for it`,
+      `while ${running} is running, the same request that cannot be answered 202 waits for it`,
       async t => {
         const { release } = await begin(t, running)
         const done = [...t.backend.done]

@@ -34,7 +34,7 @@ conformance('Content type', () => {
     expect(t.backend.done).toEqual(['provision i'])
   })
 
-  requirement('CT-03', 'another content type, or a body that can not be read, is a 400', async t => {
+  requirement('CT-03', 'another content type, or a body that cannot be read, is a 400', async t => {
     for (const type of ['text/plain', 'application/xml', 'application/x-www-form-urlencoded', 'json']) {
       const answer = await put(t, wanted, { 'content-type': type })
       expect([type, answer.status]).toEqual([type, 400])

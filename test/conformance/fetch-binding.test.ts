@@ -52,7 +52,7 @@ conformance('Fetching a binding', () => {
     }
   })
 
-  requirement('GETB-01', 'a service whose bindings can not be fetched does not say so, and answers 404', async t => {
+  requirement('GETB-01', 'a service whose bindings cannot be fetched does not say so, and answers 404', async t => {
     const client = { service_id: 'client', plan_id: 'client-plan' }
     const { body } = await t.client.catalog()
     expect(body.services?.find(({ id }) => id === 'client')?.bindings_retrievable).not.toBe(true)

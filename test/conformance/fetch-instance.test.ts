@@ -145,7 +145,7 @@ conformance('Fetching an instance', () => {
     { services: [bareService()] },
   )
 
-  requirement('GETI-13', 'a service whose instances can not be fetched answers 404', async t => {
+  requirement('GETI-13', 'a service whose instances cannot be fetched answers 404', async t => {
     const { body } = await t.client.catalog()
     expect(body.services?.find(({ id }) => id === 'plain')?.instances_retrievable).not.toBe(true)
     await provisioned(t, 'i', plain)

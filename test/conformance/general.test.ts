@@ -114,7 +114,7 @@ conformance('General rules', () => {
   })
 })
 
-/** Another platform's instance `i` can't be seen, used, changed or deleted, nor can its id be taken. */
+/** Another platform's instance `i` cannot be seen, used, changed or deleted, nor can its id be taken. */
 async function seesNothing(t: Platform, other: Platform['client'] | undefined): Promise<void> {
   const before = [...t.backend.done]
   expect((await other?.fetchInstance('i'))?.status).toBe(404)

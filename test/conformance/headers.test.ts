@@ -101,7 +101,7 @@ conformance('Headers', () => {
     expect(accepted?.identity).toEqual(user)
   })
 
-  requirement('OID-12', 'an identity that can not be read is recorded as such, and the request goes on', async t => {
+  requirement('OID-12', 'an identity that cannot be read is recorded as such, and the request goes on', async t => {
     const encoded = Buffer.from('{"user_id":"ü"}').toString('base64')
     const readable = { platform: 'cloudfoundry', user: { user_id: 'ü' } }
     const cases: [string, object | undefined][] = [

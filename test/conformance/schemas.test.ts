@@ -89,7 +89,7 @@ conformance('Schemas and maintenance', () => {
     expect(list.runtime.broker.services.warnings).toEqual([expect.stringContaining('accepts no object')])
   })
 
-  requirement('SCH-07', 'a plan that can not be bound shows no schema for bindings', async t => {
+  requirement('SCH-07', 'a plan that cannot be bound shows no schema for bindings', async t => {
     const shown = new Map((await offerings(t))[0]?.plans.map(({ id, schemas }) => [id, Object.keys(schemas ?? {})]))
     expect(shown.get('full-small')).toEqual(['service_instance', 'service_binding'])
     expect(shown.get('full-unbindable')).toEqual(['service_instance'])

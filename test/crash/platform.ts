@@ -54,7 +54,7 @@ export class Platform {
         this.#child = undefined
       }
     }
-    throw new Error('the broker can not be reached')
+    throw new Error('the broker cannot be reached')
   }
 
   /** Sends until the answer is one of `finals`, or a 202 whose operation has ended; answers the status or the end. */

@@ -19,7 +19,7 @@ function published(
   updatesTo?: Published['updatesTo'],
 ): Published {
   const offering = { id: 'pg', name: 'pg', description: 'A database', bindable: true, plans, ...more }
-  return { offering, ...(updatesTo === undefined ? {} : { updatesTo }) }
+  return { offering, updatesTo }
 }
 
 const live = new Map([['plan-dev', 3]])

@@ -80,7 +80,7 @@ function play(check: Check, runs = 150): void {
       settings,
       fc.array(round, { minLength: 3, maxLength: 14 }),
       ({ failureLimit, retireAfterMs }, rounds) => {
-        const world = createWorld({ retireAfterMs, ...(failureLimit === undefined ? {} : { failureLimit }) })
+        const world = createWorld({ retireAfterMs, failureLimit })
         let instances = 0
         for (const [i, round] of rounds.entries()) {
           world.wait(round.hours * hour)

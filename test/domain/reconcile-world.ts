@@ -40,7 +40,7 @@ export const complete = (...seen: SeenBundle[]): RegistryReply => ({ kind: 'comp
 export const partial = (...seen: SeenBundle[]): RegistryReply => ({
   kind: 'partial',
   found: seen,
-  problems: ['team/broken: the manifest can not be read'],
+  problems: ['team/broken: the manifest cannot be read'],
 })
 export const failed: RegistryReply = { kind: 'failed', problem: 'connect ECONNREFUSED' }
 
@@ -58,7 +58,7 @@ export function createWorld(settings: ReconcileSettings = defaults) {
     return counts
   }
   const registriesOf = (answers: Readonly<Record<string, RegistryReply | undefined>>) =>
-    Object.entries(answers).map(([name, answer]) => ({ name, ...(answer === undefined ? {} : { answer }) }))
+    Object.entries(answers).map(([name, answer]) => ({ name, answer }))
 
   return {
     /** The registries in the configuration's order; undefined is one that is not asked. */

@@ -110,7 +110,7 @@ describe('a partial answer', () => {
     expect(names(report.updated)).toEqual(['dh-redis'])
     expect(names(report.added)).toEqual(['dh-new'])
     expect(report.retired).toEqual([])
-    expect(report.problems).toEqual([{ registry: 'dh', problem: 'team/broken: the manifest can not be read' }])
+    expect(report.problems).toEqual([{ registry: 'dh', problem: 'team/broken: the manifest cannot be read' }])
     expect(world.names()).toEqual(['dh-new', 'dh-pg', 'dh-redis'])
     expect(world.registry('dh')).toMatchObject({ partial: true, lastAnswerAt: world.now })
   })
@@ -126,7 +126,7 @@ describe('a partial answer', () => {
   })
 })
 
-describe('a spec that can not be used any more', () => {
+describe('a spec that cannot be used any more', () => {
   it('keeps its last good revision and is reported', () => {
     const world = createWorld()
     world.sync({ dh: complete(bundle('dh', 'pg', { as: 'team/pg' })) })
@@ -222,7 +222,7 @@ describe('collisions', () => {
     world.sync({ dh: complete(a, z) })
     expect(world.current('dh-pg')?.foundAs).toBe('z/pg')
     expect(changesCatalog(world.sync({ dh: complete(z, a) }))).toBe(false)
-    // Not seen is not gone, and neither is what can not be read.
+    // Not seen is not gone, and neither is what cannot be read.
     expect(changesCatalog(world.sync({ dh: partial(a) }))).toBe(false)
     expect(changesCatalog(world.sync({ dh: complete(a, unreadable('z/pg')) }))).toBe(false)
     world.sync({ dh: complete(a) })

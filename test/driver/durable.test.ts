@@ -153,7 +153,7 @@ describe('a runtime', () => {
     const answer = await client.provision('i', { ...idsOf(world), ...place }, asynchronous)
     const operation = await world.ended(answer)
     expect(operation).toMatchObject({ state: 'failed' })
-    expect(operation.description).toMatch(/^The bundle can not be run: .*\/nowhere/)
+    expect(operation.description).toMatch(/^The bundle cannot be run: .*\/nowhere/)
     expect((await world.store.instance('i'))?.state.sandbox ?? null).toBeNull()
     expect(await names(world)).toEqual([])
   })

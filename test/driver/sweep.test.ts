@@ -53,7 +53,7 @@ describe('a sweep of sandboxes', () => {
     const keeping = await createSweeper(world, { keepOnError: true })
     expect(await keeping.sweep()).toBe(0)
     expect(await runtime.list()).toHaveLength(1)
-    // The next one ended on another machine, which can not reach what is here.
+    // The next one ended on another machine, which cannot reach what is here.
     const { lastOperationId = '', ...instance } = (await world.store.instance('i')) ?? {}
     const store = { ...world.store, instance: async () => ({ ...instance, lastOperationId: `${lastOperationId}x` }) }
     expect(await (await createSweeper(world, { keepOnError: true, store: store as World['store'] })).sweep()).toBe(1)

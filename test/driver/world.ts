@@ -141,9 +141,9 @@ async function createWorld(command: readonly string[], options: WorldOptions) {
       clock,
       store,
       random: () => 0.5,
-      ...(options.observer === undefined ? {} : { observer: options.observer }),
+      observer: options.observer,
       settings: { timeoutsMs: patient, ...options.settings },
-      ...(replica.concurrency === undefined ? {} : { concurrency: replica.concurrency }),
+      concurrency: replica.concurrency,
     })
     // A dead process is not stopped.
     if (store === memory) brokers.push(broker)
@@ -245,7 +245,7 @@ function revisionOf(source: string): Revision {
     fullName: name,
     registry: 'test',
     foundAs: 'shell',
-    ...(spec.bundleVersion === undefined ? {} : { bundleVersion: spec.bundleVersion }),
+    bundleVersion: spec.bundleVersion,
     offering: toOffering(spec, { registry: 'test' }),
     firstSeenAt: 0,
   }

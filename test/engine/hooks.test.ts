@@ -60,7 +60,7 @@ describe('hooks', () => {
     expect(log).toEqual(['before one', 'before two', 'run', 'run', 'after one', 'after two'])
   })
 
-  it('hear of a failure once it is final, and can not change it', async () => {
+  it('hear of a failure once it is final, and cannot change it', async () => {
     const log: string[] = []
     let attempts = 0
     const world = createWorld({

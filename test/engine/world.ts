@@ -78,7 +78,7 @@ export function createWorld(options: Partial<TestBrokerOptions> & { readonly ser
         settings: { requireOrgAndSpace: false, ...more.settings },
         clock: own,
         store: crashable.store,
-        ...(concurrency === undefined ? {} : { concurrency }),
+        concurrency,
       })
       return { ...broker, crash: crashable.crash, ...verbs(broker) }
     },

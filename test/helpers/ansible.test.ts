@@ -50,7 +50,7 @@ describe.skipIf(reason !== undefined)(`the Ansible modules${reason ? ` (skipped:
     expect(seen('binding')).toEqual({ user: 'me', role: 'owner' })
     expect(seen('changed')).toBe(false)
     expect(seen('why')).toContain('the state has no key "old"')
-    expect(seen('refused')).toContain('"a/b" can not be a key of the state')
+    expect(seen('refused')).toContain('"a/b" cannot be a key of the state')
   })
 
   it('give out credentials, progress and a dashboard, and print no secret', async () => {

@@ -76,7 +76,7 @@ describe.each(findTools())('the helpers, by $name', tools => {
     expect(left('state.json')).toBeUndefined()
   })
 
-  it('refuse what can not be meant', () => {
+  it('refuse what cannot be meant', () => {
     const { run, output, left } = createAction(tools)
     for (const args of [
       [],

@@ -23,7 +23,7 @@ async function start(options: Partial<TestBrokerOptions> = {}) {
   const broker = await startTestBroker({ services: [serviceOf({})], authenticator, ...options })
   onTestFinished(() => broker.stop())
   const send = async (user: string | undefined, method: string, path: string) => {
-    const headers = user === undefined ? {} : { authorization: `Basic ${btoa(`${user}:x`)}` }
+    const headers: Record<string, string> = user === undefined ? {} : { authorization: `Basic ${btoa(`${user}:x`)}` }
     const response = await broker.fetch(new Request(`${broker.url}${path}`, { method, headers }))
     const body = (await response.json()) as AdminBody
     return { status: response.status, headers: response.headers, body }

@@ -107,7 +107,7 @@ describe('an answer', () => {
       },
     ],
     ['rejects', () => Promise.reject(new Error('canary'))],
-    ['answers with a header that can’t be sent', async () => ({ status: 200, headers: { 'x-a': 'a\nb' }, body: '' })],
+    ['answers with a header that cannot be sent', async () => ({ status: 200, headers: { 'x-a': 'a\nb' }, body: '' })],
   ])('stands in for an application that %s: 500 and no detail', async (_, app) => {
     const reported: unknown[] = []
     const observer = { info() {}, warn() {}, error: (_: string, fields?: object) => void reported.push(fields) }
@@ -187,7 +187,7 @@ describe('listen', () => {
     await serving(app, async ({ port }) => {
       const second = listen({ app, host: '127.0.0.1', port })
       await expect(second).rejects.toThrow(ListenError)
-      await expect(second).rejects.toThrow(`can't listen on 127.0.0.1:${port}: the port is in use`)
+      await expect(second).rejects.toThrow(`cannot listen on 127.0.0.1:${port}: the port is in use`)
       await expect(second).rejects.toThrow('--port')
     })
   })

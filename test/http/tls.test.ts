@@ -72,11 +72,11 @@ describe('TLS', () => {
       'a certificate that is not there',
       'missing.crt',
       'server.key',
-      /certificate .*missing\.crt can't be read \(ENOENT\)/,
+      /certificate .*missing\.crt cannot be read \(ENOENT\)/,
     ],
-    ['a key that is not there', 'server.crt', 'missing.key', /private key .*missing\.key can't be read \(ENOENT\)/],
-    ['noise for a certificate', 'noise.pem', 'server.key', /certificate .*noise\.pem can't be used/],
-    ['noise for a key', 'server.crt', 'noise.pem', /private key .*noise\.pem can't be used/],
+    ['a key that is not there', 'server.crt', 'missing.key', /private key .*missing\.key cannot be read \(ENOENT\)/],
+    ['noise for a certificate', 'noise.pem', 'server.key', /certificate .*noise\.pem cannot be used/],
+    ['noise for a key', 'server.crt', 'noise.pem', /private key .*noise\.pem cannot be used/],
     ['a key of another certificate', 'server.crt', 'client.key', /client\.key does not belong to .*server\.crt/],
   ])('refuses %s, and shows nothing of it', async (_, cert, key, reason) => {
     const { app } = createEcho()

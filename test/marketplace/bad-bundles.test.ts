@@ -22,7 +22,7 @@ interface Bad {
   readonly told: RegExp
 }
 
-const left = (problem: string) => new RegExp(`^What the bundle left can not be used: ${problem}.*\\.$`)
+const left = (problem: string) => new RegExp(`^What the bundle left cannot be used: ${problem}.*\\.$`)
 const writes = (file: string) => `> "$BUNDLE_OUTPUT/${file}"`
 
 const bad: readonly Bad[] = [
@@ -73,8 +73,8 @@ const bad: readonly Bad[] = [
   },
   {
     what: 'tells the secrets that it was given',
-    script: `echo ${canary}; echo "I can not do it with ${canary}" ${writes('message')}; exit 3`,
-    told: /^I can not do it with \[redacted\]$/,
+    script: `echo ${canary}; echo "I cannot do it with ${canary}" ${writes('message')}; exit 3`,
+    told: /^I cannot do it with \[redacted\]$/,
   },
   { what: 'takes its own output away', script: 'rm -rf "$BUNDLE_OUTPUT" "$HOME"; exit 4', told: /exit code 4/ },
   { what: 'kills all that it can', script: 'kill -9 -1; kill -9 0', told: /exit code 137|not known/ },
@@ -158,7 +158,7 @@ bundles: { runtime: process, folder: run, output: 1MB, processes: 60 }
     rmSync(folder, { recursive: true, force: true })
   })
 
-  it('has a spec that can not be read is told of, and keeps nobody else out', async () => {
+  it('has a spec that cannot be read is told of, and keeps nobody else out', async () => {
     const { body } = await broker.admin.registries()
     expect(body.registries).toMatchObject([
       {

@@ -57,8 +57,8 @@ export function createLife(client: OsbClient): Life {
           status,
           operation,
           text: polled.text,
-          ...(state === undefined ? {} : { state }),
-          ...(description === undefined ? {} : { description }),
+          state,
+          description,
         }
       // Between two looks at what works on its own time; nothing depends on how long it is.
       await sleep(systemClock, 50)

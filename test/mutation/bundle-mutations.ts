@@ -115,7 +115,7 @@ export const bundleMutations: readonly Mutation[] = [
     name: 'a removed name can be started',
     find: 'if (owner === removed) throw wasRemoved(spec.name)',
     replace: 'if (owner === removed) return { attached: false }',
-    only: 'can not be started again',
+    only: 'cannot be started again',
   },
   {
     ...processes,

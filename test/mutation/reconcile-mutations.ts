@@ -41,7 +41,7 @@ export const reconcileMutations: readonly Mutation[] = [
   },
   {
     ...decision,
-    name: 'reconcile retires a spec that can not be read any more',
+    name: 'reconcile retires a spec that cannot be read any more',
     find: 'current !== undefined && source.unusable.has(current.foundAs) ? undefined : ',
     replace: '',
   },

@@ -50,7 +50,7 @@ describe('a sync', () => {
     expect(dh.asked).toBe(3)
   })
 
-  it('keeps the last good revision of a spec that can not be read any more', async () => {
+  it('keeps the last good revision of a spec that cannot be read any more', async () => {
     const world = await start()
     world.dh.offers(bundle('pg', { source: 'name: [' }))
     await world.sync()
@@ -125,7 +125,7 @@ describe('a sync', () => {
     await world.sync()
     expect(about()).toEqual([
       'a registry answers again {"registry":"dh"}',
-      expect.stringMatching(/^a registry has something that can not be used .*"x: spec:/),
+      expect.stringMatching(/^a registry has something that cannot be used .*"x: spec:/),
     ])
     await world.sync()
     expect(about()).toEqual([])
@@ -191,7 +191,7 @@ describe('an update', () => {
     expect({ status, error: body.error }).toEqual({ status: 422, error: 'PlanChangeNotSupported' })
   })
 
-  it('takes values that stay as they are, also of parameters that can not be changed', async () => {
+  it('takes values that stay as they are, also of parameters that cannot be changed', async () => {
     const { client, end, ran } = await startUpdatable([])
     const service_id = pg.service_id
     await client.update('one', { service_id, parameters: { size: 5, region: 'us' } }, incomplete)

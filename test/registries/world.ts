@@ -140,7 +140,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   }
   const broker = await startTestBroker({
     services: options.services ?? [],
-    ...(options.observer === undefined ? {} : { observer: options.observer }),
+    observer: options.observer,
     store,
     clock,
     settings: { requireOrgAndSpace: false, chores: { sync: '-' }, ...options.settings },

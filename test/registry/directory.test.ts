@@ -134,7 +134,7 @@ describe('a directory of bundles', () => {
   })
 
   it('has failed where there is no folder: nothing is gone', async () => {
-    expect(await list()).toEqual({ kind: 'failed', problem: expect.stringContaining('can not be read (ENOENT)') })
+    expect(await list()).toEqual({ kind: 'failed', problem: expect.stringContaining('cannot be read (ENOENT)') })
   })
 
   it('has failed where it was stopped', async () => {

@@ -29,7 +29,7 @@ export interface StartOptions {
 type Program = 'docker-registry' | 'buildah'
 
 /**
- * Why these tests can't run here; undefined where they can. REGISTRY_TESTS (`docker-registry,buildah`) names the programs
+ * Why these tests cannot run here; undefined where they can. REGISTRY_TESTS (`docker-registry,buildah`) names the programs
  * that must be tested with: one that is named and not to be had is a failure, one that is not named is left out.
  */
 export function whyNoRegistry(program: Program = 'docker-registry'): string | undefined {

@@ -1,4 +1,4 @@
-/** The API of the hub is a fake, since the real one can't be asked from tests; the registry behind it is real. */
+/** The API of the hub is a fake, since the real one cannot be asked from tests; the registry behind it is real. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { systemClock } from '../../src/clock.ts'
 import { createDockerHubRegistry } from '../../src/registry/dockerhub.ts'
@@ -86,7 +86,7 @@ describe.skipIf(reason !== undefined)(`Docker Hub${reason === undefined ? '' : `
     expect(JSON.stringify(answer)).not.toContain('wrong-pass')
   })
 
-  it('has failed where a page can not be had', async () => {
+  it('has failed where a page cannot be had', async () => {
     expect((await list({}, 2)).answer).toMatchObject({ kind: 'failed' })
   })
 })

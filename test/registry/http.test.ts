@@ -64,7 +64,7 @@ describe('a list of specs by HTTP', () => {
     expect(answer).toMatchObject({ kind: 'complete', found: [{ name: 'b', source: '{"name":"b"}' }] })
   })
 
-  it('is partial where an entry can not be used, and names it', async () => {
+  it('is partial where an entry cannot be used, and names it', async () => {
     const entries = [
       { name: 'a', image: 'i' },
       { name: 'a', image: 'j' },

@@ -59,7 +59,7 @@ describe.skipIf(reason !== undefined)(`a registry in trouble${reason === undefin
     expect(count).toBe(4)
   })
 
-  it('has failed where the second page can not be had', async () => {
+  it('has failed where the second page cannot be had', async () => {
     const handle: Handler = ({ url }, outgoing) => {
       if (url === '/v2/_catalog?n=100')
         return answerWith(200, { link: '</v2/_catalog?last=x>; rel="next"' }, '{"repositories":["team/r00"]}')(outgoing)

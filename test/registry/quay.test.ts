@@ -66,7 +66,7 @@ describe('Quay', () => {
     expect(answer).toMatchObject({ problems: [expect.stringContaining('untagged: it has no tag latest')] })
   })
 
-  it('is partial where one image can not be read', async () => {
+  it('is partial where one image cannot be read', async () => {
     const { answer } = await list({}, '/my-apb/')
     expect(answer).toMatchObject({
       kind: 'partial',
@@ -75,7 +75,7 @@ describe('Quay', () => {
     })
   })
 
-  it('has failed where a page can not be had', async () => {
+  it('has failed where a page cannot be had', async () => {
     expect((await list({}, 'next_page')).answer).toMatchObject({ kind: 'failed' })
   })
 

@@ -120,7 +120,7 @@ describe('the registry section', () => {
     expect(settingsFor({ type: 'quay', org: 'o', token: 't' }).auth).toEqual({ kind: 'inline', token: 't' })
   })
 
-  it('says of a registry that can offer nothing that it can not', () => {
+  it('says of a registry that can offer nothing that it cannot', () => {
     const { settings, problems } = parseRegistrySettings([{ ...hub, white_list: [], black_list: ['x'] }], 'registry')
     expect(settings).toHaveLength(1)
     expect(problems).toMatchObject([{ severity: 'warning', problem: expect.stringContaining('white_list') }])

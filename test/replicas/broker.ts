@@ -60,7 +60,7 @@ export async function startReplica(
       retry: { initialMs: 50, factor: 2, maxMs: 500 },
       ...options.settings,
     },
-    ...(options.clock === undefined ? {} : { clock: options.clock }),
+    clock: options.clock,
   })
   const server = await listen({ app: runtime.app, host: '127.0.0.1', port: 0 })
   onTestFinished(async () => {

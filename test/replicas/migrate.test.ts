@@ -93,7 +93,7 @@ describePostgres('purser migrate on PostgreSQL', server => {
     const nobody = await runCli(['migrate', '--store', 'postgres://u:hunter2@127.0.0.1:1/db'], {
       cwd: await makeFolder(),
     })
-    expect(nobody).toMatchObject({ code: 1, out: '', err: expect.stringContaining("can't be reached") })
+    expect(nobody).toMatchObject({ code: 1, out: '', err: expect.stringContaining('cannot be reached') })
     const wrong = await runCli(['migrate', '--store', 'postgres://u:hunter2@[nowhere/db'], { cwd: await makeFolder() })
     expect(wrong).toMatchObject({ code: 2, out: '' })
     expect(nobody.err + wrong.err).not.toContain('hunter2')

@@ -173,7 +173,7 @@ async function refusesEverything({ url, client, said }: Replica, operation: stri
   expect(reason + said()).not.toContain('hunter2')
 }
 
-describePostgres('a PostgreSQL that can not be reached', server => {
+describePostgres('a PostgreSQL that cannot be reached', server => {
   outageTests(() => {
     const schema = newSchema()
     const url = new URL(server.url)
@@ -187,7 +187,7 @@ describePostgres('a PostgreSQL that can not be reached', server => {
   })
 })
 
-describeMongo('a MongoDB that can not be reached', server => {
+describeMongo('a MongoDB that cannot be reached', server => {
   outageTests(() => {
     const database = newDatabase()
     const url = new URL(server().url)

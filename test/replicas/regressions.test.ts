@@ -170,7 +170,7 @@ describeWorlds('defects of other brokers that must not come back', makeWorld => 
     expect(new Set(removed)).toEqual(new Set(['a', 'b', 'c', 'd'].map(id => ({ workspace: `tf-${id}` }))))
   })
 
-  it("pg-boss's zombie: a holder whose lease is over can not complete what another does now", async () => {
+  it("pg-boss's zombie: a holder whose lease is over cannot complete what another does now", async () => {
     let release = () => {}
     const stall = new Promise<void>(resolve => {
       release = resolve

@@ -58,7 +58,7 @@ async function makeWorld(
     ...world,
     async bootReplica({ wrap = (store: Store) => store, clock: own } = {}) {
       const store = wrap(world.watch.wrap(await open()))
-      const process = await world.boot({ store, ...(own === undefined ? {} : { clock: own }) })
+      const process = await world.boot({ store, clock: own })
       onTestFinished(process.crash)
       return process
     },

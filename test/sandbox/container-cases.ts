@@ -86,7 +86,7 @@ export function testContainers({ engineName, reason, start }: TestedEngine): voi
           const late = await calls.call('POST', `/containers/${stale.Id}/start`)
           expect(late.status).toBeGreaterThanOrEqual(400)
           // Docker, Podman, and runc where it has no rights of root: each has words of its own.
-          expect(await late.problem()).toMatch(/no such file|does not exist|can't get final child's PID/)
+          expect(await late.problem()).toMatch(/no such file|does not exist|cannot get final child's PID/)
           expect((await runtime.collect(spec.name, [])).outputs.message).toBe('run')
           ;(await calls.call('DELETE', '/containers/stale?force=1')).stream.resume()
         } finally {

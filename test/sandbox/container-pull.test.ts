@@ -87,7 +87,7 @@ describe.each(pullers)('an image that $engineName pulls', ({ reason, start }) =>
     const wrong = { ...program, credentials: { username: 'reader', password: 'not this one' } }
     const refused = await runtime.start(specOf(wrong)).catch(error => error)
 
-    expect(refused.message).toContain('can not be pulled')
+    expect(refused.message).toContain('cannot be pulled')
     expect(refused.message).not.toContain('not this one')
     await expectRun({ ...program, credentials })
     await engine.forget(program.image)
@@ -97,7 +97,7 @@ describe.each(pullers)('an image that $engineName pulls', ({ reason, start }) =>
     const started = runtime.start(specOf(programOf(open, ':none')))
     await expect(started).rejects.toMatchObject({
       name: 'SandboxRefusedError',
-      message: expect.stringMatching(/team\/bundle:none can not be pulled: .*; correct its name/),
+      message: expect.stringMatching(/team\/bundle:none cannot be pulled: .*; correct its name/),
     })
     expect(await runtime.list()).toEqual([])
   })

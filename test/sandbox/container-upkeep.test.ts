@@ -74,12 +74,12 @@ describe.each(engines)('containers of $engineName', ({ reason, start }) => {
     await destroyFolder(elsewhere)
   })
 
-  it('whose entry point can not be run are refused, and leave no container', async () => {
+  it('whose entry point cannot be run are refused, and leave no container', async () => {
     const spec = await specOf('exit 0')
     const started = open().start({ ...spec, program: { ...spec.program, entrypoint: '/nowhere' } })
     await expect(started).rejects.toMatchObject({
       name: 'SandboxRefusedError',
-      message: expect.stringMatching(/can not be run: .*nowhere/),
+      message: expect.stringMatching(/cannot be run: .*nowhere/),
     })
     expect(await containers().list()).toEqual([])
   })

@@ -1,7 +1,7 @@
 import { describe, it } from 'vitest'
 import { type SandboxSubject, sandboxContract } from '../../src/testing/sandbox-contract.ts'
 
-/** Runs every case of the suite on a subject of its own; what can't be run here is skipped with its reason. */
+/** Runs every case of the suite on a subject of its own; what cannot be run here is skipped with its reason. */
 export function runSandboxContract(
   name: string,
   create: () => SandboxSubject | Promise<SandboxSubject>,

@@ -63,7 +63,7 @@ describe('chores', () => {
       `purser.yaml:3 chores.observe: found "5s": it has 1 field; ${allowed}`,
       `purser.yaml:4 chores.sweep: found "0 0 0 1 1 * 2030": it has 7 fields; ${allowed}`,
       `purser.yaml:7 chores.cleanUp.instances.all: found "0 0 30 2 *": there is no such time; ${allowed}`,
-      `purser.yaml:7 chores.cleanUp.instances.succeeded: found "0 61 * * * *": it can not be read (Invalid value for minute: 61); ${allowed}`,
+      `purser.yaml:7 chores.cleanUp.instances.succeeded: found "0 61 * * * *": it cannot be read (Invalid value for minute: 61); ${allowed}`,
       'purser.yaml:2 chores.timeZone: found "Europe/Bärlin"; allowed: the IANA name of a time zone, such as UTC or Europe/Berlin',
       'purser.yaml:5 chores.purgeAfter: found "30m"; allowed: a duration from 1h to 3650d, such as 500ms, 90s, 5m, 2h or 10d',
       'purser.yaml:7 chores.cleanUp.instances.age: found "3 days"; allowed: a duration from 0s to 3650d, such as 500ms, 90s, 5m, 2h or 10d',

@@ -375,7 +375,7 @@ log: { format: xml }
     ])
     expect((await mistakes({ env: { PURSER_CONFIG: 'no.yaml' } }))[0]).toMatch(/^PURSER_CONFIG: /)
     mkdirSync(join(cwd, 'purser.yaml'))
-    expect((await mistakes())[0]).toMatch(/can't be read \(EISDIR\)/)
+    expect((await mistakes())[0]).toMatch(/cannot be read \(EISDIR\)/)
   })
 })
 

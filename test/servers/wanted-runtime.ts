@@ -1,5 +1,5 @@
 /**
- * Why the tests of a runtime can't run here; undefined where they can. RUNTIMES (`process,container,docker`) names those
+ * Why the tests of a runtime cannot run here; undefined where they can. RUNTIMES (`process,container,docker`) names those
  * that must be tested: one that is named and not to be had is a failure, one that is not named is left out. Without
  * RUNTIMES every runtime is tested that is to be had. `container` stands for Podman, `docker` for the same on Docker.
  */

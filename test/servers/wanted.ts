@@ -1,5 +1,5 @@
 /**
- * Why the tests of a store can't run here; undefined where they can. STORES (`memory,sqlite,postgres`) names the stores that
+ * Why the tests of a store cannot run here; undefined where they can. STORES (`memory,sqlite,postgres`) names the stores that
  * must be tested: one that is named and not to be had is a failure, one that is not named is left out. Without STORES
  * every store is tested that is to be had. Other variables name other things in the same way.
  */

@@ -43,7 +43,7 @@ export function drawDuels(random: Random): readonly [PlannedRequest, ...PlannedR
 function drawFollower(random: Random, { bindingId, ...before }: Wish): Wish {
   const waits = random.chance(0.1)
   const onBinding = bindingId !== undefined && random.chance(0.8)
-  if (random.chance(0.4)) return { ...before, ...(bindingId === undefined ? {} : { bindingId }), waits }
+  if (random.chance(0.4)) return { ...before, bindingId, waits }
   if (onBinding) return { ...before, bindingId, waits, verb: random.pick(['bind', 'unbind']) }
   const verb: Verb = random.weighted({ deprovision: 5, update: 2, provision: 1 })
   return { ...before, waits, verb, variant: drawVariant(random) }

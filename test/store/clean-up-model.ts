@@ -189,7 +189,7 @@ function standing(name: string, { phase, deletedAt, uncleanUntil, last }: Resour
     phase,
     lastOperationId: `${name}:o${last}`,
     ...(phase === 'deleted' ? { deletedAt } : {}),
-    ...(uncleanUntil === undefined ? {} : { uncleanUntil }),
+    uncleanUntil,
   }
 }
 
@@ -201,9 +201,9 @@ function operationsOf(name: string, instanceId: string, { operations }: Resource
     return operationRow(`${name}:o${index}`, instanceId, {
       action,
       state: isOver || index === active ? state : 'failed',
-      ...(bindingId === undefined ? {} : { bindingId }),
+      bindingId,
       ...(index === active ? {} : { finishedAt }),
-      ...(leaseUntil === undefined ? {} : { leaseUntil }),
+      leaseUntil,
     })
   })
 }

@@ -95,7 +95,7 @@ describeMongo('mongodb: a server that fails', server => {
     const url = 'mongodb://user:secret@127.0.0.1:1/?replicaSet=rs0'
     const opening = openMongoStore({ url, connectTimeoutMs: 200 })
     await expect(opening).rejects.toThrow(StoreUnavailableError)
-    await expect(opening).rejects.toThrow(/^mongodb:\/\/127\.0\.0\.1:1\/purser can't be used: no primary/)
+    await expect(opening).rejects.toThrow(/^mongodb:\/\/127\.0\.0\.1:1\/purser cannot be used: no primary/)
   })
 
   it.each([

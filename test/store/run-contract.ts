@@ -1,7 +1,7 @@
 import { describe, it } from 'vitest'
 import { type StoreSubject, storeContract } from '../../src/testing/store-contract.ts'
 
-/** Runs every case of the suite on a subject of its own; what a subject can't do is skipped with its reason. */
+/** Runs every case of the suite on a subject of its own; what a subject cannot do is skipped with its reason. */
 export function runStoreContract(
   name: string,
   create: () => StoreSubject | Promise<StoreSubject>,

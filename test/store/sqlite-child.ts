@@ -34,7 +34,7 @@ async function writeForever(store: Store): Promise<never> {
   }
 }
 
-/** Answers how many were written before the store said that it can't. */
+/** Answers how many were written before the store said that it cannot. */
 async function fill(store: Store): Promise<number> {
   for (let count = 0; ; count += 1) {
     try {

@@ -11,7 +11,7 @@ import { describeDrivers, testFolder, watch } from './sqlite-drivers.ts'
 
 const clock = systemClock
 
-describeDrivers('sqlite where it can’t be opened', driver => {
+describeDrivers('sqlite where it cannot be opened', driver => {
   it('makes the folders that are missing, and a file for its owner only', async () => {
     const file = join(testFolder(), 'a', 'b', 'ledger.db')
     const store = openWith(driver, { file, clock })
@@ -20,7 +20,7 @@ describeDrivers('sqlite where it can’t be opened', driver => {
     await store.close()
   })
 
-  it('names a path that can’t be', () => {
+  it('names a path that cannot be', () => {
     const folder = testFolder()
     writeFileSync(join(folder, 'file'), '')
     const file = join(folder, 'file', 'below', 'ledger.db')
@@ -34,11 +34,14 @@ describeDrivers('sqlite where it can’t be opened', driver => {
   })
 
   const root = process.getuid?.() === 0
-  it.skipIf(root)(`names a folder that can’t be written to${root ? ' (skipped: root may write anywhere)' : ''}`, () => {
-    const folder = join(testFolder(), 'closed')
-    mkdirSync(folder, { mode: 0o500 })
-    expect(failure(driver, join(folder, 'ledger.db'))).toMatchObject({ failure: 'unusable-path' })
-  })
+  it.skipIf(root)(
+    `names a folder that cannot be written to${root ? ' (skipped: root may write anywhere)' : ''}`,
+    () => {
+      const folder = join(testFolder(), 'closed')
+      mkdirSync(folder, { mode: 0o500 })
+      expect(failure(driver, join(folder, 'ledger.db'))).toMatchObject({ failure: 'unusable-path' })
+    },
+  )
 
   it('names a file that is no database, and leaves it as it is', () => {
     const file = join(testFolder(), 'ledger.db')

@@ -67,7 +67,7 @@ describe('the history in the ledger', () => {
     instanceId: 'i',
     operationId,
     action,
-    ...(bindingId === undefined ? {} : { bindingId }),
+    bindingId,
   })
 
   it('has nothing against one operation after the other, binds side by side, and a sweep', () => {

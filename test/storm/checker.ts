@@ -134,7 +134,7 @@ export function checkBackend(ledger: readonly LedgerInstance[], backend: Backend
         if (things[part] === undefined) problems.push(`${row.id} is ready, and ${part} is missing`)
       const value = lastSet(history, operations) ? row.parameters.size : undefined
       // A call that landed when nobody waited for it any more may have overwritten a later one: without a fence of its own
-      // the backend can not tell, so what counts is what it holds without such calls.
+      // the backend cannot tell, so what counts is what it holds without such calls.
       for (const part of parts)
         if (value !== undefined && things[part] !== value && inTime.get(part) !== value)
           problems.push(`${row.id} is ready with ${String(value)}, and ${part} is ${things[part]}`)

@@ -174,7 +174,7 @@ function wronglyAccepted(places: readonly Place[], history: readonly Happened[])
     const { variant } = resourceOf(after, bindingId).pending ?? {}
     const asked = {
       action,
-      ...(bindingId === undefined ? {} : { binding: bindingId }),
+      binding: bindingId,
       variant: variant === unknown ? resourceOf(before, bindingId).variant : variant,
     }
     if (expectations(before, asked).includes('new')) return []

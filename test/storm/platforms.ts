@@ -129,8 +129,8 @@ export class Player {
   ask(action: RequestAction, times: number, binding?: string, variant?: string): Promise<readonly Asked[]> {
     const wish: Wish = {
       action,
-      ...(binding === undefined ? {} : { binding }),
-      ...(variant === undefined ? {} : { variant }),
+      binding,
+      variant,
     }
     return this.askAtOnce(Array.from({ length: times }, () => wish))
   }
@@ -150,7 +150,7 @@ export class Player {
   async poll(operation: string, binding?: string): Promise<string | undefined> {
     const { instance, events } = this.#actor
     const start = monotonicNow()
-    const about = { type: 'polled', instance, operation, start, ...(binding === undefined ? {} : { binding }) } as const
+    const about = { type: 'polled', instance, operation, start, binding } as const
     try {
       const client = this.#client()
       const { status, body, text } =
@@ -158,7 +158,7 @@ export class Player {
           ? await client.lastOperation(instance, { operation })
           : await client.lastBindingOperation(instance, binding, { operation })
       const { state } = body
-      events.push({ ...about, end: monotonicNow(), status, text, ...(state === undefined ? {} : { state }) })
+      events.push({ ...about, end: monotonicNow(), status, text, state })
       return state
     } catch {
       events.push({ ...about, end: monotonicNow() })
@@ -209,7 +209,7 @@ async function ask(client: OsbClient, about: About, plan: PlanId): Promise<Asked
   try {
     const { status, body, text } = await send(client, about, plan)
     const operation = body.operation ?? undefined
-    return { ...about, start, end: monotonicNow(), status, text, ...(operation === undefined ? {} : { operation }) }
+    return { ...about, start, end: monotonicNow(), status, text, operation }
   } catch {
     return { ...about, start, end: monotonicNow() }
   }

@@ -32,7 +32,7 @@ function noted(store: Store): Store {
     const start = monotonicNow()
     const answer = await call()
     const written = answer !== false && answer !== undefined
-    note({ type, operation, fence, start, written, ...(step === undefined ? {} : { step }) })
+    note({ type, operation, fence, start, written, step })
     return answer
   }
   return {

@@ -79,7 +79,7 @@ def main():
     for key in fields:
         if not re.match(r'^(?!\.{1,2}$)[A-Za-z0-9._-]{1,253}$', u'%s' % (key,)):
             module.fail_json(
-                msg='"%s" can not be a key of the state: use letters, digits, dots, dashes and underscores' % (key,))
+                msg='"%s" cannot be a key of the state: use letters, digits, dots, dashes and underscores' % (key,))
     output = os.environ.get('BUNDLE_OUTPUT')
     if not output:
         module.fail_json(msg='BUNDLE_OUTPUT is not set: asb_set_state is for the actions of a bundle')

@@ -92,7 +92,7 @@ async function read(registry: string, bundle: FoundBundle): Promise<SeenBundle> 
 
 function toParsed(offering: Offering, bundleVersion: string | undefined): ParsedBundle {
   const { id: serviceId, name: fullName } = offering
-  return { serviceId, fullName, ...(bundleVersion === undefined ? {} : { bundleVersion }), offering }
+  return { serviceId, fullName, bundleVersion, offering }
 }
 
 /** A spec that can be read may still be none to publish. */

@@ -34,7 +34,7 @@ export interface RegisteredCatalogParts {
   readonly registries: readonly string[]
   /** Runs a revision's actions. */
   readonly drive: (revision: Revision) => Service
-  /** The parameters of a bundle that the operator gives, by its full name: users can not. */
+  /** The parameters of a bundle that the operator gives, by its full name: users cannot. */
   readonly given: (fullName: string) => Promise<readonly string[]>
   /** Told of every catalog that was read, before it is used: what a revision needs on this machine can be kept. */
   readonly onCatalog: (revisions: readonly Revision[]) => Promise<void>
@@ -126,7 +126,7 @@ export function createRegisteredCatalog(parts: RegisteredCatalogParts): Register
 export function specOf(revision: Revision): BundleSpec {
   const { spec } = parseBundleSpec(revision.source, revision.foundAs)
   if (spec === undefined)
-    throw new Error(`the spec of ${revision.fullName} (revision ${revision.id}) can not be read by this release`)
+    throw new Error(`the spec of ${revision.fullName} (revision ${revision.id}) cannot be read by this release`)
   return spec
 }
 

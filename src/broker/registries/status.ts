@@ -55,7 +55,7 @@ export async function listRegistries(
     services: (stored?.services ?? [])
       .map(service => toServiceStatus(service, revisions.get(service.serviceId) ?? [], counts))
       .sort((a, b) => compareText(a.name, b.name)),
-    ...(lastChange === undefined ? {} : { lastChange }),
+    lastChange,
   }
 }
 
@@ -83,12 +83,12 @@ function toServiceStatus(
   return {
     ...service,
     name: revision?.fullName ?? own[0]?.fullName ?? service.serviceId,
-    ...(revision === undefined ? {} : { revision }),
+    revision,
     instances: own
       .toSorted((a, b) => b.firstSeenAt - a.firstSeenAt || compareText(a.id, b.id))
       .map(({ id, bundleVersion }) => ({
         revisionId: id,
-        ...(bundleVersion === undefined ? {} : { bundleVersion }),
+        bundleVersion,
         count: counts.get(id) ?? 0,
       }))
       .filter(({ count }) => count > 0),

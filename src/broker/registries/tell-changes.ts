@@ -15,6 +15,6 @@ export function tellChanges(
     if (failures === 0 && hadFailed) observer.info('a registry answers again', { registry })
     for (const problem of problems)
       if (known?.problems?.includes(problem) !== true)
-        observer.warn('a registry has something that can not be used', { registry, problem })
+        observer.warn('a registry has something that cannot be used', { registry, problem })
   }
 }

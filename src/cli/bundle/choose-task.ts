@@ -41,7 +41,7 @@ export async function chooseTask(offering: Offering, file: RunFile, wanted: Want
   const plan = findPlan(offering, wanted.plan ?? known?.plan)
   if (action === 'bind' && !isBindable(offering, plan))
     throw wrongUsage({
-      what: `plan ${plan.name} can not be bound`,
+      what: `plan ${plan.name} cannot be bound`,
       why: 'its "bindable" is not true',
       next: 'Choose another plan, or set it in bundle.yml.',
     })
@@ -62,7 +62,7 @@ export async function chooseTask(offering: Offering, file: RunFile, wanted: Want
         parameters: ofInstance,
       },
       state: before.state,
-      ...(binding === undefined ? {} : { binding }),
+      binding,
       ...(action === 'update'
         ? { previous: { planId: findPlan(offering, before.plan).id, parameters: before.parameters } }
         : {}),

@@ -45,7 +45,7 @@ function defineLint(bundle: Command, io: CliIo): void {
       'after',
       `
 Of a folder, what is in it is checked too: the program that it runs, and links that lead out of it.
-Exit code 1 where a bundle can not be used.
+Exit code 1 where a bundle cannot be used.
 ${examples('purser bundle lint my-bundle', 'purser bundle lint bundles/* --output json')}`,
     )
     .action(async (paths: readonly string[], options: LintOptions) => {

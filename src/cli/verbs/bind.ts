@@ -35,10 +35,10 @@ export async function runBind(io: CliIo, instance: string, options: BindOptions)
     {
       service_id: serviceId,
       plan_id: planId,
-      ...(parameters === undefined ? {} : { parameters }),
-      ...(context === undefined ? {} : { context }),
+      parameters,
+      context,
       ...(options.app === undefined ? {} : { bind_resource: { app_guid: options.app } }),
-      ...(options.rotate === undefined ? {} : { predecessor_binding_id: options.rotate }),
+      predecessor_binding_id: options.rotate,
     },
     { acceptsIncomplete: options.sync !== true },
   )

@@ -20,7 +20,7 @@ export async function lintBundles(io: CliIo, paths: readonly string[], { output 
   io.stdout.write(output === 'json' ? renderJson({ ok: broken.length === 0, bundles }) : bundles.map(render).join(''))
   if (broken.length > 0)
     throw failure({
-      what: broken.length === 1 ? `${broken[0]?.path} can not be used` : `${broken.length} bundles can not be used`,
+      what: broken.length === 1 ? `${broken[0]?.path} cannot be used` : `${broken.length} bundles cannot be used`,
       why: `${count(broken.flatMap(errorsOf).length, 'error')}, told above`,
       next: 'Correct them and run it again.',
     })

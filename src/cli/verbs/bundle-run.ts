@@ -95,7 +95,7 @@ async function perform(
   }
 }
 
-/** Known by their names: what the bundle failed with, what can not be run, and a runtime that does not answer. */
+/** Known by their names: what the bundle failed with, what cannot be run, and a runtime that does not answer. */
 const expected = new Set(['TerminalError', 'SandboxRefusedError', 'RuntimeUnavailableError', 'RegistryError'])
 
 function adviseAfter(error: Error, action: string): string {
@@ -163,7 +163,7 @@ async function loadBundle(io: CliIo, { folder, image }: RunOptions, secrets: Jso
   const { bundle, problems } = await checkBundle(found.text, { where: found.shown, registry: 'local' })
   if (bundle === undefined)
     throw failure({
-      what: `${found.shown} can not be used`,
+      what: `${found.shown} cannot be used`,
       why: problems
         .filter(({ severity }) => severity === 'error')
         .map(formatSpecProblem)
@@ -172,7 +172,7 @@ async function loadBundle(io: CliIo, { folder, image }: RunOptions, secrets: Jso
     })
   const { spec } = bundle
   const offering = toOffering(hideParameters(spec, Object.keys(secrets)), { registry: 'local' })
-  return { spec, offering, source: found.text, folder: found.folder, ...(image === undefined ? {} : { image }) }
+  return { spec, offering, source: found.text, folder: found.folder, image }
 }
 
 async function readSecrets(file: string): Promise<JsonObject> {

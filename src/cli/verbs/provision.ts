@@ -35,7 +35,7 @@ export async function runProvision(io: CliIo, service: string, plan: string, opt
       organization_guid: textOr(context.organization_guid),
       space_guid: textOr(context.space_guid),
       context,
-      ...(parameters === undefined ? {} : { parameters }),
+      parameters,
     },
     { acceptsIncomplete: options.sync !== true },
   )

@@ -20,10 +20,7 @@ export async function syncRegistries(io: CliIo, options: ConnectionOptions): Pro
   const run = await watchChore(session, 'sync', response.body.due_at ?? '')
   const { registries = [], last_change } = await readRegistries(session)
   const changed = last_change !== undefined && last_change.at >= (run.started_at ?? '') ? last_change : undefined
-  session.print(
-    { ...(changed === undefined ? {} : { changes: changed.report }), registries },
-    renderChanges(changed?.report),
-  )
+  session.print({ changes: changed?.report, registries }, renderChanges(changed?.report))
   const failed = registries.filter(hasFailed)
   for (const { name, problems = [] } of registries)
     for (const problem of problems) session.note(`problem: ${name}: ${toLine(problem)}`)
@@ -56,5 +53,5 @@ async function readRegistries(session: Session): Promise<RegistriesBody> {
   const response = await session.admin.registries()
   const { registries, services, last_change } = response.body
   if (response.status !== 200 || !Array.isArray(registries)) throw refusal('could not read the registries', response)
-  return { registries, services: services ?? [], ...(last_change === undefined ? {} : { last_change }) }
+  return { registries, services: services ?? [], last_change }
 }

@@ -22,7 +22,7 @@ export async function runStatus(
       : new Map(Object.entries(known?.bindings ?? {})).get(bindingId)?.operation
   const query = {
     ...(known === undefined ? {} : { service_id: known.service_id, plan_id: known.plan_id }),
-    ...(operation === undefined ? {} : { operation }),
+    operation,
   }
   const response =
     bindingId === undefined

@@ -39,9 +39,9 @@ export async function runUpdate(io: CliIo, instance: string, options: UpdateOpti
     instanceId,
     {
       service_id: located.serviceId,
-      ...(target === undefined ? {} : { plan_id: target.id }),
-      ...(parameters === undefined ? {} : { parameters }),
-      ...(context === undefined ? {} : { context }),
+      plan_id: target?.id,
+      parameters,
+      context,
       ...(located.planId === undefined ? {} : { previous_values: { plan_id: located.planId } }),
     },
     { acceptsIncomplete: options.sync !== true },

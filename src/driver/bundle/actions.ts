@@ -86,7 +86,7 @@ async function bindingFacts(
   const binding = {
     info: ctx.binding,
     state: readState(ctx.bindingState),
-    ...(parameters === undefined ? {} : { parameters }),
+    parameters,
   }
   const state = readState(ctx.state)
   return { ctx, action, revision, state, parameters: ctx.instance.parameters, binding, secrets } satisfies ActionFacts
@@ -102,7 +102,7 @@ function run<Result>(
   return runBundle(bundle, {
     ctx,
     action,
-    ...(binding === undefined ? {} : { bindingId: binding.info.id }),
+    bindingId: binding?.info.id,
     ...(binding === undefined || state.sandbox === undefined ? {} : { beside: state.sandbox }),
     saved: task.saved,
     inputs: () => toInputs(bundle, facts),
@@ -119,7 +119,7 @@ function toInputs({ parts, sensitive }: Bundle, facts: ActionFacts): SandboxInpu
     extraVars: toExtraVars(facts),
     open,
     state: facts.state.values,
-    ...(facts.binding === undefined ? {} : { bindingState: facts.binding.state.values }),
+    bindingState: facts.binding?.state.values,
     helpers: parts.helpers,
     env: parts.env,
   }
@@ -130,7 +130,7 @@ function toResult({ state }: ActionFacts, outputs: SandboxOutputs): ProvisionRes
   const { dashboardUrl } = outputs
   return {
     state: toStored(changeValues(state.values, outputs.state), outputs.credentials ?? state.credentials),
-    ...(dashboardUrl === undefined ? {} : { dashboardUrl }),
+    dashboardUrl,
   }
 }
 

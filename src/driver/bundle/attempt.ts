@@ -215,6 +215,6 @@ async function refusing<T>(call: () => Promise<T>): Promise<T> {
 /** What was refused will be refused again. */
 function refusal(error: unknown): unknown {
   return error instanceof SandboxRefusedError
-    ? new TerminalError(`The bundle can not be run: ${error.message}.`, { cause: error })
+    ? new TerminalError(`The bundle cannot be run: ${error.message}.`, { cause: error })
     : error
 }

@@ -14,13 +14,13 @@ import { omitNamed, sensitiveNamesOf } from './secrets.ts'
 /**
  * Makes a service of a revision: its actions run the bundle's in sandboxes. Like any other service it stands on the
  * author's API alone, so that all that is promised to authors is promised to bundles. Throws where the spec of the
- * revision can not be read.
+ * revision cannot be read.
  */
 export function createBundleDriver(parts: BundleParts): (revision: Revision) => Service {
   return revision => {
     const { spec, problems } = parseBundleSpec(revision.source, revision.fullName)
     if (spec === undefined)
-      throw new Error(`${revision.fullName} can not be run: ${problems.map(formatSpecProblem).join('; ')}`)
+      throw new Error(`${revision.fullName} cannot be run: ${problems.map(formatSpecProblem).join('; ')}`)
     return createBundleService({ parts, revision, spec, sensitive: sensitiveNamesOf(spec) })
   }
 }

@@ -59,7 +59,7 @@ export function toExtraVars(facts: ActionFacts): JsonObject {
     _apb_service_instance_id: ctx.instance.id,
     _apb_last_requesting_user: userOf(ctx.identity),
     _apb_bundle_version: revision.bundleVersion ?? '',
-    ...(binding === undefined ? {} : { _apb_service_binding_id: binding.info.id }),
+    _apb_service_binding_id: binding?.info.id,
     // Playbooks break where it is not defined.
     ...(action === 'provision' ? {} : { _apb_provision_creds: facts.state.credentials ?? {} }),
     ...(action === 'unbind' ? { _apb_bind_creds: binding?.state.credentials ?? {}, provision_params: parameters } : {}),
@@ -78,7 +78,7 @@ export function toInput(facts: ActionFacts): JsonObject {
     service: { id: revision.serviceId, name: revision.fullName },
     plan: { id: ctx.plan.id, name: ctx.plan.name },
     parameters,
-    ...(binding?.parameters === undefined ? {} : { bindParameters: binding.parameters }),
+    bindParameters: binding?.parameters,
     context: contextOf(facts),
     user: userOf(ctx.identity),
     credentials: { provision: state.credentials, bind: binding?.state.credentials },

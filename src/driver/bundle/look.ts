@@ -33,7 +33,7 @@ export async function look(looking: Looking, holdMs: number): Promise<Seen> {
     ctx.signal.throwIfAborted()
     if (status.kind !== 'running') return { status }
     const progress = await progressOf(looking)
-    if (clock.now() >= end) return { status, ...(progress === undefined ? {} : { progress }) }
+    if (clock.now() >= end) return { status, progress }
     if (progress !== undefined && progress !== shown) ctx.describe(progress)
     shown = progress
   }

@@ -8,7 +8,7 @@ import type { BundleTask } from './task.ts'
 
 const firstBackOffMs = 1_000
 const longestBackOffMs = 5 * 60_000
-/** What can not be removed now is found by the next sweep: it must not keep the operation from ending. */
+/** What cannot be removed now is found by the next sweep: it must not keep the operation from ending. */
 const removal = { ...callSettings, retry: { attempts: 5 } }
 
 /**

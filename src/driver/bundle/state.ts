@@ -36,13 +36,13 @@ export function readState({ state, credentials, sandbox }: JsonObject): BundleSt
   return {
     values: Object.fromEntries(values),
     ...(isJsonObject(credentials) ? { credentials } : {}),
-    ...(saved === undefined ? {} : { sandbox: saved }),
+    sandbox: saved,
   }
 }
 
 /** What is kept when an action has succeeded: no sandbox is left then. */
 export function toStored(values: StateValues, credentials: JsonObject | undefined): JsonObject {
-  return { state: values, ...(credentials === undefined ? {} : { credentials }) }
+  return { state: values, credentials }
 }
 
 /** Key by key; null removes one. Refuses what would be too large. */

@@ -14,10 +14,10 @@ describe('what the end of a sandbox means', () => {
     expect(judge(exited(137), nothing)).toMatchObject({ kind: 'failed', message: expect.stringContaining('137') })
   })
 
-  it('is a failure where something was left that can not be used', () => {
+  it('is a failure where something was left that cannot be used', () => {
     expect(judge(exited(0), { problems: ['state.json is too large'] })).toEqual({
       kind: 'failed',
-      message: 'What the bundle left can not be used: state.json is too large.',
+      message: 'What the bundle left cannot be used: state.json is too large.',
     })
   })
 

@@ -18,7 +18,7 @@ export function judge(ended: EndedSandbox, { message, problems }: SandboxOutputs
     case 0:
       return problems.length === 0
         ? { kind: 'succeeded' }
-        : failed(`What the bundle left can not be used: ${problems.join('; ')}.`)
+        : failed(`What the bundle left cannot be used: ${problems.join('; ')}.`)
     case 8:
       return { kind: 'not-implemented' }
     case 75:

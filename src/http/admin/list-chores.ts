@@ -11,7 +11,7 @@ function toBody({ name, schedule, nextAt, latest, running }: ChoreStatus): JsonO
   return {
     name,
     ...(schedule === undefined ? {} : { pattern: schedule.pattern, time_zone: schedule.timeZone }),
-    ...(nextAt === undefined ? {} : { next_at: toTime(nextAt) }),
+    next_at: toTime(nextAt),
     running,
     ...(latest === undefined
       ? {}
@@ -19,12 +19,14 @@ function toBody({ name, schedule, nextAt, latest, running }: ChoreStatus): JsonO
           due_at: toTime(latest.dueAt),
           started_at: toTime(latest.startedAt),
           owner: latest.owner,
-          ...(latest.finishedAt === undefined ? {} : { finished_at: toTime(latest.finishedAt) }),
+          finished_at: toTime(latest.finishedAt),
           ...(latest.result === undefined ? {} : { ok: latest.result.ok, message: latest.result.message }),
         }),
   }
 }
 
-export function toTime(ms: number): string {
-  return new Date(ms).toISOString()
+export function toTime(ms: number): string
+export function toTime(ms: number | undefined): string | undefined
+export function toTime(ms: number | undefined): string | undefined {
+  return ms === undefined ? undefined : new Date(ms).toISOString()
 }

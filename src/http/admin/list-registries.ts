@@ -25,17 +25,17 @@ export const listRegistriesEndpoint: AdminEndpoint = async ({ broker, chores, re
 function toRegistryBody({ name, type, state }: RegistryStatus, nextAt: number | undefined): JsonObject {
   return {
     name,
-    ...(type === undefined ? {} : { type }),
+    type,
     ...(state === undefined
       ? {}
       : {
           checked_at: toTime(state.checkedAt),
-          ...(state.lastAnswerAt === undefined ? {} : { last_answer_at: toTime(state.lastAnswerAt) }),
+          last_answer_at: toTime(state.lastAnswerAt),
           partial: state.partial === true,
           failures: state.failures,
-          ...(state.silentSince === undefined ? {} : { silent_since: toTime(state.silentSince) }),
-          ...(state.lastProblem === undefined ? {} : { last_problem: state.lastProblem }),
-          ...(state.problems === undefined ? {} : { problems: state.problems }),
+          silent_since: toTime(state.silentSince),
+          last_problem: state.lastProblem,
+          problems: state.problems,
         }),
     ...(nextAt === undefined || type === undefined ? {} : { next_at: toTime(nextAt) }),
   }
@@ -48,12 +48,12 @@ function toServiceBody(service: ServiceStatus): JsonObject {
     name,
     registry,
     revision: revisionId,
-    ...(revision?.bundleVersion === undefined ? {} : { bundle_version: revision.bundleVersion }),
+    bundle_version: revision?.bundleVersion,
     ...(revision === undefined ? {} : { image: revision.image, tag: revision.tag, digest: revision.digest }),
-    ...(retiredAt === undefined ? {} : { retired_at: toTime(retiredAt) }),
+    retired_at: toTime(retiredAt),
     instances: instances.map(({ revisionId: pinned, bundleVersion, count }) => ({
       revision: pinned,
-      ...(bundleVersion === undefined ? {} : { bundle_version: bundleVersion }),
+      bundle_version: bundleVersion,
       count,
     })),
   }

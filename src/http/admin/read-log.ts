@@ -11,7 +11,7 @@ export const readLogEndpoint: AdminEndpoint = async ({ broker }, id) => {
     action,
     state,
     instance_id: instanceId,
-    ...(bindingId === undefined ? {} : { binding_id: bindingId }),
+    binding_id: bindingId,
     runs: runs.map(run => ({ ...run })),
   })
 }

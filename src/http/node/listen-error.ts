@@ -8,7 +8,7 @@ export function toListenError(error: unknown, host: string, port: number): Liste
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   const explain = explanations[code]
   const reason = explain?.(host, port) ?? (error instanceof Error ? error.message : String(error))
-  return new ListenError(`can't listen on ${host}:${port}: ${reason}`, { cause: error })
+  return new ListenError(`cannot listen on ${host}:${port}: ${reason}`, { cause: error })
 }
 
 const explanations: Readonly<Record<string, (host: string, port: number) => string>> = {
@@ -17,5 +17,5 @@ const explanations: Readonly<Record<string, (host: string, port: number) => stri
   EADDRNOTAVAIL: host => `${host} is not an address of this machine. Correct --host or server.host.`,
   ENOTFOUND: host => `the host name ${host} is not known. Correct --host or server.host.`,
   EAI_AGAIN: host => `the host name ${host} could not be looked up. Correct --host or server.host.`,
-  EINVAL: host => `${host} can't be listened on. Correct --host or server.host.`,
+  EINVAL: host => `${host} cannot be listened on. Correct --host or server.host.`,
 }

@@ -61,7 +61,7 @@ export function createNodeListener(app: HttpApp, options: NodeListenerOptions = 
         else running.delete(response)
       }
     } catch (error) {
-      // Node refuses a header it can't write before it has sent anything.
+      // Node refuses a header it cannot write before it has sent anything.
       if (response.headersSent) request.socket.destroy()
       answer(request, response, fail(error))
     }

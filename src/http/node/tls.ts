@@ -19,13 +19,13 @@ export async function loadTls(files: TlsFiles): Promise<TlsMaterial> {
     read('private key', files.key),
     files.ca === undefined ? undefined : read('CA certificate', files.ca),
   ])
-  attempt(`the certificate ${files.cert} can't be used`, () => createSecureContext({ cert }))
-  attempt(`the private key ${files.key} can't be used`, () => createSecureContext({ key }))
+  attempt(`the certificate ${files.cert} cannot be used`, () => createSecureContext({ cert }))
+  attempt(`the private key ${files.key} cannot be used`, () => createSecureContext({ key }))
   attempt(`the private key ${files.key} does not belong to the certificate ${files.cert}`, () =>
     createSecureContext({ cert, key }),
   )
   if (ca === undefined) return { cert, key }
-  attempt(`the CA certificate ${files.ca} can't be used`, () => createSecureContext({ ca }))
+  attempt(`the CA certificate ${files.ca} cannot be used`, () => createSecureContext({ ca }))
   return { cert, key, ca, requestCert: true, rejectUnauthorized: true }
 }
 
@@ -34,7 +34,7 @@ async function read(what: string, path: string): Promise<Buffer> {
     return await readFile(path)
   } catch (error) {
     const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
-    throw new ListenError(`the ${what} ${path} can't be read (${reason}): check server.tls`, { cause: error })
+    throw new ListenError(`the ${what} ${path} cannot be read (${reason}): check server.tls`, { cause: error })
   }
 }
 

@@ -45,7 +45,7 @@ function failureFlags({ action, error }: PolledOperation): JsonObject {
   const usable = action === 'update' || action === 'deprovision' ? error?.instanceUsable : undefined
   const repeatable = action === 'update' ? error?.updateRepeatable : undefined
   return {
-    ...(usable === undefined ? {} : { instance_usable: usable }),
-    ...(repeatable === undefined ? {} : { update_repeatable: repeatable }),
+    instance_usable: usable,
+    update_repeatable: repeatable,
   }
 }

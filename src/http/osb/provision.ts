@@ -16,7 +16,7 @@ export const provisionEndpoint: Endpoint = async (broker, request) => {
     const { operation, dashboardUrl, instance } = answer
     const body = {
       ...instanceBody(instance),
-      ...(dashboardUrl === undefined ? {} : { dashboard_url: dashboardUrl }),
+      dashboard_url: dashboardUrl,
       operation,
     }
     return json(202, trimBody('provision', body, minor))
@@ -26,7 +26,7 @@ export const provisionEndpoint: Endpoint = async (broker, request) => {
 
 export function instanceBody({ dashboardUrl, metadata }: Instance): JsonObject {
   return {
-    ...(dashboardUrl === undefined ? {} : { dashboard_url: dashboardUrl }),
+    dashboard_url: dashboardUrl,
     ...(metadata === undefined ? {} : { metadata: { ...metadata } }),
   }
 }

@@ -13,8 +13,5 @@ export const updateEndpoint: Endpoint = async (broker, request) => {
   const answer = await update(broker, caller, instanceId, wanted, acceptsIncomplete(request.query))
   if (answer.kind !== 'accepted') return json(200, trimBody('update', instanceBody(answer.instance), minor))
   const { operation, dashboardUrl } = answer
-  return json(
-    202,
-    trimBody('update', { ...(dashboardUrl === undefined ? {} : { dashboard_url: dashboardUrl }), operation }, minor),
-  )
+  return json(202, trimBody('update', { dashboard_url: dashboardUrl, operation }, minor))
 }

@@ -88,7 +88,7 @@ describe('an index of charts', () => {
     expect(found.at(-1)?.versions).toHaveLength(100)
   })
 
-  it('has no place for a release that can not be read', () => {
+  it('has no place for a release that cannot be read', () => {
     const [chart] = read('entries:\n  a:\n  - version: 1.0.0\n    urls: [')
     expect(chart).toEqual({ name: 'a', versions: ['1.0.0'], newest: '1.0.0', description: 'The Helm chart a' })
   })

@@ -26,7 +26,7 @@ export interface ChartRelease {
 
 interface Release {
   readonly version: string | undefined
-  /** Undefined where it can not be read. */
+  /** Undefined where it cannot be read. */
   read(): YAMLMap | undefined
 }
 

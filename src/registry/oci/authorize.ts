@@ -31,7 +31,7 @@ export function createAuthorizer(
     for (const one of (told.get(scope) ?? scope).split(' ')) if (one !== '') url.searchParams.append('scope', one)
     const { username, password } = credentials
     if (username !== undefined) url.searchParams.set('account', username)
-    const headers = username === undefined ? {} : { authorization: basic(username, password) }
+    const headers: Record<string, string> = username === undefined ? {} : { authorization: basic(username, password) }
     const reply = await web.get(url, { headers, limit: 256 * 1024 })
     if (reply.status === 401 || reply.status === 403)
       throw new RegistryError(
@@ -49,7 +49,7 @@ export function createAuthorizer(
   }
 
   return {
-    async headers(scope) {
+    async headers(scope): Promise<Record<string, string>> {
       const { username, password, token } = credentials
       if (challenge === undefined) return {}
       // A token of one's own stands for a user only where there is none.

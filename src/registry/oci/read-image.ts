@@ -66,7 +66,7 @@ export function isRepository(name: string): boolean {
 function digestOfReply({ headers, body }: WebReply): string {
   const told = headers['docker-content-digest']
   if (told === undefined) return digestOf(body)
-  if (!isDigest(told)) throw new RegistryError('its digest is of a kind that can not be checked here')
+  if (!isDigest(told)) throw new RegistryError('its digest is of a kind that cannot be checked here')
   checkDigest(body, told, 'its manifest')
   return told
 }

@@ -123,6 +123,6 @@ function withoutCredentials(headers: Readonly<Record<string, string>>): Readonly
 async function readCa(setting: string): Promise<string> {
   if (isCertificate(setting)) return setting
   return readFile(setting, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw new RegistryError(`the certificates of ca, ${setting}, can not be read (${error.code}); correct the path`)
+    throw new RegistryError(`the certificates of ca, ${setting}, cannot be read (${error.code}); correct the path`)
   })
 }

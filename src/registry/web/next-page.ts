@@ -14,7 +14,7 @@ export function nextPage(target: string, from: URL): URL {
   return url
 }
 
-/** Everything on all pages. Throws where a page can not be had: a part would pass for the whole. */
+/** Everything on all pages. Throws where a page cannot be had: a part would pass for the whole. */
 export async function readPages<T>(
   first: URL,
   read: (url: URL) => Promise<{ readonly items: readonly T[]; readonly next?: URL | undefined }>,

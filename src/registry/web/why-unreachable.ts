@@ -1,7 +1,7 @@
 /** Why no reply has come, and what to do; the error's own text is left out, because it may hold what was sent. */
 export function whyUnreachable(error: unknown): string {
   const code = codeOf(error)
-  if (code === undefined) return error instanceof Error ? `it can not be asked (${error.name})` : 'it can not be asked'
+  if (code === undefined) return error instanceof Error ? `it cannot be asked (${error.name})` : 'it cannot be asked'
   return reasons[code] ?? (isTrust(code) ? `its certificate is not trusted (${code}); ${remedy}` : `no reply (${code})`)
 }
 
@@ -14,7 +14,7 @@ const remedy = 'name its authority with ca'
 const reasons: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nobody listens there (ECONNREFUSED); start it, or correct the url',
   ENOTFOUND: 'its name is not known (ENOTFOUND); correct the url',
-  EAI_AGAIN: 'its name can not be resolved now (EAI_AGAIN)',
+  EAI_AGAIN: 'its name cannot be resolved now (EAI_AGAIN)',
   ECONNRESET: 'the connection was cut (ECONNRESET)',
   EPIPE: 'the connection was cut (EPIPE)',
   EPROTO: 'it does not speak TLS (EPROTO); correct the url',

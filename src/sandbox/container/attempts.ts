@@ -1,7 +1,7 @@
 /**
  * Who may start a container. Engines start one again that has ended, so "look, then start" could run a bundle twice. Here
  * the right to start is the name of the output folder: whoever takes it over renames the folder, and a container whose
- * folder is gone can not be started any more, by anybody, however late.
+ * folder is gone cannot be started any more, by anybody, however late.
  */
 import { readdir, rename } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -40,7 +40,7 @@ async function hasImage(engine: Engine, image: string, signal?: AbortSignal): Pr
 async function pullImage(engine: Engine, program: ImageProgram, signal?: AbortSignal): Promise<void> {
   const { image, credentials } = program
   const path = `/images/create?fromImage=${encodeURIComponent(image)}`
-  const headers = credentials === undefined ? {} : { 'x-registry-auth': encode(credentials) }
+  const headers: Record<string, string> = credentials === undefined ? {} : { 'x-registry-auth': encode(credentials) }
   // Some engines answer only when the image is there.
   const answer = await engine.call('POST', path, { headers, signal, delay: longestPull })
   if (answer.status !== 200) throw cannotPull(program, answer.status, await answer.problem())
@@ -58,10 +58,10 @@ const longestPull = 3_600_000
 function cannotPull({ image, credentials }: ImageProgram, status: number, problem: string): Error {
   const safe = createRedactor(credentials === undefined ? [] : [credentials.password])(problem.slice(0, 500))
   if (status === 404 || /manifest unknown|name unknown|not found/i.test(problem))
-    return new SandboxRefusedError(`the image ${image} can not be pulled: ${safe}; correct its name`)
+    return new SandboxRefusedError(`the image ${image} cannot be pulled: ${safe}; correct its name`)
   if (/unauthorized|denied|authentication required|invalid username|no basic auth credentials/i.test(problem))
-    return new SandboxRefusedError(`the image ${image} can not be pulled: ${safe}; correct the registry's credentials`)
-  return new RuntimeUnavailableError(`the image ${image} can not be pulled now: ${safe}; try again`)
+    return new SandboxRefusedError(`the image ${image} cannot be pulled: ${safe}; correct the registry's credentials`)
+  return new RuntimeUnavailableError(`the image ${image} cannot be pulled now: ${safe}; try again`)
 }
 
 /** Base64 for URLs, and filled up at its end: engines take no other. */

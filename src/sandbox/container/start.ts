@@ -93,7 +93,7 @@ async function startOnce(
   await containers.discard(id, true)
   if (!ours) return false
   throw started.status < 500 || cannotRun.test(failure.message)
-    ? new SandboxRefusedError(`the entry point of ${image} can not be run: ${failure.message}; correct the image`)
+    ? new SandboxRefusedError(`the entry point of ${image} cannot be run: ${failure.message}; correct the image`)
     : failure
 }
 

@@ -24,6 +24,6 @@ async function askFor(engine: Engine): Promise<UserNamespace> {
   if (!isJsonObject(info)) throw await unavailable('asking the engine what it is', answer)
   if (info.Rootless === true) return 'keep-id'
   if (Array.isArray(info.SecurityOptions) && info.SecurityOptions.includes('name=rootless'))
-    throw new SandboxRefusedError('a rootless Docker can not run bundles; use Docker itself, or Podman')
+    throw new SandboxRefusedError('a rootless Docker cannot run bundles; use Docker itself, or Podman')
   return 'own'
 }

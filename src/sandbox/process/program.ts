@@ -17,7 +17,7 @@ export async function findProgram(program: SandboxProgram): Promise<Program> {
     )
   const { entrypoint = 'entrypoint.sh' } = program
   const folder = await realpath(program.folder).catch(() => {
-    throw new SandboxRefusedError(`the bundle's folder ${program.folder} can not be found; correct the registry's path`)
+    throw new SandboxRefusedError(`the bundle's folder ${program.folder} cannot be found; correct the registry's path`)
   })
   const file = await realpath(resolve(folder, entrypoint)).catch(() => {
     throw new SandboxRefusedError(`${folder} has no ${entrypoint}; add it, or name another "entrypoint" in the spec`)
@@ -31,7 +31,7 @@ export async function findProgram(program: SandboxProgram): Promise<Program> {
   return { folder, file }
 }
 
-/** Throws where the machine can not keep what the spec asks for: a limit that is not kept would be a lie. */
+/** Throws where the machine cannot keep what the spec asks for: a limit that is not kept would be a lie. */
 export function checkKept({ network, limits }: SandboxSpec, { network: isolated, counts }: Containment): void {
   if (network === 'none' && !isolated)
     throw new SandboxRefusedError(
@@ -39,6 +39,6 @@ export function checkKept({ network, limits }: SandboxSpec, { network: isolated,
     )
   if ((limits.memory !== undefined || limits.processes !== undefined) && !counts)
     throw new SandboxRefusedError(
-      'memory and processes can not be limited on this machine; take the limits out, or use the container runtime',
+      'memory and processes cannot be limited on this machine; take the limits out, or use the container runtime',
     )
 }

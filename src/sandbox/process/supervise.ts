@@ -96,7 +96,7 @@ async function run(folder: string, job: Job, control: Control): Promise<Exit> {
   child.stdout.destroy()
   child.stderr.destroy()
   // What made the namespaces tells a first process that was killed in a way of its own.
-  return { code: killed ? 137 : code, ...(stopped === undefined ? {} : { stopped }) }
+  return { code: killed ? 137 : code, stopped }
 }
 
 function isWatched({ limits }: Job): boolean {

@@ -49,7 +49,7 @@ export function createBundleFolders(folder: string, observer: Observer = silent)
     } catch (error) {
       // Somebody else may have been faster.
       if (await isThere(copyOf(digest))) return true
-      observer.warn('a bundle can not be copied: its instances run whatever stands in its folder', {
+      observer.warn('a bundle cannot be copied: its instances run whatever stands in its folder', {
         folder: image,
         error: error instanceof Error ? error.message : String(error),
       })

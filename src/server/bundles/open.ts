@@ -47,8 +47,8 @@ export async function openBundles(config: Config, parts: OpenBundlesParts): Prom
       time: bundles.timeout,
       output: bundles.output,
       processes: bundles.processes,
-      ...(bundles.memory === undefined ? {} : { memory: bundles.memory }),
-      ...(bundles.cpu === undefined ? {} : { cpu: bundles.cpu }),
+      memory: bundles.memory,
+      cpu: bundles.cpu,
     },
     network: bundles.network,
     env: bundles.network === 'allowed' ? proxyVariables(env) : {},
@@ -75,7 +75,7 @@ export async function openBundles(config: Config, parts: OpenBundlesParts): Prom
       try {
         return Object.keys(await secretsFor(fullName))
       } catch (error) {
-        observer.warn('the secrets of a bundle can not be read', { bundle: fullName, error: messageOf(error) })
+        observer.warn('the secrets of a bundle cannot be read', { bundle: fullName, error: messageOf(error) })
         return []
       }
     },

@@ -6,9 +6,9 @@ type Environment = Readonly<Record<string, string | undefined>>
 export function readProxies(env: Environment): ProxySettings {
   const { HTTP_PROXY: httpProxy, HTTPS_PROXY: httpsProxy, NO_PROXY: noProxy } = proxyVariables(env)
   return {
-    ...(httpProxy === undefined ? {} : { httpProxy }),
-    ...(httpsProxy === undefined ? {} : { httpsProxy }),
-    ...(noProxy === undefined ? {} : { noProxy }),
+    httpProxy,
+    httpsProxy,
+    noProxy,
   }
 }
 

@@ -70,14 +70,14 @@ async function openContainers(socket: string, folder: string, user: User | undef
   return createContainerRuntime({ socket, folder, clock, ...(user && { user }) })
 }
 
-/** Whoever can not pass through every folder on the way can not run anything in the last one. */
+/** Whoever cannot pass through every folder on the way cannot run anything in the last one. */
 async function checkWay(folder: string, { uid, gid }: User): Promise<void> {
   for (let path = folder; path !== dirname(path); path = dirname(path)) {
     const { mode, uid: owner, gid: group } = await stat(path)
     const needed = owner === uid ? 0o100 : group === gid ? 0o010 : 0o001
     if ((mode & needed) === 0)
       throw new StartError(
-        `Bundles can not run in ${folder}.`,
+        `Bundles cannot run in ${folder}.`,
         `They run as user ${uid}, which may not pass through ${path}.`,
         `Set bundles.folder to another place, such as /var/lib/purser, or run "chmod o+x ${path}".`,
       )

@@ -26,10 +26,10 @@ describe('secrets of a bundle', () => {
   })
 
   it.each([
-    ['none.yaml', undefined, /none\.yaml can not be read \(ENOENT\)/],
+    ['none.yaml', undefined, /none\.yaml cannot be read \(ENOENT\)/],
     ['list.yaml', '- secret-1\n', /list\.yaml is no map/],
     ['broken.yaml', 'password: "secret-1\n', /broken\.yaml is no map/],
-  ])('that can not be read are named, and not shown: %s', async (file, text, problem) => {
+  ])('that cannot be read are named, and not shown: %s', async (file, text, problem) => {
     if (text !== undefined) writeFileSync(join(folder, file), text)
     const failed = readerOf(['dh-a', file])('dh-a')
     await expect(failed).rejects.toThrow(problem)

@@ -25,7 +25,7 @@ export function createSecretReader(
 
 export async function readSecretFile(file: string): Promise<JsonObject> {
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw new Error(`the file of secrets ${file} can not be read (${error.code}); correct it, or its path`)
+    throw new Error(`the file of secrets ${file} cannot be read (${error.code}); correct it, or its path`)
   })
   const source = readSource(text)
   if (source.ok && isJsonObject(source.root.value)) return source.root.value

@@ -58,6 +58,6 @@ export async function whyUnreadable(file: string): Promise<string | undefined> {
     return undefined
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined
-    return code === 'ENOENT' || code === 'ENOTDIR' ? 'does not exist' : `can't be read (${String(code)})`
+    return code === 'ENOENT' || code === 'ENOTDIR' ? 'does not exist' : `cannot be read (${String(code)})`
   }
 }

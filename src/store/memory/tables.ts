@@ -183,7 +183,7 @@ export class Tables {
     const active = this.#within(this.#activeByInstance, operation.instanceId)
     const other = active.get(operation.bindingId ?? '')
     if (other !== undefined) {
-      throw new Error(`operation ${operation.id} can't be active: operation ${other} of the same resource is`)
+      throw new Error(`operation ${operation.id} cannot be active: operation ${other} of the same resource is`)
     }
     this.#set(active, operation.bindingId ?? '', operation.id)
   }
@@ -191,7 +191,7 @@ export class Tables {
   putStep(operationId: string, step: Step): void {
     const steps = this.#within(this.#steps, operationId)
     if (steps.get(step.name)?.state === 'done') {
-      throw new Error(`step ${step.name} of operation ${operationId} is done: it can't be written again`)
+      throw new Error(`step ${step.name} of operation ${operationId} is done: it cannot be written again`)
     }
     this.#set(steps, step.name, copy(step))
   }
@@ -218,7 +218,7 @@ export class Tables {
   /** False where it says the same already. */
   putService(service: RegisteredService): boolean {
     if (!this.#revisions.has(service.revisionId))
-      throw new Error(`service ${service.serviceId} can't be written: there is no revision ${service.revisionId}`)
+      throw new Error(`service ${service.serviceId} cannot be written: there is no revision ${service.revisionId}`)
     if (JSON.stringify(this.#services.get(service.serviceId)) === JSON.stringify(service)) return false
     this.#set(this.#services, service.serviceId, copy(service))
     return true
@@ -282,7 +282,7 @@ export class Tables {
 
   #requireInstance(instanceId: string, what: string): void {
     if (!this.#instances.has(instanceId))
-      throw new Error(`${what} can't be written: there is no instance ${instanceId}`)
+      throw new Error(`${what} cannot be written: there is no instance ${instanceId}`)
   }
 
   #within<Value>(tables: Map<string, Map<string, Value>>, key: string): Map<string, Value> {

@@ -31,7 +31,7 @@ export async function changeCatalog(
     return { written: true, changed }
   })
   const tidy = outcome.changed ? removeStrayTexts(ledger, version, revisions) : removeTexts(ledger, revisions)
-  // What can't be removed now takes room, and is no reason to say that the change was not made.
+  // What cannot be removed now takes room, and is no reason to say that the change was not made.
   await tidy.catch(() => {})
   return outcome
 }
@@ -54,7 +54,7 @@ async function putServices(
   const writes = changed.map((row): AnyBulkWriteOperation<ServiceDocument> => {
     const { serviceId, revisionId, retiredAt } = row
     if (!stored.has(revisionId))
-      throw new Error(`service ${serviceId} can't be written: there is no revision ${revisionId}`)
+      throw new Error(`service ${serviceId} cannot be written: there is no revision ${revisionId}`)
     const replacement = { revision: revisionId, retired: retiredAt !== undefined, doc: JSON.stringify(row) }
     return { replaceOne: { filter: { _id: serviceId }, replacement, upsert: true } }
   })

@@ -51,7 +51,7 @@ export async function applyChange(
   }
 }
 
-/** What it needed before can't have gone. */
+/** What it needed before cannot have gone. */
 function newPins(before: Instance | undefined, instance: Instance): string[] {
   const held = before === undefined ? [] : pinsOf(before)
   return pinsOf(instance).filter(id => !held.includes(id))
@@ -75,9 +75,9 @@ function requireInstance(
   for (const [kind, id, owner] of rows) {
     if (owner !== instanceId)
       throw new Error(
-        `${kind} ${id} can't be written: it belongs to instance ${owner}, and the decision is about ${instanceId}`,
+        `${kind} ${id} cannot be written: it belongs to instance ${owner}, and the decision is about ${instanceId}`,
       )
-    if (!exists) throw new Error(`${kind} ${id} can't be written: there is no instance ${instanceId}`)
+    if (!exists) throw new Error(`${kind} ${id} cannot be written: there is no instance ${instanceId}`)
   }
 }
 

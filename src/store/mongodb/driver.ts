@@ -9,7 +9,7 @@ export async function loadDriver(): Promise<Driver> {
   } catch (error) {
     throw new MongoOpenError(
       'no-driver',
-      'the package mongodb can\'t be loaded: run "npm install mongodb" where the broker is installed',
+      'the package mongodb cannot be loaded: run "npm install mongodb" where the broker is installed',
       error,
     )
   }

@@ -7,7 +7,7 @@ export type MongoOpenFailure =
   | 'foreign-collections'
   | 'newer-version'
 
-/** The store can't be opened. Its message says what is in the way and what to do about it. */
+/** The store cannot be opened. Its message says what is in the way and what to do about it. */
 export class MongoOpenError extends Error {
   override readonly name = 'MongoOpenError'
   readonly failure: MongoOpenFailure

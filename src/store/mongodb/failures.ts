@@ -10,7 +10,7 @@ export function toStoreError(error: unknown, name: string): unknown {
     return new Error('the ledger refused a change: another operation of the same resource is active', { cause: error })
   }
   const reason = reasonOf(error)
-  return reason === undefined ? error : new StoreUnavailableError(`${name} can't be used: ${reason}`, { cause: error })
+  return reason === undefined ? error : new StoreUnavailableError(`${name} cannot be used: ${reason}`, { cause: error })
 }
 
 /** The same while the store is being opened: there the operator is listening. */
@@ -24,7 +24,7 @@ export function toOpenError(error: unknown, name: string): unknown {
   }
   if (isDriverError(error) && badUrl.has(error.name)) {
     // The driver's own words may repeat a part of the URL.
-    return new MongoOpenError('bad-url', `the URL for ${name} can't be read: check its options and its encoding`)
+    return new MongoOpenError('bad-url', `the URL for ${name} cannot be read: check its options and its encoding`)
   }
   return toStoreError(error, name)
 }

@@ -30,7 +30,7 @@ export interface MongoStoreOptions {
 }
 
 /**
- * Opens the ledger in a replica set, for as many processes as there are. Throws MongoOpenError where it can't be had, and
+ * Opens the ledger in a replica set, for as many processes as there are. Throws MongoOpenError where it cannot be had, and
  * StoreUnavailableError where nobody answers.
  */
 export function openMongoStore(options: MongoStoreOptions): Promise<Store> {
@@ -44,7 +44,7 @@ export async function openWith(options: MongoStoreOptions, now: Now): Promise<St
   if (!/^[\w-]{0,60}$/.test(prefix)) {
     throw new MongoOpenError(
       'bad-prefix',
-      `the prefix "${prefix}" can't begin a collection's name: use letters, digits, _ and -`,
+      `the prefix "${prefix}" cannot begin a collection's name: use letters, digits, _ and -`,
     )
   }
   const driver = await loadDriver()

@@ -107,7 +107,7 @@ async function writeHeld(
   })
   if (written !== null) return written
   if (step !== undefined && (await operation.findOne(held, { ...options, projection: { _id: 1 } })) !== null)
-    throw new Error(`step ${step.name} of operation ${operationId} is done: it can't be written again`)
+    throw new Error(`step ${step.name} of operation ${operationId} is done: it cannot be written again`)
   return undefined
 }
 

@@ -117,7 +117,7 @@ function isLostRace(error: unknown): boolean {
   return keyPattern !== undefined && '_id' in keyPattern
 }
 
-/** The server ends by itself a transaction that can't be ended. */
+/** The server ends by itself a transaction that cannot be ended. */
 async function abort(session: ClientSession): Promise<void> {
   try {
     await session.abortTransaction()

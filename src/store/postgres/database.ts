@@ -26,7 +26,7 @@ export function createDatabase(pool: Pool, name: string): Database {
   pool.on('error', () => {})
   pool.on('connect', connection => connection.on('error', () => {}))
 
-  /** What is done on one connection, which then goes back to the pool, or out of it where it can't be used again. */
+  /** What is done on one connection, which then goes back to the pool, or out of it where it cannot be used again. */
   async function connected<Result>(body: (run: Run, isUsable: () => boolean) => Promise<Result>): Promise<Result> {
     const connection = await pool.connect().catch(error => {
       throw toStoreError(error, name)

@@ -9,7 +9,7 @@ export type PostgresOpenFailure =
   | 'foreign-schema'
   | 'newer-version'
 
-/** The store can't be opened. Its message says what is in the way and what to do about it, and holds no password. */
+/** The store cannot be opened. Its message says what is in the way and what to do about it, and holds no password. */
 export class PostgresOpenError extends Error {
   override readonly name = 'PostgresOpenError'
   readonly failure: PostgresOpenFailure

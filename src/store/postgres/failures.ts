@@ -13,7 +13,7 @@ export function toStoreError(error: unknown, name: string): Error {
   if (said.code === raised) return new Error(said.message)
   if (pinned.has(said.constraint ?? '')) return revisionGone()
   const reason = unavailable(said.code)
-  if (reason !== undefined) return new StoreUnavailableError(`${name} can't be used: ${reason} (${said.code})`)
+  if (reason !== undefined) return new StoreUnavailableError(`${name} cannot be used: ${reason} (${said.code})`)
   const rule = said.constraint === undefined ? '' : `, ${said.constraint}`
   return new Error(
     `the ledger refused a change: ${conditions[said.code] ?? 'the statement failed'} (${said.code}${rule})`,
@@ -27,12 +27,12 @@ export function toOpenError(error: unknown, name: string): unknown {
   if (said === undefined)
     return new PostgresOpenError(
       'unreachable',
-      `${name} can't be reached (${messageOf(error)}): look whether the server runs, at its address and at the network`,
+      `${name} cannot be reached (${messageOf(error)}): look whether the server runs, at its address and at the network`,
     )
   const [failure, advice] = openFailures.find(([, , codes]) => codes.test(said.code)) ?? []
   if (failure === undefined)
-    return new PostgresOpenError('unsuitable-server', `${name} can't be used: ${said.message} (${said.code})`)
-  return new PostgresOpenError(failure, `${name} can't be used: ${said.message} (${said.code}). ${advice}`)
+    return new PostgresOpenError('unsuitable-server', `${name} cannot be used: ${said.message} (${said.code})`)
+  return new PostgresOpenError(failure, `${name} cannot be used: ${said.message} (${said.code}). ${advice}`)
 }
 
 /** Whether the connection may be used again: the server answered, and did not say good-bye. */
@@ -60,7 +60,7 @@ function unavailable(code: string): string | undefined {
 const conditions: Record<string, string> = {
   '23503': 'a row that it refers to is not there',
   '23505': 'another active operation, or row, stands in its place',
-  '22021': 'a text that PostgreSQL can not hold',
+  '22021': 'a text that PostgreSQL cannot hold',
 }
 
 const openFailures: readonly (readonly [failure: PostgresOpenFailure, advice: string, codes: RegExp])[] = [

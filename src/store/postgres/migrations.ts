@@ -5,7 +5,7 @@ import { resourceKind, upkeep } from './upkeep-functions.ts'
 /**
  * Each brings a schema from the version before it to the next; a published one is never changed. `schema` comes quoted.
  *
- * `doc` is a row as JSON without what has a column that changes and without what is sealed. It is text: a jsonb can't hold
+ * `doc` is a row as JSON without what has a column that changes and without what is sealed. It is text: a jsonb cannot hold
  * every text that JSON can, and would sort the keys. Ids are keys (see keys.ts), in the collation "C", which no upgrade of
  * the operating system can change under an index. Times are the numbers that JavaScript has. `seq` is the order in which
  * rows came. Pages are left half empty where rows are updated soon after they came: a new version that finds room beside the

@@ -37,7 +37,7 @@ interface Reporter {
   warn(message: string, fields: { readonly store: string; readonly error: string }): void
 }
 
-/** Opens the ledger for this replica and brings its schema up to date; throws PostgresOpenError where it can't be had. */
+/** Opens the ledger for this replica and brings its schema up to date; throws PostgresOpenError where it cannot be had. */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
   const {
     clock = systemClock,
@@ -163,7 +163,7 @@ async function checkServer(connection: Connection, patienceMs: number): Promise<
           ? 'it is a standby and read-only: name the primary server'
           : undefined
   if (unsuitable !== undefined)
-    throw new PostgresOpenError('unsuitable-server', `the PostgreSQL database can't be used: ${unsuitable}`)
+    throw new PostgresOpenError('unsuitable-server', `the PostgreSQL database cannot be used: ${unsuitable}`)
   return commit === 'off' ? { synchronousCommit: 'on' } : {}
 }
 
@@ -172,6 +172,6 @@ function checkSchema(schema = 'purser'): string {
   if (/^(?!pg_)[a-z_][a-z0-9_]{0,49}$/.test(schema)) return schema
   throw new PostgresOpenError(
     'bad-schema',
-    `"${schema}" can't be the name of the schema: use up to 50 small letters, digits and underscores, without pg_ before it`,
+    `"${schema}" cannot be the name of the schema: use up to 50 small letters, digits and underscores, without pg_ before it`,
   )
 }

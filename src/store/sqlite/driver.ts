@@ -89,7 +89,7 @@ export function resultCode(error: unknown): number | undefined {
   const { rawCode, errcode } = error as { rawCode?: unknown; errcode?: unknown }
   const code = rawCode ?? errcode
   if (typeof code === 'number') return code & 0xff
-  // libsql can't open a file: the error has no code, only its text.
+  // libsql cannot open a file: the error has no code, only its text.
   return error.message.startsWith('ConnectionFailed(') ? resultCodes.cantOpen : undefined
 }
 

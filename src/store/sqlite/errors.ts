@@ -7,7 +7,7 @@ export type SqliteOpenFailure =
   | 'full'
   | 'no-driver'
 
-/** The store can't be opened. Its message says what is in the way and what to do about it. */
+/** The store cannot be opened. Its message says what is in the way and what to do about it. */
 export class SqliteOpenError extends Error {
   override readonly name = 'SqliteOpenError'
   readonly failure: SqliteOpenFailure

@@ -7,7 +7,7 @@ import { SqliteOpenError } from './errors.ts'
 export function toStoreError(error: unknown, file: string): unknown {
   const reason = unavailable[resultCode(error) ?? -1]
   if (reason !== undefined)
-    return new StoreUnavailableError(`sqlite:${file} can't be used: ${reason}`, { cause: error })
+    return new StoreUnavailableError(`sqlite:${file} cannot be used: ${reason}`, { cause: error })
   if (resultCode(error) === resultCodes.constraint) {
     return new Error(`the ledger refused a change: ${messageOf(error)}`, { cause: error })
   }
@@ -38,7 +38,7 @@ export function toOpenError(error: unknown, file: string): unknown {
 export function unusablePath(file: string, cause: unknown): SqliteOpenError {
   return new SqliteOpenError(
     'unusable-path',
-    `${file} can't be opened for writing (${messageOf(cause)}): name a file in a folder that this user may write to`,
+    `${file} cannot be opened for writing (${messageOf(cause)}): name a file in a folder that this user may write to`,
     cause,
   )
 }
@@ -47,7 +47,7 @@ const unavailable: Record<number, string> = {
   [resultCodes.full]: 'the disk is full. Nothing that was accepted is lost; make room, and it works again',
   [resultCodes.inputOutput]: 'the disk does not read or write. Look at the disk and the limits of this process',
   [resultCodes.readOnly]: 'the file became read-only. Give this user the right to write to it and its folder',
-  [resultCodes.cantOpen]: 'a file beside the database can’t be opened. Look at the folder and the limit of open files',
+  [resultCodes.cantOpen]: 'a file beside the database cannot be opened. Look at the folder and the limit of open files',
   [resultCodes.corrupt]: 'the file is damaged. Put back a backup',
   [resultCodes.notADatabase]: 'the file was overwritten. Put back a backup',
   [resultCodes.busy]: 'another program holds it. Stop that program',

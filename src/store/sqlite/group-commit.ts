@@ -11,7 +11,7 @@ export interface Transactions {
   commit(): void
   /** Called after any failure, also where the database has rolled back by itself. */
   rollback(): void
-  /** Whether the error came from the database: then the transaction can't be trusted any more. */
+  /** Whether the error came from the database: then the transaction cannot be trusted any more. */
   isDatabaseError(error: unknown): boolean
 }
 

@@ -15,7 +15,7 @@ export interface SqliteStoreOptions {
   readonly clock: Clock
 }
 
-/** Opens the database for this process alone; throws SqliteOpenError where it can't be had. */
+/** Opens the database for this process alone; throws SqliteOpenError where it cannot be had. */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
   return openWith(await loadDriver(), options)
 }

@@ -1,5 +1,5 @@
 /**
- * Who holds the database, for the error message of whoever can't have it. The lock itself is the operating system's, on
+ * Who holds the database, for the error message of whoever cannot have it. The lock itself is the operating system's, on
  * the database file, and ends with the process; this note only puts a name to it and may be stale.
  */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -28,7 +28,7 @@ function noteOf(file: string): string {
   return `${file}.owner.json`
 }
 
-/** A note that can't be written or removed (a full disk) must not stop a store that works. */
+/** A note that cannot be written or removed (a full disk) must not stop a store that works. */
 function ignoringErrors(write: () => void): void {
   try {
     write()

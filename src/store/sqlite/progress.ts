@@ -36,7 +36,7 @@ export function handBack(statements: Statements, { operationId, fence }: Lease, 
 
 function writeStep(statements: Statements, operationId: string, step: Step): void {
   if (statements.putStep.run(...fromStep(operationId, step)) > 0) return
-  throw new Error(`step ${step.name} of operation ${operationId} is done: it can't be written again`)
+  throw new Error(`step ${step.name} of operation ${operationId} is done: it cannot be written again`)
 }
 
 function replaceState(statements: Statements, operation: SqlRow, state: JsonObject): void {

@@ -211,7 +211,7 @@ function targetOf(statements: Statements, { instanceId, bindingId }: Operation):
 
 /**
  * Ends the lock before the database is closed (libsql keeps it as long as a statement lives), and leaves one plain file,
- * without a log beside it. Where that can't be done now, the next start does it.
+ * without a log beside it. Where that cannot be done now, the next start does it.
  */
 function release(database: Database): void {
   try {

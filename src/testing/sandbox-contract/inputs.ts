@@ -84,7 +84,7 @@ export const inputCases: readonly SandboxCase[] = [
     assert.equal((await runtime.collect(only, [])).outputs.message, 'bind --extra-vars @ 3')
   }),
 
-  sandboxCase('inputs can not be changed, and nobody is root', async ({ run, runtime }) => {
+  sandboxCase('inputs cannot be changed, and nobody is root', async ({ run, runtime }) => {
     const status = await run(
       '(echo no > "$BUNDLE_INPUT") 2>/dev/null && exit 1; (echo no > "$BUNDLE_STATE/new") 2>/dev/null && exit 2; id -u > "$BUNDLE_OUTPUT/message"',
     )

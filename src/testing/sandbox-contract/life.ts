@@ -91,7 +91,7 @@ export const lifeCases: readonly SandboxCase[] = [
     for (const { createdAt } of found) assert.ok(createdAt > 1_600_000_000_000)
   }),
 
-  sandboxCase('a name that can not be one is refused', async ({ runtime, spec }) => {
+  sandboxCase('a name that cannot be one is refused', async ({ runtime, spec }) => {
     for (const name of ['', '../up', 'Large', 'a/b', '-x', 'x'.repeat(64)])
       await assert.rejects(runtime.start(await spec(once, { name })), { name: 'SandboxRefusedError' })
   }),

@@ -34,7 +34,7 @@ export const outputCases: readonly SandboxCase[] = [
     assert.equal((await runtime.collect('both', [])).outputs.message, 'one')
   }),
 
-  sandboxCase('outputs that can not be used are problems, and nothing of them is shown', async ({ run, runtime }) => {
+  sandboxCase('outputs that cannot be used are problems, and nothing of them is shown', async ({ run, runtime }) => {
     await run(`cd "$BUNDLE_OUTPUT"
       echo '{"password": sesame' > credentials.json
       ln -s /etc/passwd message

@@ -16,7 +16,7 @@ export const removalCases: readonly SandboxCase[] = [
     assert.deepEqual(await subject.leftovers(), [])
   }),
 
-  sandboxCase('a removed name can not be started again, whoever tries', async ({ subject, runtime, run, spec }) => {
+  sandboxCase('a removed name cannot be started again, whoever tries', async ({ subject, runtime, run, spec }) => {
     await run('exit 3')
     await runtime.remove(only)
     for (const each of [runtime, await subject.open()]) {
@@ -27,15 +27,12 @@ export const removalCases: readonly SandboxCase[] = [
     assert.deepEqual(await subject.leftovers(), [])
   }),
 
-  sandboxCase(
-    'a name that was removed before it was started can not be started',
-    async ({ subject, runtime, spec }) => {
-      await runtime.remove(only)
-      await assert.rejects((await subject.open()).start(await spec(once)), { name: 'SandboxRefusedError' })
-      await expectGone(runtime)
-      assert.deepEqual(await subject.leftovers(), [])
-    },
-  ),
+  sandboxCase('a name that was removed before it was started cannot be started', async ({ subject, runtime, spec }) => {
+    await runtime.remove(only)
+    await assert.rejects((await subject.open()).start(await spec(once)), { name: 'SandboxRefusedError' })
+    await expectGone(runtime)
+    assert.deepEqual(await subject.leftovers(), [])
+  }),
 
   sandboxCase('what is removed while it is being started does not run on', async ({ subject, runtime, spec }) => {
     const mark = `86400.${Math.floor(Math.random() * 1e9)}`

@@ -7,7 +7,7 @@ export interface SandboxSubject {
   open(ahead?: number): Promise<Runtime>
   /** A bundle whose entry point is a POSIX shell script with the usual small tools. */
   program(script: string): Promise<SandboxProgram>
-  /** Whether it can cut sandboxes off from the network; where it can't, they are started with one. */
+  /** Whether it can cut sandboxes off from the network; where it cannot, they are started with one. */
   readonly isolates: boolean
   /** How many processes of this machine have the text in their arguments. */
   survivors(text: string): number

@@ -43,7 +43,7 @@ export const pinCases = [
     assert.deepEqual(await store.revisionUses(), [])
   }),
 
-  storeCase('pins: a revision that is not stored can’t be pinned to, and nothing is written', async ({ store }) => {
+  storeCase('pins: a revision that is not stored cannot be pinned to, and nothing is written', async ({ store }) => {
     await change(store, { insertRevisions: [revisionRow('r')] })
     for (const pins of [{ revisionId: 'never' }, { nextRevisionId: 'never' }, { revisionId: 'r', nextRevisionId: 'x' }])
       await assert.rejects(pin(store, 'i', pins), RevisionGoneError)

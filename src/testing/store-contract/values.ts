@@ -107,7 +107,7 @@ export const valueCases = [
     assert.deepEqual(steps.slice(outputs.length), [stepRow('none'), stepRow('undefined')])
   }),
 
-  storeCase('values: what JSON can’t hold becomes what JSON makes of it', async ({ store, clock }) => {
+  storeCase('values: what JSON cannot hold becomes what JSON makes of it', async ({ store, clock }) => {
     const output = { at: new Date(0), gone: undefined, list: [undefined, Number.NaN], map: new Map([[1, 2]]) }
     await provision(store, 'i')
     const lease = leaseOf(await claimOne(store))

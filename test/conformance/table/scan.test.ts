@@ -47,7 +47,7 @@ describe('the scan for requirements', () => {
     "requirement(ids, 'one', run)",
     "requirement(['A-1', ...more], 'one', run)",
     "requirement('A-1', title, run)",
-  ])('refuses what it can not read: %s', source => {
+  ])('refuses what it cannot read: %s', source => {
     expect(() => scan(`\n${source}`)).toThrow('a.test.ts:2: requirement() must have literal ids')
   })
 })

@@ -96,11 +96,11 @@ describe('copies of bundles in folders', () => {
     expect(warnings).toEqual([expect.stringContaining('no copy was kept')])
   })
 
-  it('that can not be made are no reason to stop', async () => {
+  it('that cannot be made are no reason to stop', async () => {
     const revision = await revisionNow()
     rmSync(join(base, 'db'), { recursive: true })
     expect(await open().keepFolder(revision)).toBe(false)
-    expect(warnings).toEqual([expect.stringContaining('can not be copied')])
+    expect(warnings).toEqual([expect.stringContaining('cannot be copied')])
   })
 
   it('are removed when no revision needs them', async () => {

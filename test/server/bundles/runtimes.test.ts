@@ -110,7 +110,7 @@ plans: [{ name: p, description: x, free: true }]
     expect(await createRuntimes(await load(local), { ...parts, env })).toHaveProperty('container')
   })
 
-  it.runIf(root)('refuse a folder that the user of bundles can not reach', async () => {
+  it.runIf(root)('refuse a folder that the user of bundles cannot reach', async () => {
     chmodSync(cwd, 0o700)
     await expect(createRuntimes(await load('bundles: { runtime: process }\n'), parts)).rejects.toMatchObject({
       name: 'StartError',

@@ -99,7 +99,7 @@ async function toRevision(
     digest: image === undefined ? (await hashFolder(real, [], signal)).digest : '',
     source,
     runtime: 2,
-    ...(spec.bundleVersion === undefined ? {} : { bundleVersion: spec.bundleVersion }),
+    bundleVersion: spec.bundleVersion,
     offering,
     firstSeenAt: 0,
   }
