@@ -4,8 +4,8 @@ import type { BindRequest } from '../protocol/bind.ts'
 import { isBindable } from '../protocol/catalog.ts'
 import { BrokerError } from '../protocol/errors.ts'
 import type { JsonObject } from '../protocol/json.ts'
-import type { Broker, Caller } from './broker.ts'
 import { checkParameters } from './check-parameters.ts'
+import type { BrokerContext, Caller } from './context.ts'
 import { findPlanInUse } from './find-plan.ts'
 import { createIntent } from './intent.ts'
 import { waitForEnd } from './wait-for-end.ts'
@@ -16,7 +16,7 @@ export type Bound =
 
 /** PUT /v2/service_instances/:instance_id/service_bindings/:binding_id */
 export async function bind(
-  broker: Broker,
+  broker: BrokerContext,
   caller: Caller,
   instanceId: string,
   bindingId: string,
@@ -78,7 +78,7 @@ interface CompleteRequest {
 
 /** ROT-05: a rotation may bring nothing but its predecessor's id; the rest is the predecessor's. */
 async function complete(
-  broker: Broker,
+  broker: BrokerContext,
   caller: Caller,
   instanceId: string,
   request: BindRequest,

@@ -1,6 +1,6 @@
 import type { Instance } from '../domain/instance.ts'
 import { isActive, type Operation } from '../domain/operation.ts'
-import type { Broker } from './broker.ts'
+import type { BrokerContext } from './context.ts'
 import { toInstanceInfo } from './instance-info.ts'
 import type { ResolvedService } from './resolve-services.ts'
 
@@ -33,7 +33,7 @@ export function ownDashboard(
 
 /** Where a stand-in URL leads: to the dashboard, to later, or nowhere. */
 export async function findDashboard(
-  broker: Broker,
+  broker: BrokerContext,
   instanceId: string,
   token: string,
 ): Promise<{ readonly kind: 'found'; readonly url: string } | { readonly kind: 'later' | 'none' }> {

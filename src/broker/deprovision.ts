@@ -1,6 +1,6 @@
 import { decideDeprovision } from '../domain/decide-deprovision.ts'
 import type { DeletionRequest } from '../protocol/deletion.ts'
-import type { Broker, Caller } from './broker.ts'
+import type { BrokerContext, Caller } from './context.ts'
 import { findPlanInUse } from './find-plan.ts'
 import { createIntent } from './intent.ts'
 import { waitForEnd } from './wait-for-end.ts'
@@ -9,7 +9,7 @@ export type Deleted = { readonly kind: 'deleted' } | { readonly kind: 'accepted'
 
 /** DELETE /v2/service_instances/:instance_id. A plan that left the catalog is no obstacle (DEP-17). */
 export async function deprovision(
-  broker: Broker,
+  broker: BrokerContext,
   caller: Caller,
   instanceId: string,
   request: DeletionRequest,

@@ -1,11 +1,11 @@
 import { BrokerError } from '../protocol/errors.ts'
 import type { JsonObject } from '../protocol/json.ts'
-import type { Broker, Caller } from './broker.ts'
+import type { BrokerContext, Caller } from './context.ts'
 import { toInstanceInfo } from './instance-info.ts'
 
 /** GET /v2/service_instances/:instance_id/service_bindings/:binding_id */
 export async function fetchBinding(
-  broker: Broker,
+  broker: BrokerContext,
   caller: Caller,
   instanceId: string,
   bindingId: string,

@@ -1,11 +1,11 @@
 import type { Instance } from '../domain/instance.ts'
 import { BrokerError } from '../protocol/errors.ts'
 import type { JsonObject } from '../protocol/json.ts'
-import type { Broker, Caller } from './broker.ts'
+import type { BrokerContext, Caller } from './context.ts'
 import { toInstanceInfo } from './instance-info.ts'
 
 /** GET /v2/service_instances/:instance_id */
-export async function fetchInstance(broker: Broker, caller: Caller, instanceId: string): Promise<JsonObject> {
+export async function fetchInstance(broker: BrokerContext, caller: Caller, instanceId: string): Promise<JsonObject> {
   const instance = await broker.store.instance(instanceId)
   const service = instance === undefined ? undefined : broker.services.of(instance)
   if (instance === undefined || !isFetchable(instance, caller) || service?.offering.instancesRetrievable !== true)

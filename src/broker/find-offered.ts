@@ -1,6 +1,6 @@
 import { provisionability } from '../domain/provisionability.ts'
 import { BrokerError } from '../protocol/errors.ts'
-import type { Broker } from './broker.ts'
+import type { BrokerContext } from './context.ts'
 import { type FoundPlan, findPlan } from './find-plan.ts'
 
 /** `later`: accept it, and look again when it is run. `refusal` says that it will be refused then. */
@@ -9,7 +9,7 @@ export type Offered =
   | { readonly kind: 'later'; readonly refusal?: BrokerError }
 
 /** What a provision of this plan gets. Refuses what is not, or no longer, offered. */
-export async function findOffered(broker: Broker, serviceId: string, planId: string): Promise<Offered> {
+export async function findOffered(broker: BrokerContext, serviceId: string, planId: string): Promise<Offered> {
   const { services, registered } = broker
   if (registered === undefined || services.find(serviceId) !== undefined)
     return { kind: 'now', ...findPlan(services, serviceId, planId) }
@@ -24,7 +24,7 @@ export async function findOffered(broker: Broker, serviceId: string, planId: str
 
 type Looked = Offered | { readonly kind: 'refused'; readonly refusal: BrokerError }
 
-function look({ registered, settings }: Broker, serviceId: string, planId: string): Looked {
+function look({ registered, settings }: BrokerContext, serviceId: string, planId: string): Looked {
   const { retiredPlans } = settings
   const synced = registered?.synced ?? true
   const service = registered?.service(serviceId)

@@ -1,7 +1,7 @@
 import type { Instance } from '../domain/instance.ts'
 import type { Plan } from '../protocol/catalog.ts'
 import { BrokerError } from '../protocol/errors.ts'
-import type { Broker } from './broker.ts'
+import type { BrokerContext } from './context.ts'
 import { createPlaceholder } from './placeholder.ts'
 import type { ResolvedService, ServiceIndex, ServiceSchemas } from './resolve-services.ts'
 
@@ -21,7 +21,7 @@ export function findService(services: ServiceIndex, serviceId: string): Resolved
 
 /** CAT-09: a plan that left the catalog is served on where an instance has it, as its service says. */
 export async function findPlanInUse(
-  broker: Broker,
+  broker: BrokerContext,
   instanceId: string,
   serviceId: string,
   planId: string,
@@ -39,7 +39,7 @@ export async function findPlanInUse(
 
 /** By the revision that the instance is pinned to. Where there is none, the decision says so: nobody offers it any more. */
 async function findRegistered(
-  broker: Broker,
+  broker: BrokerContext,
   instanceId: string,
   serviceId: string,
   planId: string,
@@ -52,7 +52,7 @@ async function findRegistered(
 
 /** The service as the instance has it, or as it is offered now where the instance has none. */
 export async function serviceOf(
-  { services, registered }: Broker,
+  { services, registered }: BrokerContext,
   instance: Instance | undefined,
   serviceId: string,
 ): Promise<ResolvedService | undefined> {

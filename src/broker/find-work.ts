@@ -3,13 +3,13 @@ import { newId } from '../domain/new-id.ts'
 import { messageOf } from '../engine/errors.ts'
 import type { FindWork, Work } from '../engine/work.ts'
 import type { Claim } from '../store.ts'
-import type { Broker } from './broker.ts'
+import type { BrokerContext } from './context.ts'
 import { performAction, reportFailure } from './perform.ts'
 import type { ResolvedService } from './resolve-services.ts'
 import { createWaitingWork } from './waiting-work.ts'
 
 /** Tells the engine how this broker does an operation. */
-export function createFindWork(broker: Broker, hooks: readonly Hook[], random: () => number): FindWork {
+export function createFindWork(broker: BrokerContext, hooks: readonly Hook[], random: () => number): FindWork {
   return (claim: Claim) => {
     const service = findService(broker, claim)
     if (service !== undefined) return createWork(broker, service, claim, hooks, random)
@@ -18,13 +18,13 @@ export function createFindWork(broker: Broker, hooks: readonly Hook[], random: (
 }
 
 /** An update is done by the revision that it leads to. */
-function findService({ services }: Broker, { operation, instance }: Claim): ResolvedService | undefined {
+function findService({ services }: BrokerContext, { operation, instance }: Claim): ResolvedService | undefined {
   const { revisionId = instance.revisionId } = operation.input
   return services.of({ serviceId: operation.serviceId, revisionId })
 }
 
 function createWork(
-  broker: Broker,
+  broker: BrokerContext,
   service: ResolvedService,
   claim: Claim,
   hooks: readonly Hook[],
@@ -58,7 +58,7 @@ function createWork(
 
 /** It may have been the last instance that needed the revision. The sweep looks again, whatever becomes of this. */
 async function collectAfterDeprovision(
-  { registered, store, observer }: Broker,
+  { registered, store, observer }: BrokerContext,
   revisionId: string | undefined,
 ): Promise<void> {
   if (registered === undefined || revisionId === undefined || !registered.isOutdated(revisionId)) return

@@ -3,13 +3,13 @@ import { newId } from '../domain/new-id.ts'
 import { hashRequest } from '../domain/request-hash.ts'
 import type { Plan } from '../protocol/catalog.ts'
 import type { JsonObject } from '../protocol/json.ts'
-import type { Broker, Caller } from './broker.ts'
+import type { BrokerContext, Caller } from './context.ts'
 import type { ResolvedService, SettableAction } from './resolve-services.ts'
 import type { BrokerSettings } from './settings.ts'
 
 /** The part of every intent that does not depend on the endpoint. `attributes` is what makes two requests equal. */
 export function createIntent(
-  broker: Broker,
+  broker: BrokerContext,
   caller: Caller,
   request: {
     readonly action: SettableAction

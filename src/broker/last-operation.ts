@@ -1,6 +1,6 @@
 import type { Operation } from '../domain/operation.ts'
 import { BrokerError } from '../protocol/errors.ts'
-import type { Broker, Caller } from './broker.ts'
+import type { BrokerContext, Caller } from './context.ts'
 
 /** What a poll is answered with. */
 export interface Polled {
@@ -14,7 +14,7 @@ export type PolledOperation = Pick<Operation, 'action' | 'state' | 'description'
 
 /** GET …/last_operation of an instance, or of a binding. Reads, and does nothing else: no poll, no difference. */
 export async function lastOperation(
-  broker: Broker,
+  broker: BrokerContext,
   caller: Caller,
   target: { readonly instanceId: string; readonly bindingId?: string },
   operationId: string | undefined,

@@ -5,8 +5,8 @@ import { placeOf } from '../domain/request-hash.ts'
 import type { Plan } from '../protocol/catalog.ts'
 import type { ProvisionRequest } from '../protocol/provision.ts'
 import { RevisionGoneError } from '../store.ts'
-import type { Broker, Caller } from './broker.ts'
 import { checkParameters } from './check-parameters.ts'
+import type { BrokerContext, Caller } from './context.ts'
 import { ownDashboard, promisedDashboard } from './dashboard.ts'
 import { findOffered, type Offered } from './find-offered.ts'
 import { createIntent } from './intent.ts'
@@ -25,7 +25,7 @@ export type Provisioned =
 
 /** PUT /v2/service_instances/:instance_id */
 export async function provision(
-  broker: Broker,
+  broker: BrokerContext,
   caller: Caller,
   instanceId: string,
   request: ProvisionRequest,
@@ -50,7 +50,7 @@ export async function provision(
 
 /** What is no longer offered is still what its instances are: a repeated request is answered as before. */
 async function findExisting(
-  broker: Broker,
+  broker: BrokerContext,
   instanceId: string,
   { serviceId, planId }: ProvisionRequest,
 ): Promise<Offered | undefined> {
@@ -65,7 +65,7 @@ async function findExisting(
 type Accepting = { readonly service: ResolvedService; readonly plan?: Plan; readonly schemas?: ServiceSchemas }
 
 async function accept(
-  broker: Broker,
+  broker: BrokerContext,
   caller: Caller,
   instanceId: string,
   request: ProvisionRequest,

@@ -1,6 +1,6 @@
 import { decideUnbind } from '../domain/decide-unbind.ts'
 import type { DeletionRequest } from '../protocol/deletion.ts'
-import type { Broker, Caller } from './broker.ts'
+import type { BrokerContext, Caller } from './context.ts'
 import type { Deleted } from './deprovision.ts'
 import { findPlanInUse } from './find-plan.ts'
 import { createIntent } from './intent.ts'
@@ -8,7 +8,7 @@ import { waitForEnd } from './wait-for-end.ts'
 
 /** DELETE /v2/service_instances/:instance_id/service_bindings/:binding_id */
 export async function unbind(
-  broker: Broker,
+  broker: BrokerContext,
   caller: Caller,
   instanceId: string,
   bindingId: string,

@@ -1,13 +1,13 @@
 import type { Instance } from '../domain/instance.ts'
 import { BrokerError } from '../protocol/errors.ts'
 import type { UpdateRequest } from '../protocol/update.ts'
-import type { Broker } from './broker.ts'
+import type { BrokerContext } from './context.ts'
 import { findPlanInUse, findService, serviceOf } from './find-plan.ts'
 import type { ResolvedService } from './resolve-services.ts'
 
 /** The plan that an update asks for: one of those that are offered now, or the one that the instance has. */
 export async function checkTarget(
-  broker: Broker,
+  broker: BrokerContext,
   instanceId: string,
   { serviceId, planId }: Pick<UpdateRequest, 'serviceId' | 'planId'>,
 ): Promise<void> {
@@ -30,7 +30,7 @@ export async function checkTarget(
  * to the version that the catalog names.
  */
 export async function findRevisions(
-  broker: Broker,
+  broker: BrokerContext,
   instance: Instance,
   { planId, maintenanceVersion }: UpdateRequest,
 ): Promise<{ readonly from: ResolvedService; readonly to: ResolvedService }> {

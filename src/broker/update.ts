@@ -5,7 +5,7 @@ import { BrokerError } from '../protocol/errors.ts'
 import { malformed } from '../protocol/fields.ts'
 import type { JsonObject } from '../protocol/json.ts'
 import type { UpdateRequest } from '../protocol/update.ts'
-import type { Broker, Caller } from './broker.ts'
+import type { BrokerContext, Caller } from './context.ts'
 import { ownDashboard, updatedDashboard } from './dashboard.ts'
 import { createIntent } from './intent.ts'
 import { mergedParameters, movedParameters, withoutEqual } from './update-parameters.ts'
@@ -23,7 +23,7 @@ export type Updated =
 
 /** PATCH /v2/service_instances/:instance_id */
 export async function update(
-  broker: Broker,
+  broker: BrokerContext,
   caller: Caller,
   instanceId: string,
   request: UpdateRequest,
@@ -42,7 +42,7 @@ export async function update(
 
 /** Undefined where the instance's plan or parameters changed under this request: then it is judged against the new ones. */
 async function updateFrom(
-  broker: Broker,
+  broker: BrokerContext,
   caller: Caller,
   instance: Instance,
   request: UpdateRequest,

@@ -1,13 +1,13 @@
 import type { Operation } from '../domain/operation.ts'
 import { awaitOperation } from '../engine/await-operation.ts'
 import { BrokerError } from '../protocol/errors.ts'
-import type { Broker } from './broker.ts'
+import type { BrokerContext } from './context.ts'
 
 /**
  * A synchronous request waits on the same durable operation that an asynchronous one would poll. Resolves when it has
  * succeeded. A client that hangs up, or a timeout here, does not end the operation: a later DELETE does.
  */
-export async function waitForEnd(broker: Broker, operation: Operation): Promise<void> {
+export async function waitForEnd(broker: BrokerContext, operation: Operation): Promise<void> {
   const { store, clock, settings, stopping } = broker
   const ended = await awaitOperation(operation.id, {
     store,
@@ -31,7 +31,7 @@ export async function waitForEnd(broker: Broker, operation: Operation): Promise<
 }
 
 /** Cleaned up between its end and our look: a deletion that has succeeded, or one that something else came after. */
-async function explainMissing({ store }: Broker, { action, instanceId, bindingId }: Operation): Promise<void> {
+async function explainMissing({ store }: BrokerContext, { action, instanceId, bindingId }: Operation): Promise<void> {
   const resource =
     bindingId === undefined ? await store.instance(instanceId) : await store.binding(instanceId, bindingId)
   const deletes = action === 'deprovision' || action === 'unbind'

@@ -6,8 +6,8 @@ import type { Run } from '../engine/run.ts'
 import type { Wait, Work } from '../engine/work.ts'
 import { BrokerError } from '../protocol/errors.ts'
 import { RevisionGoneError } from '../store.ts'
-import type { Broker } from './broker.ts'
 import { checkParameters } from './check-parameters.ts'
+import type { BrokerContext } from './context.ts'
 import { findOffered } from './find-offered.ts'
 
 const lookAgainMs = 1_000
@@ -16,7 +16,7 @@ const lookAgainMs = 1_000
  * The work of an operation whose service this process does not know (yet): a provision that was accepted before the first
  * sync had ended, a deletion of such an instance, or a revision that this replica has not heard of.
  */
-export function createWaitingWork(broker: Broker): Work {
+export function createWaitingWork(broker: BrokerContext): Work {
   const { settings } = broker
   return {
     perform: run => perform(broker, run),
@@ -27,7 +27,7 @@ export function createWaitingWork(broker: Broker): Work {
   }
 }
 
-async function perform(broker: Broker, run: Run): Promise<ActionResult | Wait> {
+async function perform(broker: BrokerContext, run: Run): Promise<ActionResult | Wait> {
   const { operation, instance } = run.claim
   await broker.registered?.refresh()
   if (instance.revisionId !== undefined)
@@ -45,7 +45,7 @@ async function perform(broker: Broker, run: Run): Promise<ActionResult | Wait> {
 }
 
 /** The catalog is known: what could not be checked when the request came is checked now. */
-async function pin(broker: Broker, { claim }: Run): Promise<Wait> {
+async function pin(broker: BrokerContext, { claim }: Run): Promise<Wait> {
   const { operation, instance } = claim
   const offered = await findOffered(broker, instance.serviceId, instance.planId)
   if (offered.kind === 'later') {

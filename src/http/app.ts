@@ -1,7 +1,7 @@
 import type { Authenticator, Principal } from '../authenticator.ts'
 import type { Route } from '../author/broker-definition.ts'
-import type { Broker, Caller } from '../broker/broker.ts'
 import type { RunningChores } from '../broker/chores/by-hand.ts'
+import type { BrokerContext, Caller } from '../broker/context.ts'
 import { BrokerError } from '../protocol/errors.ts'
 import { parseOriginatingIdentity } from '../protocol/identity.ts'
 import { parseQuery } from '../protocol/query.ts'
@@ -17,7 +17,7 @@ import { respondToError } from './respond.ts'
 import { createRoutes, findEndpoint, type OsbPath, parseOsbPath } from './routes.ts'
 
 export interface AppOptions {
-  readonly broker: Broker
+  readonly broker: BrokerContext
   readonly authenticator: Authenticator
   readonly health: Health
   readonly chores: RunningChores

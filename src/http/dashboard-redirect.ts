@@ -1,4 +1,4 @@
-import type { Broker } from '../broker/broker.ts'
+import type { BrokerContext } from '../broker/context.ts'
 import { findDashboard } from '../broker/dashboard.ts'
 import { BrokerError } from '../protocol/errors.ts'
 import { malformed } from '../protocol/fields.ts'
@@ -6,7 +6,7 @@ import type { HttpResponse } from './message.ts'
 import { methodNotAllowed } from './method-not-allowed.ts'
 
 /** GET /dashboards/:instance_id/:token: the URL that stood in for a dashboard while its instance was being created. */
-export async function dashboardRedirect(broker: Broker, method: string, path: string): Promise<HttpResponse> {
+export async function dashboardRedirect(broker: BrokerContext, method: string, path: string): Promise<HttpResponse> {
   if (method !== 'GET' && method !== 'HEAD') throw methodNotAllowed(['GET', 'HEAD'])
   const [, , id = '', token = '', ...rest] = path.split('/')
   const found =

@@ -3,8 +3,8 @@ import { setMaxListeners } from 'node:events'
 import { hostname } from 'node:os'
 import type { Authenticator } from '../authenticator.ts'
 import type { BrokerDefinition } from '../author/broker-definition.ts'
-import type { Broker } from '../broker/broker.ts'
 import { createChoreTasks } from '../broker/chores/create-tasks.ts'
+import type { BrokerContext } from '../broker/context.ts'
 import { createFindWork } from '../broker/find-work.ts'
 import type { RegisteredCatalogParts } from '../broker/registries/registered-catalog.ts'
 import type { SyncParts } from '../broker/registries/sync.ts'
@@ -50,7 +50,7 @@ export interface RegistryOptions
 export interface Runtime {
   readonly app: HttpApp
   readonly store: Store
-  readonly broker: Broker
+  readonly broker: BrokerContext
   /**
    * Claims nothing more, interrupts its chores, gives running operations `graceMs`, hands the leases of the rest back and
    * lets requests go that still wait for one. The store is the caller's to close.
@@ -72,7 +72,7 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
   const readiness = createReadiness(store, clock)
   let ending = false
   const storeNow = () => worker.storeNow()
-  const broker: Broker = {
+  const broker: BrokerContext = {
     services,
     registered: registries?.registered,
     store,
@@ -152,9 +152,9 @@ async function openRegistries(
   return {
     registered,
     services: withRegistered(own, registered),
-    createSync: (broker: Broker) => (run: ChoreRun) =>
+    createSync: (broker: BrokerContext) => (run: ChoreRun) =>
       syncRegistries(broker, { registered, registries, settings: reconcile }, run),
-    follow: (broker: Broker) =>
+    follow: (broker: BrokerContext) =>
       Promise.all([
         followCatalog(registered, broker, broker.stopping),
         sweepSandboxes && sweepFromTimeToTime(broker.clock, sweepSandboxes, broker.stopping),

@@ -1,6 +1,6 @@
 import type { ChoreTask } from '../../engine/chores.ts'
 import type { Schedule } from '../../engine/due-chore.ts'
-import type { Broker } from '../broker.ts'
+import type { BrokerContext } from '../context.ts'
 import type { ChoreSettings } from '../settings.ts'
 import { type CleanUpKind, cleanUpOperations } from './clean-up.ts'
 import { observeDue } from './observe.ts'
@@ -20,7 +20,7 @@ const day = 86_400_000
 const kinds: readonly CleanUpKind[] = ['all', 'succeeded', 'failed']
 
 /** Every chore of a broker. Those without a pattern are off, and are run by hand only. */
-export function createChoreTasks(broker: Broker, options: TaskOptions): readonly ChoreTask[] {
+export function createChoreTasks(broker: BrokerContext, options: TaskOptions): readonly ChoreTask[] {
   const { chores: settings } = broker.settings
   const { observe = '*/5 * * * * *', sweep = '30 * * * *', purgeAfterMs = 30 * day, cleanUp = {} } = settings
   const { sync } = options
@@ -55,7 +55,7 @@ export function createChoreTasks(broker: Broker, options: TaskOptions): readonly
   ]
 }
 
-async function collectRevisions({ store }: Broker): Promise<string | undefined> {
+async function collectRevisions({ store }: BrokerContext): Promise<string | undefined> {
   const { collectUnused } = await import('../registries/collect-unused.ts')
   const collected = await collectUnused(store)
   if (collected === 0) return undefined

@@ -2,7 +2,7 @@ import { decideObserve } from '../../domain/decide-observe.ts'
 import type { Intent } from '../../domain/intent.ts'
 import { newId } from '../../domain/new-id.ts'
 import type { ChoreRun } from '../../engine/chore-run.ts'
-import type { Broker } from '../broker.ts'
+import type { BrokerContext } from '../context.ts'
 import { nextObservation } from '../find-work.ts'
 
 const batch = 100
@@ -14,7 +14,7 @@ const observationTimeoutMs = 10 * 60_000
  * so that each observation becomes one operation, also where a run is taken over from one that is not dead.
  */
 export async function observeDue(
-  broker: Broker,
+  broker: BrokerContext,
   { signal, now }: ChoreRun,
   random: () => number,
 ): Promise<string | undefined> {
@@ -31,7 +31,7 @@ export async function observeDue(
 }
 
 /** The next one is scheduled by the store's clock, as the ledger compares it with that. */
-async function begin(broker: Broker, instanceId: string, now: number, random: () => number): Promise<boolean> {
+async function begin(broker: BrokerContext, instanceId: string, now: number, random: () => number): Promise<boolean> {
   const instance = await broker.store.instance(instanceId)
   const service = instance === undefined ? undefined : broker.services.of(instance)
   if (instance === undefined) return false

@@ -5,7 +5,7 @@ import type { ChoreRun } from '../../engine/chore-run.ts'
 import type { JsonObject } from '../../protocol/json.ts'
 import type { Registry, RegistryAnswer } from '../../registry.ts'
 import type { StoredCatalog } from '../../store.ts'
-import type { Broker } from '../broker.ts'
+import type { BrokerContext } from '../context.ts'
 import { usesOf } from './collect-unused.ts'
 import { createKnown, readReply } from './read-reply.ts'
 import type { RegisteredCatalog } from './registered-catalog.ts'
@@ -27,7 +27,7 @@ export interface ConfiguredRegistry extends Registry {
  * is held up finds that the catalog has another version by now, and looks again.
  */
 export async function syncRegistries(
-  { store, services, observer }: Broker,
+  { store, services, observer }: BrokerContext,
   { registered, registries, settings }: SyncParts,
   { signal }: ChoreRun,
 ): Promise<string | undefined> {

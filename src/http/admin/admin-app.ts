@@ -1,6 +1,6 @@
 import type { Principal, Role } from '../../authenticator.ts'
-import type { Broker } from '../../broker/broker.ts'
 import type { RunningChores } from '../../broker/chores/by-hand.ts'
+import type { BrokerContext } from '../../broker/context.ts'
 import { BrokerError } from '../../protocol/errors.ts'
 import type { HttpResponse } from '../message.ts'
 import { methodNotAllowed } from '../method-not-allowed.ts'
@@ -12,7 +12,7 @@ import { syncRegistriesEndpoint } from './sync-registries.ts'
 
 /** What the operators' endpoints work with. */
 export interface AdminContext {
-  readonly broker: Pick<Broker, 'store'>
+  readonly broker: Pick<BrokerContext, 'store'>
   readonly chores: RunningChores
   /** The registries of the configuration, in its order. */
   readonly registries?: readonly { readonly name: string; readonly type: string }[]

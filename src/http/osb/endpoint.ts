@@ -1,4 +1,4 @@
-import type { Broker, Caller } from '../../broker/broker.ts'
+import type { BrokerContext, Caller } from '../../broker/context.ts'
 import type { JsonObject } from '../../protocol/json.ts'
 import type { Query } from '../../protocol/query.ts'
 import type { HttpResponse } from '../message.ts'
@@ -15,4 +15,4 @@ export interface OsbRequest {
   body(): Promise<JsonObject>
 }
 
-export type Endpoint = (broker: Broker, request: OsbRequest) => Promise<HttpResponse>
+export type Endpoint = (broker: BrokerContext, request: OsbRequest) => Promise<HttpResponse>

@@ -7,7 +7,7 @@ import type { ServiceIndex } from './resolve-services.ts'
 import type { BrokerSettings } from './settings.ts'
 
 /** What the use cases work with. */
-export interface Broker {
+export interface BrokerContext {
   readonly services: ServiceIndex
   /** Where registries are configured: what came from them. */
   readonly registered?: RegisteredCatalog
