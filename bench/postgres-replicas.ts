@@ -1,5 +1,5 @@
 import { openPostgresStore } from '../src/store/postgres/index.ts'
-import type { PostgresServer } from '../test/servers/postgres.ts'
+import type { PostgresServer } from '../test/external/postgres.ts'
 import { startChild } from './child.ts'
 import { acceptMany } from './costs.ts'
 import { noGoal, type Result, type Round, toResult } from './result.ts'

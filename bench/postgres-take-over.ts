@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { openPostgresStore } from '../src/store/postgres/index.ts'
-import type { PostgresServer } from '../test/servers/postgres.ts'
+import type { PostgresServer } from '../test/external/postgres.ts'
 import { type Child, startChild } from './child.ts'
 import { acceptProvision } from './costs.ts'
 import { noGoal, type Result, type Round, toResult } from './result.ts'

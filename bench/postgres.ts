@@ -1,6 +1,6 @@
 import { openPostgresStore } from '../src/store/postgres/index.ts'
 import type { Store } from '../src/store.ts'
-import { type PostgresServer, startPostgres } from '../test/servers/postgres.ts'
+import { type PostgresServer, startPostgres } from '../test/external/postgres.ts'
 import { type Child, startChild } from './child.ts'
 import { acceptMany, acceptProvision } from './costs.ts'
 import { drive } from './load.ts'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../src/protocol/json.ts'
-import { whyNoAnsible } from '../servers/ansible.ts'
-import { type RedisServer, startRedis, whyNoRedis } from '../servers/redis.ts'
+import { whyNoAnsible } from '../external/ansible.ts'
+import { type RedisServer, startRedis, whyNoRedis } from '../external/redis.ts'
 import { useProcesses } from './process.ts'
 import { bundleFolder } from './samples.ts'
 

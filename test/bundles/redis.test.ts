@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../src/protocol/json.ts'
-import { type RedisServer, startRedis, whyNoRedis } from '../servers/redis.ts'
+import { type RedisServer, startRedis, whyNoRedis } from '../external/redis.ts'
 import { useProcesses } from './process.ts'
 import { bundleFolder } from './samples.ts'
 

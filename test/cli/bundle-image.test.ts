@@ -1,7 +1,7 @@
 import { chmod, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Podman, startPodman, whyNoPodman } from '../servers/podman.ts'
+import { type Podman, startPodman, whyNoPodman } from '../external/podman.ts'
 import { runNode, useBuiltPackage } from './built-package.ts'
 import { makeFolder } from './test-io.ts'
 

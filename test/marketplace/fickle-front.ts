@@ -1,7 +1,7 @@
 /** A server before a registry whose mood a test decides. It keeps its port while it is down. */
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
-import { freePort } from '../servers/free-port.ts'
+import { freePort } from '../external/free-port.ts'
 
 /** `cut`: replies to what it is true of end in the middle. */
 export type Mood =

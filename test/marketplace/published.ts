@@ -1,7 +1,7 @@
 /** Bundles as images: made by a real engine, and pushed to a real registry that wants a password. */
 import { createEngine } from '../../src/sandbox/container/engine.ts'
+import type { Podman } from '../external/podman.ts'
 import { labelsOf } from '../registry/push.ts'
-import type { Podman } from '../servers/podman.ts'
 
 export interface Publishing {
   readonly podman: Podman

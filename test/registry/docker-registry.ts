@@ -5,7 +5,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { freePort } from '../servers/free-port.ts'
+import { freePort } from '../external/free-port.ts'
 
 export interface RegistryServer {
   /** Without TLS, whatever it serves itself. */

@@ -6,7 +6,7 @@ import { openPostgresStore } from '../../src/store/postgres/index.ts'
 import { migrations } from '../../src/store/postgres/migrations.ts'
 import { claimOne, finish, leaseOf, provision } from '../../src/testing/store-contract/rows.ts'
 import { makeFolder, runCli } from '../cli/test-io.ts'
-import { connect } from '../servers/postgres-connection.ts'
+import { connect } from '../external/postgres-connection.ts'
 import { describeMongo, newDatabase } from '../store/mongodb-subject.ts'
 import { describePostgres, newSchema, patient } from '../store/postgres-subject.ts'
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, expect, it, onTestFinished, vi } from 'vitest'
 import { loadLibrary } from '../../src/store/postgres/driver.ts'
-import { connect } from '../servers/postgres-connection.ts'
+import { connect } from '../external/postgres-connection.ts'
 import { describePostgres } from '../store/postgres-subject.ts'
 import {
   bind,

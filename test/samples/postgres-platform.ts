@@ -11,7 +11,7 @@ import type { JsonObject } from '../../src/protocol/json.ts'
 import { startRuntime } from '../../src/server/runtime.ts'
 import { createMemoryStore } from '../../src/store/memory/index.ts'
 import type { Connection, SqlRow } from '../../src/store/postgres/driver.ts'
-import { connect } from '../servers/postgres-connection.ts'
+import { connect } from '../external/postgres-connection.ts'
 
 // The sample names the package; here that is the source, not a build that may be of yesterday.
 vi.mock('purser', () => import('../../src/index.ts'))

@@ -5,7 +5,7 @@
 import { systemClock } from '../../src/clock.ts'
 import { createContainerRuntime } from '../../src/sandbox/container/container-runtime.ts'
 import type { SandboxSpec } from '../../src/sandbox.ts'
-import { sandboxUser } from '../servers/container-engine.ts'
+import { sandboxUser } from '../external/container-engine.ts'
 
 const [spec = '', folder = '', socket = ''] = process.argv.slice(2)
 const wanted: SandboxSpec = JSON.parse(spec)

@@ -1,4 +1,4 @@
-import { dockerEngine } from '../servers/engines.ts'
+import { dockerEngine } from '../external/engines.ts'
 import { testContainers } from './container-cases.ts'
 
 testContainers(dockerEngine)

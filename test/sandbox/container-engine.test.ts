@@ -14,7 +14,7 @@ import { createUserNamespaceFinder, type UserNamespace } from '../../src/sandbox
 import { foldersOf } from '../../src/sandbox/folders.ts'
 import { layOut } from '../../src/sandbox/inputs.ts'
 import { until } from '../../src/testing/sandbox-contract/subject.ts'
-import { sandboxUser } from '../servers/container-engine.ts'
+import { sandboxUser } from '../external/container-engine.ts'
 import { containerSpec } from './container-cases.ts'
 
 describe('a container engine that is not there', () => {

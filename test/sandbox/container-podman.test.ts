@@ -1,4 +1,4 @@
-import { podmanEngine } from '../servers/engines.ts'
+import { podmanEngine } from '../external/engines.ts'
 import { testContainers } from './container-cases.ts'
 
 testContainers(podmanEngine)

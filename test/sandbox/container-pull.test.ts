@@ -7,10 +7,10 @@ import { systemClock } from '../../src/clock.ts'
 import { createContainerRuntime } from '../../src/sandbox/container/container-runtime.ts'
 import type { Runtime, SandboxProgram, SandboxSpec } from '../../src/sandbox.ts'
 import { never } from '../../src/testing/sandbox-contract/subject.ts'
+import { type ContainerEngine, sandboxUser } from '../external/container-engine.ts'
+import { startDocker, whyNoDocker } from '../external/docker.ts'
+import { type Podman, startPodman, whyNoPodman } from '../external/podman.ts'
 import { type RegistryServer, startRegistry, whyNoRegistry } from '../registry/docker-registry.ts'
-import { type ContainerEngine, sandboxUser } from '../servers/container-engine.ts'
-import { startDocker, whyNoDocker } from '../servers/docker.ts'
-import { type Podman, startPodman, whyNoPodman } from '../servers/podman.ts'
 
 // Podman makes the images, whoever pulls them.
 const missing = whyNoPodman() ?? whyNoRegistry()

@@ -9,7 +9,7 @@ import { findContainment } from '../../src/sandbox/process/containment.ts'
 import { readLog } from '../../src/sandbox/process/log.ts'
 import type { SandboxSpec } from '../../src/sandbox.ts'
 import { never, until } from '../../src/testing/sandbox-contract/subject.ts'
-import { whyNotRuntime } from '../servers/wanted-runtime.ts'
+import { whyNotRuntime } from '../external/wanted-runtime.ts'
 import { type Bundled, bundle } from './bundled.ts'
 import { createProcessSubject, type ProcessSubject } from './process-subject.ts'
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { findContainment } from '../../src/sandbox/process/containment.ts'
-import { whyNotRuntime } from '../servers/wanted-runtime.ts'
+import { whyNotRuntime } from '../external/wanted-runtime.ts'
 import { type Bundled, bundle } from './bundled.ts'
 import { createProcessSubject } from './process-subject.ts'
 import { runSandboxContract } from './run-contract.ts'

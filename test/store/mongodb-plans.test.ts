@@ -16,7 +16,7 @@ import {
   stepRow,
   supersede,
 } from '../../src/testing/store-contract/rows.ts'
-import type { MongoServer } from '../servers/mongodb.ts'
+import type { MongoServer } from '../external/mongodb.ts'
 import { describeMongo, withClient, withStores } from './mongodb-subject.ts'
 
 const crowd = 300

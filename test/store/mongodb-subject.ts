@@ -3,7 +3,7 @@ import { MongoClient } from 'mongodb'
 import { afterAll, beforeAll, describe, it } from 'vitest'
 import { type MongoStoreOptions, openMongoStore } from '../../src/store/mongodb/index.ts'
 import type { Store } from '../../src/store.ts'
-import { type MongoServer, type StartOptions, startMongo, whyNoMongo } from '../servers/mongodb.ts'
+import { type MongoServer, type StartOptions, startMongo, whyNoMongo } from '../external/mongodb.ts'
 
 const reason = await whyNoMongo()
 

@@ -1,7 +1,7 @@
 import { openWith } from '../../src/store/mongodb/open.ts'
 import type { StoreSubject } from '../../src/testing/store-contract.ts'
 import { createVirtualClock } from '../../src/testing/virtual-clock.ts'
-import type { MongoServer } from '../servers/mongodb.ts'
+import type { MongoServer } from '../external/mongodb.ts'
 import { describeMongo, emptyDatabase, newDatabase } from './mongodb-subject.ts'
 import { runStoreContract } from './run-contract.ts'
 

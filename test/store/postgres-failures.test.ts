@@ -10,7 +10,7 @@ import {
   operationRow,
   provision,
 } from '../../src/testing/store-contract/rows.ts'
-import { connect } from '../servers/postgres-connection.ts'
+import { connect } from '../external/postgres-connection.ts'
 import { startProxy } from './postgres-proxy.ts'
 import { describePostgres, newSchema, openStore } from './postgres-subject.ts'
 

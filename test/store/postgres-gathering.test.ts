@@ -16,8 +16,8 @@ import {
   provision,
   stepRow,
 } from '../../src/testing/store-contract/rows.ts'
-import type { PostgresServer } from '../servers/postgres.ts'
-import { connect } from '../servers/postgres-connection.ts'
+import type { PostgresServer } from '../external/postgres.ts'
+import { connect } from '../external/postgres-connection.ts'
 import { describePostgres, newSchema, openStore, patient } from './postgres-subject.ts'
 
 const leaseMs = 600_000

@@ -7,7 +7,7 @@ import { inspect } from 'node:util'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { openPostgresStore, PostgresOpenError, pendingMigrations } from '../../src/store/postgres/index.ts'
 import { provision } from '../../src/testing/store-contract/rows.ts'
-import { connect } from '../servers/postgres-connection.ts'
+import { connect } from '../external/postgres-connection.ts'
 import { describePostgres, newSchema, openStore, patient } from './postgres-subject.ts'
 
 describe('openPostgresStore without a server', () => {

@@ -3,7 +3,7 @@ import { connectionConfig, parseAddress } from '../../src/store/postgres/connect
 import { type Connection, loadLibrary, type SqlValue } from '../../src/store/postgres/driver.ts'
 import { openPostgresStore } from '../../src/store/postgres/index.ts'
 import { createStatements, type Statements } from '../../src/store/postgres/statements.ts'
-import { connect } from '../servers/postgres-connection.ts'
+import { connect } from '../external/postgres-connection.ts'
 import { describePostgres, newSchema, patient } from './postgres-subject.ts'
 
 const document = '{"id": "i1", "state": "done"}'

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import type { Connection } from '../../src/store/postgres/driver.ts'
 import type { Change, Snapshot, Store } from '../../src/store.ts'
 import { bindingRow, instanceRow, operationRow } from '../../src/testing/store-contract/rows.ts'
-import { connect } from '../servers/postgres-connection.ts'
+import { connect } from '../external/postgres-connection.ts'
 import { describePostgres, newSchema, openStore } from './postgres-subject.ts'
 
 const ever = 9e15

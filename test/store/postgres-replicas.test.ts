@@ -13,8 +13,8 @@ import {
   stepRow,
   supersede,
 } from '../../src/testing/store-contract/rows.ts'
-import type { PostgresServer } from '../servers/postgres.ts'
-import { connect } from '../servers/postgres-connection.ts'
+import type { PostgresServer } from '../external/postgres.ts'
+import { connect } from '../external/postgres-connection.ts'
 import { describePostgres, newSchema, openStore } from './postgres-subject.ts'
 
 const leaseMs = 600_000

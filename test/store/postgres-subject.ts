@@ -5,8 +5,8 @@ import { openPostgresStore } from '../../src/store/postgres/index.ts'
 import type { Store } from '../../src/store.ts'
 import type { StoreSubject } from '../../src/testing/store-contract.ts'
 import { createVirtualClock } from '../../src/testing/virtual-clock.ts'
-import { type PostgresServer, startPostgres, whyNoPostgres } from '../servers/postgres.ts'
-import { connect } from '../servers/postgres-connection.ts'
+import { type PostgresServer, startPostgres, whyNoPostgres } from '../external/postgres.ts'
+import { connect } from '../external/postgres-connection.ts'
 
 const reason = await whyNoPostgres()
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { openPostgresStore } from '../../src/store/postgres/index.ts'
-import { connect } from '../servers/postgres-connection.ts'
+import { connect } from '../external/postgres-connection.ts'
 import { describePostgres, newSchema, openStore } from './postgres-subject.ts'
 
 describePostgres('TLS to PostgreSQL', server => {

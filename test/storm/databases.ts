@@ -1,8 +1,8 @@
 /** The databases that storms run on, and what can be done to them. */
 import { type Document, MongoClient } from 'mongodb'
-import { startMongo, whyNoMongo } from '../servers/mongodb.ts'
-import { startPostgres, whyNoPostgres } from '../servers/postgres.ts'
-import { connect } from '../servers/postgres-connection.ts'
+import { startMongo, whyNoMongo } from '../external/mongodb.ts'
+import { startPostgres, whyNoPostgres } from '../external/postgres.ts'
+import { connect } from '../external/postgres-connection.ts'
 
 export type DatabaseKind = 'postgres' | 'mongodb'
 

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { whyNoAnsible } from '../servers/ansible.ts'
+import { whyNoAnsible } from '../external/ansible.ts'
 
 const reason = await whyNoAnsible()
 const helpers = join(import.meta.dirname, '..', '..', 'helpers', 'ansible')
