@@ -11,7 +11,6 @@ const service = defineService({
   name: 'bench',
   description: 'What the benchmark provisions',
   bindable: false,
-  dashboard: false,
   plans: Array.from({ length: 5 }, (_, i) => ({
     id: `plan-${i}`,
     name: `plan-${i}`,

@@ -10,7 +10,6 @@ const service = defineService({
   name: 'bench',
   description: 'What the benchmark provisions',
   bindable: false,
-  dashboard: false,
   plans: [{ id: 'plan-0', name: 'plan-0', description: 'A plan', free: true }],
   async provision(ctx) {
     for (let step = 0; step < 10_000; step++)

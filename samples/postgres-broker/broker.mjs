@@ -24,7 +24,6 @@ const postgres = defineService({
   description: 'A PostgreSQL database',
   bindable: true,
   planUpdateable: true,
-  dashboard: false,
   plans: [planOf('small', 5, extensions.slice(0, 2)), planOf('large', 50, extensions)],
   parameters: schemaOf(extensions),
   provision: shape,

@@ -73,10 +73,10 @@ export interface ServiceDefinition<
   /** A binding needs an application: refused with RequiresApp where the platform names none. */
   readonly requiresApp?: boolean
   /**
-   * The dashboard's URL, which is due with the first answer. Without it an asynchronous provision answers with a URL of
-   * this broker that leads to `dashboardUrl` once the action has returned one; `false`: there is no dashboard.
+   * Platforms want the URL of the dashboard with the first answer. A function names it before the action runs.
+   * `redirect`: the first answer has a URL of this broker, which leads to the `dashboardUrl` that the action returns later.
    */
-  readonly dashboard?: false | ((instance: InstanceInfo) => string)
+  readonly dashboard?: 'redirect' | ((instance: InstanceInfo) => string)
   /** Takes over GET of an instance: what it returns replaces what the broker would have answered. */
   fetchInstance?(fetched: FetchedInstance): Awaitable<JsonObject>
   /** Takes over GET of a binding. */

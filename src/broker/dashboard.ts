@@ -4,25 +4,23 @@ import type { BrokerContext } from './context.ts'
 import { toInstanceInfo } from './instance-info.ts'
 import type { ResolvedService } from './resolve-services.ts'
 
-/** PROV-17: the URL is due with the first answer. Where only the action will know it, one of ours stands in for it. */
+/** PROV-17: the first answer has the URL. Where the service says `redirect`, it is one of ours until the action knows it. */
 export function promisedDashboard(service: ResolvedService, instance: Instance, baseUrl: string): string | undefined {
-  const { dashboard } = service.code
-  if (instance.dashboardUrl !== undefined || dashboard !== undefined) return instance.dashboardUrl
-  return standIn(instance, baseUrl)
+  return instance.dashboardUrl ?? (redirects(service) ? redirectUrl(instance, baseUrl) : undefined)
 }
 
-/** UPD-27: an update may end with another URL than the instance has now; ours leads to whichever is in force. */
+/** UPD-27: an update may change the URL. Ours leads to the one that is in force. */
 export function updatedDashboard(
   service: ResolvedService,
   instance: Instance,
   { input }: Operation,
   baseUrl: string,
 ): string | undefined {
-  if (service.code.dashboard === undefined) return standIn(instance, baseUrl)
+  if (redirects(service)) return redirectUrl(instance, baseUrl)
   return input.dashboardUrl ?? instance.dashboardUrl
 }
 
-/** What the service itself says before anything has been done. */
+/** The URL that the service can name before its action has run. */
 export function ownDashboard(
   service: ResolvedService,
   instance: Parameters<typeof toInstanceInfo>[0],
@@ -31,7 +29,7 @@ export function ownDashboard(
   return typeof dashboard === 'function' ? dashboard(toInstanceInfo(instance)) : undefined
 }
 
-/** Where a stand-in URL leads: to the dashboard, to later, or nowhere. */
+/** Where a redirect URL leads: to the dashboard, to a page that says "later", or nowhere. */
 export async function findDashboard(
   broker: BrokerContext,
   instanceId: string,
@@ -45,6 +43,10 @@ export async function findDashboard(
   return { kind: isActive(operation) ? 'later' : 'none' }
 }
 
-function standIn({ id, dashboardToken }: Instance, baseUrl: string): string {
+function redirects({ code }: ResolvedService): boolean {
+  return code.dashboard === 'redirect'
+}
+
+function redirectUrl({ id, dashboardToken }: Instance, baseUrl: string): string {
   return `${baseUrl}/dashboards/${encodeURIComponent(id)}/${dashboardToken}`
 }

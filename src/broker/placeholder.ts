@@ -12,7 +12,7 @@ export function createPlaceholder(
   const action = (timeoutMs: number): ResolvedAction => ({ mode: 'auto', timeoutMs, retry })
   return {
     offering: { id: serviceId, name: '', description: '', bindable: true, plans: [] },
-    code: { id: serviceId, dashboard: false, provision: () => undefined, deprovision: () => undefined },
+    code: { id: serviceId, provision: () => undefined, deprovision: () => undefined },
     actions: {
       provision: action(timeoutsMs.provision),
       update: action(timeoutsMs.update),

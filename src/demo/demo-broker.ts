@@ -38,7 +38,6 @@ function keyValue(backend: KvBackend, url: () => string) {
       properties: { label: { type: 'string', maxLength: 60, default: '', description: 'A name for people' } },
       additionalProperties: false,
     },
-    dashboard: false,
     async provision(ctx) {
       await ctx.step('create store', () => backend.create(ctx.instance.id, limitOf(ctx.plan.id)))
       return { state: { store: ctx.instance.id } }
@@ -62,7 +61,6 @@ function replicated(backend: KvBackend, url: () => string) {
     tags: ['key-value', 'demo', 'slow'],
     metadata: { displayName: 'Replicated key-value store', providerDisplayName: 'Purser' },
     plans: [{ id: 'kv-replicated', name: 'standard', description: `${replicas} replicas, 5 seconds each`, free: true }],
-    dashboard: false,
     actions: { provision: { async: 'always' } },
     async provision(ctx) {
       await ctx.step('create store', () => backend.create(ctx.instance.id, limitOf(ctx.plan.id)))

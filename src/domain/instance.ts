@@ -41,7 +41,7 @@ export interface Instance {
   /** The author's state. Sealed; gone with a successful deprovision. */
   readonly state: JsonObject
   readonly dashboardUrl?: string
-  /** Makes the redirect URL that stands in for a dashboard that is not known yet unguessable. */
+  /** Part of the URL that leads to the dashboard: without it nobody can guess the URL. */
   readonly dashboardToken: string
   readonly metadata?: InstanceMetadata
   /** `maintenance_info.version` that the instance runs on. */

@@ -84,7 +84,7 @@ function withIdentity(response: HttpResponse, identity: string): HttpResponse {
     : { ...response, headers }
 }
 
-/** What needs no credentials: health, the author's own routes, and stand-in dashboard URLs, which are unguessable. */
+/** What needs no credentials: health, the author's own routes, and the URLs that lead to a dashboard, which nobody can guess. */
 function openRoute(
   { broker, health, routes }: AppOptions,
   request: HttpRequest,

@@ -5,7 +5,7 @@ import { malformed } from '../protocol/fields.ts'
 import type { HttpResponse } from './message.ts'
 import { methodNotAllowed } from './method-not-allowed.ts'
 
-/** GET /dashboards/:instance_id/:token: the URL that stood in for a dashboard while its instance was being created. */
+/** GET /dashboards/:instance_id/:token: leads to the dashboard of a service that says `dashboard: 'redirect'`. */
 export async function dashboardRedirect(broker: BrokerContext, method: string, path: string): Promise<HttpResponse> {
   if (method !== 'GET' && method !== 'HEAD') throw methodNotAllowed(['GET', 'HEAD'])
   const [, , id = '', token = '', ...rest] = path.split('/')

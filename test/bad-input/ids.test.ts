@@ -68,7 +68,7 @@ describe.each(['memory:', 'sqlite:'])('an id, kept in %s', scheme => {
   // Every client of a URL folds a segment of dots away: such an id has no dashboard, and no platform.
   const linkable = segments.filter(([, segment]) => decodeURIComponent(segment) !== '..')
 
-  it.each(linkable)('with %s: the stand-in for its dashboard leads to the dashboard', (_, segment) =>
+  it.each(linkable)('with %s: the URL of the first answer leads to the dashboard', (_, segment) =>
     withStore(scheme, setup =>
       attacking(async target => {
         const path = instance(segment)

@@ -165,6 +165,15 @@ conformance('Provisioning', () => {
     expect([response.status, response.headers.get('location')]).toEqual([302, 'https://dashboard.example/i'])
   })
 
+  requirement('PROV-17', 'the first 202 brings no URL where the service promises no dashboard', async t => {
+    const request = { service_id: 'plain', plan_id: 'plain-plan', ...org }
+    const { status, body } = await t.client.provision('i', request, incomplete)
+    expect([status, Object.keys(body)]).toEqual([202, ['operation']])
+    await t.ended('i')
+    // What the action returned is shown once it is known.
+    expect((await t.client.provision('i', request)).body).toEqual({ dashboard_url: 'https://dashboard.example/i' })
+  })
+
   requirement('PROV-18', 'operation is a string of at most 10 000 characters and survives a query', async t => {
     const { body } = await t.client.provision('i'.repeat(200), asked, incomplete)
     expect(body.operation?.length).toBeGreaterThan(0)

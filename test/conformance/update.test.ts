@@ -42,6 +42,7 @@ const byPlanDashboard = defineService({
 
 const byAction = defineService({
   ...bareService(),
+  dashboard: 'redirect',
   async provision() {
     return { dashboardUrl: 'https://dashboard.example/old' }
   },

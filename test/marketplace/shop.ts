@@ -88,7 +88,6 @@ export async function openShop(count: number) {
     }
     return {
       id: serviceId,
-      dashboard: false,
       provision: ({ instance }) => act('provision', instance.id),
       update: ({ instance }) => act('update', instance.id),
       deprovision: ({ instance }) => act('deprovision', instance.id),

@@ -127,7 +127,6 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     }
     return {
       id: revision.serviceId,
-      dashboard: false,
       provision: () => act('provision'),
       update: () => act('update'),
       deprovision: () => act('deprovision'),

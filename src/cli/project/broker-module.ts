@@ -18,7 +18,6 @@ const notes = defineService({
   bindable: true,
   instancesRetrievable: true,
   bindingsRetrievable: true,
-  dashboard: false,
   plans: [{ id: 'notes-small', name: 'small', description: 'Notes on the disk of the broker', free: true }],
   // Advertised in the catalog and checked before your code runs. A Zod schema does as well.
   parameters: {

@@ -33,7 +33,7 @@ function createBundleService(bundle: Bundle): Service {
     ...offering,
     callTimeout: pullTimeout,
     actions: actionSettings(spec),
-    ...(spec.alpha.dashboardRedirect === true ? {} : { dashboard: false }),
+    dashboard: spec.alpha.dashboardRedirect === true ? 'redirect' : undefined,
     provision: ctx => provision(bundle, ctx),
     update: ctx => update(bundle, ctx),
     deprovision: ctx => deprovision(bundle, ctx),
