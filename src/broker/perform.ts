@@ -9,7 +9,7 @@ import { beforePrefix, type Run } from '../engine/run.ts'
 import { isWait, type Wait } from '../engine/work.ts'
 import type { Action } from '../protocol/actions.ts'
 import { isJsonObject, type JsonObject } from '../protocol/json.ts'
-import type { Store } from '../store.ts'
+import type { Reads } from '../reads.ts'
 import { createActionContext } from './action-context.ts'
 import type { ResolvedService } from './resolve-services.ts'
 import type { BrokerSettings } from './settings.ts'
@@ -19,7 +19,7 @@ export interface Performing {
   readonly run: Run
   readonly service: ResolvedService
   readonly settings: BrokerSettings
-  readonly store: Store
+  readonly store: Reads
   readonly hooks: readonly Hook[]
 }
 
@@ -117,7 +117,7 @@ async function deprovision(performing: Performing): Promise<ActionResult | Wait>
 }
 
 /** Those that went with their instance, as they were then. A purge may have been faster. */
-async function bindingsToSweep(store: Store, { instanceId, input }: Operation): Promise<readonly Binding[]> {
+async function bindingsToSweep(store: Reads, { instanceId, input }: Operation): Promise<readonly Binding[]> {
   const found = await Promise.all((input.unbind ?? []).map(id => store.binding(instanceId, id)))
   return found.filter(binding => binding !== undefined)
 }

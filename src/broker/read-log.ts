@@ -1,7 +1,7 @@
 import type { Operation, Step } from '../domain/operation.ts'
 import { BrokerError } from '../protocol/errors.ts'
 import { isJsonObject } from '../protocol/json.ts'
-import type { Store } from '../store.ts'
+import type { Reads } from '../reads.ts'
 
 /** What one run of a bundle printed last, without secrets. */
 export interface RunLog {
@@ -16,7 +16,7 @@ export interface RunLog {
 
 /** The runs of an operation's bundle, the first one first: none where it has none, or none that has ended. */
 export async function readLog(
-  store: Pick<Store, 'operation' | 'steps'>,
+  store: Pick<Reads, 'operation' | 'steps'>,
   operationId: string,
 ): Promise<{ readonly operation: Operation; readonly runs: readonly RunLog[] }> {
   const operation = await store.operation(operationId)

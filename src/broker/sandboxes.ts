@@ -3,13 +3,13 @@ import { isActive, type Operation } from '../domain/operation.ts'
 import { sandboxLabels } from '../domain/sandbox-labels.ts'
 import { messageOf } from '../engine/errors.ts'
 import type { Observer } from '../observer.ts'
+import type { Reads } from '../reads.ts'
 import type { FoundSandbox, Runtime } from '../sandbox.ts'
-import type { Store } from '../store.ts'
 
 export interface SandboxSweeperOptions {
   /** All that this process reaches. */
   readonly runtimes: readonly Runtime[]
-  readonly store: Pick<Store, 'operation' | 'instance' | 'binding'>
+  readonly store: Pick<Reads, 'operation' | 'instance' | 'binding'>
   /** As the sandboxes of this broker are labelled: those of others are left alone. */
   readonly brokerLabel: string
   /** A sandbox that failed stays while its operation is the latest one of its instance or binding. */

@@ -1,7 +1,8 @@
 import type { Clock } from '../clock.ts'
 import { sleep } from '../clock.ts'
 import { isActive, type Operation } from '../domain/operation.ts'
-import type { Store } from '../store.ts'
+import type { Reads } from '../reads.ts'
+import type { WakeUpSource } from '../store.ts'
 
 /** How long a waiting request may miss a wake-up (the operation ended on another replica, say). */
 const lookAgainMs = 1_000
@@ -12,7 +13,12 @@ const lookAgainMs = 1_000
  */
 export async function awaitOperation(
   id: string,
-  options: { readonly store: Store; readonly clock: Clock; readonly timeoutMs: number; readonly signal: AbortSignal },
+  options: {
+    readonly store: Pick<Reads, 'operation'> & WakeUpSource
+    readonly clock: Clock
+    readonly timeoutMs: number
+    readonly signal: AbortSignal
+  },
 ): Promise<Operation | 'gone' | undefined> {
   const { store, clock, signal } = options
   const deadline = clock.now() + options.timeoutMs

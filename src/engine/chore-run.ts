@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts'
 import type { Observer } from '../observer.ts'
-import type { ChoreLease, ChoreResult, Store } from '../store.ts'
+import type { ChoreLease, ChoreResult, Upkeep } from '../upkeep.ts'
 import { messageOf, RunEnded } from './errors.ts'
 
 /** What a chore's code works with. */
@@ -12,7 +12,7 @@ export interface ChoreRun {
 }
 
 export interface ChoreRunOptions {
-  readonly store: Store
+  readonly store: Upkeep
   readonly clock: Clock
   readonly observer: Observer
   readonly leaseMs: number

@@ -1,6 +1,7 @@
 import { type Clock, sleep } from '../clock.ts'
 import type { Observer } from '../observer.ts'
-import type { Chore, Store } from '../store.ts'
+import type { Store } from '../store.ts'
+import type { Chore, Upkeep } from '../upkeep.ts'
 import { type ChoreRun, runChore } from './chore-run.ts'
 import { findDuePeriod, findNextLook, isHeld, type Schedule } from './due-chore.ts'
 import { createOutage, type Outage } from './outage.ts'
@@ -15,7 +16,7 @@ export interface ChoreTask {
 }
 
 export interface ChoresOptions {
-  readonly store: Store
+  readonly store: Upkeep & Pick<Store, 'name'>
   readonly clock: Clock
   readonly observer: Observer
   /** Names this process in the ledger. */
@@ -62,7 +63,7 @@ export function startChores(options: ChoresOptions): RunningChores {
 
   const take = async (task: ChoreTask, dueAt: number, offset: number): Promise<boolean> => {
     const sentAt = clock.now()
-    const lease = await store.takeChore(task.name, dueAt, owner, leaseMs)
+    const lease = await store.takeChore({ name: task.name, dueAt, owner, leaseMs })
     if (lease === undefined) return false
     const work = { store, clock, observer, leaseMs, lease, sentAt, offset, stopping: stopping.signal }
     const done = runChore(run => task.run(run), work).finally(() => {

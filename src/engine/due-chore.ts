@@ -1,4 +1,4 @@
-import type { Chore } from '../store.ts'
+import type { Chore } from '../upkeep.ts'
 
 /** When a chore is to be run. Times are those of the store's clock. */
 export interface Schedule {

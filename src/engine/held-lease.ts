@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts'
-import type { Lease, Store } from '../store.ts'
+import type { Lease, Ledger } from '../ledger.ts'
 import { RunEnded } from './errors.ts'
 
 /** Why a run's signal was aborted. */
@@ -11,7 +11,7 @@ export type Abortion = 'lost' | 'deadline' | 'stopping'
  */
 export class HeldLease {
   readonly lease: Lease
-  readonly #store: Store
+  readonly #store: Ledger
   readonly #clock: Clock
   readonly #leaseMs: number
   readonly #storeOffset: number
@@ -23,7 +23,7 @@ export class HeldLease {
 
   constructor(options: {
     readonly lease: Lease
-    readonly store: Store
+    readonly store: Ledger
     readonly clock: Clock
     readonly leaseMs: number
     /** The local time just before the claim was sent, and the store's time in its answer. */

@@ -3,15 +3,15 @@ import type { OperationError, Step } from '../domain/operation.ts'
 import type { ActionResult, Outcome, SettlePolicy } from '../domain/outcome.ts'
 import { backOff, isExhausted } from '../domain/retry.ts'
 import { settle } from '../domain/settle.ts'
+import type { Claim, Ledger } from '../ledger.ts'
 import type { Observer } from '../observer.ts'
-import type { Claim, Store } from '../store.ts'
 import { isPermanent, messageOf, retryAfterMs, toOperationError } from './errors.ts'
 import type { HeldLease } from './held-lease.ts'
 import { Run } from './run.ts'
 import { type FindWork, isWait, type Wait, type Work } from './work.ts'
 
 export interface RunContext {
-  readonly store: Store
+  readonly store: Ledger
   readonly clock: Clock
   readonly observer: Observer
   readonly random: () => number

@@ -2,8 +2,9 @@ import type { Clock } from '../clock.ts'
 import type { Step } from '../domain/operation.ts'
 import { backOff, isExhausted, type RetryPolicy } from '../domain/retry.ts'
 import type { SharedWish } from '../domain/shared-claim.ts'
+import type { Claim, Lease, Ledger } from '../ledger.ts'
 import type { JsonObject } from '../protocol/json.ts'
-import { type Claim, type Lease, type Store, StoreUnavailableError } from '../store.ts'
+import { StoreUnavailableError } from '../store.ts'
 import { type Call, callWithDeadline } from './call.ts'
 import { isPermanent, messageOf, RunEnded, retryAfterMs, TerminalError } from './errors.ts'
 import type { HeldLease } from './held-lease.ts'
@@ -26,7 +27,7 @@ export interface Retry {
 export interface RunOptions {
   readonly claim: Claim
   readonly held: HeldLease
-  readonly store: Store
+  readonly store: Ledger
   readonly clock: Clock
   readonly random: () => number
   readonly retry: RetryPolicy
@@ -40,7 +41,7 @@ export interface RunOptions {
 export class Run {
   readonly claim: Claim
   readonly #held: HeldLease
-  readonly #store: Store
+  readonly #store: Ledger
   readonly #clock: Clock
   readonly #random: () => number
   readonly #retryPolicy: RetryPolicy

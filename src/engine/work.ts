@@ -1,6 +1,6 @@
 import type { ActionResult, Outcome, SettlePolicy } from '../domain/outcome.ts'
 import type { RetryPolicy } from '../domain/retry.ts'
-import type { Claim } from '../store.ts'
+import type { Claim } from '../ledger.ts'
 import type { Run } from './run.ts'
 
 /** Returned by an action that has to wait: the operation is parked and the action starts again from its top later. */

@@ -1,8 +1,9 @@
 import type { Clock } from '../clock.ts'
 import { sleep } from '../clock.ts'
 import { backOff } from '../domain/retry.ts'
+import type { Claim, Ledger } from '../ledger.ts'
 import type { Observer } from '../observer.ts'
-import type { Claim, Store } from '../store.ts'
+import type { Store, WakeUpSource } from '../store.ts'
 import { messageOf } from './errors.ts'
 import { HeldLease } from './held-lease.ts'
 import { createOutage, type Outage } from './outage.ts'
@@ -10,7 +11,7 @@ import { type RunContext, runOperation } from './run-operation.ts'
 import type { FindWork } from './work.ts'
 
 export interface WorkerOptions {
-  readonly store: Store
+  readonly store: Ledger & WakeUpSource & Pick<Store, 'name'>
   readonly clock: Clock
   readonly observer: Observer
   readonly findWork: FindWork

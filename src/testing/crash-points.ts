@@ -112,7 +112,7 @@ function wrapStore(store: Store, around: CrashPoints['around'], isDead: () => bo
     steps: operationId => around('steps', () => store.steps(operationId)),
     dueForObservation: max => around('dueForObservation', () => store.dueForObservation(max)),
     history: instanceId => around('history', () => store.history(instanceId)),
-    takeChore: (name, dueAt, owner, leaseMs) => around('takeChore', () => store.takeChore(name, dueAt, owner, leaseMs)),
+    takeChore: taking => around('takeChore', () => store.takeChore(taking)),
     renewChore: (lease, leaseMs) => around('renewChore', () => store.renewChore(lease, leaseMs)),
     finishChore: (lease, result) => around('finishChore', () => store.finishChore(lease, result)),
     chores: () => around('chores', () => store.chores()),

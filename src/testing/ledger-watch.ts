@@ -151,9 +151,10 @@ export function createLedgerWatch(): LedgerWatch {
       operation: id => during(() => store.operation(id)),
       steps: operationId => during(() => store.steps(operationId)),
       dueForObservation: max => during(() => store.dueForObservation(max)),
-      takeChore: (chore, dueAt, owner, leaseMs) =>
+      takeChore: taking =>
         during(async () => {
-          const lease = await store.takeChore(chore, dueAt, owner, leaseMs)
+          const { name: chore, dueAt } = taking
+          const lease = await store.takeChore(taking)
           if (lease === undefined) return undefined
           if (lease.fence <= (taken.get(chore)?.fence ?? 0))
             problems.push(`the chore ${chore} was taken with an old fence`)

@@ -56,9 +56,9 @@ function noting(store: Store, ended: number[]): Store {
   const periods = new Map<number, number>()
   return {
     ...store,
-    async takeChore(name, dueAt, owner, leaseMs) {
-      const lease = await store.takeChore(name, dueAt, owner, leaseMs)
-      if (lease !== undefined) periods.set(lease.fence, dueAt)
+    async takeChore(taking) {
+      const lease = await store.takeChore(taking)
+      if (lease !== undefined) periods.set(lease.fence, taking.dueAt)
       return lease
     },
     renewChore: (lease, leaseMs) =>

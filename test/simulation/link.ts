@@ -120,8 +120,7 @@ function wrap(
     steps: operationId => call('steps', () => store.steps(operationId)),
     dueForObservation: max => call('dueForObservation', () => store.dueForObservation(max)),
     history: instanceId => call(`history ${instanceId}`, () => store.history(instanceId)),
-    takeChore: (name, dueAt, owner, leaseMs) =>
-      call(`take ${name}`, () => store.takeChore(name, dueAt, owner, leaseMs)),
+    takeChore: taking => call(`take ${taking.name}`, () => store.takeChore(taking)),
     renewChore: (lease, leaseMs) => call(`renew ${lease.name}`, () => store.renewChore(lease, leaseMs)),
     finishChore: (lease, result) => call(`finish ${lease.name}`, () => store.finishChore(lease, result)),
     chores: () => call('chores', () => store.chores()),

@@ -179,9 +179,9 @@ async function callEverything(store: Store): Promise<void> {
 }
 
 async function upkeep(store: Store): Promise<void> {
-  const lease = await store.takeChore('sweep', 1, 'w', leaseMs)
+  const lease = await store.takeChore({ name: 'sweep', dueAt: 1, owner: 'w', leaseMs })
   if (lease === undefined) throw new Error('the chore was not to be had')
-  await store.takeChore('sweep', 1, 'w', leaseMs)
+  await store.takeChore({ name: 'sweep', dueAt: 1, owner: 'w', leaseMs })
   await store.renewChore(lease, leaseMs)
   await store.finishChore(lease, { ok: true, message: 'm' })
   await store.chores()

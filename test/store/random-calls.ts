@@ -202,7 +202,7 @@ export function createPlayer(store: Store, now: () => number) {
       case 'share':
         return store.share(held(call.lease), call.key, call.wish)
       case 'takeChore': {
-        const taken = await store.takeChore(call.name, now() - call.late, 'w', leaseMs)
+        const taken = await store.takeChore({ name: call.name, dueAt: now() - call.late, owner: 'w', leaseMs })
         if (taken !== undefined) chores.push(taken)
         return taken
       }

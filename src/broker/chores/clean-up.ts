@@ -1,5 +1,6 @@
+import type { FinalState } from '../../domain/operation.ts'
 import type { ChoreRun } from '../../engine/chore-run.ts'
-import type { CleanUp, FinalState, Store } from '../../store.ts'
+import type { CleanUp, Upkeep } from '../../upkeep.ts'
 import { removeInBatches } from './remove-in-batches.ts'
 
 export type CleanUpKind = 'all' | 'succeeded' | 'failed'
@@ -13,7 +14,7 @@ const statesOf: Readonly<Record<CleanUpKind, readonly FinalState[]>> = {
 
 /** Removes operations that ended at least `ageMs` ago, with their steps. What may never go, the ledger knows. */
 export async function cleanUpOperations(
-  store: Store,
+  store: Upkeep,
   run: ChoreRun,
   { of, kind, ageMs }: { readonly of: CleanUp['of']; readonly kind: CleanUpKind; readonly ageMs: number },
 ): Promise<string | undefined> {

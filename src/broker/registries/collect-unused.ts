@@ -1,11 +1,11 @@
 import { type RevisionUses, sweepOf } from '../../domain/catalog-state.ts'
-import type { RevisionUse, Store } from '../../store.ts'
+import type { Marketplace, RevisionUse } from '../../marketplace.ts'
 
 /**
  * Deletes what nobody needs any more: retired services without instances, and revisions that are neither offered nor in
  * use. Run by the sweep, and after a deprovision that may have been the last. The store looks once more at who needs what.
  */
-export async function collectUnused(store: Store): Promise<number> {
+export async function collectUnused(store: Marketplace): Promise<number> {
   const stored = await store.catalog()
   if (stored === undefined) return 0
   const { deleteServices, deleteRevisions } = sweepOf(stored, usesOf(await store.revisionUses()))

@@ -1,7 +1,8 @@
 import { type Clock, sleep } from '../../clock.ts'
 import { messageOf } from '../../engine/errors.ts'
+import type { Marketplace } from '../../marketplace.ts'
 import type { Observer } from '../../observer.ts'
-import type { Store } from '../../store.ts'
+import type { WakeUpSource } from '../../store.ts'
 import type { RegisteredCatalog } from './registered-catalog.ts'
 
 const lookEveryMs = 5_000
@@ -12,7 +13,11 @@ const lookEveryMs = 5_000
  */
 export async function followCatalog(
   registered: RegisteredCatalog,
-  { store, clock, observer }: { readonly store: Store; readonly clock: Clock; readonly observer: Observer },
+  {
+    store,
+    clock,
+    observer,
+  }: { readonly store: Marketplace & WakeUpSource; readonly clock: Clock; readonly observer: Observer },
   stopping: AbortSignal,
 ): Promise<void> {
   let wake = new AbortController()

@@ -5,9 +5,9 @@ import { parseBundleSpec } from '../../bundle/spec.ts'
 import { harmOf, type Published } from '../../domain/harm.ts'
 import type { ParsedBundle, RegistryReply, SeenBundle } from '../../domain/registry-reply.ts'
 import { type FoundBundle, type Revision, revisionIdOf } from '../../domain/revision.ts'
+import type { RevisionUse, StoredCatalog } from '../../marketplace.ts'
 import type { Offering } from '../../protocol/catalog.ts'
 import type { RegistryAnswer } from '../../registry.ts'
-import type { RevisionUse, StoredCatalog } from '../../store.ts'
 
 /** What is known before anything is read anew. */
 export interface Known {

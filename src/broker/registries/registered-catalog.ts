@@ -5,8 +5,8 @@ import { type BundleSpec, parseBundleSpec } from '../../bundle/spec.ts'
 import { toOffering } from '../../bundle/to-offering.ts'
 import { catalogOf, type RegisteredService } from '../../domain/catalog-state.ts'
 import type { Revision } from '../../domain/revision.ts'
+import type { Marketplace, StoredCatalog } from '../../marketplace.ts'
 import type { Offering } from '../../protocol/catalog.ts'
-import type { Store, StoredCatalog } from '../../store.ts'
 import { type ResolvedService, resolve } from '../resolve-services.ts'
 import type { BrokerSettings } from '../settings.ts'
 
@@ -28,7 +28,7 @@ export interface RegisteredCatalog {
 }
 
 export interface RegisteredCatalogParts {
-  readonly store: Store
+  readonly store: Marketplace
   readonly settings: BrokerSettings
   /** The names of the configured registries. */
   readonly registries: readonly string[]

@@ -1,7 +1,7 @@
 import { compareText, type RegisteredService, type RegistryState } from '../../domain/catalog-state.ts'
 import type { Revision } from '../../domain/revision.ts'
+import type { Marketplace } from '../../marketplace.ts'
 import type { JsonObject } from '../../protocol/json.ts'
-import type { Store } from '../../store.ts'
 import { usesOf } from './collect-unused.ts'
 
 /** What operators see of the registries. Times are the store's. */
@@ -35,7 +35,7 @@ export interface ServiceStatus extends RegisteredService {
 
 /** `configured`: the registries of this broker, in the order of its configuration. */
 export async function listRegistries(
-  store: Pick<Store, 'catalog' | 'registries' | 'revisionUses'>,
+  store: Marketplace,
   configured: readonly { readonly name: string; readonly type: string }[],
 ): Promise<RegistriesStatus> {
   const [stored, { registries: states, lastChange }, uses] = await Promise.all([

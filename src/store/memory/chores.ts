@@ -1,12 +1,5 @@
-import type { Chore, ChoreLease, ChoreResult } from '../../store.ts'
+import type { Chore, ChoreLease, ChoreResult, ChoreTaking } from '../../store.ts'
 import type { Tables } from './tables.ts'
-
-export interface ChoreTaking {
-  readonly name: string
-  readonly dueAt: number
-  readonly owner: string
-  readonly leaseMs: number
-}
 
 export function takeChore(tables: Tables, taking: ChoreTaking, now: number): ChoreLease | undefined {
   const { name, dueAt, owner, leaseMs } = taking

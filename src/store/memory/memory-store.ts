@@ -153,8 +153,7 @@ export function createMemoryStore({ clock }: { clock: Clock }): Store {
           .map(([id]) => id),
       ),
 
-    takeChore: (name, dueAt, owner, leaseMs) =>
-      run(() => takeChore(tables, { name, dueAt, owner, leaseMs }, clock.now())),
+    takeChore: taking => run(() => takeChore(tables, taking, clock.now())),
     renewChore: (lease, leaseMs) => run(() => renewChore(tables, lease, leaseMs, clock.now())),
     finishChore: (lease, result) => run(() => finishChore(tables, lease, result, clock.now())),
     chores: () =>

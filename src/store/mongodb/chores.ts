@@ -1,15 +1,8 @@
 import type { Document, Filter } from 'mongodb'
-import type { Chore, ChoreLease, ChoreResult } from '../../store.ts'
+import type { Chore, ChoreLease, ChoreResult, ChoreTaking } from '../../store.ts'
 import type { ChoreDocument } from './documents.ts'
 import { isCode, serverCodes } from './driver.ts'
 import type { Ledger } from './ledger.ts'
-
-export interface ChoreTaking {
-  readonly name: string
-  readonly dueAt: number
-  readonly owner: string
-  readonly leaseMs: number
-}
 
 /** One atomic update decides who gets the run and numbers it: each chore counts its own fences. */
 export async function takeChore(ledger: Ledger, taking: ChoreTaking): Promise<ChoreLease | undefined> {

@@ -176,7 +176,7 @@ export function createMongoStore({ name, ledger, clock, onStreamBreak, onClosed 
         return (await found.sort({ instance: 1, lock: 1, place: 1 }).toArray()).map(toHistory)
       }),
 
-    takeChore: (chore, dueAt, owner, leaseMs) => run(() => takeChore(ledger, { name: chore, dueAt, owner, leaseMs })),
+    takeChore: taking => run(() => takeChore(ledger, taking)),
     renewChore: (lease, leaseMs) => run(() => renewChore(ledger, lease, leaseMs)),
     finishChore: (lease, result) => run(() => finishChore(ledger, lease, result)),
     chores: () => run(() => readChores(ledger)),

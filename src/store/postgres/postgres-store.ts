@@ -133,10 +133,10 @@ export function createPostgresStore(parts: PostgresStoreParts): Store {
         return rows.map((row): HistoryEvent => JSON.parse(text(row.doc)))
       }),
 
-    takeChore: (chore, dueAt, owner, leaseMs) =>
+    takeChore: ({ name, dueAt, owner, leaseMs }) =>
       during(async () => {
-        const [row] = await run(statements.takeChore, [chore, dueAt, owner, leaseMs])
-        return row === undefined ? undefined : { name: chore, fence: Number(row.fence) }
+        const [row] = await run(statements.takeChore, [name, dueAt, owner, leaseMs])
+        return row === undefined ? undefined : { name, fence: Number(row.fence) }
       }),
     renewChore: (lease, leaseMs) =>
       during(async () => (await run(statements.renewChore, [lease.name, lease.fence, leaseMs])).length > 0),

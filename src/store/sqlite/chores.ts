@@ -1,17 +1,9 @@
-import type { Chore, ChoreLease, ChoreResult } from '../../store.ts'
+import type { Chore, ChoreLease, ChoreResult, ChoreTaking } from '../../store.ts'
 import { toChore } from '../columns.ts'
 import type { Statements } from './statements.ts'
 
-export interface ChoreTaking {
-  readonly name: string
-  readonly dueAt: number
-  readonly owner: string
-  readonly leaseMs: number
-  readonly now: number
-}
-
-export function takeChore(statements: Statements, taking: ChoreTaking): ChoreLease | undefined {
-  const { name, dueAt, owner, leaseMs, now } = taking
+export function takeChore(statements: Statements, taking: ChoreTaking, now: number): ChoreLease | undefined {
+  const { name, dueAt, owner, leaseMs } = taking
   if (dueAt > now) return undefined
   const row = statements.takeChore.get(name, dueAt, owner, now, now + leaseMs)
   return row === undefined ? undefined : { name, fence: Number(row.fence) }

@@ -151,8 +151,7 @@ export function createSqliteStore({ database, file, clock, onClosed }: SqliteSto
       translated(() => statements.dueForObservation.all(clock.now(), Math.max(0, max)).map(row => text(row.id))),
     history: instanceId => translated(() => statements.history.all(instanceId).map(toHistory)),
 
-    takeChore: (name, dueAt, owner, leaseMs) =>
-      written(() => takeChore(statements, { name, dueAt, owner, leaseMs, now: clock.now() })),
+    takeChore: taking => written(() => takeChore(statements, taking, clock.now())),
     renewChore: ({ name, fence }, leaseMs) =>
       written(() => statements.renewChore.run(clock.now() + leaseMs, clock.now(), name, fence) > 0),
     finishChore: (lease, result) => written(() => finishChore(statements, lease, result, clock.now())),

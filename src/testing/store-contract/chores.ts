@@ -7,7 +7,7 @@ const done = { ok: true, message: 'removed 3 operations' }
 
 /** Takes the chore and insists that it was to be had. */
 async function take(store: Store, name: string, dueAt: number, owner = 'w'): Promise<ChoreLease> {
-  const lease = await store.takeChore(name, dueAt, owner, leaseMs)
+  const lease = await store.takeChore({ name, dueAt, owner, leaseMs })
   assert.ok(lease, `the chore ${name} was due at ${dueAt}, and was not to be had`)
   return lease
 }
@@ -46,17 +46,21 @@ export const choreCases = [
   storeCase('chores: each period is taken once', async ({ store, clock }) => {
     const dueAt = clock.now()
     const lease = await take(store, 'sweep', dueAt)
-    assert.equal(await store.takeChore('sweep', dueAt, 'other', leaseMs), undefined, 'it is held')
+    assert.equal(await store.takeChore({ name: 'sweep', dueAt, owner: 'other', leaseMs }), undefined, 'it is held')
     await store.finishChore(lease, done)
-    assert.equal(await store.takeChore('sweep', dueAt, 'other', leaseMs), undefined, 'it is done')
-    assert.equal(await store.takeChore('sweep', dueAt - 1, 'other', leaseMs), undefined, 'a later one is done')
+    assert.equal(await store.takeChore({ name: 'sweep', dueAt, owner: 'other', leaseMs }), undefined, 'it is done')
+    assert.equal(
+      await store.takeChore({ name: 'sweep', dueAt: dueAt - 1, owner: 'other', leaseMs }),
+      undefined,
+      'a later one is done',
+    )
     await clock.advance(leaseMs * 2)
-    assert.equal(await store.takeChore('sweep', dueAt, 'other', leaseMs), undefined, 'it stays done')
+    assert.equal(await store.takeChore({ name: 'sweep', dueAt, owner: 'other', leaseMs }), undefined, 'it stays done')
     assert.ok((await take(store, 'sweep', dueAt + 1)).fence > lease.fence)
   }),
 
   storeCase('chores: a period that lies ahead is refused', async ({ store, clock }) => {
-    assert.equal(await store.takeChore('sweep', clock.now() + 1, 'ahead', leaseMs), undefined)
+    assert.equal(await store.takeChore({ name: 'sweep', dueAt: clock.now() + 1, owner: 'ahead', leaseMs }), undefined)
     assert.deepEqual((await store.chores()).chores, [])
     await clock.advance(1)
     await take(store, 'sweep', clock.now())
@@ -65,7 +69,7 @@ export const choreCases = [
   storeCase('chores: a later period waits for the run before it', async ({ store, clock }) => {
     const lease = await take(store, 'sweep', clock.now())
     await clock.advance(leaseMs - 1)
-    assert.equal(await store.takeChore('sweep', clock.now(), 'w', leaseMs), undefined)
+    assert.equal(await store.takeChore({ name: 'sweep', dueAt: clock.now(), owner: 'w', leaseMs }), undefined)
     await store.finishChore(lease, done)
     await take(store, 'sweep', clock.now())
   }),
@@ -74,10 +78,14 @@ export const choreCases = [
     const dueAt = clock.now()
     const old = await take(store, 'sweep', dueAt, 'gone')
     await clock.advance(leaseMs)
-    assert.equal(await store.takeChore('sweep', dueAt - 1, 'thief', leaseMs), undefined, 'an earlier period')
+    assert.equal(
+      await store.takeChore({ name: 'sweep', dueAt: dueAt - 1, owner: 'thief', leaseMs }),
+      undefined,
+      'an earlier period',
+    )
     const lease = await take(store, 'sweep', dueAt, 'heir')
     assert.ok(lease.fence > old.fence)
-    assert.equal(await store.takeChore('sweep', dueAt, 'other', leaseMs), undefined)
+    assert.equal(await store.takeChore({ name: 'sweep', dueAt, owner: 'other', leaseMs }), undefined)
     assert.equal(await store.renewChore(old, leaseMs), false)
     assert.equal(await store.finishChore(old, { ok: false, message: 'late' }), false)
     const row = await rowOf(store, 'sweep')
@@ -99,7 +107,7 @@ export const choreCases = [
     assert.equal(await store.renewChore(lease, leaseMs), true)
     assert.equal((await rowOf(store, 'sweep'))?.leaseUntil, clock.now() + leaseMs)
     await clock.advance(leaseMs - 1)
-    assert.equal(await store.takeChore('sweep', dueAt, 'thief', leaseMs), undefined)
+    assert.equal(await store.takeChore({ name: 'sweep', dueAt, owner: 'thief', leaseMs }), undefined)
     await clock.advance(1)
     assert.equal(await store.renewChore(lease, leaseMs), false)
     await take(store, 'sweep', dueAt, 'heir')
@@ -134,7 +142,9 @@ export const choreCases = [
   storeCase('chores: of twenty that ask at once, one gets the period', async ({ store, clock }) => {
     for (let round = 0; round < 5; round += 1) {
       const dueAt = clock.now()
-      const asked = Array.from({ length: 20 }, (_, index) => store.takeChore('sweep', dueAt, `w${index}`, leaseMs))
+      const asked = Array.from({ length: 20 }, (_, index) =>
+        store.takeChore({ name: 'sweep', dueAt, owner: `w${index}`, leaseMs }),
+      )
       const [lease, ...others] = (await Promise.all(asked)).filter(taken => taken !== undefined)
       assert.ok(lease)
       assert.deepEqual(others, [])
@@ -152,7 +162,7 @@ export const choreCases = [
       await clock.advance(leaseMs)
       const [finished, heir] = await Promise.all([
         store.finishChore(lease, done),
-        store.takeChore('sweep', dueAt, 'heir', leaseMs),
+        store.takeChore({ name: 'sweep', dueAt, owner: 'heir', leaseMs }),
       ])
       assert.equal(finished, heir === undefined)
       if (heir !== undefined) await store.finishChore(heir, done)
@@ -165,8 +175,8 @@ export const choreCases = [
     const before = await store.chores()
     const again = await reopen()
     assert.deepEqual(await again.chores(), before)
-    assert.equal(await again.takeChore('sweep', clock.now(), 'w', leaseMs), undefined)
-    assert.equal(await again.takeChore('observe', clock.now(), 'w', leaseMs), undefined)
+    assert.equal(await again.takeChore({ name: 'sweep', dueAt: clock.now(), owner: 'w', leaseMs }), undefined)
+    assert.equal(await again.takeChore({ name: 'observe', dueAt: clock.now(), owner: 'w', leaseMs }), undefined)
     assert.equal(await again.renewChore(held, leaseMs), true)
   }),
 ]
