@@ -1,7 +1,7 @@
 import type { Binding } from '../domain/binding.ts'
 import type { Instance } from '../domain/instance.ts'
 import type { Action } from '../protocol/actions.ts'
-import type { Offering } from '../protocol/catalog.ts'
+import type { Offering } from '../protocol/offering.ts'
 import type { ActionContext } from './context.ts'
 import type { Service } from './define-service.ts'
 

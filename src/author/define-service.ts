@@ -2,8 +2,8 @@ import type { InferParameters, ParameterSource } from '../catalog/parameters.ts'
 import type { Duration } from '../domain/duration.ts'
 import type { AsyncMode } from '../domain/intent.ts'
 import type { Wait } from '../engine/work.ts'
-import type { Offering, Plan } from '../protocol/catalog.ts'
 import type { JsonObject } from '../protocol/json.ts'
+import type { Offering, Plan } from '../protocol/offering.ts'
 import type {
   BindContext,
   DeprovisionContext,

@@ -1,5 +1,5 @@
 import { decideDeprovision } from '../domain/decide-deprovision.ts'
-import type { DeletionRequest } from '../protocol/deletion.ts'
+import type { DeletionRequest } from '../protocol/deletion-request.ts'
 import type { BrokerContext, Caller } from './context.ts'
 import { findPlanInUse } from './find-plan.ts'
 import { createIntent } from './intent.ts'

@@ -1,6 +1,6 @@
 import type { Instance } from '../domain/instance.ts'
-import type { Plan } from '../protocol/catalog.ts'
 import { BrokerError } from '../protocol/errors.ts'
+import type { Plan } from '../protocol/offering.ts'
 import type { BrokerContext } from './context.ts'
 import { createPlaceholder } from './placeholder.ts'
 import type { ResolvedService, ServiceIndex, ServiceSchemas } from './resolve-services.ts'

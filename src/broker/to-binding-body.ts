@@ -1,7 +1,7 @@
 import type { BindResult, Endpoint, VolumeMount } from '../author/results.ts'
 import { TerminalError } from '../engine/errors.ts'
-import type { Offering, Requires } from '../protocol/catalog.ts'
 import { isJsonObject, type JsonObject } from '../protocol/json.ts'
+import type { Offering, Requires } from '../protocol/offering.ts'
 
 export interface BindingBody {
   readonly body: JsonObject

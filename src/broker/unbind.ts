@@ -1,5 +1,5 @@
 import { decideUnbind } from '../domain/decide-unbind.ts'
-import type { DeletionRequest } from '../protocol/deletion.ts'
+import type { DeletionRequest } from '../protocol/deletion-request.ts'
 import type { BrokerContext, Caller } from './context.ts'
 import type { Deleted } from './deprovision.ts'
 import { findPlanInUse } from './find-plan.ts'

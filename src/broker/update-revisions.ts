@@ -1,6 +1,6 @@
 import type { Instance } from '../domain/instance.ts'
 import { BrokerError } from '../protocol/errors.ts'
-import type { UpdateRequest } from '../protocol/update.ts'
+import type { UpdateRequest } from '../protocol/update-request.ts'
 import type { BrokerContext } from './context.ts'
 import { findPlanInUse, findService, serviceOf } from './find-plan.ts'
 import type { ResolvedService } from './resolve-services.ts'

@@ -1,4 +1,4 @@
-import type { Offering, Plan } from '../protocol/catalog.ts'
+import type { Offering, Plan } from '../protocol/offering.ts'
 import { withForms } from './form.ts'
 import { fullName, planIdOf, serviceIdOf } from './names.ts'
 import type { BundlePlan, BundleSpec } from './spec.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { Offering } from '../protocol/catalog.ts'
+import type { Offering } from '../protocol/offering.ts'
+import { CatalogError } from './check-catalog.ts'
 import { parseCatalog } from './load-yaml.ts'
-import { CatalogError } from './validate.ts'
 
 const noImages = async () => undefined
 

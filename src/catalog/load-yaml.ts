@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { dirname, extname, join } from 'node:path'
-import type { Offering } from '../protocol/catalog.ts'
+import type { Offering } from '../protocol/offering.ts'
+import { CatalogError, type CatalogProblem, checkCatalog, locate } from './check-catalog.ts'
 import type { Path } from './check-fields.ts'
-import { CatalogError, type CatalogProblem, checkCatalog, locate } from './validate.ts'
 import { type Reading, readOffering, type WantedImage } from './yaml-offering.ts'
 import { readSource } from './yaml-source.ts'
 

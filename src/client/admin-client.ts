@@ -1,6 +1,6 @@
+import type { WireError } from './messages.ts'
 import { toPath } from './request.ts'
 import { type CallOptions, createSender, type OsbClientOptions, type OsbResponse } from './sender.ts'
-import type { WireError } from './wire.ts'
 
 /** A chore as the operators' API shows it. Times are ISO 8601; what is not known is absent. */
 export interface ChoreBody {

@@ -15,12 +15,6 @@ export {
 } from './admin-client.ts'
 export { OsbConnectionError } from './connection-error.ts'
 export type { PolledAction } from './judge-poll.ts'
-export type { AsyncCallOptions, OsbClient } from './osb-client.ts'
-export { createOsbClient } from './osb-client.ts'
-export type { PollOptions, PollProgress, PollResult, PollTarget } from './poll.ts'
-export { pollUntilDone } from './poll.ts'
-export type { OriginatingIdentity } from './request.ts'
-export type { CallOptions, OsbClientOptions, OsbResponse } from './sender.ts'
 export type {
   BindAnswer,
   BindingData,
@@ -41,4 +35,10 @@ export type {
   WireMaintenanceInfo,
   WireOffering,
   WirePlan,
-} from './wire.ts'
+} from './messages.ts'
+export type { AsyncCallOptions, OsbClient } from './osb-client.ts'
+export { createOsbClient } from './osb-client.ts'
+export type { PollOptions, PollProgress, PollResult, PollTarget } from './poll.ts'
+export { pollUntilDone } from './poll.ts'
+export type { OriginatingIdentity } from './request.ts'
+export type { CallOptions, OsbClientOptions, OsbResponse } from './sender.ts'

@@ -1,5 +1,5 @@
+import type { LastOperation } from './messages.ts'
 import type { OsbResponse } from './sender.ts'
-import type { LastOperation } from './wire.ts'
 
 export type PolledAction = 'provision' | 'update' | 'deprovision' | 'bind' | 'unbind'
 

@@ -1,6 +1,3 @@
-import type { Query } from './request.ts'
-import { toPath } from './request.ts'
-import { type CallOptions, createSender, type OsbClientOptions, type OsbResponse } from './sender.ts'
 import type {
   BindAnswer,
   BindRequest,
@@ -15,7 +12,10 @@ import type {
   ProvisionRequest,
   UpdateRequest,
   WireCatalog,
-} from './wire.ts'
+} from './messages.ts'
+import type { Query } from './request.ts'
+import { toPath } from './request.ts'
+import { type CallOptions, createSender, type OsbClientOptions, type OsbResponse } from './sender.ts'
 
 export interface AsyncCallOptions extends CallOptions {
   /** Sends `accepts_incomplete=true`: the broker may answer 202 and go on working. */

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { isBindable, isPlanUpdateable, type Offering, type Plan } from '../protocol/catalog.ts'
+import { isBindable, isPlanUpdateable, type Offering, type Plan } from '../protocol/offering.ts'
 import { narrowingsOf } from './narrowed-schema.ts'
 
 /** A service as it is offered, or would be. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Offering } from '../protocol/catalog.ts'
+import type { Offering } from '../protocol/offering.ts'
 
 /** What a registry says about one bundle, before anybody has read its spec. */
 export interface FoundBundle {

@@ -1,7 +1,7 @@
 import type { BrokerContext } from '../broker/context.ts'
 import { findDashboard } from '../broker/dashboard.ts'
 import { BrokerError } from '../protocol/errors.ts'
-import { malformed } from '../protocol/fields.ts'
+import { malformed } from '../protocol/request-fields.ts'
 import type { HttpResponse } from './message.ts'
 import { methodNotAllowed } from './method-not-allowed.ts'
 

@@ -1,5 +1,5 @@
-import { malformed } from '../protocol/fields.ts'
 import { deepestJson, isJsonObject, type JsonObject, nestsTooDeep } from '../protocol/json.ts'
+import { malformed } from '../protocol/request-fields.ts'
 import type { HttpRequest } from './message.ts'
 
 /** CT-02 to CT-04: a JSON object, whatever the header says if it says nothing; everything else is a 400. */

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { Observer } from '../observer.ts'
+import { trimBody } from '../protocol/api-version.ts'
 import { BrokerError, toErrorBody } from '../protocol/errors.ts'
 import type { JsonObject } from '../protocol/json.ts'
-import { trimBody } from '../protocol/version.ts'
 import { StoreUnavailableError } from '../store.ts'
 import type { HttpResponse } from './message.ts'
 

@@ -1,5 +1,7 @@
 /** The OSB API 2.17 as data: the catalog's shape, the error words, JSON. */
 export { type Action, actions } from './actions.ts'
+export { BrokerError, type BrokerErrorDetail, type ErrorCode, errorStatus } from './errors.ts'
+export { isJsonObject, type Json, type JsonObject } from './json.ts'
 export {
   type Catalog,
   isBindable,
@@ -8,6 +10,4 @@ export {
   type Plan,
   type PlanSchemas,
   type Requires,
-} from './catalog.ts'
-export { BrokerError, type BrokerErrorDetail, type ErrorCode, errorStatus } from './errors.ts'
-export { isJsonObject, type Json, type JsonObject } from './json.ts'
+} from './offering.ts'

@@ -1,4 +1,4 @@
-import { malformed } from './fields.ts'
+import { malformed } from './request-fields.ts'
 
 /** The query of a request: each parameter at most once, decoded once. */
 export type Query = ReadonlyMap<string, string>

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import type { Service } from '../../src/index.ts'
-import type { Offering } from '../../src/protocol/catalog.ts'
+import type { Offering } from '../../src/protocol/offering.ts'
 import { conformance, type Platform, requirement } from './harness.ts'
 import {
   another,

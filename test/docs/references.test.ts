@@ -47,7 +47,7 @@ describe('docs/reference/author-api.md', () => {
     'define-broker.ts',
     'engine/call.ts',
     'engine/errors.ts',
-    'protocol/catalog.ts',
+    'protocol/offering.ts',
     'server/open-store.ts',
   ].map(file => readFileSync(join(root, 'src', file), 'utf8'))
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type Harm, harmOf, type Published } from '../../src/domain/harm.ts'
-import type { Offering, Plan } from '../../src/protocol/catalog.ts'
 import type { JsonObject } from '../../src/protocol/json.ts'
+import type { Offering, Plan } from '../../src/protocol/offering.ts'
 
 const size: JsonObject = {
   type: 'object',

@@ -1,7 +1,7 @@
 import { applyCatalogChanges, type CatalogState, catalogOf } from '../../src/domain/catalog-state.ts'
 import { type Reconciled, reconcile } from '../../src/domain/reconcile.ts'
 import type { ReconcileSettings, RegistryReply, SeenBundle } from '../../src/domain/registry-reply.ts'
-import type { Offering } from '../../src/protocol/catalog.ts'
+import type { Offering } from '../../src/protocol/offering.ts'
 
 export const hour = 3_600_000
 export const defaults: ReconcileSettings = { retireAfterMs: 24 * hour }

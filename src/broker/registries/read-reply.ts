@@ -6,7 +6,7 @@ import { harmOf, type Published } from '../../domain/harm.ts'
 import type { ParsedBundle, RegistryReply, SeenBundle } from '../../domain/registry-reply.ts'
 import { type FoundBundle, type Revision, revisionIdOf } from '../../domain/revision.ts'
 import type { RevisionUse, StoredCatalog } from '../../marketplace.ts'
-import type { Offering } from '../../protocol/catalog.ts'
+import type { Offering } from '../../protocol/offering.ts'
 import type { RegistryAnswer } from '../../registry.ts'
 
 /** What is known before anything is read anew. */

@@ -6,7 +6,7 @@ import { toOffering } from '../../bundle/to-offering.ts'
 import { catalogOf, type RegisteredService } from '../../domain/catalog-state.ts'
 import type { Revision } from '../../domain/revision.ts'
 import type { Marketplace, StoredCatalog } from '../../marketplace.ts'
-import type { Offering } from '../../protocol/catalog.ts'
+import type { Offering } from '../../protocol/offering.ts'
 import { type ResolvedService, resolve } from '../resolve-services.ts'
 import type { BrokerSettings } from '../settings.ts'
 

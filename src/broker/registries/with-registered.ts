@@ -1,4 +1,4 @@
-import type { Offering } from '../../protocol/catalog.ts'
+import type { Offering } from '../../protocol/offering.ts'
 import type { ServiceIndex } from '../resolve-services.ts'
 import type { RegisteredCatalog } from './registered-catalog.ts'
 

@@ -1,7 +1,7 @@
 import { bind } from '../../broker/bind.ts'
-import { parseBind } from '../../protocol/bind.ts'
+import { trimBody } from '../../protocol/api-version.ts'
+import { parseBind } from '../../protocol/bind-request.ts'
 import { acceptsIncomplete } from '../../protocol/query.ts'
-import { trimBody } from '../../protocol/version.ts'
 import { json } from '../respond.ts'
 import type { Endpoint } from './endpoint.ts'
 

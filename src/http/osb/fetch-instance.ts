@@ -1,6 +1,6 @@
 import { fetchInstance } from '../../broker/fetch-instance.ts'
-import { checkHints } from '../../protocol/deletion.ts'
-import { trimBody } from '../../protocol/version.ts'
+import { trimBody } from '../../protocol/api-version.ts'
+import { checkHints } from '../../protocol/deletion-request.ts'
 import { json } from '../respond.ts'
 import type { Endpoint } from './endpoint.ts'
 

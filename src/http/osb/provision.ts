@@ -1,9 +1,9 @@
 import { provision } from '../../broker/provision.ts'
 import type { Instance } from '../../domain/instance.ts'
+import { trimBody } from '../../protocol/api-version.ts'
 import type { JsonObject } from '../../protocol/json.ts'
-import { parseProvision } from '../../protocol/provision.ts'
+import { parseProvision } from '../../protocol/provision-request.ts'
 import { acceptsIncomplete } from '../../protocol/query.ts'
-import { trimBody } from '../../protocol/version.ts'
 import { json } from '../respond.ts'
 import type { Endpoint } from './endpoint.ts'
 

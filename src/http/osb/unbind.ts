@@ -1,5 +1,5 @@
 import { unbind } from '../../broker/unbind.ts'
-import { parseDeletion } from '../../protocol/deletion.ts'
+import { parseDeletion } from '../../protocol/deletion-request.ts'
 import { BrokerError } from '../../protocol/errors.ts'
 import { acceptsIncomplete } from '../../protocol/query.ts'
 import { deletedResponse } from './deprovision.ts'

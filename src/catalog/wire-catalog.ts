@@ -1,6 +1,6 @@
-import { isBindable, type Offering, type Plan } from '../protocol/catalog.ts'
+import { catalogFields, requiresSince, trimFields } from '../protocol/api-version.ts'
 import type { Json, JsonObject } from '../protocol/json.ts'
-import { catalogFields, requiresSince, trimFields } from '../protocol/version.ts'
+import { isBindable, type Offering, type Plan } from '../protocol/offering.ts'
 import { withDraft } from './json-schema-draft.ts'
 
 /** The body of `GET /v2/catalog` for a platform that announced 2.`minor`: only what that version knows. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { CatalogError, checkCatalog, formatProblem } from './validate.ts'
+import { CatalogError, checkCatalog, formatProblem } from './check-catalog.ts'
 
 const plan = (more: object = {}) => ({ id: 'p', name: 'plan', description: 'A plan', ...more })
 const offering = (more: object = {}) => ({

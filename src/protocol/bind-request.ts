@@ -1,5 +1,5 @@
-import { optionalObject, optionalString, requiredString } from './fields.ts'
 import type { JsonObject } from './json.ts'
+import { optionalObject, optionalString, requiredString } from './request-fields.ts'
 
 /** PUT /v2/service_instances/:instance_id/service_bindings/:binding_id ("Binding", "Binding Rotation"). */
 export interface BindRequest {

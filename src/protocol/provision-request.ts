@@ -1,5 +1,5 @@
-import { maintenanceVersion, malformed, optionalObject, optionalString, requiredString } from './fields.ts'
 import type { JsonObject } from './json.ts'
+import { maintenanceVersion, malformed, optionalObject, optionalString, requiredString } from './request-fields.ts'
 
 /** PUT /v2/service_instances/:instance_id ("Provisioning"). */
 export interface ProvisionRequest {

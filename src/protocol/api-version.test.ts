@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type BodyKind, parseApiVersion, trimBody } from './version.ts'
+import { type BodyKind, parseApiVersion, trimBody } from './api-version.ts'
 
 describe('parseApiVersion', () => {
   it.each([

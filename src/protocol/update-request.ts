@@ -1,5 +1,5 @@
-import { maintenanceVersion, malformed, optionalObject, optionalString, requiredString } from './fields.ts'
 import { isJsonObject, type JsonObject } from './json.ts'
+import { maintenanceVersion, malformed, optionalObject, optionalString, requiredString } from './request-fields.ts'
 
 /** PATCH /v2/service_instances/:instance_id ("Updating a Service Instance"). */
 export interface UpdateRequest {

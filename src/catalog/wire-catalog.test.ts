@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { Offering } from '../protocol/catalog.ts'
 import { isJsonObject, type JsonObject } from '../protocol/json.ts'
-import { toWireCatalog } from './wire.ts'
+import type { Offering } from '../protocol/offering.ts'
+import { toWireCatalog } from './wire-catalog.ts'
 
 const parameters = { type: 'object', properties: { size: { type: 'integer' } } } as const
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from './json.ts'
 
-/** OSB API "Catalog Management", in the code's spelling. `catalog/wire.ts` turns it into what platforms read. */
+/** OSB API "Catalog Management", in the code's spelling. `catalog/wire-catalog.ts` turns it into what platforms read. */
 export interface Catalog {
   readonly services: readonly Offering[]
 }

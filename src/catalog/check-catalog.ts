@@ -1,5 +1,5 @@
-import { requirable } from '../protocol/catalog.ts'
 import { isJsonObject } from '../protocol/json.ts'
+import { requirable } from '../protocol/offering.ts'
 import {
   checkFields,
   type Fields,

@@ -1,5 +1,5 @@
-import { malformed } from './fields.ts'
 import type { Query } from './query.ts'
+import { malformed } from './request-fields.ts'
 
 /** DELETE of an instance or a binding: both ids are mandatory query parameters. */
 export interface DeletionRequest {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import { toWireCatalog } from '../../catalog/wire.ts'
-import type { Offering } from '../../protocol/catalog.ts'
-import { latestMinor } from '../../protocol/version.ts'
+import { toWireCatalog } from '../../catalog/wire-catalog.ts'
+import { latestMinor } from '../../protocol/api-version.ts'
+import type { Offering } from '../../protocol/offering.ts'
 import type { HttpResponse } from '../message.ts'
 import type { Endpoint } from './endpoint.ts'
 
