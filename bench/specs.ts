@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { createKnown, readReply } from '../src/broker/registries/read-reply.ts'
+import { createSpecCache } from '../src/broker/registries/spec-cache.ts'
 import { systemClock } from '../src/clock.ts'
 import { applyCatalogChanges, type CatalogChanges, type CatalogState } from '../src/domain/catalog-state.ts'
 import { reconcile } from '../src/domain/reconcile.ts'
@@ -33,7 +34,7 @@ export async function sync(
   now: number,
 ): Promise<{ readonly state: CatalogState; readonly changes: CatalogChanges }> {
   const answer = await registry.list(new AbortController().signal)
-  const known = createKnown({ version: 1, ...state }, [], [])
+  const known = createKnown({ stored: { version: 1, ...state }, uses: [], own: [], specs: createSpecCache() })
   const reply = await readReply(registry.name, answer, known)
   const { changes } = reconcile({
     now,

@@ -17,10 +17,20 @@ export type RegistryAnswer =
 
 /** A place that bundles come from. */
 export interface Registry {
+  /** Unique among the registries of a broker. It is part of the names of what the registry offers. */
   readonly name: string
   readonly type: string
+  /** A sync in which it fails counts as failed. What the others answered is written all the same. */
+  readonly failOnError?: boolean
   /** Asks afresh each time, and does not reject: whatever goes wrong is in the answer, without any credentials. */
   list(signal: AbortSignal): Promise<RegistryAnswer>
+  /** What its images are pulled with. Asked before each pull. Rejects with a message that shows no secret. */
+  pullCredentials?(signal: AbortSignal): Promise<PullCredentials | undefined>
+}
+
+export interface PullCredentials {
+  readonly username: string
+  readonly password: string
 }
 
 /** Where credentials are kept that a registry only names, such as the Secrets of a Kubernetes namespace. */

@@ -5,11 +5,20 @@ import { createHelmRegistry } from './helm/registry.ts'
 import { createHttpRegistry } from './http.ts'
 import { createOciRegistry } from './oci/registry.ts'
 import type { RegistryParts } from './parts.ts'
+import { pullCredentials } from './pull-credentials.ts'
 import { createQuayRegistry } from './quay.ts'
 import type { RegistrySettings } from './settings.ts'
 
 /** The registry that the settings describe. Nothing is asked before it is asked for its list. */
 export function createRegistry(settings: RegistrySettings, parts: RegistryParts): Registry {
+  return {
+    ...create(settings, parts),
+    failOnError: settings.failOnError,
+    pullCredentials: signal => pullCredentials(settings, parts.secrets, signal),
+  }
+}
+
+function create(settings: RegistrySettings, parts: RegistryParts): Registry {
   const { path, url, runner } = settings
   switch (settings.type) {
     case 'directory':

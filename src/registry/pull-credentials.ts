@@ -1,11 +1,6 @@
-import type { SecretReader } from '../registry.ts'
+import type { PullCredentials, SecretReader } from '../registry.ts'
 import { readCredentials } from './credentials.ts'
 import type { RegistrySettings } from './settings.ts'
-
-export interface PullCredentials {
-  readonly username: string
-  readonly password: string
-}
 
 /**
  * What an image of this registry is pulled with at run time; undefined where it needs no user, or where there is none: a

@@ -1,13 +1,14 @@
 import { setImmediate } from 'node:timers/promises'
 import { checkBundle } from '../../bundle/check-bundle.ts'
 import { formatSpecProblem } from '../../bundle/reading.ts'
-import { parseBundleSpec } from '../../bundle/spec.ts'
+import type { BundleSpec } from '../../bundle/spec.ts'
 import { harmOf, type Published } from '../../domain/harm.ts'
 import type { ParsedBundle, RegistryReply, SeenBundle } from '../../domain/registry-reply.ts'
 import { type FoundBundle, type Revision, revisionIdOf } from '../../domain/revision.ts'
 import type { RevisionUse, StoredCatalog } from '../../marketplace.ts'
 import type { Offering } from '../../protocol/offering.ts'
 import type { RegistryAnswer } from '../../registry.ts'
+import type { SpecCache } from './spec-cache.ts'
 
 /** What is known before anything is read anew. */
 export interface Known {
@@ -20,13 +21,18 @@ export interface Known {
   readonly own: ReadonlyMap<string, Offering>
   /** Who has a plan id. Names are joined with dashes, so plans of two services may get the same one. */
   readonly plans: Map<string, Offering>
+  readonly specs: SpecCache
 }
 
-export function createKnown(
-  { services, revisions }: StoredCatalog,
-  uses: readonly RevisionUse[],
-  own: readonly Offering[],
-): Known {
+export interface KnownParts {
+  readonly stored: StoredCatalog
+  readonly uses: readonly RevisionUse[]
+  /** The offerings of the broker's own code. */
+  readonly own: readonly Offering[]
+  readonly specs: SpecCache
+}
+
+export function createKnown({ stored: { services, revisions }, uses, own, specs }: KnownParts): Known {
   const byId = new Map(revisions.map(revision => [revision.id, revision]))
   const instances = new Map<string, Map<string, number>>()
   for (const { revisionId, planId, instances: count } of uses) {
@@ -41,6 +47,7 @@ export function createKnown(
     stored: new Map(revisions.map(revision => [keyOf(revision.registry, revision.foundAs, revision), revision])),
     current,
     instances,
+    specs,
     own: new Map(own.flatMap(offering => [pair(offering.id, offering), pair(offering.name, offering)])),
   }
 }
@@ -54,11 +61,11 @@ export async function readReply(registry: string, answer: RegistryAnswer, known:
   const found: SeenBundle[] = []
   for (const bundle of answer.found) {
     const same = known.stored.get(keyOf(registry, bundle.name, bundle))
-    found.push(
+    const judging =
       same !== undefined && same.source === bundle.source
-        ? judge(registry, { ...bundle, parsed: toParsed(same.offering, same.bundleVersion) }, known)
-        : judge(registry, await read(registry, bundle), known),
-    )
+        ? { bundle, parsed: toParsed(same.offering, same.bundleVersion), spec: () => known.specs.find(same) }
+        : await read(registry, bundle)
+    found.push(judge(registry, judging, known))
   }
   return { ...answer, found }
 }
@@ -79,15 +86,23 @@ function pairOf<Key, Value>(key: Key, value: Value | undefined): (readonly [Key,
   return value === undefined ? [] : [[key, value]]
 }
 
-async function read(registry: string, bundle: FoundBundle): Promise<SeenBundle> {
+/** A bundle whose spec was read, now or before. */
+interface ReadBundle {
+  readonly bundle: FoundBundle
+  readonly parsed?: ParsedBundle
+  readonly problems?: readonly string[]
+  readonly spec?: () => BundleSpec | undefined
+}
+
+async function read(registry: string, bundle: FoundBundle): Promise<ReadBundle> {
   // Schemas are compiled, which takes its time: requests get their turn in between.
   await setImmediate()
-  if (bundle.unreadable !== undefined) return { ...bundle, problems: [bundle.unreadable] }
+  if (bundle.unreadable !== undefined) return { bundle, problems: [bundle.unreadable] }
   const checked = await checkBundle(bundle.source, { where: 'spec', registry })
   const problems = checked.problems.filter(({ severity }) => severity === 'error').map(formatSpecProblem)
-  if (checked.bundle === undefined) return { ...bundle, problems }
+  if (checked.bundle === undefined) return { bundle, problems }
   const { spec, offering } = checked.bundle
-  return { ...bundle, parsed: toParsed(offering, spec.bundleVersion), problems }
+  return { bundle, parsed: toParsed(offering, spec.bundleVersion), problems, spec: () => spec }
 }
 
 function toParsed(offering: Offering, bundleVersion: string | undefined): ParsedBundle {
@@ -96,13 +111,14 @@ function toParsed(offering: Offering, bundleVersion: string | undefined): Parsed
 }
 
 /** A spec that can be read may still be none to publish. */
-function judge(registry: string, { parsed, ...bundle }: SeenBundle, known: Known): SeenBundle {
-  if (parsed === undefined) return bundle
+function judge(registry: string, read: ReadBundle, known: Known): SeenBundle {
+  const { bundle, parsed, problems: before } = read
+  if (parsed === undefined) return { ...bundle, problems: before }
   const { offering } = parsed
-  const problems = [...clashes(offering, known), ...harms(registry, bundle, parsed, known)]
+  const problems = [...clashes(offering, known), ...harms(registry, { ...read, parsed }, known)]
   if (problems.length > 0) return { ...bundle, problems }
   for (const { id } of offering.plans) known.plans.set(id, offering)
-  return { ...bundle, parsed }
+  return { ...bundle, parsed, problems: before }
 }
 
 function clashes(offering: Offering, { own, plans }: Known): string[] {
@@ -121,20 +137,23 @@ function clashes(offering: Offering, { own, plans }: Known): string[] {
 }
 
 /** What would take something away from live instances is not published: they keep what they have. */
-function harms(registry: string, bundle: FoundBundle, parsed: ParsedBundle, known: Known): string[] {
+function harms(
+  registry: string,
+  { bundle, parsed, spec }: ReadBundle & { readonly parsed: ParsedBundle },
+  known: Known,
+): string[] {
   const current = known.current.get(parsed.serviceId)
   const instances = known.instances.get(parsed.serviceId)
   if (current === undefined || instances === undefined) return []
   if (current.id === revisionIdOf(registry, parsed.fullName, bundle)) return []
-  const after = publishedOf(parsed.offering, bundle.source)
-  return harmOf(publishedOf(current.offering, current.source), after, instances).map(
+  const before = publishedOf(current.offering, known.specs.find(current))
+  const after = publishedOf(parsed.offering, spec?.())
+  return harmOf(before, after, instances).map(
     ({ plan, instances: count, problem }) =>
       `not published, since it would harm ${count} ${count === 1 ? 'instance' : 'instances'} of the plan ${JSON.stringify(plan)}: ${problem}`,
   )
 }
 
-function publishedOf(offering: Offering, source: string): Published {
-  const { spec } = parseBundleSpec(source, offering.name)
-  if (spec === undefined) return { offering }
-  return { offering, updatesTo: new Map(spec.plans.map(({ name, updatesTo }) => [name, updatesTo])) }
+function publishedOf(offering: Offering, spec: BundleSpec | undefined): Published {
+  return { offering, updatesTo: spec && new Map(spec.plans.map(({ name, updatesTo }) => [name, updatesTo])) }
 }

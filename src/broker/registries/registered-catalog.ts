@@ -1,7 +1,7 @@
 import type { Service } from '../../author/define-service.ts'
 import { hideParameters } from '../../bundle/hide-parameters.ts'
 import { planIdOf } from '../../bundle/names.ts'
-import { type BundleSpec, parseBundleSpec } from '../../bundle/spec.ts'
+import type { BundleSpec } from '../../bundle/spec.ts'
 import { toOffering } from '../../bundle/to-offering.ts'
 import { catalogOf, type RegisteredService } from '../../domain/catalog-state.ts'
 import type { Revision } from '../../domain/revision.ts'
@@ -9,11 +9,13 @@ import type { Marketplace, StoredCatalog } from '../../marketplace.ts'
 import type { Offering } from '../../protocol/offering.ts'
 import { type ResolvedService, resolve } from '../resolve-services.ts'
 import type { BrokerSettings } from '../settings.ts'
+import { createSpecCache, type SpecCache } from './spec-cache.ts'
 
 /** What came from registries, as this process knows it. The ledger has it; every replica follows. */
 export interface RegisteredCatalog {
   /** What is offered, by name: another list where something has changed. */
   readonly offerings: readonly Offering[]
+  readonly specs: SpecCache
   /** Whether every configured registry has been asked, ever. */
   readonly synced: boolean
   service(serviceId: string): RegisteredService | undefined
@@ -33,7 +35,7 @@ export interface RegisteredCatalogParts {
   /** The names of the configured registries. */
   readonly registries: readonly string[]
   /** Runs a revision's actions. */
-  readonly drive: (revision: Revision) => Service
+  readonly drive: (revision: Revision, spec: BundleSpec) => Service
   /** The parameters of a bundle that the operator gives, by its full name: users cannot. */
   readonly given: (fullName: string) => Promise<readonly string[]>
   /** Told of every catalog that was read, before it is used: what a revision needs on this machine can be kept. */
@@ -42,6 +44,7 @@ export interface RegisteredCatalogParts {
 
 export function createRegisteredCatalog(parts: RegisteredCatalogParts): RegisteredCatalog {
   const { store, settings } = parts
+  const specs = createSpecCache()
   let catalog: StoredCatalog = { version: -1, services: [], revisions: [] }
   let services = new Map<string, RegisteredService>()
   let revisions = new Map<string, Revision>()
@@ -54,17 +57,18 @@ export function createRegisteredCatalog(parts: RegisteredCatalogParts): Register
   const offeringOf = (revision: Revision): Offering => {
     const names = given.get(revision.fullName) ?? []
     if (names.length === 0) return revision.offering
-    return toOffering(hideParameters(specOf(revision), names), { registry: revision.registry })
+    return toOffering(hideParameters(specs.get(revision), names), { registry: revision.registry })
   }
 
   function at(revisionId: string): ResolvedService | undefined {
     const known = resolved.get(revisionId)
     const revision = revisions.get(revisionId)
     if (known !== undefined || revision === undefined) return known
+    const spec = specs.get(revision)
     const service: ResolvedService = {
-      ...resolve(offeringOf(revision), parts.drive(revision), settings, {}),
+      ...resolve(offeringOf(revision), parts.drive(revision, spec), settings, {}),
       revisionId,
-      updatesTo: updatesOf(revision),
+      updatesTo: updatesOf(revision, spec),
       lateCalls: false,
     }
     resolved.set(revisionId, service)
@@ -80,6 +84,7 @@ export function createRegisteredCatalog(parts: RegisteredCatalogParts): Register
       catalog = found
       services = new Map(found.services.map(service => [service.serviceId, service]))
       revisions = new Map(found.revisions.map(revision => [revision.id, revision]))
+      specs.keep(revisions)
       resolved = new Map([...resolved].filter(([id]) => revisions.has(id)))
       offerings = catalogOf({ ...found, registries: [] }).map(offeringOf)
     }
@@ -89,6 +94,7 @@ export function createRegisteredCatalog(parts: RegisteredCatalogParts): Register
   }
 
   return {
+    specs,
     get offerings() {
       return offerings
     },
@@ -122,16 +128,8 @@ export function createRegisteredCatalog(parts: RegisteredCatalogParts): Register
   }
 }
 
-/** What is stored was checked when it was first seen. */
-export function specOf(revision: Revision): BundleSpec {
-  const { spec } = parseBundleSpec(revision.source, revision.foundAs)
-  if (spec === undefined)
-    throw new Error(`the spec of ${revision.fullName} (revision ${revision.id}) cannot be read by this release`)
-  return spec
-}
-
 /** Where an update may lead, by plan id. */
-function updatesOf(revision: Revision): ReadonlyMap<string, readonly string[]> {
-  const id = (plan: string) => planIdOf(revision.fullName, plan)
-  return new Map(specOf(revision).plans.map(plan => [id(plan.name), plan.updatesTo.map(id)]))
+function updatesOf({ fullName }: Revision, { plans }: BundleSpec): ReadonlyMap<string, readonly string[]> {
+  const id = (plan: string) => planIdOf(fullName, plan)
+  return new Map(plans.map(plan => [id(plan.name), plan.updatesTo.map(id)]))
 }

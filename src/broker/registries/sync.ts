@@ -13,13 +13,8 @@ import { tellChanges } from './tell-changes.ts'
 
 export interface SyncParts {
   readonly registered: RegisteredCatalog
-  readonly registries: readonly ConfiguredRegistry[]
+  readonly registries: readonly Registry[]
   readonly settings: ReconcileSettings
-}
-
-export interface ConfiguredRegistry extends Registry {
-  /** A run in which it fails counts as failed. What the others answered is written all the same. */
-  readonly failOnError: boolean
 }
 
 /**
@@ -49,7 +44,7 @@ export async function syncRegistries(
       // With thousands of services, and many registries, most find it as it was.
       stored = (await store.catalog(stored.version)) ?? stored
       const [{ now, registries: states }, uses] = await Promise.all([store.registries(), store.revisionUses()])
-      const known = createKnown(stored, uses, services.own)
+      const known = createKnown({ stored, uses, own: services.own, specs: registered.specs })
       const reply = name === undefined || answer === undefined ? undefined : await readReply(name, answer, known)
       signal.throwIfAborted()
       const { changes, report } = reconcile({
@@ -68,12 +63,12 @@ export async function syncRegistries(
 }
 
 interface Answered {
-  readonly registry?: ConfiguredRegistry
+  readonly registry?: Registry
   readonly answer?: RegistryAnswer
 }
 
 /** Every registry with its answer, the fastest first. Where there is none, one look all the same: those that were are gone. */
-async function* asTheyAnswer(registries: readonly ConfiguredRegistry[], signal: AbortSignal): AsyncGenerator<Answered> {
+async function* asTheyAnswer(registries: readonly Registry[], signal: AbortSignal): AsyncGenerator<Answered> {
   if (registries.length === 0) yield {}
   const waiting = new Map(
     registries.map(registry => [

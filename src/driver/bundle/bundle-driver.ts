@@ -1,7 +1,6 @@
 import type { Service } from '../../author/define-service.ts'
 import { defineService } from '../../author/define-service.ts'
-import { formatSpecProblem } from '../../bundle/reading.ts'
-import { parseBundleSpec } from '../../bundle/spec.ts'
+import type { BundleSpec } from '../../bundle/spec.ts'
 import type { Revision } from '../../domain/revision.ts'
 import { isJsonObject, type JsonObject } from '../../protocol/json.ts'
 import { isBindable } from '../../protocol/offering.ts'
@@ -13,16 +12,10 @@ import { omitNamed, sensitiveNamesOf } from './secrets.ts'
 
 /**
  * Makes a service of a revision: its actions run the bundle's in sandboxes. Like any other service it stands on the
- * author's API alone, so that all that is promised to authors is promised to bundles. Throws where the spec of the
- * revision cannot be read.
+ * author's API alone, so that all that is promised to authors is promised to bundles.
  */
-export function createBundleDriver(parts: BundleParts): (revision: Revision) => Service {
-  return revision => {
-    const { spec, problems } = parseBundleSpec(revision.source, revision.fullName)
-    if (spec === undefined)
-      throw new Error(`${revision.fullName} cannot be run: ${problems.map(formatSpecProblem).join('; ')}`)
-    return createBundleService({ parts, revision, spec, sensitive: sensitiveNamesOf(spec) })
-  }
+export function createBundleDriver(parts: BundleParts): (revision: Revision, spec: BundleSpec) => Service {
+  return (revision, spec) => createBundleService({ parts, revision, spec, sensitive: sensitiveNamesOf(spec) })
 }
 
 function createBundleService(bundle: Bundle): Service {

@@ -1,0 +1,44 @@
+/** How often specs are parsed: a revision never changes. */
+import { expect, it, vi } from 'vitest'
+import { bundle, idsOf, ScriptedRegistry, startWorld } from './world.ts'
+
+const parses: string[] = []
+
+vi.mock('../../src/bundle/spec.ts', async load => {
+  const spec = await load<typeof import('../../src/bundle/spec.ts')>()
+  return {
+    ...spec,
+    parseBundleSpec: (source: unknown, where: string) => {
+      parses.push(/bundleVersion: (\S+)/.exec(String(source))?.[1] ?? '')
+      return spec.parseBundleSpec(source, where)
+    },
+  }
+})
+
+it('is once when it is found, and once when it is used first', async () => {
+  const registry = new ScriptedRegistry('dh')
+  registry.offers(bundle('pg'))
+  const { client, end, sync } = await startWorld({ registries: [registry] })
+  await sync()
+  expect(parses).toEqual(['1.0.0'])
+  const ids = idsOf('dh', 'pg')
+  const actions = async (id: string) => {
+    await client.provision(id, ids, { acceptsIncomplete: true })
+    expect(await end(id)).toMatchObject({ state: 'succeeded' })
+    await client.bind(id, 'b', ids)
+    await client.update(id, { service_id: ids.service_id }, { acceptsIncomplete: true })
+    expect(await end(id)).toMatchObject({ state: 'succeeded' })
+  }
+  await actions('one')
+  await actions('two')
+  expect(parses).toEqual(['1.0.0', '1.0.0'])
+  // The new revision is compared with the one that instances have.
+  registry.offers(bundle('pg', { version: '1.1.0' }))
+  await sync()
+  await sync()
+  expect(parses).toEqual(['1.0.0', '1.0.0', '1.1.0'])
+  await actions('three')
+  await client.unbind('one', 'b', ids)
+  await client.deprovision('one', ids, { acceptsIncomplete: true })
+  expect(parses).toEqual(['1.0.0', '1.0.0', '1.1.0', '1.1.0'])
+})
