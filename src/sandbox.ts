@@ -36,6 +36,8 @@ export type SandboxProgram =
       readonly credentials?: { readonly username: string; readonly password: string }
     }
 
+export type ProgramKind = SandboxProgram['kind']
+
 export type PullPolicy = 'always' | 'if-missing' | 'never'
 
 /** What an action is given. Everything reaches it in files; no secret is in an argument. */
@@ -109,8 +111,14 @@ export interface FoundSandbox {
   readonly createdAt: number
 }
 
+/** What makes sandboxes. */
 export interface Runtime {
+  /** Unique among the runtimes of a broker. The ledger keeps it with each sandbox. */
   readonly type: string
+  /** The kinds of programs that it runs. */
+  readonly runs: readonly ProgramKind[]
+  /** Who can reach its sandboxes: the brokers on the host that started them, or every replica. */
+  readonly reach: 'host' | 'anywhere'
   /** Fetches what `start` needs and may take long (pulls an image). Not needed for `start`, which would do it too. */
   prepare(program: SandboxProgram, signal: AbortSignal): Promise<void>
   /** Resolves when the sandbox runs or has run: the caller may crash now. `attached` says that it was there before. */

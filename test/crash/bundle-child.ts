@@ -51,7 +51,6 @@ const runtime: Runtime = {
   collect: (name, secrets) => points.around('collect', () => processes.collect(name, secrets)),
   remove: name => points.around('remove', () => processes.remove(name)),
 }
-const hosted = { runtime, host: 'here' }
 
 const { settings = [] } = parseRegistrySettings(
   [{ name: 'local', type: 'directory', path: join(folder, 'bundles'), white_list: ['.*'] }],
@@ -63,9 +62,9 @@ const registries = settings.map(one => ({
 }))
 const store = await openSqliteStore({ file: join(folder, 'ledger.db'), clock: systemClock })
 const drive = createBundleDriver({
-  runtimeFor: () => hosted,
-  programFor: async ({ image }) => ({ kind: 'folder', folder: image }),
-  runtimes: [hosted],
+  runtimes: [runtime],
+  host: 'here',
+  programFor: async ({ revision }) => ({ kind: 'folder', folder: revision.image }),
   clock: systemClock,
   limits: { time: 60_000 },
   network: 'allowed',

@@ -159,6 +159,49 @@ describe('a runtime', () => {
   })
 })
 
+describe('two machines with a runtime that both reach', () => {
+  /** Written by somebody else: its sandboxes are in one place, whichever machine asks. */
+  const shared = async (world: World): Promise<Runtime> => ({
+    ...(await world.runtimeOf('cluster')),
+    type: 'cluster',
+    reach: 'anywhere',
+  })
+
+  it('one of which is gone: the other goes on with its sandbox', async () => {
+    const world = await open({ script: waiting })
+    const parts = { runtimes: [await shared(world)] }
+    const doomed = createCrashableStore(world.store)
+    const front = await world.start({ concurrency: 0 })
+    await world.start({ host: 'a', store: doomed.store, parts })
+    const provisioned = await front.client.provision('i', { ...idsOf(world), ...place }, asynchronous)
+    await world.until(() => world.lines('runs').length === 1)
+    doomed.crash()
+    await world.start({ host: 'b', parts })
+    world.touch('go')
+    expect(await world.ended(provisioned)).toMatchObject({ state: 'succeeded' })
+    expect(world.lines('runs')).toEqual(['provision'])
+    expect(await names(world, 'cluster')).toEqual([])
+  })
+
+  it('of which one started what a deletion has to end: the other ends it', async () => {
+    const world = await open({ script: waiting })
+    const parts = { runtimes: [await shared(world)] }
+    const doomed = createCrashableStore(world.store)
+    const front = await world.start({ concurrency: 0 })
+    await world.start({ host: 'a', store: doomed.store, parts })
+    const ids = idsOf(world)
+    await front.client.provision('i', { ...ids, ...place }, asynchronous)
+    await world.until(() => world.lines('runs').length === 1)
+    doomed.crash()
+    await world.start({ host: 'b', parts })
+    expect(await world.ended(await front.client.deprovision('i', ids, asynchronous))).toMatchObject({
+      state: 'succeeded',
+    })
+    expect(world.lines('runs')).toEqual(['provision', 'deprovision'])
+    expect(await names(world, 'cluster')).toEqual([])
+  })
+})
+
 describe('two machines', () => {
   it('never run an operation twice: the one that has the sandbox goes on with it', async () => {
     const world = await open({ script: waiting })

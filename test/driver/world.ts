@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, onTestFinished } from 'vitest'
 import { fullName, serviceIdOf } from '../../src/bundle/names.ts'
-import { parseBundleSpec } from '../../src/bundle/spec.ts'
+import { type BundleSpec, parseBundleSpec } from '../../src/bundle/spec.ts'
 import { toOffering } from '../../src/bundle/to-offering.ts'
 import type { OsbResponse } from '../../src/client/index.ts'
 import { sleep, systemClock } from '../../src/clock.ts'
@@ -122,22 +122,22 @@ async function createWorld(command: readonly string[], options: WorldOptions) {
   const program = await subjectOf('here').program(`out=${out}\n${options.script}`)
   const clock = createVirtualClock()
   const memory = createMemoryStore({ clock })
-  const revision = revisionOf(options.spec ?? spec)
+  const { revision, spec: bundleSpec } = revisionOf(options.spec ?? spec)
   const brokers: TestBroker[] = []
   const calls = { underWay: 0 }
 
   async function start(replica: Replica = {}): Promise<TestBroker> {
     const { host = 'here', store = memory, wrap = same => same } = replica
-    const hosted = { runtime: wrap(counted(await subjectOf(host).open(), calls, options.quick === true)), host }
+    const runtime = wrap(counted(await subjectOf(host).open(), calls, options.quick === true))
     const parts: BundleParts = {
       ...defaultParts(clock, program, options.observer ?? silent),
-      runtimeFor: () => hosted,
-      runtimes: [hosted],
+      runtimes: [runtime],
+      host,
       ...options.parts,
       ...replica.parts,
     }
     const broker = await startTestBroker({
-      services: [createBundleDriver(parts)(revision)],
+      services: [createBundleDriver(parts)(revision, bundleSpec)],
       clock,
       store,
       random: () => 0.5,
@@ -218,7 +218,7 @@ function defaultParts(
   clock: VirtualClock,
   program: SandboxProgram,
   observer: Observer,
-): Omit<BundleParts, 'runtimeFor' | 'runtimes'> {
+): Omit<BundleParts, 'runtimes' | 'host'> {
   return {
     programFor: async () => program,
     clock,
@@ -233,12 +233,12 @@ function defaultParts(
   }
 }
 
-function revisionOf(source: string): Revision {
+function revisionOf(source: string): { readonly revision: Revision; readonly spec: BundleSpec } {
   const { spec, problems } = parseBundleSpec(source, 'bundle.yml')
   if (spec === undefined) throw new Error(JSON.stringify(problems))
   const name = fullName('test', spec.name)
   const found: FoundBundle = { name: 'shell', image: '/bundle', tag: '', digest: 'd', source, runtime: 2 }
-  return {
+  const revision = {
     ...found,
     id: revisionIdOf('test', name, found),
     serviceId: serviceIdOf(name),
@@ -249,6 +249,7 @@ function revisionOf(source: string): Revision {
     offering: toOffering(spec, { registry: 'test' }),
     firstSeenAt: 0,
   }
+  return { revision, spec }
 }
 
 /** The ids that requests name. */

@@ -24,8 +24,15 @@ export const bundleMutations: readonly Mutation[] = [
   {
     ...attempt,
     name: 'a sandbox on another machine is not waited for',
-    find: 'return left > 0 ? ctx.wait',
-    replace: 'return left > Number.MAX_VALUE ? ctx.wait',
+    find: 'if (left <= 0) return undefined',
+    replace: 'if (left <= Number.MAX_VALUE) return undefined',
+  },
+  {
+    ...durable,
+    file: 'src/driver/bundle/pick-runtime.ts',
+    name: 'a sandbox that only its host reaches is looked for on another one',
+    find: "(reach === 'anywhere' || place.host === host)",
+    replace: "(reach === 'anywhere' || host !== '')",
   },
   {
     ...attempt,
@@ -36,8 +43,8 @@ export const bundleMutations: readonly Mutation[] = [
   {
     ...run,
     name: 'what an earlier operation left runs on',
-    find: 'if (hosted !== undefined) await ctx.step(step, () => hosted.runtime.remove(sandbox.name), callSettings)',
-    replace: 'if (hosted !== undefined) continue',
+    find: 'if (runtime !== undefined) await ctx.step(step, () => runtime.remove(sandbox.name), callSettings)',
+    replace: 'if (runtime !== undefined) continue',
   },
   {
     ...run,

@@ -3,6 +3,7 @@ import { sandboxLabels } from '../../domain/sandbox-labels.ts'
 import { TerminalError } from '../../engine/errors.ts'
 import type { Wait } from '../../engine/work.ts'
 import {
+  type Runtime,
   RuntimeUnavailableError,
   type SandboxOutputs,
   SandboxRefusedError,
@@ -11,7 +12,8 @@ import {
 } from '../../sandbox.ts'
 import { limitsFor } from './limits.ts'
 import { look } from './look.ts'
-import { type Bundle, type BundleParts, type HostedRuntime, hostOf, storeNow } from './parts.ts'
+import { type Bundle, type BundleParts, storeNow } from './parts.ts'
+import { pickRuntime, placeOn, runtimeAt } from './pick-runtime.ts'
 import { secretsIn } from './secrets.ts'
 import type { SavedSandbox } from './state.ts'
 import type { BundleTask } from './task.ts'
@@ -63,12 +65,12 @@ export async function runAttempt(attempt: Attempt): Promise<Collected | NotStart
   const before = task.saved()
   if (before?.name === name && before.ended !== undefined) return collect(attempt, undefined, { kind: 'absent' })
   const sandbox = await place(attempt, before)
-  const hosted = hostOf(parts, sandbox)
-  if (hosted === undefined) {
-    const waiting = elsewhere(parts, ctx, sandbox)
+  const runtime = runtimeAt(parts, sandbox)
+  if (runtime === undefined) {
+    const waiting = waitForUnreachable(parts, ctx, sandbox)
     if (waiting !== undefined) return waiting
     throw new TerminalError(
-      `How the ${task.action} ended is not known: it ran on ${sandbox.host}, and nothing was heard from there.`,
+      `How the ${task.action} ended is not known: it ran on ${shownPlace(sandbox)}, and nothing was heard from there.`,
     )
   }
   let isNew = false
@@ -77,24 +79,32 @@ export async function runAttempt(attempt: Attempt): Promise<Collected | NotStart
       `start ${number}`,
       () => {
         isNew = true
-        return start(attempt, hosted, sandbox)
+        return start(attempt, runtime, sandbox)
       },
       callSettings,
     ),
   )
   if (!started) return { kind: 'not-started' }
-  const looking = { ctx, clock: parts.clock, runtime: hosted.runtime, name, secrets: task.secrets }
+  const looking = { ctx, clock: parts.clock, runtime, name, secrets: task.secrets }
   const { status, progress } = await look(looking, isNew ? firstHoldMs : laterHoldMs)
   if (status.kind === 'running') return ctx.wait('2s', progress ?? 'the bundle is at work')
-  if (status.kind !== 'unknown') return collect(attempt, hosted, status)
-  parts.observer.warn('a runtime does not answer', { sandbox: name, host: sandbox.host, reason: status.reason })
+  if (status.kind !== 'unknown') return collect(attempt, runtime, status)
+  parts.observer.warn('a runtime does not answer', { sandbox: name, host: shownPlace(sandbox), reason: status.reason })
   return ctx.wait('5s', 'what runs the bundle does not answer; asking again')
 }
 
-/** Waits for a sandbox on another machine: that may go on with it, and when its time is over it has ended. */
-export function elsewhere(parts: BundleParts, ctx: ActionContext, sandbox: SavedSandbox): Wait | undefined {
+/**
+ * Waits for a sandbox that this process cannot reach. One that can may go on with it meanwhile, and when its time is over it
+ * has ended. Undefined where it has.
+ */
+export function waitForUnreachable(parts: BundleParts, ctx: ActionContext, sandbox: SavedSandbox): Wait | undefined {
   const left = sandbox.ended === undefined ? sandbox.until - storeNow(parts) : 0
-  return left > 0 ? ctx.wait(Math.min(left, elsewhereMs), `waiting for the sandbox on ${sandbox.host}`) : undefined
+  if (left <= 0) return undefined
+  return ctx.wait(Math.min(left, elsewhereMs), `waiting for the sandbox on ${shownPlace(sandbox)}`)
+}
+
+function shownPlace({ host, runtime }: SavedSandbox): string {
+  return host ?? `the runtime ${runtime}`
 }
 
 /** Where it will be is in the ledger before it can be there, for this operation and for those that come after it. */
@@ -103,10 +113,10 @@ async function place({ bundle, task, number, name }: Attempt, before: SavedSandb
   const { ctx, action } = task
   if (before?.name !== name) await fetchProgram(bundle, ctx, number)
   const placed = await ctx.step(`place ${number}`, (): SavedSandbox => {
-    const { runtime, host } = runtimeFor(bundle)
+    const runtime = runtimeFor(bundle)
     const { time } = limitsFor(spec, action, parts.limits)
     const until = storeNow(parts) + startWithinMs + time + graceMs
-    return { name, attempt: number, host, runtime: runtime.type, until }
+    return { name, attempt: number, ...placeOn(runtime, parts.host), until }
   })
   if (before?.name !== name) await ctx.saveState({ sandbox: { ...placed } })
   return placed
@@ -114,12 +124,13 @@ async function place({ bundle, task, number, name }: Attempt, before: SavedSandb
 
 /** A pull may take longer than any other call, and a sandbox has to start soon after it was placed. */
 async function fetchProgram(bundle: Bundle, ctx: ActionContext, number: number): Promise<void> {
-  const { runtime, host } = runtimeFor(bundle)
-  const { parts, revision } = bundle
+  const runtime = runtimeFor(bundle)
+  const { parts } = bundle
+  const { host } = placeOn(runtime, parts.host)
   await ctx.step(
-    `fetch ${number} on ${host}`,
+    host === undefined ? `fetch ${number}` : `fetch ${number} on ${host}`,
     async ({ signal }) => {
-      const program = await refusing(() => parts.programFor(revision))
+      const program = await refusing(() => parts.programFor(bundle))
       if (program.kind === 'image') ctx.describe('fetching the image of the bundle')
       await refusing(() => runtime.prepare(program, signal))
     },
@@ -139,12 +150,8 @@ async function beginning(ctx: ActionContext, start: () => Promise<boolean>): Pro
 }
 
 /** False where it is too late to start it, and it never was. */
-async function start(
-  { bundle, task, name }: Attempt,
-  { runtime }: HostedRuntime,
-  sandbox: SavedSandbox,
-): Promise<boolean> {
-  const { parts, revision, spec } = bundle
+async function start({ bundle, task, name }: Attempt, runtime: Runtime, sandbox: SavedSandbox): Promise<boolean> {
+  const { parts, spec } = bundle
   const { ctx, action, bindingId } = task
   const limits = limitsFor(spec, action, parts.limits)
   if (storeNow(parts) > sandbox.until - graceMs - limits.time) {
@@ -162,7 +169,7 @@ async function start(
       [sandboxLabels.instance]: ctx.instance.id,
       ...(bindingId === undefined ? {} : { [sandboxLabels.binding]: bindingId }),
     },
-    program: await refusing(() => parts.programFor(revision)),
+    program: await refusing(() => parts.programFor(bundle)),
     inputs: task.inputs(),
     limits,
     network: parts.network,
@@ -177,16 +184,15 @@ async function start(
  */
 function collect(
   { task, number, name }: Attempt,
-  hosted: HostedRuntime | undefined,
+  runtime: Runtime | undefined,
   status: Exclude<SandboxStatus, { readonly kind: 'running' | 'unknown' }>,
 ): Promise<Collected> {
   const collected = async (): Promise<Collected> => {
-    if (status.kind === 'absent' || hosted === undefined) {
+    if (status.kind === 'absent' || runtime === undefined) {
       const outputs: SandboxOutputs = { problems: [] }
       const lost = { kind: 'lost', reason: 'somebody has removed its sandbox' } as const
       return { kind: 'collected', verdict: judge(lost, outputs), outputs, log: '' }
     }
-    const { runtime } = hosted
     const first = await runtime.collect(name, task.secrets)
     const made = secretsIn(first.outputs.credentials)
     const { outputs, log } = made.length === 0 ? first : await runtime.collect(name, [...task.secrets, ...made])
@@ -196,9 +202,9 @@ function collect(
   return task.ctx.step(`collect ${number}`, collected, callSettings)
 }
 
-function runtimeFor({ parts, revision }: Bundle): HostedRuntime {
+function runtimeFor({ parts, revision }: Bundle): Runtime {
   try {
-    return parts.runtimeFor(revision)
+    return pickRuntime(parts.runtimes, revision)
   } catch (error) {
     throw refusal(error)
   }

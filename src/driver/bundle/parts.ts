@@ -6,20 +6,14 @@ import type { JsonObject } from '../../protocol/json.ts'
 import type { Runtime, SandboxLimits, SandboxProgram, SandboxSpec } from '../../sandbox.ts'
 import type { SensitiveNames } from './secrets.ts'
 
-/** A runtime and where its sandboxes live: processes that name the same host reach the same ones. */
-export interface HostedRuntime {
-  readonly runtime: Runtime
-  readonly host: string
-}
-
 /** What the operator gives to bundles. */
 export interface BundleParts {
-  /** One of `runtimes`. */
-  runtimeFor(revision: Revision): HostedRuntime
-  /** What is run; asked once per start, so it may look for credentials or copy a folder. */
-  programFor(revision: Revision): Promise<SandboxProgram>
-  /** All that this process reaches: what an earlier operation left is removed from the one that it is in. */
-  readonly runtimes: readonly HostedRuntime[]
+  /** A bundle runs in the first one that runs its kind of program. */
+  readonly runtimes: readonly Runtime[]
+  /** This host's name in the ledger. Processes with the same one reach the same sandboxes. */
+  readonly host: string
+  /** What is run. Asked before each start, so it may look for credentials or copy a folder. */
+  programFor(bundle: Pick<Bundle, 'revision' | 'spec'>): Promise<SandboxProgram>
   readonly clock: Clock
   /** The store's clock, which the ledger's times are compared with; `clock` where there is no other. */
   readonly storeNow?: () => number
@@ -44,14 +38,6 @@ export interface Bundle {
   readonly revision: Revision
   readonly spec: BundleSpec
   readonly sensitive: SensitiveNames
-}
-
-/** The runtime that a sandbox is in; undefined where another machine has it. */
-export function hostOf(
-  { runtimes }: BundleParts,
-  sandbox: { readonly host: string; readonly runtime: string },
-): HostedRuntime | undefined {
-  return runtimes.find(({ host, runtime }) => host === sandbox.host && runtime.type === sandbox.runtime)
 }
 
 export function storeNow({ storeNow, clock }: BundleParts): number {

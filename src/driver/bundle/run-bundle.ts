@@ -1,7 +1,8 @@
 import { TerminalError } from '../../engine/errors.ts'
 import { isWait, type Wait } from '../../engine/work.ts'
-import { type Attempt, type Collected, callSettings, elsewhere, runAttempt } from './attempt.ts'
-import { type Bundle, hostOf, storeNow } from './parts.ts'
+import { type Attempt, type Collected, callSettings, runAttempt, waitForUnreachable } from './attempt.ts'
+import { type Bundle, storeNow } from './parts.ts'
+import { runtimeAt } from './pick-runtime.ts'
 import { belongsTo, sandboxName } from './sandbox-name.ts'
 import type { SavedSandbox } from './state.ts'
 import type { BundleTask } from './task.ts'
@@ -40,10 +41,10 @@ async function clearLeftovers({ parts }: Bundle, task: BundleTask<unknown>): Pro
   ]
   for (const [step, sandbox] of left) {
     if (sandbox === undefined || belongsTo(ctx.operation.id, sandbox.name)) continue
-    const hosted = hostOf(parts, sandbox)
-    if (hosted !== undefined) await ctx.step(step, () => hosted.runtime.remove(sandbox.name), callSettings)
+    const runtime = runtimeAt(parts, sandbox)
+    if (runtime !== undefined) await ctx.step(step, () => runtime.remove(sandbox.name), callSettings)
     else {
-      const waiting = elsewhere(parts, ctx, sandbox)
+      const waiting = waitForUnreachable(parts, ctx, sandbox)
       if (waiting !== undefined) return waiting
     }
   }
@@ -112,10 +113,10 @@ async function markEnded({ ctx, saved }: BundleTask<unknown>, ended: 'failed' | 
 async function remove({ bundle, task, number, name }: Attempt): Promise<void> {
   const { parts } = bundle
   const saved = task.saved()
-  const hosted = saved === undefined ? undefined : hostOf(parts, saved)
-  if (hosted === undefined) return
+  const runtime = saved && runtimeAt(parts, saved)
+  if (runtime === undefined) return
   try {
-    await task.ctx.step(`remove ${number}`, () => hosted.runtime.remove(name), removal)
+    await task.ctx.step(`remove ${number}`, () => runtime.remove(name), removal)
   } catch (error) {
     if (!(error instanceof TerminalError)) throw error
     parts.observer.warn('a sandbox could not be removed', { sandbox: name, operation: task.ctx.operation.id })

@@ -1,5 +1,6 @@
 import { TerminalError } from '../../engine/errors.ts'
 import { isJsonObject, type JsonObject } from '../../protocol/json.ts'
+import type { SandboxPlace } from './pick-runtime.ts'
 
 /** What the ledger keeps for an instance or a binding of a bundle. */
 export interface BundleState {
@@ -15,11 +16,9 @@ export type StateValues = Readonly<Record<string, string>>
 export type StateChanges = Readonly<Record<string, string | null>>
 
 /** Written before a sandbox is started: whoever comes later knows that there may be one, where, and until when. */
-export interface SavedSandbox {
+export interface SavedSandbox extends SandboxPlace {
   readonly name: string
   readonly attempt: number
-  readonly host: string
-  readonly runtime: string
   /** After this time of the store's clock it has ended, whether anybody saw it or not. */
   readonly until: number
   /** It has ended, and what it left is in the ledger: the bundle failed, or asked to be run again. */
@@ -61,11 +60,11 @@ export function changeValues(before: StateValues, changes: StateChanges = {}): S
 }
 
 function readSandbox({ name, attempt, host, runtime, until, ended }: JsonObject): SavedSandbox | undefined {
-  if (typeof name !== 'string' || typeof host !== 'string' || typeof runtime !== 'string') return undefined
+  if (typeof name !== 'string' || typeof runtime !== 'string') return undefined
   return {
     name,
     attempt: Number(attempt),
-    host,
+    host: typeof host === 'string' ? host : undefined,
     runtime,
     until: Number(until),
     ...(ended === 'failed' || ended === 'again' ? { ended } : {}),

@@ -126,6 +126,8 @@ export function createContainerRuntime(options: ContainerRuntimeOptions): Runtim
 
   return {
     type: 'container',
+    runs: ['image'],
+    reach: 'host',
     prepare: (program, signal) => ensureImage(engine, asImage(program), signal),
     async start(spec) {
       checkName(spec.name)

@@ -117,6 +117,8 @@ export async function createProcessRuntime(options: ProcessRuntimeOptions): Prom
 
   return {
     type: 'process',
+    runs: ['folder'],
+    reach: 'host',
     async prepare(program) {
       await findProgram(program)
     },

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { chmod, cp, mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
-import { isAbsolute, join } from 'node:path'
+import { join } from 'node:path'
 import type { Revision } from '../../domain/revision.ts'
 import { type Observer, silent } from '../../observer.ts'
 import { hashFolder, leftByRuns } from '../../registry/hash-folder.ts'
@@ -15,11 +15,6 @@ export interface BundleFolders {
   folderOf(revision: FolderRevision): Promise<string>
   /** Removes the copies that none of the digests is of. */
   forgetFolders(keep: ReadonlySet<string>): Promise<void>
-}
-
-/** Whether a revision is a folder of this machine: images have no slash at their beginning. */
-export function isFolder({ image }: Pick<Revision, 'image'>): boolean {
-  return isAbsolute(image)
 }
 
 /** `folder` is the one of all that bundles need on this machine. */

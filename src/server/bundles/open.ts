@@ -2,17 +2,20 @@ import { createHash } from 'node:crypto'
 import { createSandboxSweeper } from '../../broker/sandboxes.ts'
 import type { Clock } from '../../clock.ts'
 import { createBundleDriver } from '../../driver/bundle/bundle-driver.ts'
+import { programKindOf } from '../../driver/bundle/pick-runtime.ts'
 import { messageOf } from '../../engine/errors.ts'
 import type { Observer } from '../../observer.ts'
+import type { Registry } from '../../registry.ts'
+import type { Runtime } from '../../sandbox.ts'
 import type { Store } from '../../store.ts'
 import type { Config } from '../config.ts'
 import type { RegistryOptions } from '../runtime.ts'
 import { toReconcileSettings } from '../to-broker-settings.ts'
-import { createBundleFolders, isFolder } from './folders.ts'
+import { createBundleFolders } from './folders.ts'
 import { readHelpers } from './helpers.ts'
+import { createProgramFor } from './program-for.ts'
 import { proxyVariables } from './proxies.ts'
 import { createRegistries } from './registries.ts'
-import { createRuntimeFor } from './runtime-for.ts'
 import { createRuntimes } from './runtimes.ts'
 import { createSecretFolder } from './secret-folder.ts'
 import { createSecretReader } from './secrets.ts'
@@ -23,6 +26,9 @@ export interface OpenBundlesParts {
   readonly clock: Clock
   readonly env: Readonly<Record<string, string | undefined>>
   readonly observer: Observer
+  /** Written by others. A runtime of theirs comes before ours. */
+  readonly runtimes?: readonly Runtime[]
+  readonly registries?: readonly Registry[]
 }
 
 /** A sandbox is left alone for so long: whoever starts it may not have noted that yet. */
@@ -32,15 +38,17 @@ const sweepGraceMs = 60_000
 export async function openBundles(config: Config, parts: OpenBundlesParts): Promise<RegistryOptions> {
   const { store, storeNow, clock, env, observer } = parts
   const { bundles } = config
-  const runtimes = await createRuntimes(config, { clock, env })
+  const { runtimes, host } = await createRuntimes(config, parts)
   const folders = createBundleFolders(bundles.folder, observer)
   const secrets = createSecretFolder(bundles.secretsFolder)
   const secretsFor = createSecretReader(bundles.secrets, secrets)
   // Brokers on one machine may share a folder or a container engine; those on one ledger are one broker.
   const brokerLabel = createHash('sha256').update(store.name).digest('base64url').slice(0, 16)
-  const running = createRuntimeFor(config, runtimes, folders, secrets)
+  const registries = createRegistries(config, { ...parts, secrets })
   const drive = createBundleDriver({
-    ...running,
+    runtimes,
+    host,
+    programFor: createProgramFor({ pull: bundles.pull, folders, registries }),
     clock,
     storeNow,
     limits: {
@@ -59,7 +67,7 @@ export async function openBundles(config: Config, parts: OpenBundlesParts): Prom
     observer,
   })
   const sweeper = createSandboxSweeper({
-    runtimes: running.runtimes.map(({ runtime }) => runtime),
+    runtimes,
     store,
     brokerLabel,
     keepOnError: bundles.keepOnError,
@@ -68,7 +76,7 @@ export async function openBundles(config: Config, parts: OpenBundlesParts): Prom
     observer,
   })
   return {
-    registries: createRegistries(config, { clock, env, secrets }),
+    registries,
     reconcile: toReconcileSettings(config),
     drive,
     async given(fullName) {
@@ -80,7 +88,7 @@ export async function openBundles(config: Config, parts: OpenBundlesParts): Prom
       }
     },
     async onCatalog(revisions) {
-      const kept = revisions.filter(isFolder)
+      const kept = revisions.filter(revision => programKindOf(revision) === 'folder')
       for (const revision of kept) await folders.keepFolder(revision)
       await folders.forgetFolders(new Set(kept.map(({ digest }) => digest)))
     },

@@ -5,21 +5,15 @@ import type { Clock } from '../../clock.ts'
 import type { Runtime } from '../../sandbox.ts'
 import type { Config } from '../config.ts'
 import { StartError } from '../start-error.ts'
+import { findRepeated } from './find-repeated.ts'
 import { readHost } from './host.ts'
 import { findSocket } from './socket.ts'
-
-export interface BundleRuntimes {
-  /** For bundles in folders. */
-  readonly process?: Runtime
-  /** For images. */
-  readonly container?: Runtime
-  /** The place that their sandboxes are in, as the ledger calls it. */
-  readonly host: string
-}
 
 export interface RuntimeParts {
   readonly clock: Clock
   readonly env: Readonly<Record<string, string | undefined>>
+  /** Runtimes of others: what they run, they run before ours. */
+  readonly runtimes?: readonly Runtime[]
 }
 
 export interface RuntimeSettings {
@@ -30,11 +24,14 @@ export interface RuntimeSettings {
 /** Nobody: who runs bundles where the broker is root and nobody else is named. */
 const nobody = { uid: 65_534, gid: 65_534 }
 
-/** What makes sandboxes on this machine. Throws StartError where bundles could not run as the settings say. */
+/**
+ * The runtimes of a broker, in the order in which they are asked whether they run a program, and the name of this host.
+ * Throws StartError where bundles could not run as the settings say.
+ */
 export async function createRuntimes(
   { bundles, registries = [] }: RuntimeSettings,
-  { clock, env }: RuntimeParts,
-): Promise<BundleRuntimes> {
+  { clock, env, runtimes: given = [] }: RuntimeParts,
+): Promise<{ readonly runtimes: readonly Runtime[]; readonly host: string }> {
   const root = process.getuid?.() === 0
   if (!root && bundles.user !== undefined)
     throw new StartError(
@@ -49,29 +46,41 @@ export async function createRuntimes(
   // An engine that nobody has and nobody needs is not asked for leftovers again and again.
   const images = bundles.socket !== undefined || registries.some(({ type }) => type !== 'directory')
   const containers = runtime === 'container' || (runtime === 'auto' && (images || existsSync(socket)))
-  return {
-    host: await readHost(folder),
-    // Short: there are sockets below, whose paths must not be long.
-    ...(runtime === 'container' ? {} : { process: await openProcesses(join(folder, 'p'), user, clock) }),
-    ...(containers ? { container: await openContainers(socket, join(folder, 'c'), user, clock) } : {}),
-  }
+  const runtimes = [...given]
+  // The folders have short names: there are sockets below them, whose paths must not be long.
+  if (runtime !== 'container') runtimes.push(await openProcesses({ folder: join(folder, 'p'), user, clock }))
+  if (containers) runtimes.push(await openContainers({ folder: join(folder, 'c'), user, clock, socket }))
+  const twice = findRepeated(runtimes.map(({ type }) => type))
+  if (twice !== undefined)
+    throw new StartError(
+      `There are two runtimes of the type "${twice}".`,
+      'The ledger keeps the type of the runtime that a sandbox is in, so each type may be there once.',
+      'Give your runtime another type.',
+    )
+  return { runtimes, host: await readHost(folder) }
 }
 
 type User = typeof nobody
 
-async function openProcesses(folder: string, user: User | undefined, clock: Clock): Promise<Runtime> {
-  if (user !== undefined) await checkWay(dirname(folder), user)
+interface Opening {
+  readonly folder: string
+  readonly user?: User
+  readonly clock: Clock
+}
+
+async function openProcesses(options: Opening): Promise<Runtime> {
+  if (options.user !== undefined) await checkPassable(dirname(options.folder), options.user)
   const { createProcessRuntime } = await import('../../sandbox/process/process-runtime.ts')
-  return createProcessRuntime({ folder, clock, ...(user && { user }) })
+  return createProcessRuntime(options)
 }
 
-async function openContainers(socket: string, folder: string, user: User | undefined, clock: Clock): Promise<Runtime> {
+async function openContainers(options: Opening & { readonly socket: string }): Promise<Runtime> {
   const { createContainerRuntime } = await import('../../sandbox/container/container-runtime.ts')
-  return createContainerRuntime({ socket, folder, clock, ...(user && { user }) })
+  return createContainerRuntime(options)
 }
 
-/** Whoever cannot pass through every folder on the way cannot run anything in the last one. */
-async function checkWay(folder: string, { uid, gid }: User): Promise<void> {
+/** A user who cannot pass through every folder above cannot run anything in the last one. */
+async function checkPassable(folder: string, { uid, gid }: User): Promise<void> {
   for (let path = folder; path !== dirname(path); path = dirname(path)) {
     const { mode, uid: owner, gid: group } = await stat(path)
     const needed = owner === uid ? 0o100 : group === gid ? 0o010 : 0o001

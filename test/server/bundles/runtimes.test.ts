@@ -2,10 +2,14 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { parseBundleSpec } from '../../../src/bundle/spec.ts'
 import { systemClock } from '../../../src/clock.ts'
+import { pickRuntime, runtimeAt } from '../../../src/driver/bundle/pick-runtime.ts'
+import type { Registry } from '../../../src/registry.ts'
+import type { Runtime } from '../../../src/sandbox.ts'
 import { createBundleFolders } from '../../../src/server/bundles/folders.ts'
+import { createProgramFor } from '../../../src/server/bundles/program-for.ts'
 import { createRegistries } from '../../../src/server/bundles/registries.ts'
-import { createRuntimeFor } from '../../../src/server/bundles/runtime-for.ts'
 import { createRuntimes } from '../../../src/server/bundles/runtimes.ts'
 import { createSecretFolder } from '../../../src/server/bundles/secret-folder.ts'
 import { findSocket } from '../../../src/server/bundles/socket.ts'
@@ -33,8 +37,27 @@ function revision(image: string, registry: string): Revision {
   return { id: 'r', serviceId: 's', fullName: `${registry}-a`, registry, image, ...rest }
 }
 
+const { spec } = parseBundleSpec(
+  {
+    version: '1.0',
+    name: 'a',
+    description: 'x',
+    bindable: false,
+    async: 'optional',
+    plans: [{ name: 'p', description: 'x', free: true }],
+  },
+  'bundle.yml',
+)
+if (spec === undefined) throw new Error('the spec is wrong')
+
 describe('createRegistries', () => {
-  it('makes them in the order of the configuration', async () => {
+  const theirs: Registry = {
+    name: 'theirs',
+    type: 'mine',
+    list: async () => ({ kind: 'complete', found: [], problems: [] }),
+  }
+
+  it('makes them in the order of the configuration, and puts those of others behind them', async () => {
     mkdirSync(join(cwd, 'bundles/db'), { recursive: true })
     writeFileSync(join(cwd, 'bundles/db/bundle.yml'), 'version: 1.0\n')
     const config = await load(`registries:
@@ -46,68 +69,96 @@ describe('createRegistries', () => {
       { name: 'hub', type: 'dockerhub', failOnError: true },
       { name: 'local', type: 'directory', failOnError: false },
     ])
+    const names = createRegistries(config, { ...parts, secrets: createSecretFolder(cwd), registries: [theirs] })
+    expect(names.map(({ name }) => name)).toEqual(['hub', 'local', 'theirs'])
+    expect(() =>
+      createRegistries(config, {
+        ...parts,
+        secrets: createSecretFolder(cwd),
+        registries: [{ ...theirs, name: 'hub' }],
+      }),
+    ).toThrow('There are two registries with the name "hub".')
     const answer = await registries[1]?.list(new AbortController().signal)
     expect(answer).toMatchObject({ kind: 'complete', found: [{ name: 'db', image: join(cwd, 'bundles/db') }] })
   })
 })
 
-describe('createRuntimes and createRuntimeFor', () => {
+describe('the runtimes of a broker', () => {
   const registries = `registries:
   - { name: local, path: bundles, white_list: [a] }
   - { name: hub, type: oci, url: "https://r.example.com", white_list: [a], user: me, pass: secret-1 }
 `
+  const image = revision('r.example.com/a@sha256:00', 'hub')
 
-  it('run folders as processes, and images as containers with the credentials of their registry', async () => {
-    const config = await load(`${registries}bundles: { socket: engine.sock, pull: always }\n`)
-    const runtimes = await createRuntimes(config, parts)
-    const { runtimeFor, programFor, runtimes: all } = createRuntimeFor(config, runtimes, createBundleFolders(cwd))
-    const image = revision('r.example.com/a@sha256:00', 'hub')
-    expect(runtimeFor(image).runtime).toBe(runtimes.container)
-    expect(await programFor(image)).toEqual({
-      kind: 'image',
-      image: 'r.example.com/a@sha256:00',
-      pull: 'always',
-      credentials: { username: 'me', password: 'secret-1' },
-    })
-    expect(await programFor(revision('r.example.com/a@sha256:00', 'gone'))).not.toHaveProperty('credentials')
-    mkdirSync(join(cwd, 'a'))
-    const folder = revision(join(cwd, 'a'), 'local')
-    expect(runtimeFor(folder).runtime).toBe(runtimes.process)
-    expect(await programFor(folder)).toEqual({ kind: 'folder', folder: join(cwd, 'a') })
-    const source = `version: 1.0
-name: a
-description: x
-bindable: false
-async: optional
-entrypoint: bin/run
-plans: [{ name: p, description: x, free: true }]
-`
-    expect(await programFor({ ...image, source })).toMatchObject({ kind: 'image', entrypoint: 'bin/run' })
-    expect(all.map(({ runtime, host }) => `${runtime.type} ${host}`)).toEqual([
-      `process ${runtimes.host}`,
-      `container ${runtimes.host}`,
+  it('run folders as processes, and images as containers', async () => {
+    const config = await load(`${registries}bundles: { socket: engine.sock }\n`)
+    const { runtimes, host } = await createRuntimes(config, parts)
+    expect(runtimes.map(({ type, runs, reach }) => ({ type, runs, reach }))).toEqual([
+      { type: 'process', runs: ['folder'], reach: 'host' },
+      { type: 'container', runs: ['image'], reach: 'host' },
     ])
-    expect((await createRuntimes(config, parts)).host).toBe(runtimes.host)
+    expect(pickRuntime(runtimes, image).type).toBe('container')
+    expect(pickRuntime(runtimes, revision('/srv/a', 'local')).type).toBe('process')
+    expect((await createRuntimes(config, parts)).host).toBe(host)
+  })
+
+  it('are asked after those of others, which are picked by what they run', async () => {
+    const config = await load(`${registries}bundles: { socket: engine.sock }\n`)
+    const [process] = (await createRuntimes(config, parts)).runtimes
+    if (process === undefined) throw new Error('there is no runtime')
+    const cluster: Runtime = { ...process, type: 'cluster', runs: ['image'], reach: 'anywhere' }
+    const { runtimes, host } = await createRuntimes(config, { ...parts, runtimes: [cluster] })
+    expect(runtimes.map(({ type }) => type)).toEqual(['cluster', 'process', 'container'])
+    expect(pickRuntime(runtimes, image).type).toBe('cluster')
+    expect(pickRuntime(runtimes, revision('/srv/a', 'local')).type).toBe('process')
+    expect(runtimeAt({ runtimes, host }, { runtime: 'cluster' })).toBe(cluster)
+    expect(runtimeAt({ runtimes, host }, { runtime: 'process', host: 'elsewhere' })).toBeUndefined()
+    expect(runtimeAt({ runtimes, host }, { runtime: 'process', host })?.type).toBe('process')
+    await expect(createRuntimes(config, { ...parts, runtimes: [process] })).rejects.toMatchObject({
+      name: 'StartError',
+      message: expect.stringContaining('There are two runtimes of the type "process".'),
+    })
   })
 
   it.each([
     ['process', 'r.example.com/a:1', 'is an image, and no container engine was found or bundles.runtime is process'],
     ['container', '/srv/a', 'is a folder, which bundles.runtime does not run; set it to auto or process'],
-  ])('with %s alone refuse %s', async (runtime, image, problem) => {
-    const config = await load(`${registries}bundles: { runtime: ${runtime} }\n`)
-    const runtimes = await createRuntimes(config, parts)
-    const { runtimeFor, runtimes: all } = createRuntimeFor(config, runtimes, createBundleFolders(cwd))
-    expect(all.map(hosted => hosted.runtime.type)).toEqual([runtime])
-    expect(() => runtimeFor(revision(image, 'hub'))).toThrow(problem)
+  ])('with %s alone refuse %s', async (type, program, problem) => {
+    const config = await load(`${registries}bundles: { runtime: ${type} }\n`)
+    const { runtimes } = await createRuntimes(config, parts)
+    expect(runtimes.map(runtime => runtime.type)).toEqual([type])
+    expect(() => pickRuntime(runtimes, revision(program, 'hub'))).toThrow(problem)
   })
 
   it('need no engine where there are no images', async () => {
     const env = { DOCKER_HOST: `unix://${cwd}/engine.sock` }
     const local = 'registries: [{ name: local, path: bundles, white_list: [a] }]\n'
-    const present = existsSync(findSocket(env))
-    expect('container' in (await createRuntimes(await load(local), { ...parts, env }))).toBe(present)
+    const types = async () =>
+      (await createRuntimes(await load(local), { ...parts, env })).runtimes.map(({ type }) => type)
+    expect((await types()).includes('container')).toBe(existsSync(findSocket(env)))
     writeFileSync(join(cwd, 'engine.sock'), '')
-    expect(await createRuntimes(await load(local), { ...parts, env })).toHaveProperty('container')
+    expect(await types()).toContain('container')
+  })
+
+  it('are given folders as they are, and images with the credentials of their registry', async () => {
+    const config = await load(registries)
+    const programFor = createProgramFor({
+      pull: 'always',
+      folders: createBundleFolders(cwd),
+      registries: createRegistries(config, { ...parts, secrets: createSecretFolder(cwd) }),
+    })
+    const run = { kind: 'image', image: 'r.example.com/a@sha256:00', pull: 'always' }
+    expect(await programFor({ revision: image, spec })).toEqual({
+      ...run,
+      credentials: { username: 'me', password: 'secret-1' },
+    })
+    expect(await programFor({ revision: { ...image, registry: 'gone' }, spec })).toEqual(run)
+    expect(await programFor({ revision: image, spec: { ...spec, entrypoint: 'bin/run' } })).toMatchObject({
+      entrypoint: 'bin/run',
+    })
+    mkdirSync(join(cwd, 'a'))
+    const folder = join(cwd, 'a')
+    expect(await programFor({ revision: revision(folder, 'local'), spec })).toEqual({ kind: 'folder', folder })
   })
 
   it.runIf(root)('refuse a folder that the user of bundles cannot reach', async () => {

@@ -11,8 +11,8 @@ import type { Offering } from '../../../protocol/offering.ts'
 import { hashFolder } from '../../../registry/hash-folder.ts'
 import { createBundleFolders } from '../folders.ts'
 import { readHelpers } from '../helpers.ts'
+import { createProgramFor } from '../program-for.ts'
 import { proxyVariables } from '../proxies.ts'
-import { createRuntimeFor } from '../runtime-for.ts'
 import { createRuntimes } from '../runtimes.ts'
 import { type DevTask, performDev } from './perform.ts'
 
@@ -47,16 +47,14 @@ export async function runDevAction(bundle: DevBundle, settings: DevSettings, tas
     // Where this is root, the bundle is not.
     await chmod(root, 0o711)
     const runtime = bundle.image === undefined ? 'process' : 'container'
-    const runtimes = await createRuntimes({ bundles: { runtime, folder: root } }, { clock, env: settings.env })
-    const config = { bundles: { pull: 'if-missing' }, registries: [] } as const
-    const running = createRuntimeFor(config, runtimes, createBundleFolders(root))
+    const running = await createRuntimes({ bundles: { runtime, folder: root } }, { clock, env: settings.env })
+    const programFor = createProgramFor({ pull: 'if-missing', folders: createBundleFolders(root), registries: [] })
     try {
       const revision = await toRevision(bundle, task.signal)
-      const parts = await toParts(settings, task, running)
+      const parts = await toParts(settings, task, { ...running, programFor })
       return await performDev({ parts, revision, spec: bundle.spec, sensitive: sensitiveNamesOf(bundle.spec) }, task)
     } finally {
-      for (const { runtime: used } of running.runtimes)
-        for (const { name } of await used.list()) await used.remove(name)
+      for (const used of running.runtimes) for (const { name } of await used.list()) await used.remove(name)
     }
   } finally {
     await rm(root, { recursive: true, force: true })
@@ -66,7 +64,7 @@ export async function runDevAction(bundle: DevBundle, settings: DevSettings, tas
 async function toParts(
   { network, timeoutMs, secrets, env }: DevSettings,
   { clock }: DevTask,
-  running: ReturnType<typeof createRuntimeFor>,
+  running: Pick<BundleParts, 'runtimes' | 'host' | 'programFor'>,
 ): Promise<BundleParts> {
   return {
     ...running,
