@@ -1,8 +1,8 @@
-import type { Duration } from '../domain/duration.ts'
 import type { Call } from '../engine/call.ts'
 import type { Wait } from '../engine/work.ts'
 import type { Action } from '../protocol/actions.ts'
 import type { JsonObject } from '../protocol/json.ts'
+import type { Duration } from '../shape/duration.ts'
 
 export interface InstanceInfo {
   readonly id: string

@@ -1,9 +1,9 @@
 import type { InferParameters, ParameterSource } from '../catalog/parameters.ts'
-import type { Duration } from '../domain/duration.ts'
 import type { AsyncMode } from '../domain/intent.ts'
 import type { Wait } from '../engine/work.ts'
 import type { JsonObject } from '../protocol/json.ts'
 import type { Offering, Plan } from '../protocol/offering.ts'
+import type { Duration } from '../shape/duration.ts'
 import type {
   BindContext,
   DeprovisionContext,

@@ -1,5 +1,5 @@
 import { tooDeep } from '../catalog/yaml-depth.ts'
-import { deepestJson } from '../protocol/json.ts'
+import { deepestJson } from '../shape/json.ts'
 
 export type Path = readonly (string | number)[]
 

@@ -1,4 +1,4 @@
-import { parseDuration } from '../domain/duration.ts'
+import { parseDuration } from '../shape/duration.ts'
 import { type BundleAction, type BundleResources, bundleActions } from './actions.ts'
 import { fitValue } from './fit-value.ts'
 import { present } from './present.ts'

@@ -1,5 +1,5 @@
 import type { CST } from 'yaml'
-import { deepestJson } from '../protocol/json.ts'
+import { deepestJson } from '../shape/json.ts'
 
 /**
  * A token that is nested too deep; undefined where none is. For between the two halves of the YAML parser: the first one

@@ -1,6 +1,6 @@
 import type { OsbResponse, PollResult, PollTarget, WireError, WirePlan } from '../client/index.ts'
 import { pollUntilDone } from '../client/index.ts'
-import { parseDuration } from '../domain/duration.ts'
+import { parseDuration } from '../shape/duration.ts'
 import { failure, wrongUsage } from './cli-error.ts'
 import { showProgress } from './progress.ts'
 import { refusal } from './refusal.ts'

@@ -1,4 +1,4 @@
-import { parseDuration } from '../../domain/duration.ts'
+import { parseDuration } from '../../shape/duration.ts'
 import { setting } from './section.ts'
 
 export function text(allowed: string, isAllowed: (value: string) => boolean = value => value !== '') {

@@ -1,9 +1,9 @@
+import { suggest } from '../../shape/suggest.ts'
 import { keysOfSection, listKnownSettings } from './known-settings.ts'
 import type { Mistake } from './mistake.ts'
 import { configSchema } from './schema.ts'
 import type { Issue, Path, ValueOf } from './section.ts'
 import { maskStoreUrl } from './store-url.ts'
-import { suggest } from './suggest.ts'
 import { findOrigin, getIn, isTree, join, type Origins, type Tree, toPath } from './tree.ts'
 
 export type Settings = ValueOf<typeof configSchema>

@@ -1,6 +1,6 @@
 import type { ActionContext } from '../../../author/context.ts'
-import { parseDuration } from '../../../domain/duration.ts'
 import type { JsonObject } from '../../../protocol/json.ts'
+import { parseDuration } from '../../../shape/duration.ts'
 
 export interface DevContextOptions extends Pick<ActionContext, 'action' | 'instance' | 'plan' | 'signal'> {
   readonly operationId: string

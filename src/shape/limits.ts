@@ -1,0 +1,59 @@
+import type { CST } from 'yaml'
+import { deepestJson } from './json.ts'
+import type { Path, Place } from './place.ts'
+
+/** Something that keeps a source from being read. It never shows the text: that may be a password. */
+export interface Fault {
+  readonly place?: Place
+  readonly path?: Path
+  readonly problem: string
+  readonly remedy: string
+}
+
+export class FaultError extends Error {
+  override readonly name = 'FaultError'
+  readonly fault: Fault
+
+  constructor(fault: Fault) {
+    super(fault.problem)
+    this.fault = fault
+  }
+}
+
+export type Spend = (depth: number, at: () => Pick<Fault, 'place' | 'path'>) => void
+
+/** Counts values as aliases are unfolded, so that a short text cannot become a long walk. */
+export function createBudget(maxValues: number): Spend {
+  let count = 0
+  return (depth, at) => {
+    if (++count > maxValues)
+      throw new FaultError({
+        ...at(),
+        problem: `it unfolds to more than ${maxValues} values`,
+        remedy: 'use fewer aliases',
+      })
+    if (depth > deepestJson) throw new FaultError({ ...at(), ...tooDeep })
+  }
+}
+
+export const tooDeep = { problem: `it is nested more than ${deepestJson} levels deep`, remedy: 'make it flatter' }
+
+/**
+ * A token that is nested too deep; undefined where none is. For between the two halves of the YAML parser: the first one
+ * keeps a list, but the second one calls itself. Where its stack runs out inside a regular expression, the whole process
+ * ends, which nobody can catch; 60,000 dashes in a row are enough.
+ */
+export function findTooDeep(tokens: readonly CST.Token[]): CST.Token | undefined {
+  const open: [token: CST.Token, depth: number][] = tokens.map(token => [token, 0])
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const [token, depth] = next
+    if (depth > deepestJson) return token
+    if (token.type === 'document' && token.value !== undefined) open.push([token.value, depth])
+    if (!('items' in token)) continue
+    for (const { key, value } of token.items) {
+      if (key) open.push([key, depth + 1])
+      if (value) open.push([value, depth + 1])
+    }
+  }
+  return undefined
+}

@@ -1,0 +1,71 @@
+/** Keys, and indexes of lists. */
+export type Path = readonly (string | number)[]
+
+/** Where a value was written. */
+export interface Place {
+  /** A file, an environment variable, a flag. */
+  readonly source: string
+  readonly line?: number
+  readonly column?: number
+  /** An unquoted scalar as it was written: `1.10`, which as a number is 1.1. */
+  readonly text?: string
+  /** A YAML tag that nobody knows. */
+  readonly tag?: string
+}
+
+/** For each object or list: where each of its keys or indexes was written. */
+export type Places = WeakMap<object, Map<string | number, Place>>
+
+/** Plain maps, lists and scalars, and where each of them was written. */
+export interface Source {
+  readonly root: unknown
+  /** The place of the whole. */
+  readonly place?: Place
+  readonly places: Places
+}
+
+/** A value without a text behind it, such as one given in code. */
+export function fromCode(root: unknown): Source {
+  return { root, places: new WeakMap() }
+}
+
+/** The place of the value at this path, or of the nearest one above it that has one. */
+export function placeOf({ root, place, places }: Source, path: Path): Place | undefined {
+  let found = place
+  let value = root
+  for (const key of path) {
+    if (typeof value !== 'object' || value === null) break
+    found = places.get(value)?.get(key) ?? found
+    value = Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined
+  }
+  return found
+}
+
+export function setPlace(places: Places, parent: object, key: string | number, place: Place): void {
+  const known = places.get(parent)
+  if (known === undefined) places.set(parent, new Map([[key, place]]))
+  else known.set(key, place)
+}
+
+/** `purser.yaml:12`, `PURSER_STORE`. */
+export function showPlace({ source, line }: Place): string {
+  return line === undefined ? source : `${source}:${line}`
+}
+
+/** `auth.basic[0].username` */
+export function showPath(path: Path): string {
+  return path.reduce<string>((shown, part) => {
+    if (typeof part === 'number') return `${shown}[${part}]`
+    const key = /^[\w$-]{1,64}$/.test(part) ? part : quoted(part)
+    return shown === '' ? key : `${shown}.${key}`
+  }, '')
+}
+
+/** For messages: a text may be of any length. */
+export function quoted(text: string): string {
+  return JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text)
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,133 @@
+import * as v from 'valibot'
+import type { Path } from './place.ts'
+
+/** A description of a value: what it may be, what it is called on the wire, since when, and what people should know. */
+export type Shape<Written = unknown, Read = unknown> = v.GenericSchema<Written, Read>
+
+/** How a value is given, in code or in a file. */
+export type Written<S extends Shape> = v.InferInput<S>
+/** What is made of it. */
+export type Read<S extends Shape> = DeepReadonly<v.InferOutput<S>>
+
+type DeepReadonly<Value> = Value extends (...args: never[]) => unknown
+  ? Value
+  : Value extends object
+    ? string extends keyof Value
+      ? Readonly<Value>
+      : { readonly [Key in keyof Value]: DeepReadonly<Value[Key]> }
+    : Value
+
+/** What can be said about any field. */
+export interface About {
+  /** The minor version of the OSB API that brought it; it has always been there unless told otherwise. */
+  readonly since?: number
+  /** For the reference: what it means. */
+  readonly doc?: string
+  /** What to do where the rule is broken, if the rule does not say it already. */
+  readonly remedy?: string
+  /** Messages never show the value. */
+  readonly secret?: boolean
+  /** How messages show a text that may hold a secret. */
+  readonly show?: (text: string) => string
+}
+
+export type Kind = 'text' | 'flag' | 'number' | 'duration' | 'size' | 'choice' | 'cron' | 'file' | 'folder' | 'other'
+
+/** A field: everything that is not made of other fields. */
+export interface FieldInfo extends About {
+  readonly kind: Kind
+  /** What is allowed: `a whole number from 1 to 10`. */
+  readonly rule: string
+}
+
+/** A rule that no single field can keep. It also runs where other fields are wrong, which it then finds undefined. */
+export interface Rule<Value> {
+  holds(value: Value): boolean
+  readonly error: string
+  /** Where it is reported, from the object on; the object itself unless told otherwise. */
+  readonly path?: Path
+}
+
+export interface ObjectInfo<Value> extends About {
+  /** What it must be: `a plan, with id, name and description`. */
+  readonly rule?: string
+  readonly rules?: readonly Rule<Partial<Value>>[]
+  /** What becomes of keys that are not described; an error unless told otherwise. */
+  readonly unknown?: 'error' | 'warning' | 'ignore'
+}
+
+/** A scalar, or something that is read as a whole: `read` answers undefined for what is not allowed. */
+export function field<Given, Value>(
+  info: FieldInfo,
+  read: (written: unknown) => Value | undefined,
+): v.GenericSchema<Given, Value> {
+  const known = v.custom<Given>(written => read(written) !== undefined)
+  const transform = v.transform<Given, Value>(written => read(written) as Value)
+  return v.pipe(known, transform, v.metadata({ info }))
+}
+
+/** An object with these fields. */
+export function object<const Entries extends v.ObjectEntries>(
+  entries: Entries,
+  { rules = [], ...info }: ObjectInfo<v.InferOutput<v.ObjectSchema<Entries, undefined>>> = {},
+): v.ObjectSchema<Entries, undefined> {
+  return withRules(v.object(entries), rules, { rule: 'a map', ...info })
+}
+
+type Section<Entries extends v.ObjectEntries> = v.OptionalSchema<
+  v.ObjectSchema<Entries, undefined>,
+  v.InferInput<v.ObjectSchema<Entries, undefined>>
+>
+
+/** An object that is as good as empty where nobody gives it: each of its fields has a default, or may be left out. */
+export function section<const Entries extends v.ObjectEntries>(
+  entries: Entries,
+  info: ObjectInfo<v.InferOutput<v.ObjectSchema<Entries, undefined>>> = {},
+): Section<Entries> {
+  const schema = object(entries, { rule: 'a map of settings', ...info })
+  return v.optional(schema, {} as never) as never
+}
+
+export function list<const Item extends Shape>(
+  item: Item,
+  { rules = [], ...info }: Omit<ObjectInfo<v.InferOutput<Item>[]>, 'unknown'> = {},
+): v.ArraySchema<Item, undefined> {
+  return withRules(v.array(item), rules as never, { rule: 'a list', ...info })
+}
+
+/** An object whose keys are names, with a value of this shape for each. */
+export function map<const Item extends Shape>(item: Item, info: About = {}) {
+  return v.pipe(
+    v.record(v.string(), item as v.GenericSchema<v.InferInput<Item>, v.InferOutput<Item>>),
+    v.metadata({ info: { rule: 'a map', ...info } }),
+  )
+}
+
+export const optional = <const S extends Shape>(shape: S) => v.optional(shape)
+
+/** `preset` is what stands in where nobody gives a value, as it would be written. */
+export function fallback<const S extends Shape, const Preset extends v.InferInput<S>>(
+  shape: S,
+  preset: Preset,
+): v.OptionalSchema<S, Preset> {
+  return v.optional(shape, preset as never) as never
+}
+
+function withRules<S extends Shape>(schema: S, rules: readonly Rule<never>[], info: object): S {
+  const checks = rules.map(({ holds, error, path = [] }) =>
+    v.rawCheck(({ dataset, addIssue }) => {
+      const value: unknown = dataset.value
+      if (typeof value !== 'object' || value === null) return
+      const sound: object = Array.isArray(value) ? [...value] : { ...value }
+      for (const { path } of dataset.issues ?? [])
+        if (path !== undefined) Reflect.set(sound, path[0].key as string, undefined)
+      if (!holds(sound as never)) addIssue({ message: error, path: path.map(toItem) as never })
+    }),
+  )
+  const pipe = [schema, ...checks, v.metadata({ info })] as unknown as [S, v.MetadataAction<S, { info: object }>]
+  return v.pipe(...pipe) as unknown as S
+}
+
+function toItem(key: string | number): unknown {
+  return { type: 'unknown', origin: 'value', input: undefined, key, value: undefined }
+}

@@ -1,0 +1,206 @@
+import {
+  type Alias,
+  Composer,
+  type Document,
+  isAlias,
+  isMap,
+  isNode,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  type Pair,
+  Parser,
+  type Scalar,
+  visit,
+  type YAMLError,
+  type YAMLMap,
+} from 'yaml'
+import { createBudget, type Fault, FaultError, findTooDeep, tooDeep } from './limits.ts'
+import { type Place, type Places, quoted, type Source } from './place.ts'
+
+export interface YamlOptions {
+  /** What places call the text: the name of its file. */
+  readonly name: string
+  /** 1.1 takes `yes` for true, as Spring does. */
+  readonly version?: '1.1' | '1.2'
+  readonly maxBytes?: number
+  readonly maxValues?: number
+}
+
+export interface Yaml {
+  /** One for each document of the text; empty where there are faults. */
+  readonly documents: readonly Source[]
+  readonly faults: readonly Fault[]
+}
+
+const maxFaults = 20
+
+/** YAML (or JSON) as plain values with their places: aliases unfolded, merge keys merged. */
+export function readYaml(text: string, options: YamlOptions): Yaml {
+  const { name, version = '1.2', maxBytes = Number.POSITIVE_INFINITY, maxValues = 1_000_000 } = options
+  const lines = new LineCounter()
+  const placeAt = (offset: number): Place => {
+    const { line, col } = lines.linePos(offset)
+    return { source: name, line, column: col }
+  }
+  try {
+    const size = Buffer.byteLength(text)
+    if (size > maxBytes)
+      throw new FaultError({ problem: `it has ${size} bytes, and ${maxBytes} is the limit`, remedy: 'make it shorter' })
+    const tokens = [...new Parser(lines.addNewLine).parse(text)]
+    const deep = findTooDeep(tokens)
+    if (deep !== undefined) throw new FaultError({ place: placeAt(deep.offset), ...tooDeep })
+    // Keys are compared below: the library would compare each with each, which takes minutes for a hostile file.
+    const composer = new Composer({ version, prettyErrors: false, logLevel: 'error', uniqueKeys: false })
+    const documents = [...composer.compose(tokens)]
+    const errors = documents.flatMap(document => document.errors).slice(0, maxFaults)
+    if (errors.length > 0) return { documents: [], faults: distinct(errors.map(error => toFault(error, placeAt))) }
+    const faults: Fault[] = []
+    const unfolded = documents.map(document => unfold(document, faults, placeAt, maxValues))
+    return { documents: faults.length > 0 ? [] : unfolded, faults: faults.slice(0, maxFaults) }
+  } catch (error) {
+    if (error instanceof FaultError) return { documents: [], faults: [error.fault] }
+    throw error
+  }
+}
+
+function unfold(document: Document, faults: Fault[], placeAt: (offset: number) => Place, maxValues: number): Source {
+  const places: Places = new WeakMap()
+  const targets = aliasTargets(document)
+  const spend = createBudget(maxValues)
+  const inside = new Set<Node>()
+  const placeOf = (node: Node) => placeAt(node.range?.[0] ?? 0)
+  const fault = (node: Node, problem: string, remedy: string) => {
+    if (faults.length < maxFaults) faults.push({ place: placeOf(node), problem, remedy })
+  }
+
+  const follow = (node: Node): Node => {
+    if (!isAlias(node)) return node
+    const target = targets.get(node)
+    const place = placeOf(node)
+    const name = node.source
+    if (target === undefined)
+      throw new FaultError({
+        place,
+        problem: `no anchor &${name} stands before the alias *${name}`,
+        remedy: 'correct its name, or put a text that begins with * in quotes',
+      })
+    if (inside.has(target))
+      throw new FaultError({
+        place,
+        problem: `the anchor &${name} contains an alias of itself`,
+        remedy: 'remove the alias',
+      })
+    return target
+  }
+
+  const describe = (at: unknown, written: unknown): Place => {
+    const node = isNode(written) ? follow(written) : undefined
+    const place = isNode(at) ? placeOf(at) : placeAt(0)
+    const text = isScalar(node) && node.type === 'PLAIN' ? node.source : undefined
+    const tag = node?.tag?.startsWith('tag:yaml.org,2002:') === false ? node.tag : undefined
+    return { ...place, text, tag }
+  }
+
+  const read = (written: unknown, depth: number): unknown => {
+    if (!isNode(written)) return null
+    const node = follow(written)
+    spend(depth, () => ({ place: placeOf(node) }))
+    if (isScalar(node)) return readScalar(node)
+    inside.add(node)
+    const value = isMap(node) ? readMap(node, depth) : isSeq(node) ? readList(node.items, depth) : null
+    inside.delete(node)
+    return value
+  }
+
+  const readScalar = (node: Scalar): unknown => {
+    const { value } = node
+    if (value === null || typeof value === 'string' || typeof value === 'boolean') return value
+    if (typeof value === 'number' && Number.isFinite(value)) return value
+    fault(node, 'JSON cannot hold this value', 'write text, a finite number, true, false or null')
+    return null
+  }
+
+  const readList = (items: readonly unknown[], depth: number): unknown => {
+    const value = items.map(item => read(item, depth + 1))
+    places.set(value, new Map(items.map((item, index) => [index, describe(item, item)])))
+    return value
+  }
+
+  const readMap = (node: YAMLMap, depth: number): unknown => {
+    const pairs = new Map<string, Pair>()
+    gather(node, pairs, depth)
+    const value = Object.fromEntries([...pairs].map(([key, pair]) => [key, read(pair.value, depth + 1)]))
+    places.set(value, new Map([...pairs].map(([key, pair]) => [key, describe(pair.key, pair.value)])))
+    return value
+  }
+
+  /** A map's own keys first: they win over those that `<<` brings in, wherever it stands. */
+  const gather = (node: YAMLMap, pairs: Map<string, Pair>, depth: number): void => {
+    const merged: Node[] = []
+    const own = new Map<string, Place>()
+    for (const pair of node.items) {
+      spend(depth, () => ({ place: placeOf(node) }))
+      const key = isNode(pair.key) ? follow(pair.key) : undefined
+      if (!isScalar(key)) fault(node, 'a key of this map is not a text', 'write a name before the colon')
+      else if (key.source === '<<' && key.type === 'PLAIN') {
+        if (isNode(pair.value)) merged.push(pair.value)
+      } else {
+        const name = typeof key.value === 'string' ? key.value : (key.source ?? String(key.value))
+        const first = own.get(name)
+        if (name === '__proto__') fault(key, 'a key must not be called __proto__', 'give it another name')
+        else if (first !== undefined)
+          fault(key, `the key ${quoted(name)} is given twice, first in line ${first.line}`, 'remove one of them')
+        else if (!pairs.has(name)) pairs.set(name, pair)
+        own.set(name, placeOf(key))
+      }
+    }
+    for (const value of merged) merge(value, pairs, depth + 1)
+  }
+
+  const merge = (written: Node, pairs: Map<string, Pair>, depth: number): void => {
+    const node = follow(written)
+    spend(depth, () => ({ place: placeOf(node) }))
+    inside.add(node)
+    if (isMap(node)) gather(node, pairs, depth)
+    else if (isSeq(node)) for (const item of node.items) if (isNode(item)) merge(item, pairs, depth + 1)
+    inside.delete(node)
+    if (!isMap(node) && !isSeq(node)) fault(written, '"<<" merges maps only', 'give it an alias of one')
+  }
+
+  const { contents } = document
+  return { root: read(contents, 0), place: describe(contents, contents), places }
+}
+
+/** An alias means the nearest anchor of its name before it. All are found in one pass: a search for each is quadratic. */
+function aliasTargets(document: Document): ReadonlyMap<Alias, Node> {
+  const anchors = new Map<string, Node>()
+  const targets = new Map<Alias, Node>()
+  visit(document, {
+    Node(_, node) {
+      if (isAlias(node)) {
+        const target = anchors.get(node.source)
+        if (target !== undefined) targets.set(node, target)
+      } else if (node.anchor !== undefined) anchors.set(node.anchor, node)
+    },
+  })
+  return targets
+}
+
+function toFault(error: YAMLError, placeAt: (offset: number) => Place): Fault {
+  const place = placeAt(error.pos[0])
+  if (/^Unexpected alias/.test(error.message))
+    return { place, problem: 'not valid YAML: a * that is not in quotes names an alias', remedy: aliasRemedy }
+  if (error.code === 'BLOCK_AS_IMPLICIT_KEY')
+    return { place, problem: 'not valid YAML: two keys in one line', remedy: colonRemedy }
+  // The parser quotes the text after a colon, and the text may be a password.
+  return { place, problem: `not valid YAML: ${error.message.split(/: |\n/)[0]}`, remedy: 'correct the text there' }
+}
+
+const aliasRemedy = 'put a cron pattern in quotes'
+const colonRemedy = 'put a value that holds or ends with a colon in quotes'
+
+function distinct(faults: readonly Fault[]): readonly Fault[] {
+  return [...new Map(faults.map(fault => [`${fault.place?.line} ${fault.problem}`, fault])).values()]
+}
