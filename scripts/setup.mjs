@@ -8,18 +8,29 @@ import { fileURLToPath } from 'node:url'
 
 export const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
+/** Whether the packages of the lock file are installed: npm notes in node_modules what it has installed. */
+export function isInstalled() {
+  const installed = packagesIn(join('node_modules', '.package-lock.json'))
+  return Object.entries(packagesIn('package-lock.json')).every(([path, { version, link, optional, devOptional }]) => {
+    if (!path.startsWith('node_modules/') || link) return true
+    return installed[path] === undefined ? optional || devOptional : installed[path].version === version
+  })
+}
+
+function packagesIn(lockFile) {
+  const file = join(root, lockFile)
+  return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')).packages : {}
+}
+
 /** Installs what the lock file says, unless exactly that is there. */
 export function ensureInstalled() {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
   if (major < 20 || (major === 20 && minor < 19)) {
     fail(`Purser needs Node.js 20.19 or newer; this is ${process.versions.node}. Install a newer one and try again.`)
   }
-  const stamp = join(root, 'node_modules', '.purser-installed')
-  const wanted = hash([join(root, 'package-lock.json')]) + process.version
-  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return
-  say('installing packages')
+  if (isInstalled()) return
+  say('installing the npm packages of package-lock.json to node_modules')
   run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'])
-  writeFileSync(stamp, wanted)
 }
 
 /** Builds `dist/`, unless it was built from exactly these sources. */
@@ -49,7 +60,8 @@ export function say(what) {
   process.stderr.write(`purser: ${what}\n`)
 }
 
-function fail(what) {
+/** Says what is wrong and ends this process. */
+export function fail(what) {
   say(what)
   process.exit(1)
 }

