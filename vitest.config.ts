@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 import { LongestFirst } from './test/longest-first.ts'
 import { mutate } from './test/mutation/plugin.ts'
@@ -5,7 +6,6 @@ import { mutate } from './test/mutation/plugin.ts'
 const slow = [
   'test/model/**/*.test.ts',
   'test/crash/**/*.test.ts',
-  'test/mutation/**/*.test.ts',
   'test/long/**/*.test.ts',
   'test/replicas/{outage,rolling}.test.ts',
   'test/storm/**/*.test.ts',
@@ -18,6 +18,9 @@ const slow = [
   'test/bundle-helpers/ansible.test.ts',
   'test/marketplace/**/*.test.ts',
 ]
+
+/** Every one of them runs a suite of the fast project in a process of its own: `npm run test:guards`. */
+const guards = ['test/mutation/guards.test.ts']
 
 // Generous: on a loaded machine a test may wait long for its turn, and none depends on speed.
 export default defineConfig({
@@ -32,7 +35,7 @@ export default defineConfig({
           // What a file leaves behind is its own mistake; loading everything anew for each took half of the time.
           isolate: false,
           include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-          exclude: slow,
+          exclude: [...slow, ...guards],
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },
@@ -46,6 +49,16 @@ export default defineConfig({
           hookTimeout: 600_000,
           // Each of them is a process or two of its own.
           maxConcurrency: 2,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'guards',
+          include: guards,
+          testTimeout: 600_000,
+          hookTimeout: 600_000,
+          maxConcurrency: Math.max(2, availableParallelism()),
         },
       },
     ],

@@ -8,7 +8,6 @@ const longest = [
   'test/sandbox/container-docker',
   'test/sandbox/container-podman',
   'test/simulation/',
-  'test/mutation/',
   'test/sandbox/container-crash',
   'test/marketplace/',
   'test/replicas/',
