@@ -1,10 +1,53 @@
-/** What the code reports about itself. The default says nothing. Fields never hold parameters, state or credentials. */
-export interface Observer {
-  info(message: string, fields?: LogFields): void
-  warn(message: string, fields?: LogFields): void
-  error(message: string, fields?: LogFields): void
+import type { BrokerEvents, EventType } from './events.ts'
+
+/**
+ * Listens to events: an object with a function for each type that is of interest. Call sites write
+ * `observer['operation.failed']?.({ … })`, so an event that nobody listens to is not even made.
+ */
+export type Observer = { readonly [Type in EventType]?: (event: BrokerEvents[Type]) => void }
+
+/** Listens to nothing. */
+export const silent: Observer = {}
+
+/**
+ * One observer that tells all of them. None can harm the broker or the others: what a listener throws is reported once
+ * for each type of event as a warning of the process.
+ */
+export function combineObservers(...observers: readonly (Observer | undefined)[]): Observer {
+  const combined: Record<string, (event: unknown) => void> = {}
+  for (const observer of observers)
+    for (const [type, listener] of Object.entries(observer ?? {})) {
+      if (typeof listener !== 'function') continue
+      const guarded = guard(type, listener as (event: unknown) => unknown)
+      const before = combined[type]
+      combined[type] =
+        before === undefined
+          ? guarded
+          : event => {
+              before(event)
+              guarded(event)
+            }
+    }
+  return combined
 }
 
-export type LogFields = Readonly<Record<string, string | number | boolean | Error | undefined>>
+function guard(type: string, listener: (event: unknown) => unknown): (event: unknown) => void {
+  let reported = false
+  const report = (error: unknown) => {
+    if (!reported) process.emitWarning(`a listener to ${type} failed: ${toError(error).message}`, 'ObserverWarning')
+    reported = true
+  }
+  return event => {
+    try {
+      const result = listener(event)
+      if (result instanceof Promise) result.catch(report)
+    } catch (error) {
+      report(error)
+    }
+  }
+}
 
-export const silent: Observer = { info() {}, warn() {}, error() {} }
+/** What was thrown, as an error. */
+export function toError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(String(thrown))
+}

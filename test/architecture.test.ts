@@ -82,6 +82,13 @@ describe('architecture', () => {
     },
   )
 
+  it('tells what happens as typed events only: no free text for the log, no console', () => {
+    for (const file of sources.filter(name => !['cli', 'testing'].includes(layerOf(name))))
+      expect(readFileSync(file, 'utf8'), relative(src, file)).not.toMatch(
+        /\bobserver\??\.(info|warn|error)\(|\bconsole\.\w+\(/,
+      )
+  })
+
   it('never lets one store see another', () => {
     for (const file of sources.filter(name => layerOf(name) === 'store'))
       for (const imported of importsOf(file)) {

@@ -4,6 +4,7 @@ import type { BindRequest } from '../protocol/bind-request.ts'
 import { BrokerError } from '../protocol/errors.ts'
 import type { JsonObject } from '../protocol/json.ts'
 import { isBindable } from '../protocol/offering.ts'
+import { accept } from './accept.ts'
 import { checkParameters } from './check-parameters.ts'
 import type { BrokerContext, Caller } from './context.ts'
 import { findPlanInUse } from './find-plan.ts'
@@ -60,7 +61,7 @@ export async function bind(
     bindingId,
     predecessorId: request.predecessorId,
   }
-  const answer = await broker.store.accept(target, snapshot => decideBind(snapshot, intent))
+  const answer = await accept(broker, target, snapshot => decideBind(snapshot, intent), caller)
   if (answer.kind === 'exists') return answer
   if (!answer.wait) return { kind: 'accepted', operation: answer.operation.id }
   await waitForEnd(broker, answer.operation)

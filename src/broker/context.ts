@@ -27,6 +27,8 @@ export interface Caller {
   /** The originating identity, as far as it could be read. */
   readonly identity: JsonObject | undefined
   readonly requestId: string | undefined
+  /** The W3C trace context, where the client sent it. */
+  readonly traceparent?: string
   /** Where this broker is reached, for URLs in answers. No slash at its end. */
   readonly baseUrl: () => string
 }

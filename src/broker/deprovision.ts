@@ -1,5 +1,6 @@
 import { decideDeprovision } from '../domain/decide-deprovision.ts'
 import type { DeletionRequest } from '../protocol/deletion-request.ts'
+import { accept } from './accept.ts'
 import type { BrokerContext, Caller } from './context.ts'
 import { findPlanInUse } from './find-plan.ts'
 import { createIntent } from './intent.ts'
@@ -29,9 +30,9 @@ export async function deprovision(
     cascade: settings.cascadeDelete,
     forceUnknown: settings.forceDeleteUnknownInstances,
   }
-  const answer = await broker.store.accept({ instanceId }, snapshot => decideDeprovision(snapshot, intent))
+  const answer = await accept(broker, { instanceId }, snapshot => decideDeprovision(snapshot, intent), caller)
   if (answer.kind === 'forced') {
-    observer.warn('unknown instance counted as deleted: forceDeleteUnknown is on', { instance: instanceId })
+    observer['deletion.forced']?.({ instanceId, requestId: caller.requestId })
     return { kind: 'deleted' }
   }
   if (!answer.wait) return { kind: 'accepted', operation: answer.operation.id }

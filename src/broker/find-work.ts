@@ -1,8 +1,9 @@
 import type { Hook } from '../author/broker-definition.ts'
 import { newId } from '../domain/new-id.ts'
-import { messageOf } from '../engine/errors.ts'
+import { operationFields } from '../engine/operation-fields.ts'
 import type { FindWork, Work } from '../engine/work.ts'
 import type { Claim } from '../ledger.ts'
+import { toError } from '../observer.ts'
 import type { BrokerContext } from './context.ts'
 import { performAction, reportFailure } from './perform.ts'
 import type { ResolvedService } from './resolve-services.ts'
@@ -38,7 +39,11 @@ function createWork(
     perform: run => performAction({ run, service, settings, store, hooks }),
     onFailure: (run, error) =>
       reportFailure({ run, service, settings, store, hooks }, error, (hook, hookError) =>
-        observer.error('an error hook failed', { hook, error: messageOf(hookError) }),
+        observer['hook.failed']?.({
+          ...operationFields(claim.operation, claim.instance),
+          hook,
+          error: toError(hookError),
+        }),
       ),
     // One look per observation: the next one is scheduled anyway.
     retry: action === 'observe' ? { ...retry, attempts: 1 } : retry,
@@ -66,7 +71,7 @@ async function collectAfterDeprovision(
     const { collectUnused } = await import('./registries/collect-unused.ts')
     await collectUnused(store)
   } catch (error) {
-    observer.warn('could not collect unused revisions: the sweep will', { error: messageOf(error) })
+    observer['revision.deletionFailed']?.({ error: toError(error) })
   }
 }
 

@@ -5,6 +5,7 @@ import { placeOf } from '../domain/request-hash.ts'
 import type { Plan } from '../protocol/offering.ts'
 import type { ProvisionRequest } from '../protocol/provision-request.ts'
 import { RevisionGoneError } from '../store.ts'
+import { accept } from './accept.ts'
 import { checkParameters } from './check-parameters.ts'
 import type { BrokerContext, Caller } from './context.ts'
 import { ownDashboard, promisedDashboard } from './dashboard.ts'
@@ -39,7 +40,7 @@ export async function provision(
     const { service, ...found }: Accepting =
       offered.kind === 'now' ? offered : { service: createPlaceholder(serviceId, broker.settings) }
     try {
-      return await accept(broker, caller, instanceId, request, acceptsIncomplete, { service, ...found })
+      return await provisionAs(broker, caller, instanceId, request, acceptsIncomplete, { service, ...found })
     } catch (error) {
       // The revision was replaced in this very moment: the request gets the new one.
       if (!(error instanceof RevisionGoneError) || attempt === 5) throw error
@@ -64,7 +65,7 @@ async function findExisting(
 /** Without a plan: it is not known yet what the service is, and everything else is checked when it is. */
 type Accepting = { readonly service: ResolvedService; readonly plan?: Plan; readonly schemas?: ServiceSchemas }
 
-async function accept(
+async function provisionAs(
   broker: BrokerContext,
   caller: Caller,
   instanceId: string,
@@ -106,7 +107,7 @@ async function accept(
     dashboardUrl,
     dashboardToken: randomUUID(),
   }
-  const answer = await broker.store.accept({ instanceId }, snapshot => decideProvision(snapshot, intent))
+  const answer = await accept(broker, { instanceId }, snapshot => decideProvision(snapshot, intent), caller)
   if (answer.kind === 'exists') return answer
   if (answer.wait) {
     await waitForEnd(broker, answer.operation)

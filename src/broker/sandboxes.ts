@@ -1,8 +1,7 @@
 import type { Clock } from '../clock.ts'
 import { isActive, type Operation } from '../domain/operation.ts'
 import { sandboxLabels } from '../domain/sandbox-labels.ts'
-import { messageOf } from '../engine/errors.ts'
-import type { Observer } from '../observer.ts'
+import { type Observer, toError } from '../observer.ts'
 import type { Reads } from '../reads.ts'
 import type { FoundSandbox, Runtime } from '../sandbox.ts'
 
@@ -48,13 +47,13 @@ export function createSandboxSweeper(options: SandboxSweeperOptions): SandboxSwe
 
   /** One that cannot be removed does not keep the others. */
   async function remove(runtime: Runtime, { name, labels }: FoundSandbox): Promise<boolean> {
-    const fields = { sandbox: name, operation: labels[sandboxLabels.operation] }
+    const fields = { sandbox: name, runtime: runtime.type, operationId: labels[sandboxLabels.operation] }
     try {
       await runtime.remove(name)
-      observer.info('a sandbox that nobody needed was removed', fields)
+      observer['sandbox.removed']?.(fields)
       return true
     } catch (error) {
-      observer.warn('a sandbox could not be removed', { ...fields, error: messageOf(error) })
+      observer['sandbox.removalFailed']?.({ ...fields, error: toError(error) })
       return false
     }
   }
@@ -75,7 +74,7 @@ export function createSandboxSweeper(options: SandboxSweeperOptions): SandboxSwe
           silent.delete(runtime)
         } catch (error) {
           if (!silent.has(runtime))
-            observer.warn('sandboxes could not be swept', { runtime: runtime.type, error: messageOf(error) })
+            observer['sandbox.listingFailed']?.({ runtime: runtime.type, error: toError(error) })
           silent.add(runtime)
         }
       }

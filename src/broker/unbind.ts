@@ -1,5 +1,6 @@
 import { decideUnbind } from '../domain/decide-unbind.ts'
 import type { DeletionRequest } from '../protocol/deletion-request.ts'
+import { accept } from './accept.ts'
 import type { BrokerContext, Caller } from './context.ts'
 import type { Deleted } from './deprovision.ts'
 import { findPlanInUse } from './find-plan.ts'
@@ -30,12 +31,9 @@ export async function unbind(
     bindingId,
     forceUnknown: settings.forceDeleteUnknownBindings,
   }
-  const answer = await broker.store.accept({ instanceId, bindingId }, snapshot => decideUnbind(snapshot, intent))
+  const answer = await accept(broker, { instanceId, bindingId }, snapshot => decideUnbind(snapshot, intent), caller)
   if (answer.kind === 'forced') {
-    observer.warn('unknown binding counted as deleted: forceDeleteUnknown is on', {
-      instance: instanceId,
-      binding: bindingId,
-    })
+    observer['deletion.forced']?.({ instanceId, bindingId, requestId: caller.requestId })
     return { kind: 'deleted' }
   }
   if (!answer.wait) return { kind: 'accepted', operation: answer.operation.id }

@@ -5,6 +5,7 @@ import type { JsonObject } from '../protocol/json.ts'
 import { isPlanUpdateable } from '../protocol/offering.ts'
 import { malformed } from '../protocol/request-fields.ts'
 import type { UpdateRequest } from '../protocol/update-request.ts'
+import { accept } from './accept.ts'
 import type { BrokerContext, Caller } from './context.ts'
 import { ownDashboard, updatedDashboard } from './dashboard.ts'
 import { createIntent } from './intent.ts'
@@ -95,7 +96,7 @@ async function updateFrom(
     tellsContext: service.offering.allowContextUpdates === true && service.code.update !== undefined,
     dashboardUrl,
   }
-  const answer = await broker.store.accept({ instanceId: instance.id }, snapshot => decideUpdate(snapshot, intent))
+  const answer = await accept(broker, { instanceId: instance.id }, snapshot => decideUpdate(snapshot, intent), caller)
   if (answer.kind === 'stale') return undefined
   if (answer.kind === 'unchanged') return answer
   if (answer.wait) {

@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts'
-import type { Observer } from '../observer.ts'
+import { type Observer, toError } from '../observer.ts'
 import type { ChoreLease, ChoreResult, Upkeep } from '../upkeep.ts'
 import { messageOf, RunEnded } from './errors.ts'
 
@@ -40,17 +40,18 @@ export async function runChore(
   stopping.addEventListener('abort', stop, { once: true })
   if (stopping.aborted) stop()
   const startedAt = clock.now()
+  observer['chore.started']?.({ chore })
   try {
     const message = await run({ signal: controller.signal, now: () => clock.now() + offset })
-    // What had nothing to do says nothing: some chores run every few seconds.
-    if (message !== undefined) observer.info('chore done', { chore, message, ms: clock.now() - startedAt })
+    observer['chore.succeeded']?.({ chore, message, durationMs: clock.now() - startedAt })
     await finish(options, { ok: true, message: message ?? 'nothing to do' })
   } catch (error) {
+    const event = { chore, durationMs: clock.now() - startedAt, error: toError(error) }
     if (controller.signal.aborted) {
-      observer.warn('chore interrupted: it is taken over when its lease is over', { chore, error: messageOf(error) })
+      observer['chore.interrupted']?.(event)
       return
     }
-    observer.error('chore failed: its next period tries again', { chore, error: messageOf(error) })
+    observer['chore.failed']?.(event)
     await finish(options, { ok: false, message: messageOf(error) })
   } finally {
     stopping.removeEventListener('abort', stop)
@@ -60,11 +61,10 @@ export async function runChore(
 
 async function finish({ store, observer, lease }: ChoreRunOptions, result: ChoreResult): Promise<void> {
   try {
-    if (!(await store.finishChore(lease, result)))
-      observer.warn('a chore outlived its lease: another replica has taken it over', { chore: lease.name })
+    if (!(await store.finishChore(lease, result))) observer['chore.lost']?.({ chore: lease.name })
   } catch (error) {
     // It stays unfinished, and is run once more when its lease is over.
-    observer.error('cannot write that a chore has ended', { chore: lease.name, error: messageOf(error) })
+    observer['chore.unrecorded']?.({ chore: lease.name, error: toError(error) })
   }
 }
 

@@ -11,6 +11,8 @@ export type Abortion = 'lost' | 'deadline' | 'stopping'
  */
 export class HeldLease {
   readonly lease: Lease
+  /** When the lease was claimed, by the store's clock. */
+  readonly startedAt: number
   readonly #store: Ledger
   readonly #clock: Clock
   readonly #leaseMs: number
@@ -31,6 +33,7 @@ export class HeldLease {
     readonly storeNow: number
   }) {
     this.lease = options.lease
+    this.startedAt = options.storeNow
     this.#store = options.store
     this.#clock = options.clock
     this.#leaseMs = options.leaseMs

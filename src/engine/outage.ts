@@ -1,6 +1,5 @@
 import type { Clock } from '../clock.ts'
-import type { Observer } from '../observer.ts'
-import { messageOf } from './errors.ts'
+import { type Observer, toError } from '../observer.ts'
 
 /**
  * What operators hear of a store that does not answer: one line when the first who asks gets no answer, and one when the
@@ -18,13 +17,13 @@ export function createOutage(store: string, observer: Observer, clock: Clock): O
     begin(who, error) {
       if (waiting.size === 0) {
         since = clock.now()
-        observer.error('the store does not answer: no work is begun until it does', { store, error: messageOf(error) })
+        observer['store.unavailable']?.({ store, error: toError(error) })
       }
       waiting.add(who)
     },
     end(who) {
       if (!waiting.delete(who) || waiting.size > 0) return
-      observer.info('the store answers again', { store, afterSeconds: Math.round((clock.now() - since) / 1000) })
+      observer['store.available']?.({ store, outageMs: clock.now() - since })
     },
   }
 }

@@ -3,10 +3,12 @@ import type { OperationError, Step } from '../domain/operation.ts'
 import type { ActionResult, Outcome, SettlePolicy } from '../domain/outcome.ts'
 import { backOff, isExhausted } from '../domain/retry.ts'
 import { settle } from '../domain/settle.ts'
-import type { Claim, Ledger } from '../ledger.ts'
-import type { Observer } from '../observer.ts'
+import type { ParkReason } from '../events.ts'
+import type { Claim, Ledger, Parking } from '../ledger.ts'
+import { type Observer, toError } from '../observer.ts'
 import { isPermanent, messageOf, retryAfterMs, toOperationError } from './errors.ts'
 import type { HeldLease } from './held-lease.ts'
+import { attemptFields } from './operation-fields.ts'
 import { Run } from './run.ts'
 import { type FindWork, isWait, type Wait, type Work } from './work.ts'
 
@@ -34,27 +36,30 @@ const actionStep = '(action)'
 export async function runOperation(claim: Claim, held: HeldLease, context: RunContext): Promise<void> {
   const { operation } = claim
   const now = held.storeNow()
-  const { store, observer } = context
+  const { observer } = context
+  observer['operation.started']?.({
+    ...attemptFields(claim, held),
+    queueMs: Math.max(0, now - operation.notBefore),
+    takenOver: claim.takenOver,
+  })
   const isOver = now >= operation.deadlineAt
   const isPoison = claim.takenOver && operation.losses > poisonLosses
   const work = context.findWork(claim)
   // None of the author's code runs where it is unknown, or where it may be what kills the workers.
   if (isOver && (isPoison || work === undefined)) {
     const policy = work?.settlePolicy(now) ?? noDriverPolicy
-    await finish(claim, held, context, policy, { kind: 'failed', error: timedOut(claim) }, true)
+    await finish({ claim, held, context, policy, outcome: { kind: 'failed', error: timedOut(claim) }, unclean: true })
     return
   }
   if (isPoison) {
-    observer.error('operation keeps killing its workers: put aside for 10 minutes', describeClaim(claim))
-    const until = beforeDeadline(claim, now + poisonParkMs)
-    await store.park(held.lease, { until, description: 'put aside after repeated crashes' })
-    return
+    observer['operation.poisonous']?.({ ...attemptFields(claim, held), losses: operation.losses })
+    const description = 'put aside after repeated crashes'
+    return park({ claim, held, context }, 'poisonous', { until: now + poisonParkMs, description })
   }
   if (work === undefined) {
-    observer.error('no service of this broker can do this operation', describeClaim(claim))
-    const until = beforeDeadline(claim, now + noDriverParkMs)
-    await store.park(held.lease, { until, description: 'waiting for a broker that knows the service' })
-    return
+    observer['operation.unknownService']?.(attemptFields(claim, held))
+    const description = 'waiting for a broker that knows the service'
+    return park({ claim, held, context }, 'unknownService', { until: now + noDriverParkMs, description })
   }
   const run = new Run({ claim, held, ...context, retry: work.retry, callTimeoutMs: work.callTimeoutMs })
   if (isOver) return fail(run, work, held, context, timedOut(claim), undefined)
@@ -72,14 +77,19 @@ async function perform(run: Run, work: Work, held: HeldLease, context: RunContex
   if (run.retry !== undefined) return parkForRetry(run, held, context)
   if (run.interrupted) return comeAgain(run, work, held, context)
   if ('error' in ended) return judge(run, work, held, context, ended.error)
-  if (isWait(ended.value)) return park(run, held, context, ended.value)
+  if (isWait(ended.value)) {
+    const { waitMs, description } = ended.value
+    return park({ claim, held, context }, 'wait', { until: held.storeNow() + waitMs, description })
+  }
   const policy = work.settlePolicy(held.storeNow())
   const outcome: Outcome = { kind: 'succeeded', result: ended.value, description: run.description }
-  if (await finish(claim, held, context, policy, outcome, run.unclean)) await work.afterwards?.(outcome)
+  if (await finish({ claim, held, context, policy, outcome, unclean: run.unclean })) await work.afterwards?.(outcome)
 }
 
 /** A call that was cut off may still land: the ledger notes that there was one, as the claim after a crash does. */
-async function letGo({ claim }: Run, held: HeldLease, { store }: RunContext): Promise<void> {
+async function letGo({ claim }: Run, held: HeldLease, { store, observer }: RunContext): Promise<void> {
+  const reason = held.why === 'stopping' ? 'stopping' : 'lost'
+  observer['operation.handedBack']?.({ ...attemptFields(claim, held), reason })
   await store.checkpoint(held.lease, { step: { ...failuresSoFar(claim), error: 'interrupted' } })
   await store.handBack(held.lease)
 }
@@ -89,10 +99,10 @@ async function letGo({ claim }: Run, held: HeldLease, { store }: RunContext): Pr
  * last may not be noted, so the ledger is told, as after a stop, that there was something. Where it still does not answer,
  * the lease runs out.
  */
-async function comeAgain({ claim }: Run, work: Work, held: HeldLease, { store, random }: RunContext): Promise<void> {
-  const until = held.storeNow() + backOff(work.retry, 1, random())
+async function comeAgain({ claim }: Run, work: Work, held: HeldLease, context: RunContext): Promise<void> {
+  const until = held.storeNow() + backOff(work.retry, 1, context.random())
   const step = { ...failuresSoFar(claim), error: 'interrupted' }
-  await store.park(held.lease, { until: beforeDeadline(claim, until), description: 'interrupted, trying again', step })
+  await park({ claim, held, context }, 'store', { until, description: 'interrupted, trying again', step })
 }
 
 type Ended = { readonly value: ActionResult | Wait } | { readonly error: unknown }
@@ -124,11 +134,16 @@ async function judge(run: Run, work: Work, held: HeldLease, context: RunContext,
     const where = `The ${claim.operation.action}`
     return fail(run, work, held, context, toOperationError(error, where, run.nothingDone), error)
   }
-  context.observer.warn('action failed, trying again', { ...describeClaim(claim), attempts, error: messageOf(error) })
+  const delayMs = backOff(work.retry, attempts, context.random(), retryAfterMs(error))
+  context.observer['action.failed']?.({
+    ...attemptFields(claim, held),
+    failures: attempts,
+    delayMs,
+    error: toError(error),
+  })
   const step: Step = { ...before, attempts, error: messageOf(error) }
-  const until = now + backOff(work.retry, attempts, context.random(), retryAfterMs(error))
   const description = `${claim.operation.action} failed ${attempts} time(s), trying again`
-  await context.store.park(held.lease, { until: beforeDeadline(claim, until), description, step })
+  await park({ claim, held, context }, 'retry', { until: now + delayMs, description, step })
 }
 
 /** The failures of the action outside its steps, as its pseudo step has counted them. */
@@ -141,27 +156,23 @@ function failuresSoFar({ operation, steps }: Claim): Step {
 async function parkForRetry(run: Run, held: HeldLease, context: RunContext): Promise<void> {
   const { retry, claim } = run
   if (retry === undefined) return
-  for (const step of retry.steps)
-    context.observer.warn('step failed, trying again', {
-      ...describeClaim(claim),
-      step: step.name,
-      attempts: step.attempts,
-      error: step.error,
-    })
   const [first, ...others] = retry.steps
   for (const step of others) await context.store.checkpoint(held.lease, { step })
-  await context.store.park(held.lease, {
-    until: beforeDeadline(claim, retry.until),
-    description: retry.description,
-    step: first,
-  })
+  await park({ claim, held, context }, 'retry', { until: retry.until, description: retry.description, step: first })
 }
 
-async function park(run: Run, held: HeldLease, context: RunContext, wait: Wait): Promise<void> {
-  await context.store.park(held.lease, {
-    until: beforeDeadline(run.claim, held.storeNow() + wait.waitMs),
-    description: wait.description,
-  })
+/** Gives the operation back to the ledger; it is due again at the deadline at the latest, so that it ends then. */
+async function park({ claim, held, context }: Parked, reason: ParkReason, parking: Parking): Promise<void> {
+  const until = Math.min(parking.until, Math.max(claim.operation.deadlineAt, 0))
+  const { description } = parking
+  if (await context.store.park(held.lease, { ...parking, until }))
+    context.observer['operation.parked']?.({ ...attemptFields(claim, held), until, reason, description })
+}
+
+interface Parked {
+  readonly claim: Claim
+  readonly held: HeldLease
+  readonly context: RunContext
 }
 
 async function fail(
@@ -176,29 +187,45 @@ async function fail(
   const told = new AbortController()
   const telling = work.onFailure(run, cause ?? new Error(error.message)).finally(() => told.abort())
   await Promise.race([telling, sleep(context.clock, work.callTimeoutMs, told.signal)])
-  context.observer.warn('operation failed', {
-    ...describeClaim(run.claim),
-    reason: error.message,
-    ...(cause instanceof Error ? { error: messageOf(cause.cause ?? cause) } : {}),
+  await finish({
+    claim: run.claim,
+    held,
+    context,
+    policy: work.settlePolicy(held.storeNow()),
+    outcome: { kind: 'failed', error },
+    unclean: run.unclean || held.why === 'deadline',
+    cause,
   })
-  const unclean = run.unclean || held.why === 'deadline'
-  await finish(run.claim, held, context, work.settlePolicy(held.storeNow()), { kind: 'failed', error }, unclean)
 }
 
-async function finish(
-  claim: Claim,
-  held: HeldLease,
-  context: RunContext,
-  policy: SettlePolicy,
-  outcome: Outcome,
-  unclean: boolean,
-): Promise<boolean> {
+interface Finish extends Parked {
+  readonly policy: SettlePolicy
+  readonly outcome: Outcome
+  readonly unclean: boolean
+  /** What was thrown, where that is why it failed. */
+  readonly cause?: unknown
+}
+
+async function finish({ claim, held, context, policy, outcome, unclean, cause }: Finish): Promise<boolean> {
+  const { observer } = context
   const finished = await context.store.finish(held.lease, snapshot => {
     const finishing = unclean ? { ...snapshot.finishing, unclean } : snapshot.finishing
     return settle({ ...snapshot, finishing }, outcome, policy)
   })
-  if (!finished) await context.store.handBack(held.lease)
-  else if (outcome.kind === 'succeeded') context.observer.info('operation succeeded', describeClaim(claim))
+  const fields = () => ({
+    ...attemptFields(claim, held),
+    totalMs: held.storeNow() - claim.operation.acceptedAt,
+  })
+  if (!finished) {
+    observer['operation.handedBack']?.({ ...attemptFields(claim, held), reason: 'lost' })
+    await context.store.handBack(held.lease)
+  } else if (outcome.kind === 'succeeded') observer['operation.succeeded']?.(fields())
+  else
+    observer['operation.failed']?.({
+      ...fields(),
+      reason: outcome.error.message,
+      error: cause === undefined ? undefined : toError(cause),
+    })
   return finished
 }
 
@@ -207,20 +234,4 @@ function timedOut(claim: Claim): OperationError {
   const minutes = Math.round((operation.deadlineAt - operation.acceptedAt) / 60_000)
   const doing = operation.description === undefined ? '' : ` Last: ${operation.description}.`
   return { message: `The ${operation.action} did not end within its ${minutes} minute(s).${doing}` }
-}
-
-/** A parked operation is looked at when its time is over, so that it ends then. */
-function beforeDeadline(claim: Claim, until: number): number {
-  return Math.min(until, Math.max(claim.operation.deadlineAt, 0))
-}
-
-function describeClaim({ operation }: Claim) {
-  return {
-    operation: operation.id,
-    action: operation.action,
-    instance: operation.instanceId,
-    binding: operation.bindingId,
-    attempt: operation.attempt,
-    request: operation.requestId,
-  }
 }

@@ -2,12 +2,15 @@ import type { Clock } from '../clock.ts'
 import type { Step } from '../domain/operation.ts'
 import { backOff, isExhausted, type RetryPolicy } from '../domain/retry.ts'
 import type { SharedWish } from '../domain/shared-claim.ts'
+import type { StepFields } from '../events.ts'
 import type { Claim, Lease, Ledger } from '../ledger.ts'
+import { type Observer, toError } from '../observer.ts'
 import type { JsonObject } from '../protocol/json.ts'
 import { StoreUnavailableError } from '../store.ts'
 import { type Call, callWithDeadline } from './call.ts'
 import { isPermanent, messageOf, RunEnded, retryAfterMs, TerminalError } from './errors.ts'
 import type { HeldLease } from './held-lease.ts'
+import { operationFields } from './operation-fields.ts'
 
 /** Steps with this prefix decide whether the action may begin: when one of them refuses, nothing has been done. */
 export const beforePrefix = 'before: '
@@ -32,6 +35,7 @@ export interface RunOptions {
   readonly random: () => number
   readonly retry: RetryPolicy
   readonly callTimeoutMs: number
+  readonly observer: Observer
 }
 
 /**
@@ -47,6 +51,7 @@ export class Run {
   readonly #retryPolicy: RetryPolicy
   readonly #callTimeoutMs: number
   readonly #lease: Lease
+  readonly #observer: Observer
   readonly #steps: Map<string, Step>
   readonly #used = new Set<string>()
   readonly #inFlight = new Set<Promise<unknown>>()
@@ -65,6 +70,7 @@ export class Run {
     this.#retryPolicy = options.retry
     this.#callTimeoutMs = options.callTimeoutMs
     this.#lease = options.held.lease
+    this.#observer = options.observer
     this.#steps = new Map(claim.steps.map(step => [step.name, step]))
     this.#state = (claim.operation.bindingId === undefined ? claim.instance : claim.binding)?.state ?? {}
   }
@@ -192,31 +198,50 @@ export class Run {
     const before = this.#steps.get(name)
     const attempts = (before?.attempts ?? 0) + 1
     const startedAt = before?.startedAt ?? operation.checkpointAt ?? operation.acceptedAt
+    const calledAt = this.#held.storeNow()
     try {
       const output = await callWithDeadline(
         fn,
         { fence: operation.fence, key: `${operation.id}/${name}` },
         { timeoutMs, signal: this.signal, clock: this.#clock },
       )
-      return { output: toJson(output, `The output of step "${name}"`), step: { name, attempts, startedAt } }
+      const step = { name, attempts, startedAt }
+      const kept = toJson(output, `The output of step "${name}"`)
+      this.#observer['step.succeeded']?.(this.#stepFields(step, calledAt))
+      return { output: kept, step }
     } catch (error) {
       this.signal.throwIfAborted()
-      throw await this.#failed({ name, state: 'failed', attempts, startedAt, error: messageOf(error) }, error, options)
+      const step: Step = { name, state: 'failed', attempts, startedAt, error: messageOf(error) }
+      throw await this.#failed(step, error, options, calledAt)
     }
   }
 
-  async #failed(step: Step, error: unknown, options: StepOptions): Promise<Error> {
+  async #failed(step: Step, error: unknown, options: StepOptions, calledAt: number): Promise<Error> {
     this.#steps.set(step.name, step)
     const policy = options.retry ?? this.#retryPolicy
     const exhausted = isExhausted(policy, step.attempts, step.startedAt, this.#held.storeNow())
-    if (isPermanent(error) || exhausted) {
+    const final = isPermanent(error) || exhausted
+    const delayMs = final ? undefined : backOff(policy, step.attempts, this.#random(), retryAfterMs(error))
+    this.#observer['step.failed']?.({ ...this.#stepFields(step, calledAt), delayMs, error: toError(error) })
+    if (delayMs === undefined) {
       this.#stillHeld(await this.#answered(this.#store.checkpoint(this.#lease, { step })))
       if (error instanceof TerminalError) return error
       const how = exhausted ? `gave up after ${step.attempts} attempt(s)` : 'was refused for good'
       return new TerminalError(`The step "${step.name}" ${how}.`, { cause: error })
     }
-    const delay = backOff(policy, step.attempts, this.#random(), retryAfterMs(error))
-    return this.#retryLater(delay, `the step "${step.name}" failed ${step.attempts} time(s), trying again`, step)
+    return this.#retryLater(delayMs, `the step "${step.name}" failed ${step.attempts} time(s), trying again`, step)
+  }
+
+  #stepFields({ name, attempts }: Pick<Step, 'name' | 'attempts'>, calledAt: number): StepFields {
+    const { operation, instance } = this.claim
+    return {
+      ...operationFields(operation, instance),
+      attempt: operation.attempt,
+      step: name,
+      calls: attempts,
+      startedAt: calledAt,
+      durationMs: this.#held.storeNow() - calledAt,
+    }
   }
 
   #retryLater(delayMs: number, description: string, step?: Step): RunEnded {

@@ -2,10 +2,10 @@ import type { Clock } from '../clock.ts'
 import { sleep } from '../clock.ts'
 import { backOff } from '../domain/retry.ts'
 import type { Claim, Ledger } from '../ledger.ts'
-import type { Observer } from '../observer.ts'
+import { type Observer, toError } from '../observer.ts'
 import type { Store, WakeUpSource } from '../store.ts'
-import { messageOf } from './errors.ts'
 import { HeldLease } from './held-lease.ts'
+import { attemptFields } from './operation-fields.ts'
 import { createOutage, type Outage } from './outage.ts'
 import { type RunContext, runOperation } from './run-operation.ts'
 import type { FindWork } from './work.ts'
@@ -130,7 +130,7 @@ export class Worker {
     const done = runOperation(claim, held, this.#context)
       .catch(error =>
         // The ledger could not be written: the lease runs out and the operation goes on from its last checkpoint.
-        observer.error('operation interrupted', { operation: lease.operationId, error: messageOf(error) }),
+        observer['operation.interrupted']?.({ ...attemptFields(claim, held), error: toError(error) }),
       )
       .finally(() => {
         held.end()

@@ -129,6 +129,7 @@ function toCaller(
     platform: prefix === undefined ? principal.platform : `${principal.platform}/${prefix}`,
     identity,
     requestId,
+    traceparent: request.headers.traceparent,
     baseUrl: () => publicUrl ?? `${request.encrypted ? 'https' : 'http'}://${request.headers.host ?? 'localhost'}`,
   }
 }

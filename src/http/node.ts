@@ -57,7 +57,7 @@ export async function listen(options: ListenOptions): Promise<RunningServer> {
   })
   server.on('clientError', (error, socket) => refuseConnection(error, socket, listener.running, clock))
   await bind(server, host, port)
-  server.on('error', error => observer.error('the HTTP server reported an error', { error }))
+  server.on('error', error => observer['server.failed']?.({ error }))
   const address = server.address() as AddressInfo
   let closed: Promise<void> | undefined
   return {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Observer } from '../observer.ts'
+import { type Observer, toError } from '../observer.ts'
 import { trimBody } from '../protocol/api-version.ts'
 import { BrokerError, toErrorBody } from '../protocol/errors.ts'
 import type { JsonObject } from '../protocol/json.ts'
@@ -36,19 +36,15 @@ export function respondToError(
 }
 
 /** The platform's own name for the request stands in the log too (RID-05). */
-function toBrokerError(error: unknown, observer: Observer, request: string | undefined): BrokerError {
+function toBrokerError(error: unknown, observer: Observer, requestId: string | undefined): BrokerError {
   if (error instanceof BrokerError) return error
   if (error instanceof StoreUnavailableError) {
-    observer.error('the store cannot be used', { request, error: error.message })
+    observer['request.failed']?.({ error, status: 503, requestId })
     return new BrokerError('StoreUnavailable', 'The broker cannot reach its store now. Repeat the request.', {
       retryAfter: 5,
     })
   }
   const incident = randomUUID()
-  observer.error('request failed', {
-    incident,
-    request,
-    ...(error instanceof Error ? { error } : { reason: String(error) }),
-  })
+  observer['request.failed']?.({ error: toError(error), status: 500, incident, requestId })
   return new BrokerError('InternalError', `The broker failed. Its operator finds the reason under ${incident}.`)
 }

@@ -1,6 +1,6 @@
-import type { LogFields } from '../observer.ts'
+import type { LogFields } from '../events.ts'
 
-/** An error as a log shows it. The stack is there for errors nobody planned for only. */
+/** An error as a log shows it. Only errors that nobody planned for have a stack. */
 export interface LoggedError {
   readonly name: string
   readonly code?: string
@@ -11,15 +11,16 @@ export interface LoggedError {
 
 export type LoggedValue = string | number | boolean | LoggedError
 
-/** The fields as they may be shown: names that promise a secret lose their value, whatever it is. */
+/** An author's fields as they may be shown: a field whose name sounds like a secret loses its value. */
 export function toLoggedFields(fields: LogFields): Record<string, LoggedValue> {
   const logged: Record<string, LoggedValue> = {}
-  for (const [name, value] of Object.entries(fields)) {
-    if (value === undefined) continue
-    if (isSecretName(name)) logged[name] = '[redacted]'
-    else logged[name] = value instanceof Error ? toLoggedError(value) : value
-  }
+  for (const [name, value] of Object.entries(fields))
+    if (value !== undefined) logged[name] = isSecretName(name) ? '[redacted]' : toLoggedValue(value)
   return logged
+}
+
+export function toLoggedValue(value: LoggedValue | Error): LoggedValue {
+  return value instanceof Error ? toLoggedError(value) : value
 }
 
 /** Words that a secret's name contains, and one that it ends with: `state`, but not `statement`. */
@@ -30,32 +31,31 @@ export function isSecretName(name: string): boolean {
 const secretName = /passw|secret|token|authori[sz]ation|credential|parameters?$|parameters|apikey|privatekey|state$/i
 
 function toLoggedError(error: Error): LoggedError {
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined
   return {
     name: error.name,
-    code,
+    code: 'code' in error && typeof error.code === 'string' ? error.code : undefined,
     message: error.message,
-    ...(error.cause instanceof Error ? { cause: error.cause.message } : {}),
-    ...(isPlanned(error) || error.stack === undefined ? {} : { stack: withoutHead(error.stack) }),
+    cause: error.cause instanceof Error ? error.cause.message : undefined,
+    stack: plannedNames.has(error.name) || error.stack === undefined ? undefined : framesOf(error.stack),
   }
 }
 
-/** An error that says itself what to do needs no stack; those of the language and of the system do. */
-function isPlanned(error: Error): boolean {
-  return plannedNames.has(error.name)
-}
-
+/** Errors whose message says what to do: they need no stack. */
 const plannedNames: ReadonlySet<string> = new Set([
   'BrokerError',
   'CatalogError',
   'ConfigError',
   'ListenError',
+  'RunEnded',
+  'RuntimeUnavailableError',
   'StoreUnavailableError',
   'TerminalError',
 ])
 
-/** The stack repeats the message, which may have several lines; only the frames are of use. */
-function withoutHead(stack: string): string {
-  const frames = stack.split('\n').filter(line => /^\s+at /.test(line))
-  return frames.join('\n')
+/** The stack without its head, which repeats the message. */
+function framesOf(stack: string): string {
+  return stack
+    .split('\n')
+    .filter(line => /^\s+at /.test(line))
+    .join('\n')
 }

@@ -1,18 +1,21 @@
 import { Writable } from 'node:stream'
 import { describe, expect, it } from 'vitest'
+import type { BrokerEvents, LogFields } from '../events.ts'
 import type { Observer } from '../observer.ts'
 import { BrokerError } from '../protocol/errors.ts'
+import { isSecretName } from './fields.ts'
+import { lines } from './lines.ts'
 import { createLogObserver, type LogFormat, type LogLevel } from './log.ts'
 
 const canary = 'canary-7f3a'
 
 describe.each<LogFormat>(['json', 'people'])('createLogObserver, %s', format => {
-  it('never prints the value of a field that is named like a secret', () => {
+  it('never prints the value of a field that an author named like a secret', () => {
     const names = ['password', 'new_password', 'clientSecret', 'access-token', 'Authorization', 'credentials']
     const fields = Object.fromEntries([...names, 'parameters', 'state', 'instanceState'].map(name => [name, canary]))
     const text = logged(format, observer => {
-      observer.info('hello', fields)
-      observer.error('hello', { credentials: new Error(canary) })
+      observer['author.log']?.(written(fields))
+      observer['author.log']?.(written({ credentials: new Error(canary) }))
     })
     expect(text).not.toContain(canary)
     expect(text.match(/\[redacted\]/g)).toHaveLength(10)
@@ -22,54 +25,72 @@ describe.each<LogFormat>(['json', 'people'])('createLogObserver, %s', format => 
     const text = logged(
       format,
       observer => {
-        observer.info('too little')
-        observer.warn('enough')
-        observer.error('more than enough')
+        observer['registry.available']?.({ registry: 'too little' })
+        observer['registry.unavailable']?.({ registry: 'enough' })
+        observer['chore.failed']?.({
+          chore: 'more than enough',
+          durationMs: 1,
+          error: new BrokerError('NotFound', 'x'),
+        })
+        for (const status of [200, 401, 503]) observer['request.ended']?.(request({ status }))
       },
       'warn',
     )
     expect(text).not.toContain('too little')
-    expect(text.trim().split('\n')).toHaveLength(2)
+    expect(text.trim().split('\n')).toHaveLength(3)
   })
 
-  it('prints a stack only for errors nobody planned for', () => {
-    const planned = logged(format, observer => observer.warn('x', { error: new BrokerError('NotFound', 'no such') }))
+  it('prints a stack only for errors that nobody planned for', () => {
+    const planned = logged(format, observer =>
+      observer['server.failed']?.({ error: new BrokerError('NotFound', 'no such') }),
+    )
     expect(planned).toContain('NotFound')
     expect(planned).toContain('no such')
     expect(planned).not.toContain('log.test.ts')
-    const unplanned = logged(format, observer => observer.error('x', { error: new TypeError('oops') }))
+    const unplanned = logged(format, observer => observer['server.failed']?.({ error: new TypeError('oops') }))
     expect(unplanned).toContain('oops')
     expect(unplanned).toContain('log.test.ts')
   })
 
   it('keeps what a client sent on one line', () => {
-    const text = logged(format, observer => observer.info('a\nb', { url: '/x\r\n2026 ERROR fake\u001b[31m' }))
+    const path = '/x\r\n2026 ERROR fake\u001b[31m'
+    const text = logged(format, observer => observer['request.ended']?.(request({ path, requestId: path })))
     expect(text.trimEnd().split(/[\r\n]/)).toHaveLength(1)
     expect(text).not.toContain('\u001b')
   })
 })
 
 describe('the formats', () => {
-  it('json: one object with time, level, msg and the fields', () => {
-    const text = logged('json', observer => observer.info('started', { port: 8080, tls: false, nothing: undefined }))
+  it('json: one object with time, level, event, fields and msg', () => {
+    const text = logged('json', observer => observer['store.migrated']?.({ store: 'postgres://db', migrations: 2 }))
     expect(JSON.parse(text)).toEqual({
       level: 'info',
       time: '1970-01-01T00:00:01.000Z',
-      port: 8080,
-      tls: false,
-      msg: 'started',
+      event: 'store.migrated',
+      store: 'postgres://db',
+      migrations: 2,
+      msg: 'brought the schema up to date',
     })
   })
 
-  it('people: time, level, message, key=value', () => {
+  it('people: time, level, text, key=value', () => {
+    const error = new BrokerError('StoreUnavailable', 'full', { cause: new Error('ENOSPC') })
     const text = logged('people', observer => {
-      observer.warn('lost the lease', { operation: 'a1', reason: 'too slow', empty: '' })
-      observer.error('failed', { error: new BrokerError('StoreUnavailable', 'full', { cause: new Error('ENOSPC') }) })
+      observer['registry.unavailable']?.({ registry: 'a1', problem: 'too slow' })
+      observer['registry.unavailable']?.({ registry: '' })
+      observer['server.failed']?.({ error })
+      observer['request.ended']?.(request({ principal: 'cf' }))
     })
     expect(text).toBe(
-      '1970-01-01T00:00:01.000Z WARN  lost the lease operation=a1 reason="too slow" empty=""\n' +
-        '1970-01-01T00:00:01.000Z ERROR failed error="StoreUnavailable: full (because: ENOSPC)"\n',
+      '1970-01-01T00:00:01.000Z WARN  a registry does not answer registry=a1 problem="too slow"\n' +
+        '1970-01-01T00:00:01.000Z WARN  a registry does not answer registry=""\n' +
+        '1970-01-01T00:00:01.000Z ERROR the HTTP server reported an error error="StoreUnavailable: full (because: ENOSPC)"\n' +
+        '1970-01-01T00:00:01.000Z INFO  GET /v2/catalog 200 durationMs=2 bytes=10 principal=cf\n',
     )
+  })
+
+  it('show no field whose name sounds like a secret', () => {
+    for (const { fields } of Object.values(lines)) expect(fields.filter(isSecretName)).toEqual([])
   })
 })
 
@@ -78,9 +99,9 @@ describe('a stream that fails', () => {
     const stream = new Writable({ write: (_line, _encoding, done) => done(new Error('EPIPE')) })
     const observers = [1, 2].map(() => createLogObserver({ format: 'json', level: 'info', stream }))
     const failed = new Promise(resolve => stream.once('close', resolve))
-    for (const observer of observers) observer.info('nobody reads this')
+    for (const observer of observers) observer['broker.stopped']?.({})
     await failed
-    for (const observer of observers) expect(() => observer.error('nor this')).not.toThrow()
+    for (const observer of observers) expect(() => observer['broker.stopped']?.({})).not.toThrow()
     expect(stream.listenerCount('error')).toBe(1)
   })
 
@@ -89,13 +110,23 @@ describe('a stream that fails', () => {
       throw new Error('ENOSPC')
     }
     const observer = createLogObserver({ format: 'people', level: 'info', stream: { write } })
-    expect(() => observer.info('lost')).not.toThrow()
+    expect(() => observer['broker.stopped']?.({})).not.toThrow()
   })
 })
 
+function request(more: Partial<BrokerEvents['request.ended']>): BrokerEvents['request.ended'] {
+  const answered = { status: 200, bytes: 10, startedAt: 998, durationMs: 2, aborted: false }
+  return { method: 'GET', path: '/v2/catalog', ...answered, ...more }
+}
+
+function written(fields: LogFields): BrokerEvents['author.log'] {
+  const operation = { operationId: 'o', action: 'bind', instanceId: 'i', serviceId: 's', planId: 'p' } as const
+  return { ...operation, platform: 'cf', acceptedAt: 0, attempt: 1, level: 'warn', message: 'hello', fields }
+}
+
 function logged(format: LogFormat, use: (observer: Observer) => void, level: LogLevel = 'info'): string {
-  const lines: string[] = []
-  const stream = { write: (line: string) => void lines.push(line) }
+  const written: string[] = []
+  const stream = { write: (line: string) => void written.push(line) }
   use(createLogObserver({ format, level, stream, clock: { now: () => 1000, after: () => () => {} } }))
-  return lines.join('')
+  return written.join('')
 }

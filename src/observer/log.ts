@@ -1,10 +1,12 @@
 import { type Clock, systemClock } from '../clock.ts'
-import type { LogFields, Observer } from '../observer.ts'
-import { toLoggedFields } from './fields.ts'
+import type { EventType, LogFields } from '../events.ts'
+import type { Observer } from '../observer.ts'
+import { type LoggedValue, toLoggedFields, toLoggedValue } from './fields.ts'
+import { eventTypes, type LineOf, type LogLevel, lines } from './lines.ts'
 import { formatForPeople } from './people.ts'
 
+export type { LogLevel } from './lines.ts'
 export type LogFormat = 'json' | 'people'
-export type LogLevel = 'info' | 'warn' | 'error'
 
 /** Any stream of Node.js, or anything else that takes lines. */
 export interface LogStream {
@@ -14,45 +16,77 @@ export interface LogStream {
 
 export interface LogOptions {
   readonly format: LogFormat
-  /** The least that is worth a line. */
+  /** The lowest level that gets a line. */
   readonly level: LogLevel
-  /** Standard output unless told otherwise. Its errors are passed over: a broker outlives the reader of its log. */
+  /** Standard output unless told otherwise. Its errors are ignored: a broker outlives the reader of its log. */
   readonly stream?: LogStream
   readonly clock?: Clock
 }
 
-/** Writes one line for each event, in JSON or for people. Fields that are named like secrets print `[redacted]`. */
+/** One line of the log, before it is formatted. */
+export interface LogLine {
+  readonly level: LogLevel
+  readonly event: EventType
+  readonly text: string
+  readonly fields: Readonly<Record<string, LoggedValue>>
+}
+
+/** Writes one line for each event that deserves one, in JSON or for people. */
 export function createLogObserver({
   format,
   level,
   stream = process.stdout,
   clock = systemClock,
 }: LogOptions): Observer {
-  passOverErrors(stream)
-  const toLine = format === 'json' ? formatAsJson : formatForPeople
-  const log = (label: LogLevel) => (message: string, fields?: LogFields) => {
-    if (ranks[label] < ranks[level]) return
-    const line = toLine(clock.now(), label, message, fields)
+  ignoreErrors(stream)
+  const toText = format === 'json' ? formatAsJson : formatForPeople
+  return observeLines(level, line => {
+    const text = toText(clock.now(), line)
     try {
-      stream.write(line)
+      stream.write(text)
     } catch {
-      // The line is lost; what it told of goes on.
+      // The line is lost; the broker goes on.
     }
-  }
-  return { info: log('info'), warn: log('warn'), error: log('error') }
+  })
+}
+
+/** What embedded and test brokers log unless told otherwise: warnings and errors, to standard error. */
+export function logTrouble(): Observer {
+  return createLogObserver({ format: 'people', level: 'warn', stream: process.stderr })
+}
+
+/** Listens to the events that make a line of this level or above. */
+export function observeLines(lowest: LogLevel, write: (line: LogLine) => void): Observer {
+  const reaches = (level: LogLevel | undefined) => level !== undefined && ranks[level] >= ranks[lowest]
+  const listeners = eventTypes.flatMap(event => {
+    const { level, text, fields } = lines[event] as LineOf<Record<string, unknown>>
+    if (typeof level !== 'function' && !reaches(level)) return []
+    const listen = (values: Record<string, unknown>) => {
+      const found = typeof level === 'function' ? level(values) : level
+      if (found === undefined || !reaches(found)) return
+      const logged: Record<string, LoggedValue> = values.fields ? toLoggedFields(values.fields as LogFields) : {}
+      for (const name of fields) {
+        const value = values[name]
+        if (value !== undefined) logged[name] = toLoggedValue(value as LoggedValue | Error)
+      }
+      write({ level: found, event, text: typeof text === 'function' ? text(values) : text, fields: logged })
+    }
+    return [[event, listen]]
+  })
+  return Object.fromEntries(listeners)
 }
 
 const ranks: Readonly<Record<LogLevel, number>> = { info: 0, warn: 1, error: 2 }
 
-const passedOver = new WeakSet<LogStream>()
+const withoutErrors = new WeakSet<LogStream>()
 
 /** Once for a stream, however many observers write to it. */
-function passOverErrors(stream: LogStream): void {
-  if (passedOver.has(stream)) return
-  passedOver.add(stream)
+function ignoreErrors(stream: LogStream): void {
+  if (withoutErrors.has(stream)) return
+  withoutErrors.add(stream)
   stream.on?.('error', () => {})
 }
 
-function formatAsJson(at: number, level: LogLevel, msg: string, fields: LogFields = {}): string {
-  return `${JSON.stringify({ level, time: new Date(at).toISOString(), ...toLoggedFields(fields), msg })}\n`
+function formatAsJson(at: number, { level, event, text, fields }: LogLine): string {
+  return `${JSON.stringify({ level, time: new Date(at).toISOString(), event, ...fields, msg: text })}\n`
 }

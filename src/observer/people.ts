@@ -1,12 +1,14 @@
-import type { LogFields } from '../observer.ts'
-import { type LoggedValue, toLoggedFields } from './fields.ts'
+import type { LoggedValue } from './fields.ts'
+import type { LogLine } from './log.ts'
 
-/** One event for a terminal: time, level, message, `key=value`; a stack on lines of its own. Ends with a line break. */
-export function formatForPeople(at: number, level: string, message: string, fields: LogFields = {}): string {
-  const logged = Object.entries(toLoggedFields(fields))
-  const line = [new Date(at).toISOString(), level.toUpperCase().padEnd(5), escapeControls(message)]
-  for (const [name, value] of logged) line.push(`${name}=${formatValue(value)}`)
-  const stacks = logged.flatMap(([, value]) => (typeof value === 'object' && value.stack ? [value.stack] : []))
+/** One line for a terminal: time, level, text, `key=value`; a stack on lines of its own. Ends with a line break. */
+export function formatForPeople(at: number, { level, text, fields }: Omit<LogLine, 'event'>): string {
+  const line = [new Date(at).toISOString(), level.toUpperCase().padEnd(5), escapeControls(text)]
+  const stacks: string[] = []
+  for (const [name, value] of Object.entries(fields)) {
+    line.push(`${name}=${formatValue(value)}`)
+    if (typeof value === 'object' && value.stack) stacks.push(value.stack)
+  }
   return `${[line.join(' '), ...stacks].join('\n')}\n`
 }
 

@@ -13,12 +13,11 @@ import { type BrokerSettings, defaultSettings } from '../broker/settings.ts'
 import { type Clock, systemClock } from '../clock.ts'
 import type { ChoreRun } from '../engine/chore-run.ts'
 import { startChores } from '../engine/chores.ts'
-import { messageOf } from '../engine/errors.ts'
 import { createOutage } from '../engine/outage.ts'
 import { Worker } from '../engine/worker.ts'
 import { createApp } from '../http/app.ts'
 import type { HttpApp } from '../http/message.ts'
-import { type Observer, silent } from '../observer.ts'
+import { combineObservers, type Observer, toError } from '../observer.ts'
 import type { Store } from '../store.ts'
 import { createReadiness } from './readiness.ts'
 
@@ -60,10 +59,11 @@ export interface Runtime {
 
 /** Puts the parts together. Refuses a catalog that could not work before anything runs. */
 export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
-  const { definition, store, clock = systemClock, observer = silent, random = Math.random } = options
+  const { definition, store, clock = systemClock, random = Math.random } = options
+  const observer = combineObservers(options.observer)
   const settings = { ...defaultSettings, ...options.settings }
   const own = await resolveServices(definition.services, await declaredOfferings(definition), settings)
-  for (const warning of own.warnings) observer.warn(`catalog: ${warning}`)
+  for (const warning of own.warnings) observer['catalog.warning']?.({ message: warning })
   const registries = options.registries && (await openRegistries(options.registries, own, store, settings))
   const services = registries?.services ?? own
   const stopping = new AbortController()
@@ -120,7 +120,7 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
   const following = registries?.follow(broker)
   // Whoever is asking the registries already does it for all.
   if (sync !== undefined)
-    await chores.run('sync').catch(error => observer.warn('the first sync did not start', { error: messageOf(error) }))
+    await chores.run('sync').catch(error => observer['chore.startFailed']?.({ chore: 'sync', error: toError(error) }))
   return {
     app,
     store,

@@ -7,6 +7,7 @@ import { sleep, systemClock } from '../clock.ts'
 import { createDemoBroker } from '../demo/demo-broker.ts'
 import { listen, type RunningServer } from '../http/node.ts'
 import { createLogObserver } from '../observer/log.ts'
+import { combineObservers, type Observer } from '../observer.ts'
 import type { OpenBundlesParts } from './bundles/open.ts'
 import { type Config, loadConfig, maskStoreUrl } from './config.ts'
 import { demoCredentials } from './demo-credentials.ts'
@@ -49,7 +50,7 @@ export async function runServe(options: ServeOptions): Promise<void> {
   const demoFolder = join(cwd, '.purser')
   const demo = options.demo === true && loaded.broker === undefined
   const config = demo ? withDemoStore(loaded, options, demoFolder) : loaded
-  const observer = createLogObserver({ format: config.log.format, level: config.log.level })
+  const observer = combineObservers(createLogObserver({ format: config.log.format, level: config.log.level }))
   const users = config.auth.basic.length === 0 && demo ? await demoCredentials(demoFolder) : config.auth.basic
   const authenticator = chooseAuthenticator(users, config)
 
@@ -58,7 +59,7 @@ export async function runServe(options: ServeOptions): Promise<void> {
   const definition = demo
     ? createDemoBroker({ folder: join(demoFolder, 'kv'), url })
     : await loadDefinition(config, cwd)
-  for (const warning of config.warnings) observer.warn(`configuration: ${warning}`)
+  for (const warning of config.warnings) observer['configuration.warning']?.({ message: warning })
   const store = await openStore(config.store, systemClock, { ...toLedgerOptions(config), observer })
   let runtime: Runtime | undefined
   try {
@@ -89,10 +90,10 @@ export async function runServe(options: ServeOptions): Promise<void> {
         }),
       )
     const services = runtime.broker.services.offerings.length
-    observer.info('serving', { url: url(), store: maskStoreUrl(config.store), services })
-    if (users.length === 0) observer.warn('no credentials are configured: everybody on this machine may use the broker')
+    observer['broker.serving']?.({ url: url(), store: maskStoreUrl(config.store), services })
+    if (users.length === 0) observer['broker.open']?.({ url: url() })
     const signal = await untilStopped()
-    observer.info('stopping', { signal, graceMs: config.server.shutdownGrace })
+    observer['broker.stopping']?.({ signal, graceMs: config.server.shutdownGrace })
   } finally {
     // Not ready any more, and new connections are refused. Running requests may end while the worker does; those that wait
     // for an operation are told when it has been handed back, so they need a little longer.
@@ -100,11 +101,11 @@ export async function runServe(options: ServeOptions): Promise<void> {
     await Promise.all([runtime?.stop(grace), server?.close(grace + lastAnswersMs)])
     await Promise.race([store.close(), sleep(systemClock, lastAnswersMs)])
   }
-  observer.info('stopped')
+  observer['broker.stopped']?.({})
   endSoon()
 }
 
-function startListening(runtime: Runtime, { server }: Config, observer: ReturnType<typeof createLogObserver>) {
+function startListening(runtime: Runtime, { server }: Config, observer: Observer) {
   return listen({
     app: runtime.app,
     host: server.host,

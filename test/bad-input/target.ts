@@ -1,4 +1,5 @@
 import { expect } from 'vitest'
+import { observeLines } from '../../src/observer/log.ts'
 import { type Platform, type Setup, startPlatform } from '../conformance/harness.ts'
 import { type Answer, type RawRequest, send } from './wire.ts'
 
@@ -18,7 +19,7 @@ export async function attacking(attack: (target: Target) => Promise<void>, setup
   process.on('unhandledRejection', onUnhandled)
   process.on('uncaughtExceptionMonitor', onUnhandled)
   const before = Object.getOwnPropertyNames(Object.prototype)
-  const observer = { info() {}, warn() {}, error: (...trouble: unknown[]) => void troubles.push(trouble) }
+  const observer = observeLines('error', line => troubles.push(line))
   const platform = await startPlatform('socket', { observer, ...setup })
   const port = Number(new URL(platform.url).port)
   try {

@@ -145,7 +145,7 @@ conformance('Headers', () => {
       body: 'no json',
     })
     const everything = [...answers.map(answer => answer.text), broken.text, log.text()].join('\n')
-    expect(log.text()).toContain('operation failed')
+    expect(log.text()).toContain('operation.failed')
     expect(everything).not.toContain(canary)
     expect(everything).not.toContain(encoded)
   })
@@ -161,7 +161,7 @@ conformance('Headers', () => {
       expect((await special.store.history('i')).map(event => event.requestId)).toEqual(['request-1', 'request-1'])
       special.store.instance = () => Promise.reject(new Error('unforeseen'))
       expect((await client.fetchInstance('i')).status).toBe(500)
-      expect(log.text()).toMatch(/request failed .*request-1/)
+      expect(log.text()).toMatch(/request\.failed .*requestId=request-1/s)
     },
   )
 

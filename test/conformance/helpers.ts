@@ -1,6 +1,7 @@
 import { expect } from 'vitest'
 import type { WireOffering } from '../../src/client/index.ts'
 import { defineService, type Service } from '../../src/index.ts'
+import { observeAll } from '../../src/observer/observe-all.ts'
 import type { Observer } from '../../src/observer.ts'
 import { type Platform, type Setup, startPlatform, stopped } from './harness.ts'
 import { createServices, full, org } from './services.ts'
@@ -78,13 +79,13 @@ export async function refused(t: Platform, services: readonly Service[], reason:
 /** An observer that keeps all it hears, errors with their causes and stacks included, as one text. */
 export function createLog(): { readonly observer: Observer; text(): string } {
   const lines: string[] = []
-  const write: Observer['info'] = (message, fields = {}) => {
-    const shown = Object.entries(fields).map(
+  const observer = observeAll((type, event) => {
+    const shown = Object.entries(event).map(
       ([name, value]) => `${name}=${value instanceof Error ? whole(value) : value}`,
     )
-    lines.push([message, ...shown].join(' '))
-  }
-  return { observer: { info: write, warn: write, error: write }, text: () => lines.join('\n') }
+    lines.push([type, ...shown].join(' '))
+  })
+  return { observer, text: () => lines.join('\n') }
 }
 
 function whole(error: Error): string {

@@ -1,6 +1,7 @@
+import { inspect } from 'node:util'
 /** Canaries: no secret that an action is given, or makes, can be read where people look. */
 import { describe, expect, it } from 'vitest'
-import type { Observer } from '../../src/observer.ts'
+import { observeAll } from '../../src/observer/observe-all.ts'
 import { isJsonObject, type Json } from '../../src/protocol/json.ts'
 import type { Step } from '../../src/store.ts'
 import { asynchronous, idsOf, place, useWorlds } from './world.ts'
@@ -25,11 +26,7 @@ echo "made $made $(echo "$told" | head -c 2500)" > "$BUNDLE_OUTPUT/message"
 describe('secrets', () => {
   it('are in no log, description, history or error', async () => {
     const seen: string[] = []
-    const observer: Observer = {
-      info: (message, fields) => seen.push(message, JSON.stringify(fields)),
-      warn: (message, fields) => seen.push(message, JSON.stringify(fields)),
-      error: (message, fields) => seen.push(message, JSON.stringify(fields)),
-    }
+    const observer = observeAll((_type, event) => seen.push(inspect(event, { depth: 9 })))
     const world = await open({
       script,
       quick: true,

@@ -2,7 +2,8 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import type { Clock } from '../../src/clock.ts'
 import { type ChoreTask, type RunningChores, startChores } from '../../src/engine/chores.ts'
 import { createSchedule } from '../../src/engine/schedule.ts'
-import { type LogFields, silent } from '../../src/observer.ts'
+import { observeLines } from '../../src/observer/log.ts'
+import { silent } from '../../src/observer.ts'
 import { createMemoryStore } from '../../src/store/memory/index.ts'
 import { type Store, StoreUnavailableError } from '../../src/store.ts'
 import { createCrashableStore } from '../../src/testing/crash-points.ts'
@@ -285,10 +286,8 @@ function unreachable(store: Store): { away: boolean; readonly store: Store } {
 
 function createLog() {
   const lines: string[] = []
-  const note =
-    (level: string) =>
-    (message: string, fields: LogFields = {}) => {
-      lines.push(`${level} ${message}${fields.error === undefined ? '' : ` (${fields.error})`}`)
-    }
-  return { lines, observer: { info: note('info'), warn: note('warn'), error: note('error') } }
+  const observer = observeLines('info', ({ level, text, fields: { error } }) => {
+    lines.push(`${level} ${text}${typeof error === 'object' ? ` (${error.message})` : ''}`)
+  })
+  return { lines, observer }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Service } from '../../src/index.ts'
-import type { LogFields } from '../../src/observer.ts'
+import { observeLines } from '../../src/observer/log.ts'
 import { createWorld, ids, incomplete, minutes, seconds } from './world.ts'
 
 const every = '0 * * * * *'
@@ -9,10 +9,9 @@ const every = '0 * * * * *'
 async function start(options: { readonly settings?: object; readonly service?: Partial<Service> } = {}) {
   const lines: string[] = []
   const cleanUp = { ageMs: minutes(5), all: every }
-  const note = (text: string, { message = '' }: LogFields = {}) => void lines.push(`${text}: ${message}`)
   const world = createWorld({
     service: { async bind() {}, async unbind() {}, async update() {}, ...options.service },
-    observer: { info: note, warn: note, error: note },
+    observer: observeLines('info', ({ text, fields }) => lines.push(`${text}: ${fields.message ?? ''}`)),
     settings: {
       rememberDeletedMs: minutes(30),
       chores: { sweep: every, purgeAfterMs: minutes(60), cleanUp: { instances: cleanUp, bindings: cleanUp } },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Observer } from '../../src/observer.ts'
+import { observeLines } from '../../src/observer/log.ts'
 import { type Store, StoreUnavailableError } from '../../src/store.ts'
 import { createWorld, minutes, seconds, takes } from './world.ts'
 
@@ -35,9 +35,7 @@ function createBreakable(store: Store) {
 
 function createRecorder() {
   const lines: string[] = []
-  const note = (level: string) => (message: string) => void lines.push(`${level} ${message}`)
-  const observer: Observer = { info: note('info'), warn: note('warn'), error: note('error') }
-  return { lines, observer }
+  return { lines, observer: observeLines('info', ({ level, text }) => lines.push(`${level} ${text}`)) }
 }
 
 describe('a store that does not answer', () => {

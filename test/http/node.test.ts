@@ -4,6 +4,7 @@ import { connect } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import type { HttpRequest } from '../../src/http/message.ts'
 import { ListenError, listen } from '../../src/http/node.ts'
+import type { Observer } from '../../src/observer.ts'
 import { createEcho, deferred, exchange, json, parseAnswer, serving } from './sockets.ts'
 
 const head = 'HTTP/1.1\r\nHost: x\r\nConnection: close\r\n'
@@ -110,7 +111,7 @@ describe('an answer', () => {
     ['answers with a header that cannot be sent', async () => ({ status: 200, headers: { 'x-a': 'a\nb' }, body: '' })],
   ])('stands in for an application that %s: 500 and no detail', async (_, app) => {
     const reported: unknown[] = []
-    const observer = { info() {}, warn() {}, error: (_: string, fields?: object) => void reported.push(fields) }
+    const observer: Observer = { 'request.failed': event => reported.push(event) }
     await serving(
       app,
       async ({ url }) => {

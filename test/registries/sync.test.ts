@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { observeLines } from '../../src/observer/log.ts'
 import { createMemoryStore } from '../../src/store/memory/index.ts'
 import { createVirtualClock } from '../../src/testing/virtual-clock.ts'
 import { bundle, idsOf, minute, ScriptedRegistry, startWorld } from './world.ts'
@@ -112,8 +113,8 @@ describe('a sync', () => {
 
   it('tells operators once of what is new that is wrong', async () => {
     const said: string[] = []
-    const tell = (message: string, fields?: object) => said.push(`${message} ${JSON.stringify(fields)}`)
-    const world = await start({ observer: { info: tell, warn: tell, error: tell } })
+    const observer = observeLines('info', ({ text, fields }) => said.push(`${text} ${JSON.stringify(fields)}`))
+    const world = await start({ observer })
     const about = () => said.splice(0).filter(line => line.startsWith('a registry'))
     expect(about()).toEqual([])
     world.dh.fails('no route')

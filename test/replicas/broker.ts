@@ -6,7 +6,8 @@ import { createOsbClient, type OsbClient } from '../../src/client/index.ts'
 import type { Clock } from '../../src/clock.ts'
 import { listen } from '../../src/http/node.ts'
 import type { Service } from '../../src/index.ts'
-import type { LogFields, Observer } from '../../src/observer.ts'
+import { observeLines } from '../../src/observer/log.ts'
+import type { Observer } from '../../src/observer.ts'
 import { startRuntime } from '../../src/server/runtime.ts'
 import type { Store } from '../../src/store.ts'
 import { serviceOf } from '../engine/world.ts'
@@ -31,11 +32,10 @@ export interface Replica {
 export function createLog() {
   const log: string[] = []
   const details: string[] = []
-  const note = (level: string) => (message: string, fields?: LogFields) => {
-    log.push(`${level} ${message}`)
-    details.push(`${message} ${JSON.stringify(fields)}`)
-  }
-  const observer: Observer = { info: note('info'), warn: note('warn'), error: note('error') }
+  const observer = observeLines('info', ({ level, text, fields }) => {
+    log.push(`${level} ${text}`)
+    details.push(`${text} ${JSON.stringify(fields)}`)
+  })
   return { log, observer, said: () => details.join('\n') }
 }
 

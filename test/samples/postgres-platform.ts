@@ -6,6 +6,7 @@ import { createOsbClient, type OsbClient } from '../../src/client/index.ts'
 import { systemClock } from '../../src/clock.ts'
 import type { DefinedBroker } from '../../src/define-broker.ts'
 import { toFetch } from '../../src/http/fetch.ts'
+import { observeLines } from '../../src/observer/log.ts'
 import type { JsonObject } from '../../src/protocol/json.ts'
 import { startRuntime } from '../../src/server/runtime.ts'
 import type { Duration } from '../../src/shape/duration.ts'
@@ -34,13 +35,12 @@ export async function startSample(url: string, callTimeout: Duration = '12s') {
   process.env.PGADMIN_URL = url
   const { default: broker } = (await import(join(sample, 'broker.mjs'))) as { default: DefinedBroker }
   const log: string[] = []
-  const note = (message: string, fields?: object) => log.push(`${message} ${JSON.stringify(fields)}`)
   const runtime = await startRuntime({
     definition: { services: broker.definition.services.map(service => ({ ...service, callTimeout })) },
     store: createMemoryStore({ clock: systemClock }),
     authenticator: createOpenAuthenticator(),
     settings: { requireOrgAndSpace: false, retry: { initialMs: 50, factor: 2, maxMs: 500 } },
-    observer: { info: note, warn: note, error: note },
+    observer: observeLines('info', ({ text, fields }) => log.push(`${text} ${JSON.stringify(fields)}`)),
     pollIntervalMs: 50,
   })
   onTestFinished(() => runtime.stop(0))

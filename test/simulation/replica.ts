@@ -1,7 +1,8 @@
 import { createOpenAuthenticator } from '../../src/authenticator/open.ts'
 import type { Clock } from '../../src/clock.ts'
 import type { HttpRequest, HttpResponse } from '../../src/http/message.ts'
-import type { LogFields, Observer } from '../../src/observer.ts'
+import { observeLines } from '../../src/observer/log.ts'
+import type { Observer } from '../../src/observer.ts'
 import { startRuntime } from '../../src/server/runtime.ts'
 import type { Store } from '../../src/store.ts'
 import { type Backend, callTimeoutMs } from './backend.ts'
@@ -83,14 +84,9 @@ export async function bootReplica(options: ReplicaOptions): Promise<Replica> {
 
 /** A broker may complain of a store that does not answer, and of an author's code; of nothing else. */
 function createJudge(name: string, onProblem: (problem: string) => void): Observer {
-  return {
-    info() {},
-    warn() {},
-    error(message: string, fields: LogFields = {}) {
-      const { error } = fields
-      const reason = error instanceof Error ? (error.stack ?? error.message) : String(error)
-      if (reason === noConnection || message.startsWith('operation keeps killing its workers')) return
-      onProblem(`${name} says: ${message}: ${reason}`)
-    },
-  }
+  return observeLines('error', ({ event, text, fields: { error } }) => {
+    if (event === 'operation.poisonous') return
+    if (typeof error === 'object' && error.message === noConnection) return
+    onProblem(`${name} says: ${text}: ${JSON.stringify(error)}`)
+  })
 }

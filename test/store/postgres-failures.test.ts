@@ -1,5 +1,6 @@
 import { inspect } from 'node:util'
 import { expect, it } from 'vitest'
+import { observeLines } from '../../src/observer/log.ts'
 import type { Store } from '../../src/store.ts'
 import { StoreUnavailableError } from '../../src/store.ts'
 import {
@@ -54,7 +55,7 @@ describePostgres('postgres in trouble', server => {
     timeout: 120_000,
   }, async () => {
     const warnings: string[] = []
-    const observer = { info() {}, warn: (message: string) => void warnings.push(message) }
+    const observer = observeLines('warn', ({ text }) => warnings.push(text))
     const store = await openStore({ url: server.url, schema: newSchema(), observer })
     const admin = await connect(server.url)
     const kill = () =>

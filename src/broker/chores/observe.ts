@@ -2,6 +2,7 @@ import { decideObserve } from '../../domain/decide-observe.ts'
 import type { Intent } from '../../domain/intent.ts'
 import { newId } from '../../domain/new-id.ts'
 import type { ChoreRun } from '../../engine/chore-run.ts'
+import { accept } from '../accept.ts'
 import type { BrokerContext } from '../context.ts'
 import { nextObservation } from '../find-work.ts'
 
@@ -47,5 +48,5 @@ async function begin(broker: BrokerContext, instanceId: string, now: number, ran
   }
   const at = service === undefined ? now + broker.settings.observeEveryMs : nextObservation(service, now, random)
   const next = { at, possible: service?.code.observe !== undefined }
-  return broker.store.accept({ instanceId }, snapshot => decideObserve(snapshot, intent, next))
+  return accept(broker, { instanceId }, snapshot => decideObserve(snapshot, intent, next))
 }

@@ -1,7 +1,6 @@
 import { type Clock, sleep } from '../../clock.ts'
-import { messageOf } from '../../engine/errors.ts'
 import type { Marketplace } from '../../marketplace.ts'
-import type { Observer } from '../../observer.ts'
+import { type Observer, toError } from '../../observer.ts'
 import type { WakeUpSource } from '../../store.ts'
 import type { RegisteredCatalog } from './registered-catalog.ts'
 
@@ -35,7 +34,7 @@ export async function followCatalog(
       await registered.refresh()
       failing = false
     } catch (error) {
-      if (!failing) observer.warn('could not read the catalog: trying again', { error: messageOf(error) })
+      if (!failing) observer['catalog.readFailed']?.({ error: toError(error) })
       failing = true
     }
   }

@@ -5,16 +5,15 @@ import type { Observer } from '../../observer.ts'
 export function tellChanges(
   before: readonly RegistryState[],
   after: readonly RegistryState[],
-  observer: Pick<Observer, 'info' | 'warn'>,
+  observer: Observer,
 ): void {
   for (const state of after) {
     const { name: registry, failures, lastProblem, problems = [] } = state
     const known = before.find(({ name }) => name === registry)
     const hadFailed = (known?.failures ?? 0) > 0
-    if (failures > 0 && !hadFailed) observer.warn('a registry does not answer', { registry, problem: lastProblem })
-    if (failures === 0 && hadFailed) observer.info('a registry answers again', { registry })
+    if (failures > 0 && !hadFailed) observer['registry.unavailable']?.({ registry, problem: lastProblem })
+    if (failures === 0 && hadFailed) observer['registry.available']?.({ registry })
     for (const problem of problems)
-      if (known?.problems?.includes(problem) !== true)
-        observer.warn('a registry has something that cannot be used', { registry, problem })
+      if (known?.problems?.includes(problem) !== true) observer['registry.problem']?.({ registry, problem })
   }
 }

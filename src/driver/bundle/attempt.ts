@@ -89,7 +89,12 @@ export async function runAttempt(attempt: Attempt): Promise<Collected | NotStart
   const { status, progress } = await look(looking, isNew ? firstHoldMs : laterHoldMs)
   if (status.kind === 'running') return ctx.wait('2s', progress ?? 'the bundle is at work')
   if (status.kind !== 'unknown') return collect(attempt, runtime, status)
-  parts.observer.warn('a runtime does not answer', { sandbox: name, host: shownPlace(sandbox), reason: status.reason })
+  parts.observer['sandbox.unreachable']?.({
+    sandbox: name,
+    host: shownPlace(sandbox),
+    operationId: ctx.operation.id,
+    reason: status.reason,
+  })
   return ctx.wait('5s', 'what runs the bundle does not answer; asking again')
 }
 

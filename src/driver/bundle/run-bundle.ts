@@ -119,6 +119,11 @@ async function remove({ bundle, task, number, name }: Attempt): Promise<void> {
     await task.ctx.step(`remove ${number}`, () => runtime.remove(name), removal)
   } catch (error) {
     if (!(error instanceof TerminalError)) throw error
-    parts.observer.warn('a sandbox could not be removed', { sandbox: name, operation: task.ctx.operation.id })
+    parts.observer['sandbox.removalFailed']?.({
+      sandbox: name,
+      runtime: runtime.type,
+      operationId: task.ctx.operation.id,
+      error,
+    })
   }
 }

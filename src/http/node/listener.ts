@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type Clock, systemClock } from '../../clock.ts'
-import { type Observer, silent } from '../../observer.ts'
+import { type Observer, silent, toError } from '../../observer.ts'
 import { BrokerError } from '../../protocol/errors.ts'
 import type { HttpApp, HttpResponse } from '../message.ts'
 import { lingerMs, toRefusal } from './refuse.ts'
@@ -76,9 +76,7 @@ export function createNodeListener(app: HttpApp, options: NodeListenerOptions = 
 
   function fail(error: unknown): HttpResponse {
     if (error instanceof BrokerError) return toRefusal(error)
-    observer.error('a request could not be answered', {
-      error: error instanceof Error ? error : new Error(String(error)),
-    })
+    observer['request.failed']?.({ error: toError(error), status: 500 })
     return toRefusal(new BrokerError('InternalError', 'The broker failed to answer. Its log says why.'))
   }
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { chmod, cp, mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Revision } from '../../domain/revision.ts'
-import { type Observer, silent } from '../../observer.ts'
+import { type Observer, silent, toError } from '../../observer.ts'
 import { hashFolder, leftByRuns } from '../../registry/hash-folder.ts'
 
 type FolderRevision = Pick<Revision, 'fullName' | 'image' | 'digest'>
@@ -44,10 +44,7 @@ export function createBundleFolders(folder: string, observer: Observer = silent)
     } catch (error) {
       // Somebody else may have been faster.
       if (await isThere(copyOf(digest))) return true
-      observer.warn('a bundle cannot be copied: its instances run whatever stands in its folder', {
-        folder: image,
-        error: error instanceof Error ? error.message : String(error),
-      })
+      observer['bundle.copyFailed']?.({ folder: image, error: toError(error) })
       return false
     } finally {
       await rm(draft, { recursive: true, force: true })
@@ -65,10 +62,7 @@ export function createBundleFolders(folder: string, observer: Observer = silent)
     keepFolder,
     async folderOf(revision) {
       if (await keepFolder(revision)) return copyOf(revision.digest)
-      observer.warn('a bundle was changed and no copy was kept of what it was: it runs as it is now', {
-        bundle: revision.fullName,
-        folder: revision.image,
-      })
+      observer['bundle.changed']?.({ bundle: revision.fullName, folder: revision.image })
       return revision.image
     },
     async forgetFolders(keep) {

@@ -3,8 +3,7 @@ import { createSandboxSweeper } from '../../broker/sandboxes.ts'
 import type { Clock } from '../../clock.ts'
 import { createBundleDriver } from '../../driver/bundle/bundle-driver.ts'
 import { programKindOf } from '../../driver/bundle/pick-runtime.ts'
-import { messageOf } from '../../engine/errors.ts'
-import type { Observer } from '../../observer.ts'
+import { type Observer, toError } from '../../observer.ts'
 import type { Registry } from '../../registry.ts'
 import type { Runtime } from '../../sandbox.ts'
 import type { Store } from '../../store.ts'
@@ -83,7 +82,7 @@ export async function openBundles(config: Config, parts: OpenBundlesParts): Prom
       try {
         return Object.keys(await secretsFor(fullName))
       } catch (error) {
-        observer.warn('the secrets of a bundle cannot be read', { bundle: fullName, error: messageOf(error) })
+        observer['bundle.secretsFailed']?.({ bundle: fullName, error: toError(error) })
         return []
       }
     },

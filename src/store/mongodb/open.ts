@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { DbOptions, MongoClient, MongoClientOptions } from 'mongodb'
 import { systemClock } from '../../clock.ts'
+import { type Observer, toError } from '../../observer.ts'
 import type { Store } from '../../store.ts'
 import { readAddress } from './address.ts'
 import { collectionsOf, prepareCollections } from './collections.ts'
@@ -26,7 +27,7 @@ export interface MongoStoreOptions {
   /** How long one statement may take, and a conflict with other replicas may last. 10 s by default. */
   readonly timeoutMs?: number
   /** Told when wake-ups from other replicas stop for a while. */
-  readonly observer?: { warn(message: string, fields?: { readonly store: string; readonly error: string }): void }
+  readonly observer?: Observer
 }
 
 /**
@@ -67,7 +68,7 @@ export async function openWith(options: MongoStoreOptions, now: Now): Promise<St
       name,
       ledger,
       clock: systemClock,
-      onStreamBreak: error => observer?.warn(streamBroken, { store: name, error: messageOf(error) }),
+      onStreamBreak: error => observer?.['store.wakeUpsLost']?.({ store: name, error: toError(error) }),
       onClosed: () => client.close(),
     })
   } catch (error) {
@@ -75,8 +76,6 @@ export async function openWith(options: MongoStoreOptions, now: Now): Promise<St
     throw toOpenError(error, name)
   }
 }
-
-const streamBroken = 'wake-ups from other replicas come late: the change stream has broken and is being opened again'
 
 /**
  * An answer is given once a majority has what it says on disk. Stated for the database: what is stated for the client
@@ -125,8 +124,4 @@ async function requireReplicaSet(client: MongoClient, name: string): Promise<voi
     `${name} is a single MongoDB server, and the ledger needs transactions, which only a replica set has: start it ` +
       'with --replSet rs0 and run rs.initiate() once (one member is enough)',
   )
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

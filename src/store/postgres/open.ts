@@ -1,4 +1,5 @@
 import { type Clock, systemClock } from '../../clock.ts'
+import type { Observer } from '../../observer.ts'
 import type { Store } from '../../store.ts'
 import { createWakeUps } from '../wake-ups.ts'
 import { type Address, connectionConfig, parseAddress, type Session } from './connection.ts'
@@ -28,13 +29,7 @@ export interface PostgresStoreOptions extends MigrationTarget {
   /** Connections for statements; one more listens for wake-ups. */
   readonly poolSize?: number
   readonly statementTimeoutMs?: number
-  readonly observer?: Reporter
-}
-
-/** What the store says to operators. */
-interface Reporter {
-  info(message: string, fields: { readonly store: string; readonly migrations: number }): void
-  warn(message: string, fields: { readonly store: string; readonly error: string }): void
+  readonly observer?: Observer
 }
 
 /** Opens the ledger for this replica and brings its schema up to date; throws PostgresOpenError where it cannot be had. */
@@ -57,7 +52,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     async connection => {
       const found = await checkServer(connection, statementTimeoutMs)
       const migrations = await migrate(connection, schema, statementTimeoutMs)
-      if (migrations > 0) observer?.info('brought the schema up to date', { store: name, migrations })
+      if (migrations > 0) observer?.['store.migrated']?.({ store: name, migrations })
       return found
     },
   )
@@ -77,8 +72,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     channel: `${schema}_wake_up`,
     clock,
     onWakeUp: wakeUp => wakeUps.send([wakeUp]),
-    onTrouble: ({ message }) =>
-      observer?.warn('no wake-ups from other replicas until the connection is back', { store: name, error: message }),
+    onTrouble: error => observer?.['store.wakeUpsLost']?.({ store: name, error }),
   })
   const statements = createStatements(`"${schema}"`)
   return createPostgresStore({

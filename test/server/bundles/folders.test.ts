@@ -13,18 +13,13 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { observeLines } from '../../../src/observer/log.ts'
 import { hashFolder } from '../../../src/registry/hash-folder.ts'
 import { createBundleFolders } from '../../../src/server/bundles/folders.ts'
 
 let base = ''
 const warnings: string[] = []
-const observer = {
-  info() {},
-  warn(message: string) {
-    warnings.push(message)
-  },
-  error() {},
-}
+const observer = observeLines('warn', ({ text }) => warnings.push(text))
 
 beforeEach(() => {
   base = mkdtempSync(join(tmpdir(), 'purser-folders-'))

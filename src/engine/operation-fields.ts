@@ -1,0 +1,33 @@
+import type { Instance } from '../domain/instance.ts'
+import type { Operation } from '../domain/operation.ts'
+import type { AttemptFields, OperationFields } from '../events.ts'
+import type { Claim } from '../ledger.ts'
+import type { HeldLease } from './held-lease.ts'
+
+/** Which operation an event is about. */
+export function operationFields(
+  operation: Operation,
+  instance: Pick<Instance, 'planId' | 'platform'> | undefined,
+): OperationFields {
+  return {
+    operationId: operation.id,
+    action: operation.action,
+    instanceId: operation.instanceId,
+    bindingId: operation.bindingId,
+    serviceId: operation.serviceId,
+    planId: operation.input.planId ?? instance?.planId ?? '',
+    platform: instance?.platform ?? '',
+    requestId: operation.requestId,
+    acceptedAt: operation.acceptedAt,
+  }
+}
+
+/** Which attempt an event is about. */
+export function attemptFields({ operation, instance }: Claim, held: HeldLease): AttemptFields {
+  return {
+    ...operationFields(operation, instance),
+    attempt: operation.attempt,
+    startedAt: held.startedAt,
+    durationMs: held.storeNow() - held.startedAt,
+  }
+}

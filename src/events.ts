@@ -1,0 +1,222 @@
+import type { Action } from './protocol/actions.ts'
+
+/**
+ * Everything that a broker tells about itself. Logs, metrics and traces are listeners (`Observer`).
+ *
+ * Times are milliseconds since 1970, `…Ms` are durations in milliseconds, and `error` is what was thrown. No event holds
+ * parameters, state, credentials or a header that may be secret. docs/reference/events.md is checked against this file.
+ */
+export interface BrokerEvents {
+  /** The server accepts requests. */
+  'broker.serving': { readonly url: string; readonly store: string; readonly services: number }
+  /** The server accepts requests without credentials. */
+  'broker.open': { readonly url: string }
+  /** The process was asked to stop. Running operations have `graceMs` to end. */
+  'broker.stopping': { readonly signal: string; readonly graceMs: number }
+  /** Everything has ended; the process exits now. */
+  'broker.stopped': Record<never, never>
+
+  /** A setting is accepted, but is probably not what was meant. */
+  'configuration.warning': { readonly message: string }
+  /** Something in the catalog is accepted, but some platforms will not like it. */
+  'catalog.warning': { readonly message: string }
+  /** This replica could not read the catalog from the store. It keeps the one that it has and tries again. */
+  'catalog.readFailed': { readonly error: Error }
+
+  /** A request was answered, refused before it reached the application, or its client hung up. */
+  'request.ended': {
+    /** Absent where the request could not be parsed. */
+    readonly method?: string
+    /** The pattern of the route, for example `/v2/service_instances/:instance`. Absent where no route fits. */
+    readonly route?: string
+    /** The path as it was sent, without its query; secret segments are masked. */
+    readonly path?: string
+    readonly status: number
+    /** The size of the answer's body. */
+    readonly bytes: number
+    readonly startedAt: number
+    readonly durationMs: number
+    readonly address?: string
+    /** Who sent it, once that is known. */
+    readonly principal?: string
+    readonly platform?: string
+    /** `X-Broker-API-Request-Identity`, where the platform sent it. */
+    readonly requestId?: string
+    /** The W3C trace context, where the client sent it. */
+    readonly traceparent?: string
+    /** The client hung up: it never saw the answer. */
+    readonly aborted: boolean
+  }
+  /** A request was answered with a 500 or 503 because something broke. `incident` is the number in the answer. */
+  'request.failed': {
+    readonly error: Error
+    readonly status: number
+    readonly incident?: string
+    readonly requestId?: string
+  }
+  /** A request was answered with 401. */
+  'authentication.failed': {
+    /** The scheme that refused; absent where no scheme found credentials of its kind. */
+    readonly scheme?: string
+    readonly reason: string
+    readonly method: string
+    readonly path: string
+    readonly address?: string
+    readonly requestId?: string
+  }
+  /** The HTTP server reported an error that belongs to no request. */
+  'server.failed': { readonly error: Error }
+
+  /** An operation was written to the ledger. Its request is answered only after this. */
+  'operation.accepted': OperationFields & {
+    readonly deadlineAt: number
+    /** The request waits for the operation to end. */
+    readonly synchronous: boolean
+    readonly traceparent?: string
+  }
+  /** An attempt begins: a worker holds the lease. */
+  'operation.started': OperationFields & {
+    readonly attempt: number
+    readonly startedAt: number
+    /** How long it was due before it started. */
+    readonly queueMs: number
+    /** The worker before it lost its lease: it crashed or was cut off. */
+    readonly takenOver: boolean
+  }
+  /** An attempt ended without a result. The operation is due again at `until`. */
+  'operation.parked': AttemptFields & {
+    readonly until: number
+    readonly reason: ParkReason
+    readonly description?: string
+  }
+  /** An attempt was cut short: its lease was lost, or the process stops. Another worker goes on. */
+  'operation.handedBack': AttemptFields & { readonly reason: 'lost' | 'stopping' }
+  /** The ledger could not be written, so the attempt has no end. Its lease runs out and another worker goes on. */
+  'operation.interrupted': AttemptFields & { readonly error: Error }
+  /** The operation has succeeded. */
+  'operation.succeeded': AttemptFields & { readonly totalMs: number }
+  /** The operation has failed for good. `reason` is what the platform is told. */
+  'operation.failed': AttemptFields & { readonly totalMs: number; readonly reason: string; readonly error?: Error }
+  /** Another request took the operation's place before it ended. */
+  'operation.superseded': OperationFields & { readonly supersededBy: string }
+  /** Workers keep crashing while they run this operation. It is parked for a long time. */
+  'operation.poisonous': OperationFields & { readonly attempt: number; readonly losses: number }
+  /** No service of this broker can do the operation. It waits for a broker that can. */
+  'operation.unknownService': OperationFields & { readonly attempt: number }
+  /** A deletion of something unknown was answered as done, because the settings say so. */
+  'deletion.forced': { readonly instanceId: string; readonly bindingId?: string; readonly requestId?: string }
+
+  /** An action failed outside its steps, and is tried again after `delayMs`. */
+  'action.failed': AttemptFields & { readonly failures: number; readonly delayMs: number; readonly error: Error }
+  /** A step has succeeded, and its output is in the ledger. */
+  'step.succeeded': StepFields
+  /** A step failed. It is tried again after `delayMs`; without `delayMs` it has failed for good. */
+  'step.failed': StepFields & { readonly delayMs?: number; readonly error: Error }
+  /** A hook that is told about failures failed itself. */
+  'hook.failed': OperationFields & { readonly hook: string; readonly error: Error }
+  /** An author wrote to the log. */
+  'author.log': OperationFields & {
+    readonly level: 'info' | 'warn' | 'error'
+    readonly message: string
+    readonly fields?: LogFields
+    readonly attempt: number
+    readonly step?: string
+  }
+
+  /** A run of a chore begins in this replica. */
+  'chore.started': { readonly chore: string }
+  /** A run of a chore has ended. `message` says what it did; absent where there was nothing to do. */
+  'chore.succeeded': { readonly chore: string; readonly durationMs: number; readonly message?: string }
+  /** A run of a chore has failed. Its next period tries again. */
+  'chore.failed': { readonly chore: string; readonly durationMs: number; readonly error: Error }
+  /** A run of a chore was cut short: its lease was lost, or the process stops. It is taken over when its lease ends. */
+  'chore.interrupted': { readonly chore: string; readonly durationMs: number; readonly error: Error }
+  /** A run of a chore took longer than its lease, and another replica has taken it over. */
+  'chore.lost': { readonly chore: string }
+  /** A run of a chore has ended, but the store did not take the result. It runs once more. */
+  'chore.unrecorded': { readonly chore: string; readonly error: Error }
+  /** A chore could not be started. */
+  'chore.startFailed': { readonly chore: string; readonly error: Error }
+
+  /** The store does not answer. No work begins until it does. */
+  'store.unavailable': { readonly store: string; readonly error: Error }
+  /** The store answers again. */
+  'store.available': { readonly store: string; readonly outageMs: number }
+  /** The schema was brought up to date. */
+  'store.migrated': { readonly store: string; readonly migrations: number }
+  /** Wake-ups from other replicas come late until the connection is back. Polling goes on. */
+  'store.wakeUpsLost': { readonly store: string; readonly error: Error }
+
+  /** A registry has stopped answering. */
+  'registry.unavailable': { readonly registry: string; readonly problem?: string }
+  /** A registry answers again. */
+  'registry.available': { readonly registry: string }
+  /** A registry offers something that cannot be used. */
+  'registry.problem': { readonly registry: string; readonly problem: string }
+  /** Revisions that nobody needs could not be deleted. The next purge tries again. */
+  'revision.deletionFailed': { readonly error: Error }
+
+  /** The operator's secrets for a bundle cannot be read. */
+  'bundle.secretsFailed': { readonly bundle: string; readonly error: Error }
+  /** A bundle's folder cannot be copied. Its instances run whatever the folder holds at that time. */
+  'bundle.copyFailed': { readonly folder: string; readonly error: Error }
+  /** A bundle's folder was changed and there is no copy of what it was. It runs as it is now. */
+  'bundle.changed': { readonly bundle: string; readonly folder: string }
+
+  /** A sandbox that nobody needs was removed. */
+  'sandbox.removed': { readonly sandbox: string; readonly runtime: string; readonly operationId?: string }
+  /** A sandbox could not be removed. It is tried again later. */
+  'sandbox.removalFailed': {
+    readonly sandbox: string
+    readonly runtime: string
+    readonly operationId?: string
+    readonly error: Error
+  }
+  /** It is not known whether a sandbox is still running: its runtime does not answer. */
+  'sandbox.unreachable': {
+    readonly sandbox: string
+    readonly host: string
+    readonly operationId: string
+    readonly reason: string
+  }
+  /** A runtime does not list its sandboxes, so that those nobody needs stay. */
+  'sandbox.listingFailed': { readonly runtime: string; readonly error: Error }
+}
+
+export type EventType = keyof BrokerEvents
+
+/** Which operation an event is about. */
+export interface OperationFields {
+  readonly operationId: string
+  readonly action: Action
+  readonly instanceId: string
+  readonly bindingId?: string
+  readonly serviceId: string
+  readonly planId: string
+  readonly platform: string
+  /** That of the request which asked for the operation, where the platform sent one. */
+  readonly requestId?: string
+  readonly acceptedAt: number
+}
+
+/** Which attempt of an operation an event is about, and how long the attempt took so far. */
+export interface AttemptFields extends OperationFields {
+  readonly attempt: number
+  readonly startedAt: number
+  readonly durationMs: number
+}
+
+/** Which call of a step an event is about. `attempt` counts the operation's attempts, `calls` those of the step. */
+export interface StepFields extends OperationFields {
+  readonly attempt: number
+  readonly step: string
+  readonly calls: number
+  readonly startedAt: number
+  readonly durationMs: number
+}
+
+/** Why an operation is parked: its action waits, failed, met a store that did not answer, or cannot run here. */
+export type ParkReason = 'wait' | 'retry' | 'store' | 'unknownService' | 'poisonous'
+
+/** What an author adds to a line of the log. Names that sound like a secret lose their value. */
+export type LogFields = Readonly<Record<string, string | number | boolean | Error | undefined>>
