@@ -2,14 +2,16 @@ import * as v from 'valibot'
 import { type Described, describe, describeAt, relaxed } from './describe.ts'
 import { type Mistake, show, typeName } from './mistake.ts'
 import { isObject, type Path, type Place, placeOf, quoted, type Source, setPlace } from './place.ts'
-import type { Read, Shape } from './shape.ts'
+import type { Kind, Read, Shape } from './shape.ts'
 import { suggest } from './suggest.ts'
 
 export interface ReadOptions {
   /** For files: keys in camelCase, snake_case or kebab-case, and a key without a value is as good as absent. */
   readonly lenient?: boolean
-  /** Takes the text `true` for a flag, `5` for a number, and a number for a text, as it was written. */
-  readonly coerce?: boolean
+  /** Takes the text `true` for a flag and `5` for a number: environment variables hold nothing but text. */
+  readonly textAsValues?: boolean
+  /** Takes a number or a flag for a text, as it was written. */
+  readonly valuesAsText?: boolean
   /** What becomes of keys that nobody knows, whatever the shape says. */
   readonly unknown?: 'error' | 'warning' | 'ignore'
   /** Keys that are nobody's business. */
@@ -22,14 +24,20 @@ export type Reading<S extends Shape> =
 
 /** What was given, in the form that code uses, or everything that is wrong with it. */
 export function read<S extends Shape>(shape: S, source: Source, options: ReadOptions = {}): Reading<S> {
-  const mistakes: Mistake[] = []
-  const root = tidy({ source, options, report: mistake => mistakes.push(mistake) }, describe(shape), source.root, [])
-  const tidied = { ...source, root }
-  const result = v.safeParse(shape as v.GenericSchema<unknown, Read<S>>, root)
+  const { source: tidied, mistakes: ofKeys } = normalize(shape, source, options)
+  const mistakes = [...ofKeys]
+  const result = v.safeParse(shape as v.GenericSchema<unknown, Read<S>>, tidied.root)
   for (const issue of result.issues ?? []) mistakes.push(toMistake(shape, tidied, issue))
   if (result.success && mistakes.every(({ severity }) => severity === 'warning'))
     return { ok: true, value: result.output, mistakes }
   return { ok: false, mistakes }
+}
+
+/** A copy of the source with the keys as the shape spells them. Values are not checked. */
+export function normalize(shape: Shape, source: Source, options: ReadOptions = {}) {
+  const mistakes: Mistake[] = []
+  const root = tidy({ source, options, report: mistake => mistakes.push(mistake) }, describe(shape), source.root, [])
+  return { source: { ...source, root }, mistakes }
 }
 
 interface Tidying {
@@ -54,7 +62,7 @@ function tidy(tidying: Tidying, described: Described, value: unknown, path: Path
     return result
   }
   reportInnerTags(tidying, value, path)
-  return tidying.options.coerce ? coerce(described.info.kind, value, place?.text) : value
+  return coerce(described.info.kind, value, place?.text, tidying.options)
 }
 
 function tidyObject(tidying: Tidying, described: Described, value: Record<string, unknown>, path: Path): unknown {
@@ -125,15 +133,14 @@ function reportInnerTags(tidying: Tidying, value: unknown, path: Path): void {
   }
 }
 
-/** What a text means where another type is wanted, and the other way round. */
-function coerce(kind: Described['info']['kind'], value: unknown, written: string | undefined): unknown {
+function coerce(kind: Kind | undefined, value: unknown, written: string | undefined, options: ReadOptions): unknown {
   if (typeof value === 'string') {
+    if (!options.textAsValues) return value
     if (kind === 'flag') return flags.get(value.toLowerCase()) ?? value
-    if (kind === 'number' || kind === 'choice') return /^-?\d+(\.\d+)?$/.test(value) ? Number(value) : value
-    return value
+    return (kind === 'number' || kind === 'choice') && /^-?\d+(\.\d+)?$/.test(value) ? Number(value) : value
   }
-  const wantsText = kind === 'text' || kind === 'file' || kind === 'folder' || kind === 'cron'
-  return wantsText && (typeof value === 'number' || typeof value === 'boolean') ? (written ?? String(value)) : value
+  if (!options.valuesAsText || (typeof value !== 'number' && typeof value !== 'boolean')) return value
+  return kind === 'text' || kind === 'file' || kind === 'folder' || kind === 'cron' ? (written ?? String(value)) : value
 }
 
 /** With the words of YAML 1.1, in which many files were written. */

@@ -40,9 +40,13 @@ export interface FieldInfo extends About {
   readonly rule: string
 }
 
-/** A rule that no single field can keep. It also runs where other fields are wrong, which it then finds undefined. */
-export interface Rule<Value> {
-  holds(value: Value): boolean
+/**
+ * A rule that no single field can keep; it answers how it is broken. It also runs where fields are wrong, which it then
+ * finds undefined.
+ */
+export type Rule<Value> = (value: Value) => Broken | readonly Broken[] | false | undefined
+
+interface Broken {
   readonly error: string
   /** Where it is reported, from the object on; the object itself unless told otherwise. */
   readonly path?: Path
@@ -114,14 +118,15 @@ export function fallback<const S extends Shape, const Preset extends v.InferInpu
 }
 
 function withRules<S extends Shape>(schema: S, rules: readonly Rule<never>[], info: object): S {
-  const checks = rules.map(({ holds, error, path = [] }) =>
+  const checks = rules.map(rule =>
     v.rawCheck(({ dataset, addIssue }) => {
       const value: unknown = dataset.value
       if (typeof value !== 'object' || value === null) return
       const sound: object = Array.isArray(value) ? [...value] : { ...value }
       for (const { path } of dataset.issues ?? [])
         if (path !== undefined) Reflect.set(sound, path[0].key as string, undefined)
-      if (!holds(sound as never)) addIssue({ message: error, path: path.map(toItem) as never })
+      for (const { error, path = [] } of [rule(sound as never) || []].flat())
+        addIssue({ message: error, path: path.map(toItem) as never })
     }),
   )
   const pipe = [schema, ...checks, v.metadata({ info })] as unknown as [S, v.MetadataAction<S, { info: object }>]
