@@ -7,6 +7,8 @@ import type { Action } from './protocol/actions.ts'
  * parameters, state, credentials or a header that may be secret. docs/reference/events.md is checked against this file.
  */
 export interface BrokerEvents {
+  /** A request came to a broker that cannot start. The next one tries again. */
+  'broker.startFailed': { readonly error: Error }
   /** The server accepts requests. */
   'broker.serving': { readonly url: string; readonly store: string; readonly services: number }
   /** The server accepts requests without credentials. */

@@ -1,11 +1,13 @@
 /**
  * Purser: an Open Service Broker for TypeScript.
  *
- * - `defineService`, `defineBroker`: what an author writes. `TerminalError`: "stop, retrying cannot help".
- * - `purser/server`: run a broker as a server, from code. `purser/client`: talk to any broker.
+ * - `defineService`, `defineBroker`: what an author writes, as data. `TerminalError`: "stop, retrying cannot help".
+ * - `createBroker`: runs what was defined, inside any application. `purser serve` does it as a server of its own.
+ * - `purser/server`: the parts of that server. `purser/client`: talk to any broker.
  * - `purser/store`: the ledger's contract, and `purser/store/memory`, `purser/store/sqlite`.
  * - `purser/protocol`: the OSB API's words. `purser/testing`: contract suites, a virtual clock, a test broker.
  */
+export type { Authenticator, Principal, Role } from './authenticator.ts'
 export type { BrokerDefinition, Hook, LedgerView, Route } from './author/broker-definition.ts'
 export type {
   ActionContext,
@@ -20,6 +22,7 @@ export type {
   UnbindContext,
   UpdateContext,
 } from './author/context.ts'
+export { defineBroker } from './author/define-broker.ts'
 export {
   type ActionSettings,
   defineService,
@@ -37,14 +40,17 @@ export type {
   VolumeMount,
 } from './author/results.ts'
 export type { BrokerSettings, ChoreSettings, CleanUpSettings } from './broker/settings.ts'
-export { type DefinedBroker, defineBroker, type EmbeddingOptions } from './define-broker.ts'
+export type { Clock } from './clock.ts'
+export { type Broker, type BrokerOptions, createBroker } from './create-broker.ts'
 export type { Call } from './engine/call.ts'
 export { TerminalError, type TerminalErrorOptions } from './engine/errors.ts'
 export type { Wait } from './engine/work.ts'
 export type { BrokerEvents, EventType, LogFields } from './events.ts'
+export type { HttpApp, HttpBroker, HttpRequest, HttpResponse } from './http/message.ts'
 export { createLogObserver, type LogOptions, logTrouble } from './observer/log.ts'
 export { observeAll } from './observer/observe-all.ts'
 export { combineObservers, type Observer } from './observer.ts'
 export type { Offering, Plan } from './protocol/offering.ts'
 export type { LedgerOptions } from './server/open-store.ts'
 export type { Duration } from './shape/duration.ts'
+export type { Store } from './store.ts'

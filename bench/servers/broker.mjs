@@ -1,7 +1,8 @@
 // A whole broker from dist/: a store, basic authentication, the worker running. Counts the operations it has finished.
-// `broker.mjs <store URL> <steps> [<options of the store and the runtime as JSON>]`
+// `broker.mjs <store URL> <steps> [<options of the store and the broker as JSON>]`
 import { defineService } from '../../dist/index.js'
-import { createBasicAuthenticator, listen, openStore, startRuntime, systemClock } from '../../dist/server/index.js'
+import { createBasicAuthenticator, listen, openStore, systemClock } from '../../dist/server/index.js'
+import { startBroker } from '../../dist/server/running-broker.js'
 
 const [url = '', steps = '3', options = '{}'] = process.argv.slice(2)
 const { store: storeOptions, runtime: runtimeOptions } = JSON.parse(options)
@@ -32,7 +33,7 @@ const counting = {
   error: console.error,
 }
 const store = await openStore(url, systemClock, storeOptions)
-const runtime = await startRuntime({
+const broker = await startBroker({
   definition: { services: [service] },
   store,
   authenticator: createBasicAuthenticator([
@@ -41,6 +42,6 @@ const runtime = await startRuntime({
   observer: counting,
   ...runtimeOptions,
 })
-const server = await listen({ app: runtime.app, host: '127.0.0.1', port: 0 })
+const server = await listen({ app: broker.app, host: '127.0.0.1', port: 0 })
 process.on('message', () => process.send?.(finished))
 process.send?.(server.port)

@@ -1,7 +1,8 @@
 // A replica whose operations take many short steps, and that tells of each of them.
-// `walker.mjs <store URL> <options of the store and the runtime as JSON>`
+// `walker.mjs <store URL> <options of the store and the broker as JSON>`
 import { defineService } from '../../dist/index.js'
-import { createBasicAuthenticator, openStore, startRuntime, systemClock } from '../../dist/server/index.js'
+import { createBasicAuthenticator, openStore, systemClock } from '../../dist/server/index.js'
+import { startBroker } from '../../dist/server/running-broker.js'
 
 const [url = '', options = '{}'] = process.argv.slice(2)
 const { store: storeOptions, runtime: runtimeOptions } = JSON.parse(options)
@@ -21,7 +22,7 @@ const service = defineService({
   },
   deprovision() {},
 })
-await startRuntime({
+await startBroker({
   definition: { services: [service] },
   store: await openStore(url, systemClock, storeOptions),
   authenticator: createBasicAuthenticator([

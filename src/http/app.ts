@@ -72,12 +72,19 @@ export function createApp(options: AppOptions): HttpApp {
     const answered = handle(request, path, query).catch(error =>
       withChallenge(respondToError(error, minorOf(request), broker.observer, identity), authenticator),
     )
-    return identity === undefined ? answered : answered.then(response => withIdentity(response, identity))
+    return identity === undefined ? answered : answered.then(response => withIdentity(response, headers))
   }
 }
 
-/** Node writes headers in the encoding of a string body: where that would change the identity, the body goes as bytes. */
-function withIdentity(response: HttpResponse, identity: string): HttpResponse {
+/**
+ * Every answer repeats the name that the platform gave to its request. Node writes headers in the encoding of a string body:
+ * where that would change the name, the body goes as bytes.
+ */
+export function withIdentity(
+  response: HttpResponse,
+  { [requestIdentity]: identity }: HttpRequest['headers'],
+): HttpResponse {
+  if (identity === undefined) return response
   const headers = { ...response.headers, [requestIdentity]: identity }
   return /[\u0080-\uffff]/.test(identity)
     ? { ...response, headers, body: Buffer.from(response.body) }
@@ -130,8 +137,12 @@ function toCaller(
     identity,
     requestId,
     traceparent: request.headers.traceparent,
-    baseUrl: () => publicUrl ?? `${request.encrypted ? 'https' : 'http'}://${request.headers.host ?? 'localhost'}`,
+    baseUrl: () => publicUrl ?? hereOf(request),
   }
+}
+
+function hereOf({ encrypted, headers, mount = '' }: HttpRequest): string {
+  return `${encrypted ? 'https' : 'http'}://${headers.host ?? 'localhost'}${mount}`
 }
 
 function withChallenge(response: HttpResponse, authenticator: Authenticator): HttpResponse {

@@ -1,67 +1,96 @@
+import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
-import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
-import type { HttpApp, HttpRequest } from './message.ts'
+import type { HttpBroker, HttpRequest } from './message.ts'
 import { announcedLength, announcesBody, readStream, toHeaders, tooLarge } from './node/request.ts'
 
-export interface FastifyPluginOptions {
-  /** Bytes; the application's own limit counts too, and the smaller one decides. */
-  readonly bodyLimit?: number
+/** What Fastify gives to a plugin. Its own types are not named, so that nobody needs Fastify to compile `purser`. */
+export interface FastifyScope {
+  readonly prefix: string
+}
+
+/** What of it is used. */
+interface Scope extends FastifyScope {
+  removeAllContentTypeParsers(): unknown
+  addContentTypeParser(
+    type: string,
+    parser: (request: never, payload: unknown, done: (error: Error | null, body?: unknown) => void) => void,
+  ): unknown
+  all(path: string, handler: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>): unknown
+  addHook(name: 'onClose', hook: () => Promise<void>): unknown
+}
+
+interface FastifyRequest {
+  readonly method: string
+  readonly protocol: string
+  readonly raw: IncomingMessage
+  readonly body?: unknown
+}
+
+interface FastifyReply {
+  code(status: number): this
+  header(name: string, value: string): this
+  headers(values: Record<string, string>): this
+  send(body?: unknown): this
 }
 
 /**
- * The application as a Fastify plugin: `server.register(toFastifyPlugin(app), { prefix: '/broker' })`. It answers everything
- * under its prefix and sees URLs without it. Bodies reach it raw; the host's content type parsers and routes stay untouched.
+ * A broker as a Fastify plugin: `app.register(toFastify(broker), { prefix: '/broker' })`. It starts and closes with the
+ * application, answers everything under its prefix, and sees URLs without it. Bodies reach it raw; the content type parsers
+ * and routes of the application stay untouched.
  */
-export function toFastifyPlugin(app: HttpApp, options: FastifyPluginOptions = {}): FastifyPluginAsync {
-  const { bodyLimit = Number.POSITIVE_INFINITY } = options
-  return async scope => {
+export function toFastify(broker: HttpBroker): (scope: FastifyScope) => Promise<void> {
+  return async given => {
+    const scope = given as Scope
+    await broker.start()
+    scope.addHook('onClose', () => broker.close())
     const prefixSegments = scope.prefix.split('/').filter(segment => segment !== '').length
     scope.removeAllContentTypeParsers()
     scope.addContentTypeParser('*', (_request, payload, done) => done(null, payload))
     const paths = scope.prefix === '' ? ['/*'] : ['/', '/*']
     for (const path of paths) {
       scope.all(path, async (request, reply) => {
-        const { status, headers, body } = await app(toHttpRequest(request, prefixSegments, bodyLimit))
+        const { status, headers, body } = await broker.handle(toHttpRequest(request, prefixSegments))
         // What was not read of a long body is not worth keeping the connection for.
         if (status === 413) reply.header('connection', 'close')
-        return reply
-          .code(status)
-          .headers(headers)
-          .send(typeof body === 'string' ? body : Buffer.from(body.buffer, body.byteOffset, body.byteLength))
+        // As bytes: Fastify adds a charset to the type of a text.
+        return reply.code(status).headers(headers).send(Buffer.from(body))
       })
     }
   }
 }
 
-function toHttpRequest(request: FastifyRequest, prefixSegments: number, bodyLimit: number): HttpRequest {
+function toHttpRequest(request: FastifyRequest, prefixSegments: number): HttpRequest {
   let body: Promise<Uint8Array> | undefined
+  const target = request.raw.url ?? '/'
+  const from = endOfPrefix(target, prefixSegments)
   return {
     method: request.method,
-    url: withoutPrefix(request.raw.url ?? '/', prefixSegments),
-    headers: toHeaders(request.headers),
+    url: target[from] === '/' ? target.slice(from) : `/${target.slice(from)}`,
+    mount: target.slice(0, from),
+    headers: toHeaders(request.raw.headers),
     encrypted: request.protocol === 'https',
     body(limit) {
-      body ??= readBody(request, Math.min(limit, bodyLimit))
+      body ??= readBody(request, limit)
       return body
     },
   }
 }
 
-async function readBody(request: FastifyRequest, limit: number): Promise<Uint8Array> {
-  if (!announcesBody(request.headers)) return new Uint8Array(0)
-  if (announcedLength(request.headers) > limit) throw tooLarge(limit)
+async function readBody({ raw, body }: FastifyRequest, limit: number): Promise<Uint8Array> {
+  if (!announcesBody(raw.headers)) return new Uint8Array(0)
+  if (announcedLength(raw.headers) > limit) throw tooLarge(limit)
   // A hook of the host may have put another stream in the place of the socket's.
-  return readStream(request.body instanceof Readable ? request.body : request.raw, limit)
+  return readStream(body instanceof Readable ? body : raw, limit)
 }
 
 /** By segments and not by text: a prefix may hold parameters, and its characters may come percent-encoded. */
-function withoutPrefix(url: string, segments: number): string {
+function endOfPrefix(url: string, segments: number): number {
   let from = 0
   for (let segment = 0; segment < segments; segment += 1) {
     const next = url.slice(from + 1).search(/[/?]/)
-    if (next < 0) return '/'
+    if (next < 0) return url.length
     from += 1 + next
-    if (url[from] === '?') return `/${url.slice(from)}`
+    if (url[from] === '?') return from
   }
-  return url.slice(from)
+  return from
 }

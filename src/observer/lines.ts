@@ -17,6 +17,7 @@ const step = [...attempt, 'step', 'calls'] as const
 
 /** The whole log: level, text and fields of every event. */
 export const lines: { readonly [Type in EventType]: LineOf<BrokerEvents[Type]> } = {
+  'broker.startFailed': { level: 'error', text: 'the broker cannot start', fields: ['error'] },
   'broker.serving': { level: 'info', text: 'serving', fields: ['url', 'store', 'services'] },
   'broker.open': {
     level: 'warn',

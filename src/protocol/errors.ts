@@ -43,6 +43,7 @@ export const errorStatus = {
   HeadersTooLarge: 431,
   ActionFailed: 500,
   InternalError: 500,
+  CannotStart: 503,
   ShuttingDown: 503,
   StoreUnavailable: 503,
   StillRunning: 504,

@@ -36,8 +36,8 @@ export async function loadBrokerModule(path: string): Promise<BrokerDefinition> 
       cause,
     )
   }
-  const definition = definitionOf(loaded.default)
-  if (definition === undefined)
+  const definition = loaded.default
+  if (!isDefinition(definition))
     throw new StartError(
       `${path} is not a broker module.`,
       loaded.default === undefined ? 'It has no default export.' : 'Its default export did not come from defineBroker.',
@@ -47,11 +47,8 @@ export async function loadBrokerModule(path: string): Promise<BrokerDefinition> 
 }
 
 /** By shape and not by class: the module may have its own copy of this package. */
-function definitionOf(value: unknown): BrokerDefinition | undefined {
-  if (typeof value !== 'object' || value === null || !('definition' in value)) return undefined
-  const { definition } = value
-  if (typeof definition !== 'object' || definition === null || !('services' in definition)) return undefined
-  return Array.isArray(definition.services) ? (definition as BrokerDefinition) : undefined
+function isDefinition(value: unknown): value is BrokerDefinition {
+  return typeof value === 'object' && value !== null && 'services' in value && Array.isArray(value.services)
 }
 
 /** Node's own type stripping, or a loader such as tsx. */

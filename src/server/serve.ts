@@ -3,8 +3,9 @@ import { createBasicAuthenticator } from '../authenticator/basic.ts'
 import { createOpenAuthenticator } from '../authenticator/open.ts'
 import type { Authenticator } from '../authenticator.ts'
 import type { BrokerDefinition } from '../author/broker-definition.ts'
-import { sleep, systemClock } from '../clock.ts'
+import { lastAnswersMs, openBroker } from '../create-broker.ts'
 import { createDemoBroker } from '../demo/demo-broker.ts'
+import type { HttpApp } from '../http/message.ts'
 import { listen, type RunningServer } from '../http/node.ts'
 import { createLogObserver } from '../observer/log.ts'
 import { combineObservers, type Observer } from '../observer.ts'
@@ -12,15 +13,11 @@ import type { OpenBundlesParts } from './bundles/open.ts'
 import { type Config, loadConfig, maskStoreUrl } from './config.ts'
 import { demoCredentials } from './demo-credentials.ts'
 import { findBrokerModule, loadBrokerModule } from './load-broker.ts'
-import { openStore } from './open-store.ts'
-import { type RegistryOptions, type Runtime, startRuntime } from './runtime.ts'
+import type { RegistryOptions } from './running-broker.ts'
 import { endSoon, untilStopped } from './shutdown.ts'
 import { StartError } from './start-error.ts'
 import { toBrokerSettings, toLedgerOptions } from './to-broker-settings.ts'
 import { welcome } from './welcome.ts'
-
-/** With the default grace, all in all less than the 30 seconds that Kubernetes gives. */
-const lastAnswersMs = 3_000
 
 export interface ServeOptions {
   readonly module?: string | undefined
@@ -60,24 +57,27 @@ export async function runServe(options: ServeOptions): Promise<void> {
     ? createDemoBroker({ folder: join(demoFolder, 'kv'), url })
     : await loadDefinition(config, cwd)
   for (const warning of config.warnings) observer['configuration.warning']?.({ message: warning })
-  const store = await openStore(config.store, systemClock, { ...toLedgerOptions(config), observer })
-  let runtime: Runtime | undefined
-  try {
-    const storeNow = () => runtime?.broker.storeNow() ?? systemClock.now()
-    const registries = await openRegistries(config, { store, storeNow, clock: systemClock, env, observer })
-    runtime = await startRuntime({
-      definition: config.catalog === undefined ? definition : { ...definition, catalog: config.catalog },
-      store,
+  const broker = openBroker(
+    config.catalog === undefined ? definition : { ...definition, catalog: config.catalog },
+    {
+      store: config.store,
+      ledger: toLedgerOptions(config),
       authenticator,
       settings: toBrokerSettings(config),
+      publicUrl: config.server.publicUrl,
+      observer,
+    },
+    {
       concurrency: config.engine.concurrency,
       pollIntervalMs: config.engine.pollInterval,
       bodyLimit: config.server.bodyLimit,
-      publicUrl: config.server.publicUrl,
-      observer,
-      registries,
-    })
-    server = await startListening(runtime, config, observer)
+      shutdownGraceMs: config.server.shutdownGrace,
+      openRegistries: opened => openRegistries(config, { ...opened, env }),
+    },
+  )
+  try {
+    const { context } = await broker.running()
+    server = await startListening(broker.handle, config, observer)
     if (demo || config.log.format === 'people')
       stdout.write(
         welcome({
@@ -89,7 +89,7 @@ export async function runServe(options: ServeOptions): Promise<void> {
           env,
         }),
       )
-    const services = runtime.broker.services.offerings.length
+    const services = context.services.offerings.length
     observer['broker.serving']?.({ url: url(), store: maskStoreUrl(config.store), services })
     if (users.length === 0) observer['broker.open']?.({ url: url() })
     const signal = await untilStopped()
@@ -97,17 +97,15 @@ export async function runServe(options: ServeOptions): Promise<void> {
   } finally {
     // Not ready any more, and new connections are refused. Running requests may end while the worker does; those that wait
     // for an operation are told when it has been handed back, so they need a little longer.
-    const grace = config.server.shutdownGrace
-    await Promise.all([runtime?.stop(grace), server?.close(grace + lastAnswersMs)])
-    await Promise.race([store.close(), sleep(systemClock, lastAnswersMs)])
+    await Promise.all([broker.close(), server?.close(config.server.shutdownGrace + lastAnswersMs)])
   }
   observer['broker.stopped']?.({})
   endSoon()
 }
 
-function startListening(runtime: Runtime, { server }: Config, observer: Observer) {
+function startListening(app: HttpApp, { server }: Config, observer: Observer) {
   return listen({
-    app: runtime.app,
+    app,
     host: server.host,
     port: server.port,
     tls: server.tls,

@@ -1,12 +1,9 @@
-import { createOpenAuthenticator } from '../authenticator/open.ts'
-import type { Authenticator } from '../authenticator.ts'
 import type { BrokerDefinition } from '../author/broker-definition.ts'
-import type { BrokerSettings } from '../broker/settings.ts'
 import { createOsbClient, type OsbClient } from '../client/index.ts'
-import { toFetch } from '../http/fetch.ts'
+import { type BrokerOptions, openBroker } from '../create-broker.ts'
+import type { HttpApp } from '../http/message.ts'
 import { listen } from '../http/node.ts'
-import type { Observer } from '../observer.ts'
-import { type RegistryOptions, type Runtime, startRuntime } from '../server/runtime.ts'
+import type { RegistryOptions } from '../server/running-broker.ts'
 import { createMemoryStore } from '../store/memory/index.ts'
 import type { Store } from '../store.ts'
 import { createVirtualClock, type VirtualClock } from './virtual-clock.ts'
@@ -14,17 +11,17 @@ import { createVirtualClock, type VirtualClock } from './virtual-clock.ts'
 /** `in process`: requests are function calls. `socket`: the same application behind a real server on loopback. */
 export type Transport = 'in process' | 'socket'
 
-export interface TestBrokerOptions extends BrokerDefinition {
+export interface TestBrokerOptions
+  extends BrokerDefinition,
+    Pick<BrokerOptions, 'observer' | 'settings' | 'publicUrl'> {
   readonly transport?: Transport
   /** Opened with the clock below; the caller closes it. A new memory store by default. */
   readonly store?: Store
   readonly clock?: VirtualClock
-  readonly settings?: Partial<BrokerSettings>
-  readonly authenticator?: Authenticator
-  readonly observer?: Observer
+  /** Lets everybody in unless told otherwise. */
+  readonly authenticator?: BrokerOptions['authenticator']
   readonly random?: () => number
   readonly concurrency?: number
-  readonly publicUrl?: string
   readonly registries?: RegistryOptions
 }
 
@@ -35,32 +32,30 @@ export interface TestBroker {
   readonly fetch: (request: Request) => Promise<Response>
   readonly clock: VirtualClock
   readonly store: Store
-  readonly runtime: Runtime
+  /** For an adapter, or a server of one's own. */
+  readonly handle: HttpApp
+  /** What the check of the catalog complained of. */
+  readonly catalogWarnings: readonly string[]
   /** Another platform, or another version of the API. */
   createClient(options: Partial<Parameters<typeof createOsbClient>[0]>): OsbClient
-  /** Stops as a process does: leases go back to the ledger. */
-  stop(): Promise<void>
+  /** Stops as a process does: after the grace (none by default), leases go back to the ledger. */
+  stop(graceMs?: number): Promise<void>
 }
 
 /** A whole broker with virtual time, for tests of services, stores and platforms. Time passes with `clock.advance`. */
 export async function startTestBroker(options: TestBrokerOptions): Promise<TestBroker> {
   const { transport = 'in process', clock = createVirtualClock() } = options
   const store = options.store ?? createMemoryStore({ clock })
-  const runtime = await startRuntime({
-    definition: options,
-    store,
-    clock,
-    authenticator: options.authenticator ?? createOpenAuthenticator(),
-    ...(options.settings === undefined ? {} : { settings: options.settings }),
-    ...(options.observer === undefined ? {} : { observer: options.observer }),
-    ...(options.random === undefined ? {} : { random: options.random }),
-    ...(options.concurrency === undefined ? {} : { concurrency: options.concurrency }),
-    ...(options.publicUrl === undefined ? {} : { publicUrl: options.publicUrl }),
-    ...(options.registries === undefined ? {} : { registries: options.registries }),
-  })
-  const server = transport === 'socket' ? await listen({ app: runtime.app, host: '127.0.0.1', port: 0 }) : undefined
+  const { authenticator = 'none', observer, settings, publicUrl, random, concurrency, registries } = options
+  const broker = openBroker(
+    options,
+    { store, authenticator, observer, settings, publicUrl, clock },
+    { random, concurrency, registries },
+  )
+  const { context } = await broker.running()
+  const server = transport === 'socket' ? await listen({ app: broker.handle, host: '127.0.0.1', port: 0 }) : undefined
   const url = server?.url ?? 'http://broker.test'
-  const send = server === undefined ? toFetch(runtime.app) : fetch
+  const send = server === undefined ? broker.fetch : fetch
   const createClient: TestBroker['createClient'] = more =>
     createOsbClient({ url, fetch: (input, init) => send(new Request(input, init)), ...more })
   return {
@@ -69,10 +64,11 @@ export async function startTestBroker(options: TestBrokerOptions): Promise<TestB
     fetch: request => send(request),
     clock,
     store,
-    runtime,
+    handle: broker.handle,
+    catalogWarnings: context.services.warnings,
     createClient,
-    async stop() {
-      await runtime.stop(0)
+    async stop(graceMs = 0) {
+      await broker.close(graceMs)
       await server?.close(0)
     },
   }

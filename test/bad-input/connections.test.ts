@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createOpenAuthenticator } from '../../src/authenticator/open.ts'
 import { listen } from '../../src/http/node.ts'
-import { startRuntime } from '../../src/server/runtime.ts'
+import { startBroker } from '../../src/server/running-broker.ts'
 import { createMemoryStore } from '../../src/store/memory/index.ts'
 import { createVirtualClock } from '../../src/testing/virtual-clock.ts'
 import { createBackend } from '../conformance/backend.ts'
@@ -76,16 +76,16 @@ describe('a client that is too slow', () => {
     const backend = createBackend()
     const definition = { services: createServices(backend) }
     const store = createMemoryStore({ clock })
-    const runtime = await startRuntime({ definition, store, clock, authenticator: createOpenAuthenticator() })
+    const broker = await startBroker({ definition, store, clock, authenticator: createOpenAuthenticator() })
     const limits = { headersTimeout: 100, requestTimeout: 100 }
-    const server = await listen({ app: runtime.app, host: '127.0.0.1', port: 0, limits })
+    const server = await listen({ app: broker.app, host: '127.0.0.1', port: 0, limits })
     try {
       const [answer, ...more] = parseAnswers(await exchange(server.port, Buffer.from(text)))
       expect(answer).toMatchObject({ status: 408, body: { error: 'RequestTimeout' } })
       expect(more).toEqual([])
       expect(await store.instance('slow')).toBeUndefined()
     } finally {
-      await runtime.stop(0)
+      await broker.stop(0)
       await server.close(0)
     }
   })

@@ -122,7 +122,7 @@ describe('purser chores run', () => {
 
   it('works against a broker', async () => {
     const broker = await startTestBroker({ services: [serviceOf({})] })
-    const server = await listen({ app: broker.runtime.app, host: '127.0.0.1', port: 0 })
+    const server = await listen({ app: broker.handle, host: '127.0.0.1', port: 0 })
     onTestFinished(async () => {
       await server.close(0)
       await broker.stop()

@@ -123,7 +123,7 @@ conformance('Authentication', () => {
 
     const touched: string[] = []
     closed.store.instance = async () => void touched.push('instance')
-    const answer = await closed.runtime.app({
+    const answer = await closed.handle({
       method: 'PUT',
       url: '/v2/service_instances/i',
       headers: { 'x-broker-api-version': '2.17', authorization: basic('alice:wrong') },
@@ -197,7 +197,7 @@ function makeCertificate(name: string, ca?: TlsFiles): TlsFiles {
 }
 
 async function overTls(t: Platform, tls: TlsFiles, use: (url: string) => Promise<void>): Promise<void> {
-  const server = await listen({ app: t.runtime.app, host: '127.0.0.1', port: 0, tls })
+  const server = await listen({ app: t.handle, host: '127.0.0.1', port: 0, tls })
   try {
     await use(server.url)
   } finally {

@@ -31,7 +31,7 @@ conformance('Plans of the catalog', () => {
     const both = await another(t, { services: [bareService(), twin] })
     expect((await offerings(both)).map(offering => offering.plans[0]?.name)).toEqual(['plan', 'plan'])
     const odd = await another(t, { services: withPlans(plan({ name: 'two words' })) })
-    expect(odd.runtime.broker.services.warnings).toEqual([expect.stringMatching(/"two words" is hard to type/)])
+    expect(odd.catalogWarnings).toEqual([expect.stringMatching(/"two words" is hard to type/)])
   })
 
   requirement('CAT-32', 'a plan without a description is refused', async t => {
@@ -114,7 +114,7 @@ conformance('Plans of the catalog', () => {
     }
     const broker = await another(t, { services: [bareService({ metadata })] })
     expect((await offerings(broker))[0]?.metadata).toEqual(metadata)
-    expect(broker.runtime.broker.services.warnings).toEqual([])
+    expect(broker.catalogWarnings).toEqual([])
     await refused(t, [bareService({ metadata: 'text' })], /"metadata" must be an object/)
   })
 
@@ -165,6 +165,6 @@ conformance('Plans of the catalog', () => {
     expect(shown).toEqual({ id: 'dash', secret: 'dash-secret', redirect_uri: 'https://dashboard.example' })
     const short = await another(t, { services: [bareService({ dashboardClient: { id: 'c', secret: 's' } })] })
     expect((await offerings(short))[0]?.dashboard_client).toEqual({ id: 'c', secret: 's' })
-    expect(short.runtime.broker.services.warnings).toEqual([expect.stringContaining('redirectUri')])
+    expect(short.catalogWarnings).toEqual([expect.stringContaining('redirectUri')])
   })
 })

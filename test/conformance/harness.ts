@@ -1,4 +1,5 @@
 import { afterEach, describe, it } from 'vitest'
+import { silent } from '../../src/observer.ts'
 import {
   startTestBroker,
   type TestBroker,
@@ -69,7 +70,7 @@ export async function stopped(broker: TestBroker): Promise<void> {
 
 export async function startPlatform(transport: Transport, setup: Setup = {}): Promise<Platform> {
   const backend = createBackend()
-  const broker = await startTestBroker({ services: createServices(backend), ...setup, transport })
+  const broker = await startTestBroker({ services: createServices(backend), observer: silent, ...setup, transport })
   running.add(broker)
   return {
     ...broker,

@@ -86,7 +86,7 @@ conformance('Schemas and maintenance', () => {
       service_instance: { create: { parameters: { $schema: draft4, ...object } } },
     })
     const list = await another(t, { services: withSchema({ type: 'array' }) })
-    expect(list.runtime.broker.services.warnings).toEqual([expect.stringContaining('accepts no object')])
+    expect(list.catalogWarnings).toEqual([expect.stringContaining('accepts no object')])
   })
 
   requirement('SCH-07', 'a plan that cannot be bound shows no schema for bindings', async t => {

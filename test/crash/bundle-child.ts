@@ -15,7 +15,7 @@ import { parseRegistrySettings } from '../../src/registry/parse-settings.ts'
 import { findContainment } from '../../src/sandbox/process/containment.ts'
 import { createProcessRuntime } from '../../src/sandbox/process/process-runtime.ts'
 import type { Runtime } from '../../src/sandbox.ts'
-import { startRuntime } from '../../src/server/runtime.ts'
+import { startBroker } from '../../src/server/running-broker.ts'
 import { openSqliteStore } from '../../src/store/sqlite/index.ts'
 import { createCrashPoints } from '../../src/testing/crash-points.ts'
 
@@ -84,7 +84,7 @@ const sweeper = createSandboxSweeper({
   graceMs: 0,
   observer: silent,
 })
-const broker = await startRuntime({
+const broker = await startBroker({
   definition: { services: [] },
   store: points.wrap(store),
   authenticator: createOpenAuthenticator(),

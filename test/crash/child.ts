@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { createOpenAuthenticator } from '../../src/authenticator/open.ts'
 import { sleep, systemClock } from '../../src/clock.ts'
 import { listen } from '../../src/http/node.ts'
-import { startRuntime } from '../../src/server/runtime.ts'
+import { startBroker } from '../../src/server/running-broker.ts'
 import { openSqliteStore } from '../../src/store/sqlite/index.ts'
 import type { Store } from '../../src/store.ts'
 import { createCrashPoints } from '../../src/testing/crash-points.ts'
@@ -70,7 +70,7 @@ const backend = {
 }
 
 const store = await openSqliteStore({ file: join(folder, 'ledger.db'), clock: systemClock })
-const runtime = await startRuntime({
+const broker = await startBroker({
   definition: { services: [serviceOf(backend)] },
   store: points.wrap(recorded(store)),
   authenticator: createOpenAuthenticator(),
@@ -82,5 +82,5 @@ const runtime = await startRuntime({
   },
   pollIntervalMs: 50,
 })
-const { url } = await listen({ app: runtime.app, host: '127.0.0.1', port: 0 })
+const { url } = await listen({ app: broker.app, host: '127.0.0.1', port: 0 })
 process.send?.({ url } satisfies Ready)

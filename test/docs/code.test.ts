@@ -16,7 +16,7 @@ beforeAll(async () => {
   folder = await realpath(await mkdtemp(join(tmpdir(), 'purser-docs-')))
   await mkdir(join(folder, 'node_modules'))
   await symlink(built.folder, join(folder, 'node_modules', 'purser'))
-  for (const name of ['zod', 'fastify', 'vitest', 'tsx', '@types'])
+  for (const name of ['zod', 'fastify', 'express', 'vitest', 'tsx', '@types'])
     await symlink(join(root, 'node_modules', name), join(folder, 'node_modules', name))
   await writeFile(join(folder, 'package.json'), '{ "type": "module" }')
   await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(await compilerSettings()))
@@ -79,16 +79,17 @@ async function compilerSettings(): Promise<object> {
 
 const startScript = `
 import { dirname, resolve } from 'node:path'
-import { defineBroker } from 'purser'
+import { createBroker } from 'purser'
 const root = process.cwd()
 for (const [file, ...catalogs] of JSON.parse(process.argv[2])) {
   process.chdir(root)
-  const { default: broker } = await import(resolve(file))
+  const { default: definition } = await import(resolve(file))
   process.chdir(dirname(file))
   const [catalog] = catalogs
-  const chosen = catalog === undefined ? broker : defineBroker({ ...broker.definition, catalog })
-  await chosen.start()
-  await chosen.close()
+  const chosen = catalog === undefined ? definition : { ...definition, catalog }
+  const broker = createBroker(chosen, { store: 'memory:', authenticator: 'none' })
+  await broker.start()
+  await broker.close()
   console.log([file, ...catalogs].join(' ') + ' started')
 }
 `

@@ -44,7 +44,7 @@ describe('docs/reference/author-api.md', () => {
     'author/define-service.ts',
     'author/results.ts',
     'broker/settings.ts',
-    'define-broker.ts',
+    'create-broker.ts',
     'engine/call.ts',
     'engine/errors.ts',
     'protocol/offering.ts',

@@ -141,7 +141,7 @@ async function createWorld(command: readonly string[], options: WorldOptions) {
       clock,
       store,
       random: () => 0.5,
-      observer: options.observer,
+      observer: options.observer ?? silent,
       settings: { timeoutsMs: patient, ...options.settings },
       concurrency: replica.concurrency,
     })

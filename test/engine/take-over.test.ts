@@ -71,7 +71,7 @@ describe('taking over', () => {
     const process = await world.boot()
     const operation = await process.provision('i')
     await world.clock.advance(seconds(1))
-    const stopped = process.runtime.stop(seconds(5))
+    const stopped = process.stop(seconds(5))
     await world.clock.advance(seconds(5))
     await stopped
     expect((await world.ledger.operation(operation))?.state).toBe('succeeded')

@@ -1,6 +1,7 @@
 import { expect, onTestFinished } from 'vitest'
 import type { Clock } from '../../src/clock.ts'
 import { defineService, type Service } from '../../src/index.ts'
+import { silent } from '../../src/observer.ts'
 import { createMemoryStore } from '../../src/store/memory/index.ts'
 import type { Store } from '../../src/store.ts'
 import { createCrashableStore } from '../../src/testing/crash-points.ts'
@@ -73,6 +74,7 @@ export function createWorld(options: Partial<TestBrokerOptions> & { readonly ser
       const crashable = createCrashableStore(store ?? ledger)
       const broker = await startTestBroker({
         random: () => 1,
+        observer: silent,
         services: [serviceOf(service)],
         ...more,
         settings: { requireOrgAndSpace: false, ...more.settings },

@@ -1,7 +1,8 @@
 import Fastify, { type FastifyInstance } from 'fastify'
 import { describe, expect, it } from 'vitest'
-import { toFastifyPlugin } from '../../src/http/fastify.ts'
+import { toFastify } from '../../src/http/fastify.ts'
 import { toFetch } from '../../src/http/fetch.ts'
+import type { HttpApp } from '../../src/http/message.ts'
 import { createEcho, json } from './sockets.ts'
 
 describe('toFetch', () => {
@@ -39,7 +40,7 @@ describe('toFetch', () => {
   })
 })
 
-describe('toFastifyPlugin', () => {
+describe('toFastify', () => {
   it.each([
     ['/broker', '/broker/v2/x%2Fy?a=1', '/v2/x%2Fy?a=1'],
     ['/a/:tenant', '/a/b%20c/v2/catalog', '/v2/catalog'],
@@ -72,7 +73,7 @@ describe('toFastifyPlugin', () => {
     })
   })
 
-  it('enforces the smaller limit', async () => {
+  it('enforces the limit', async () => {
     await hosting('/broker', 10, async (_, url) => {
       const response = await fetch(`${url}/broker/v2/x`, { method: 'PUT', body: 'x'.repeat(11) })
       expect(response.status).toBe(413)
@@ -87,7 +88,7 @@ describe('toFastifyPlugin', () => {
     const server = Fastify()
     const bytes = new Uint8Array([0, 255, 10])
     const answer = { status: 202, headers: { 'x-a': '1', 'content-type': 'image/png' }, body: bytes }
-    await server.register(toFastifyPlugin(async () => answer))
+    await server.register(toFastify(brokerOf(async () => answer)))
     const response = await server.inject('/')
     expect(response.statusCode).toBe(202)
     expect(response.headers).toMatchObject({ 'x-a': '1', 'content-type': 'image/png' })
@@ -97,7 +98,7 @@ describe('toFastifyPlugin', () => {
 
   it('sends an empty JSON object once', async () => {
     const server = Fastify()
-    await server.register(toFastifyPlugin(async () => json(200, {})))
+    await server.register(toFastify(brokerOf(async () => json(200, {}))))
     expect((await server.inject('/v2/x')).body).toBe('{}')
     await server.close()
   })
@@ -110,13 +111,16 @@ async function hosting(
 ): Promise<void> {
   const server = Fastify()
   server.post('/own', async request => ({ parsed: request.body }))
-  const plugin = toFastifyPlugin(createEcho().app, bodyLimit === undefined ? {} : { bodyLimit })
-  await server.register(plugin, { prefix })
+  await server.register(toFastify(brokerOf(createEcho(bodyLimit).app)), { prefix })
   try {
     await use(server, await server.listen({ host: '127.0.0.1', port: 0 }))
   } finally {
     await server.close()
   }
+}
+
+function brokerOf(handle: HttpApp) {
+  return { handle, start: async () => {}, close: async () => {} }
 }
 
 function streamOf(...chunks: string[]): ReadableStream<Uint8Array> {

@@ -11,7 +11,7 @@ import { createLogObserver } from '../../src/observer/log.ts'
 import { openBundles } from '../../src/server/bundles/open.ts'
 import { loadConfig } from '../../src/server/config.ts'
 import { openStore } from '../../src/server/open-store.ts'
-import { startRuntime } from '../../src/server/runtime.ts'
+import { startBroker } from '../../src/server/running-broker.ts'
 import { toBrokerSettings, toLedgerOptions } from '../../src/server/to-broker-settings.ts'
 import type { Store } from '../../src/store.ts'
 
@@ -40,7 +40,7 @@ export async function openBroker({ folder, config: text, clock, drive, log }: Br
   const observer = createLogObserver({ format: 'json', level: 'info', stream: { write: line => log.push(line) } })
   const store = await openStore(config.store, systemClock, { ...toLedgerOptions(config), observer })
   const opened = await openBundles(config, { store, storeNow: systemClock.now, clock, env: {}, observer })
-  const runtime = await startRuntime({
+  const broker = await startBroker({
     definition: { services: [] },
     store,
     authenticator: createOpenAuthenticator(),
@@ -50,13 +50,13 @@ export async function openBroker({ folder, config: text, clock, drive, log }: Br
     observer,
     registries: { ...opened, drive },
   })
-  const server = await listen({ app: runtime.app, host: '127.0.0.1', port: 0, observer })
+  const server = await listen({ app: broker.app, host: '127.0.0.1', port: 0, observer })
   return {
     client: createOsbClient({ url: server.url }),
     admin: createAdminClient({ url: server.url }),
     store,
     async stop() {
-      await Promise.all([runtime.stop(1_000), server.close(1_000)])
+      await Promise.all([broker.stop(1_000), server.close(1_000)])
       await store.close()
     },
   }

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { OsbClient } from '../../src/client/index.ts'
+import { silent } from '../../src/observer.ts'
 import { createMemoryStore } from '../../src/store/memory/index.ts'
 import { openSqliteStore } from '../../src/store/sqlite/index.ts'
 import type { Store } from '../../src/store.ts'
@@ -60,6 +61,7 @@ export async function createSimulation({ kind, shared = false, onPoint }: Simula
       services: [service],
       settings: { requireOrgAndSpace: false },
       random: () => 0.5,
+      observer: silent,
       clock,
       store: crashable.store,
     })

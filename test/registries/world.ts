@@ -4,7 +4,7 @@ import type { BrokerSettings } from '../../src/broker/settings.ts'
 import { fullName, planIdOf, serviceIdOf } from '../../src/bundle/names.ts'
 import type { ReconcileSettings } from '../../src/domain/registry-reply.ts'
 import type { Revision } from '../../src/domain/revision.ts'
-import type { Observer } from '../../src/observer.ts'
+import { type Observer, silent } from '../../src/observer.ts'
 import { digestOf } from '../../src/registry/oci/digest.ts'
 import type { FoundSpec, RegistryAnswer } from '../../src/registry.ts'
 import { createMemoryStore } from '../../src/store/memory/index.ts'
@@ -139,7 +139,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   }
   const broker = await startTestBroker({
     services: options.services ?? [],
-    observer: options.observer,
+    observer: options.observer ?? silent,
     store,
     clock,
     settings: { requireOrgAndSpace: false, chores: { sync: '-' }, ...options.settings },

@@ -8,7 +8,7 @@ import { listen } from '../../src/http/node.ts'
 import type { Service } from '../../src/index.ts'
 import { observeLines } from '../../src/observer/log.ts'
 import type { Observer } from '../../src/observer.ts'
-import { startRuntime } from '../../src/server/runtime.ts'
+import { startBroker } from '../../src/server/running-broker.ts'
 import type { Store } from '../../src/store.ts'
 import { serviceOf } from '../engine/world.ts'
 
@@ -47,7 +47,7 @@ export async function startReplica(
   const { log, observer, said } = createLog()
   const store = await open(observer)
   onTestFinished(() => store.close())
-  const runtime = await startRuntime({
+  const broker = await startBroker({
     definition: { services: [serviceOf(options.service)] },
     store,
     observer,
@@ -62,9 +62,9 @@ export async function startReplica(
     },
     clock: options.clock,
   })
-  const server = await listen({ app: runtime.app, host: '127.0.0.1', port: 0 })
+  const server = await listen({ app: broker.app, host: '127.0.0.1', port: 0 })
   onTestFinished(async () => {
-    await runtime.stop(0)
+    await broker.stop(0)
     await server.close(0)
   })
   return { url: server.url, client: createOsbClient({ url: server.url, timeout: 120_000 }), store, log, said }

@@ -2,13 +2,13 @@
 import { join } from 'node:path'
 import { onTestFinished, vi } from 'vitest'
 import { createOpenAuthenticator } from '../../src/authenticator/open.ts'
+import type { BrokerDefinition } from '../../src/author/broker-definition.ts'
 import { createOsbClient, type OsbClient } from '../../src/client/index.ts'
 import { systemClock } from '../../src/clock.ts'
-import type { DefinedBroker } from '../../src/define-broker.ts'
 import { toFetch } from '../../src/http/fetch.ts'
 import { observeLines } from '../../src/observer/log.ts'
 import type { JsonObject } from '../../src/protocol/json.ts'
-import { startRuntime } from '../../src/server/runtime.ts'
+import { startBroker } from '../../src/server/running-broker.ts'
 import type { Duration } from '../../src/shape/duration.ts'
 import { createMemoryStore } from '../../src/store/memory/index.ts'
 import type { Connection, SqlRow } from '../../src/store/postgres/driver.ts'
@@ -33,20 +33,20 @@ export interface Credentials {
 /** The sample, on a ledger of its own. `log` has everything that it told about itself. */
 export async function startSample(url: string, callTimeout: Duration = '12s') {
   process.env.PGADMIN_URL = url
-  const { default: broker } = (await import(join(sample, 'broker.mjs'))) as { default: DefinedBroker }
+  const { default: definition } = (await import(join(sample, 'broker.mjs'))) as { default: BrokerDefinition }
   const log: string[] = []
-  const runtime = await startRuntime({
-    definition: { services: broker.definition.services.map(service => ({ ...service, callTimeout })) },
+  const broker = await startBroker({
+    definition: { services: definition.services.map(service => ({ ...service, callTimeout })) },
     store: createMemoryStore({ clock: systemClock }),
     authenticator: createOpenAuthenticator(),
     settings: { requireOrgAndSpace: false, retry: { initialMs: 50, factor: 2, maxMs: 500 } },
     observer: observeLines('info', ({ text, fields }) => log.push(`${text} ${JSON.stringify(fields)}`)),
     pollIntervalMs: 50,
   })
-  onTestFinished(() => runtime.stop(0))
-  const send = toFetch(runtime.app)
+  onTestFinished(() => broker.stop(0))
+  const send = toFetch(broker.app)
   const client = createOsbClient({ url: 'http://broker.test', fetch: (input, init) => send(new Request(input, init)) })
-  return { client, log, store: runtime.store }
+  return { client, log, store: broker.context.store }
 }
 
 /** Binds and waits for it. */

@@ -3,7 +3,7 @@ import type { Clock } from '../../src/clock.ts'
 import type { HttpRequest, HttpResponse } from '../../src/http/message.ts'
 import { observeLines } from '../../src/observer/log.ts'
 import type { Observer } from '../../src/observer.ts'
-import { startRuntime } from '../../src/server/runtime.ts'
+import { startBroker } from '../../src/server/running-broker.ts'
 import type { Store } from '../../src/store.ts'
 import { type Backend, callTimeoutMs } from './backend.ts'
 import { createGate } from './gate.ts'
@@ -47,7 +47,7 @@ export async function bootReplica(options: ReplicaOptions): Promise<Replica> {
   const gate = createGate(world, random.fork(), random.pick([0, 0, random.between(-300_000, 300_000)]))
   const link = createLink(options.store, { ...options, process: name, gate, random: random.fork() })
   const chance = random.fork()
-  const runtime = await startRuntime({
+  const broker = await startBroker({
     definition: { services: [createSimulatedService(options.backend.connect(gate, name), options.features)] },
     store: link.store,
     authenticator: createOpenAuthenticator(),
@@ -72,13 +72,13 @@ export async function bootReplica(options: ReplicaOptions): Promise<Replica> {
   return {
     name,
     isDead: gate.isDead,
-    send: (request, answered) => gate.deliver(() => void runtime.app(request).then(answered)),
+    send: (request, answered) => gate.deliver(() => void broker.app(request).then(answered)),
     crash: note('dies', gate.kill),
     pause: note('is paused', gate.pause),
     resume: note('goes on', gate.resume),
     cut: note('loses the store', link.cut),
     mend: note('has the store again', link.mend),
-    stop: graceMs => note('is stopped', () => gate.deliver(() => void runtime.stop(graceMs)))(),
+    stop: graceMs => note('is stopped', () => gate.deliver(() => void broker.stop(graceMs)))(),
   }
 }
 

@@ -5,7 +5,7 @@ import { type Clock, systemClock } from '../../src/clock.ts'
 import { listen } from '../../src/http/node.ts'
 import { createLogObserver } from '../../src/observer/log.ts'
 import { openStore } from '../../src/server/open-store.ts'
-import { startRuntime } from '../../src/server/runtime.ts'
+import { startBroker } from '../../src/server/running-broker.ts'
 import type { Lease, Store } from '../../src/store.ts'
 import { type LedgerNote, monotonicNow } from './record.ts'
 import { createBackendClient, createStormService } from './service.ts'
@@ -60,7 +60,7 @@ const store = await openStore(settings.storeUrl, clock, {
   statementTimeoutMs: 4_000,
   observer,
 })
-const runtime = await startRuntime({
+const broker = await startBroker({
   definition: { services: [createStormService(createBackendClient(settings.backendUrl, callTimeoutMs))] },
   store: noted(store),
   authenticator: createBasicAuthenticator(
@@ -81,10 +81,10 @@ const runtime = await startRuntime({
   clock,
   observer,
 })
-const server = await listen({ app: runtime.app, host: '127.0.0.1', port: 0, clock, observer })
+const server = await listen({ app: broker.app, host: '127.0.0.1', port: 0, clock, observer })
 
 async function stop(): Promise<void> {
-  await Promise.all([server.close(500), runtime.stop(500)])
+  await Promise.all([server.close(500), broker.stop(500)])
   await store.close()
   process.exit()
 }

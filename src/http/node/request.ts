@@ -8,12 +8,12 @@ import type { HttpRequest } from '../message.ts'
  * for each request and its getters should not be.
  */
 export class NodeRequest implements HttpRequest {
-  readonly #request: IncomingMessage
+  readonly #request: HostedMessage
   readonly #awaited: ServerResponse | undefined
   #body: Promise<Uint8Array> | undefined
 
   /** `awaited` is the response of a client that waits for `100 Continue` before it sends its body. */
-  constructor(request: IncomingMessage, awaited?: ServerResponse) {
+  constructor(request: HostedMessage, awaited?: ServerResponse) {
     this.#request = request
     this.#awaited = awaited
   }
@@ -24,6 +24,14 @@ export class NodeRequest implements HttpRequest {
 
   get url(): string {
     return toOriginForm(this.#request.url ?? '/')
+  }
+
+  /** Express and Connect take it off `url`, and keep the whole in `originalUrl`. */
+  get mount(): string {
+    const { originalUrl, url = '/' } = this.#request
+    if (originalUrl === undefined) return ''
+    const [whole, own] = [pathOf(originalUrl), pathOf(url)]
+    return whole.endsWith(own) ? whole.slice(0, whole.length - own.length) : whole
   }
 
   get headers(): Readonly<Record<string, string | undefined>> {
@@ -43,8 +51,34 @@ export class NodeRequest implements HttpRequest {
     const { headers } = this.#request
     if (!announcesBody(headers)) return Promise.resolve(nothing)
     if (announcedLength(headers) > limit) return Promise.reject(tooLarge(limit))
+    if (this.#request.readableDidRead) return readParsed(this.#request.body, limit)
     this.#awaited?.writeContinue()
     return readStream(this.#request, limit)
+  }
+}
+
+function pathOf(target: string): string {
+  const mark = target.indexOf('?')
+  return mark < 0 ? target : target.slice(0, mark)
+}
+
+/** What handlers before ours may have left: where they were mounted, and the body if they have read it. */
+type HostedMessage = IncomingMessage & { readonly originalUrl?: string; readonly body?: unknown }
+
+/** A body that a parser of the host has read: bytes, text, or an object that was JSON. */
+async function readParsed(parsed: unknown, limit: number): Promise<Uint8Array> {
+  if (parsed === undefined) throw new BrokerError('MalformedRequest', 'The body was read before it reached the broker.')
+  const bytes = parsed instanceof Uint8Array ? parsed : Buffer.from(toText(parsed))
+  if (bytes.byteLength > limit) throw tooLarge(limit)
+  return bytes
+}
+
+function toText(parsed: unknown): string {
+  if (typeof parsed === 'string') return parsed
+  try {
+    return JSON.stringify(parsed)
+  } catch (cause) {
+    throw new BrokerError('MalformedRequest', 'The body cannot be written as JSON again.', { cause })
   }
 }
 

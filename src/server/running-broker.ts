@@ -21,7 +21,7 @@ import { combineObservers, type Observer, toError } from '../observer.ts'
 import type { Store } from '../store.ts'
 import { createReadiness } from './readiness.ts'
 
-export interface RuntimeOptions {
+export interface StartOptions {
   readonly definition: BrokerDefinition
   readonly store: Store
   readonly authenticator: Authenticator
@@ -46,10 +46,9 @@ export interface RegistryOptions
 }
 
 /** A broker at work: its application, the worker that ends what it has accepted, and its chores. */
-export interface Runtime {
+export interface RunningBroker {
   readonly app: HttpApp
-  readonly store: Store
-  readonly broker: BrokerContext
+  readonly context: BrokerContext
   /**
    * Claims nothing more, interrupts its chores, gives running operations `graceMs`, hands the leases of the rest back and
    * lets requests go that still wait for one. The store is the caller's to close.
@@ -58,7 +57,7 @@ export interface Runtime {
 }
 
 /** Puts the parts together. Refuses a catalog that could not work before anything runs. */
-export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
+export async function startBroker(options: StartOptions): Promise<RunningBroker> {
   const { definition, store, clock = systemClock, random = Math.random } = options
   const observer = combineObservers(options.observer)
   const settings = { ...defaultSettings, ...options.settings }
@@ -123,8 +122,7 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
     await chores.run('sync').catch(error => observer['chore.startFailed']?.({ chore: 'sync', error: toError(error) }))
   return {
     app,
-    store,
-    broker,
+    context: broker,
     async stop(graceMs) {
       ending = true
       await Promise.all([chores.stop(), worker.stop(graceMs)])

@@ -1,0 +1,180 @@
+import { createOpenAuthenticator } from './authenticator/open.ts'
+import { createSeveralAuthenticator } from './authenticator/several.ts'
+import type { Authenticator } from './authenticator.ts'
+import type { BrokerDefinition } from './author/broker-definition.ts'
+import type { BrokerSettings } from './broker/settings.ts'
+import { type Clock, sleep, systemClock } from './clock.ts'
+import { withIdentity } from './http/app.ts'
+import { toFetch } from './http/fetch.ts'
+import type { HttpApp, HttpBroker, HttpRequest, HttpResponse } from './http/message.ts'
+import { json } from './http/respond.ts'
+import { logTrouble } from './observer/log.ts'
+import { combineObservers, type Observer, toError } from './observer.ts'
+import { BrokerError, toErrorBody } from './protocol/errors.ts'
+import { type LedgerOptions, openStore } from './server/open-store.ts'
+import { type RegistryOptions, type RunningBroker, type StartOptions, startBroker } from './server/running-broker.ts'
+import type { Store } from './store.ts'
+
+export interface BrokerOptions {
+  /**
+   * A URL: `sqlite:<file>`, `postgres://…`, `mongodb://…`, or `memory:` to try something out. Or a `Store` of your own. The
+   * broker closes a store that it opened from a URL; a `Store` that it was given stays open, and is yours to close.
+   */
+  readonly store: string | Store
+  /** Who may call. With several, the first one that recognises a request decides. `'none'`: everybody may. */
+  readonly authenticator: Authenticator | readonly Authenticator[] | 'none'
+  /** Hears what happens. Without one, warnings and errors are written to standard error. */
+  readonly observer?: Observer
+  readonly settings?: Partial<BrokerSettings>
+  /** For a store on a database server. */
+  readonly ledger?: LedgerOptions
+  readonly publicUrl?: string
+  /** The machine's clock, unless told otherwise. */
+  readonly clock?: Clock
+}
+
+/** A broker that can run. It starts once, and once closed it stays closed. */
+export interface Broker extends HttpBroker {
+  /** Answers a request of the web's kind. The first one starts the broker. */
+  readonly fetch: (request: Request) => Promise<Response>
+  /** The same without the web's objects: what `listen`, `purser/fastify` and `purser/express` call. */
+  readonly handle: HttpApp
+  /** Starts ahead of the first request. Throws what keeps it from starting; it can be called again after that. */
+  start(): Promise<void>
+  /** Takes no more work, gives running operations some time, hands the rest back to the ledger. Never throws. */
+  close(): Promise<void>
+}
+
+/** Makes a broker from its definition. Nothing is opened before it starts. */
+export function createBroker(definition: BrokerDefinition, options: BrokerOptions): Broker {
+  return openBroker(definition, options)
+}
+
+/** What `purser serve` and the test kit say besides. */
+export interface BrokerParts
+  extends Pick<StartOptions, 'concurrency' | 'pollIntervalMs' | 'bodyLimit' | 'random' | 'registries'> {
+  readonly shutdownGraceMs?: number
+  openRegistries?(opened: OpenedParts): Promise<RegistryOptions | undefined>
+}
+
+export interface OpenedParts {
+  readonly store: Store
+  readonly clock: Clock
+  readonly observer: Observer
+  /** The store's clock. */
+  readonly storeNow: () => number
+}
+
+export interface OpenedBroker extends Broker {
+  /** Starts it where that has not happened. */
+  running(): Promise<RunningBroker>
+  close(graceMs?: number): Promise<void>
+}
+
+/**
+ * How long, after the grace, requests may take to be answered and the store to close. With the default grace of `purser
+ * serve` less than the 30 seconds that Kubernetes gives.
+ */
+export const lastAnswersMs = 3_000
+
+/** `createBroker`, with its inside in reach. */
+export function openBroker(
+  definition: BrokerDefinition,
+  options: BrokerOptions,
+  { openRegistries, shutdownGraceMs = 10_000, ...parts }: BrokerParts = {},
+): OpenedBroker {
+  const { clock = systemClock, settings, publicUrl } = options
+  const observer = combineObservers(options.observer ?? logTrouble())
+  const authenticator = toAuthenticator(options.authenticator)
+  if (typeof options.store !== 'string' && typeof options.store?.accept !== 'function')
+    throw new TypeError('createBroker needs a store: a URL such as "sqlite:broker.db", or a Store of your own.')
+  const answering = new Set<Promise<unknown>>()
+  let starting: Promise<RunningBroker> | undefined
+  let running: RunningBroker | undefined
+  let closing: Promise<void> | undefined
+
+  async function open(): Promise<RunningBroker> {
+    const store = await toStore(options, clock, observer)
+    try {
+      const storeNow = () => running?.context.storeNow() ?? clock.now()
+      const registries = parts.registries ?? (await openRegistries?.({ store, clock, observer, storeNow }))
+      const all = { definition, store, authenticator, settings, publicUrl, clock, observer, ...parts, registries }
+      running = await startBroker(all)
+      return running
+    } catch (error) {
+      if (store !== options.store) await store.close()
+      throw error
+    }
+  }
+
+  function start(): Promise<RunningBroker> {
+    if (closing !== undefined) return Promise.reject(new Error('This broker was closed. Make a new one.'))
+    starting ??= open().catch(error => {
+      starting = undefined
+      throw error
+    })
+    return starting
+  }
+
+  async function end(graceMs: number): Promise<void> {
+    const started = await starting?.catch(() => undefined)
+    if (started === undefined) return
+    await started.stop(graceMs)
+    await Promise.race([Promise.all(answering), sleep(clock, lastAnswersMs)])
+    running = undefined
+    const { store } = started.context
+    if (store !== options.store) await Promise.race([store.close().catch(() => {}), sleep(clock, lastAnswersMs)])
+  }
+
+  /** A broker that is not there now: it is asked again later, and what went wrong is told to its operator only. */
+  async function handleStopped(request: HttpRequest): Promise<HttpResponse> {
+    if (closing !== undefined) return refuse(request, new BrokerError('ShuttingDown', 'This broker was closed.'))
+    try {
+      await start()
+    } catch (error) {
+      observer['broker.startFailed']?.({ error: toError(error) })
+      return refuse(request, new BrokerError('CannotStart', 'The broker cannot start now. Its log says why.'))
+    }
+    return handle(request)
+  }
+
+  const handle: HttpApp = request => {
+    if (running === undefined) return handleStopped(request)
+    const answered = running.app(request)
+    answering.add(answered)
+    const done = () => answering.delete(answered)
+    answered.then(done, done)
+    return answered
+  }
+
+  return {
+    handle,
+    fetch: toFetch(handle),
+    running: start,
+    async start() {
+      await start()
+    },
+    close(graceMs = shutdownGraceMs) {
+      closing ??= end(graceMs)
+      return closing
+    },
+  }
+}
+
+function toAuthenticator(given: BrokerOptions['authenticator']): Authenticator {
+  if (given === 'none') return createOpenAuthenticator()
+  const list: readonly Authenticator[] = Array.isArray(given) ? given : [given]
+  if (list.length > 0 && list.every(one => typeof one?.authenticate === 'function'))
+    return createSeveralAuthenticator(list)
+  throw new TypeError(
+    "createBroker needs an authenticator, or several: createBasicAuthenticator(users) is one. A broker that lets everybody in says so: authenticator: 'none'.",
+  )
+}
+
+function toStore({ store, ledger }: BrokerOptions, clock: Clock, observer: Observer): Promise<Store> | Store {
+  return typeof store === 'string' ? openStore(store, clock, { ...ledger, observer }) : store
+}
+
+function refuse({ headers }: HttpRequest, error: BrokerError): HttpResponse {
+  return withIdentity(json(error.status, toErrorBody(error)), headers)
+}

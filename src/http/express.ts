@@ -1,0 +1,36 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { HttpBroker, HttpResponse } from './message.ts'
+import { NodeRequest } from './node/request.ts'
+
+/** For node:http, Connect, Express 4 and Express 5. */
+export type ExpressHandler = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  next?: (error?: unknown) => void,
+) => void
+
+/**
+ * A broker as a handler: `app.use('/broker', toExpress(broker))`. It answers everything that reaches it, so mount it under
+ * a path, or behind your own routes; `next` hears only of an answer that could not be sent. It may stand behind a body parser.
+ * The broker starts with the first request, or with `broker.start()`, and ends with `broker.close()`.
+ */
+export function toExpress(broker: HttpBroker): ExpressHandler {
+  return (request, response, next) => {
+    broker
+      .handle(new NodeRequest(request))
+      .then(answer => send(response, answer))
+      .catch(error => (next === undefined ? response.destroy(error) : next(error)))
+  }
+}
+
+/** Header by header: other handlers may have set some already, or may listen for the moment they are written. */
+function send(response: ServerResponse, { status, headers, body }: HttpResponse): void {
+  if (response.destroyed || response.headersSent) return
+  response.statusCode = status
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
+  // What was not read of a long body is not worth keeping the connection for.
+  if (status === 413) response.setHeader('connection', 'close')
+  const sized = status === 204 || status === 304 || response.hasHeader('content-length')
+  if (!sized) response.setHeader('content-length', Buffer.byteLength(body))
+  response.end(body)
+}
