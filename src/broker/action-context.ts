@@ -1,12 +1,15 @@
+import { checkDescription, checkFunction, checkStepName } from '../author/check-arguments.ts'
 import type { ActionContext, BindContext, StepSettings, UnbindContext, UpdateContext } from '../author/context.ts'
 import type { ParameterSchema } from '../catalog/parameters.ts'
 import type { Binding } from '../domain/binding.ts'
 import type { Instance } from '../domain/instance.ts'
 import { TerminalError } from '../engine/errors.ts'
 import type { Run, StepOptions } from '../engine/run.ts'
+import type { Wait } from '../engine/work.ts'
 import type { Action } from '../protocol/actions.ts'
-import type { JsonObject } from '../protocol/json.ts'
+import { isJsonObject, type JsonObject } from '../protocol/json.ts'
 import { parseDuration } from '../shape/duration.ts'
+import { typeName } from '../shape/mistake.ts'
 import { toInstanceInfo } from './instance-info.ts'
 import { type ResolvedService, toRetryPolicy } from './resolve-services.ts'
 import type { BrokerSettings } from './settings.ts'
@@ -29,7 +32,13 @@ export interface ContextOptions {
   readonly predecessorState?: JsonObject
 }
 
-export async function createActionContext(options: ContextOptions): Promise<AnyContext> {
+/** A context, and what has to be known of its use when the author's code has returned. */
+export interface ContextInUse {
+  readonly context: AnyContext
+  readonly waits: ReadonlySet<unknown>
+}
+
+export async function createActionContext(options: ContextOptions): Promise<ContextInUse> {
   const { run, service, settings, action, binding, stepPrefix = '' } = options
   const { operation, instance } = run.claim
   const target = operation.action === 'update' ? withInput(instance, operation.input) : instance
@@ -45,6 +54,7 @@ export async function createActionContext(options: ContextOptions): Promise<AnyC
   // An unbind inside a deprovision: the operation's state is the instance's, so what it saves lasts for this run only.
   const nested = isBinding && operation.bindingId === undefined
   let nestedState = binding?.state ?? {}
+  const waits = new Set<Wait>()
   const context = {
     action,
     instance: toInstanceInfo(target),
@@ -70,18 +80,32 @@ export async function createActionContext(options: ContextOptions): Promise<AnyC
       parameters: instance.parameters,
       maintenanceVersion: instance.maintenanceVersion,
     },
-    step: (name, fn, step = {}) =>
-      run.step(stepPrefix + name, fn, toStepOptions(step, service, settings, operation.action)),
-    describe: text => run.describe(text),
-    wait: (after, description) => ({ waitMs: parseDuration(after), description }),
+    step(name, fn, step = {}) {
+      checkFunction(fn, `ctx.step('${checkStepName(name)}', fn)`)
+      return run.step(stepPrefix + name, fn, toStepOptions(step, service, settings, operation.action))
+    },
+    describe: text => run.describe(checkDescription(text, 'ctx.describe')),
+    wait(after, description) {
+      const waitMs = readDurations('ctx.wait', () => parseDuration(after))
+      const wait = { waitMs, description: checkDescription(description, 'ctx.wait') }
+      waits.add(wait)
+      return wait
+    },
     async saveState(patch) {
+      if (!isJsonObject(patch)) throw new TerminalError(`ctx.saveState needs an object, not ${typeName(patch)}.`)
       if (nested) nestedState = { ...nestedState, ...patch }
       else await run.saveState(patch)
     },
-    share: (key, create) => run.share(key, create),
-    unshare: (key, remove) => run.unshare(key, remove),
+    share(key, create) {
+      checkFunction(create, `ctx.share('${checkStepName(key)}', create)`)
+      return run.share(key, create)
+    },
+    unshare(key, remove) {
+      checkFunction(remove, `ctx.unshare('${checkStepName(key)}', remove)`)
+      return run.unshare(key, remove)
+    },
   } satisfies Partial<AnyContext>
-  return context as AnyContext
+  return { context: context as AnyContext, waits }
 }
 
 function withInput(instance: Instance, input: Run['claim']['operation']['input']): Instance {
@@ -121,14 +145,22 @@ async function parse(
 }
 
 function toStepOptions(
-  given: StepSettings,
+  { retry, timeout }: StepSettings,
   service: ResolvedService,
   settings: BrokerSettings,
   action: Action,
 ): StepOptions {
   const fallback = action === 'observe' || action === 'sweep' ? settings.retry : service.actions[action].retry
-  return {
-    ...(given.retry === undefined ? {} : { retry: toRetryPolicy(given.retry, fallback) }),
-    ...(given.timeout === undefined ? {} : { timeoutMs: parseDuration(given.timeout) }),
+  return readDurations('ctx.step', () => ({
+    retry: retry && toRetryPolicy(retry, fallback),
+    timeoutMs: timeout && parseDuration(timeout),
+  }))
+}
+
+function readDurations<T>(caller: string, read: () => T): T {
+  try {
+    return read()
+  } catch (cause) {
+    throw new TerminalError(`${caller} needs durations such as '10s', '5m' or 500 (milliseconds).`, { cause })
   }
 }

@@ -1,16 +1,16 @@
 import type { Hook } from '../author/broker-definition.ts'
-import type { ActionContext } from '../author/context.ts'
+import { checkResult } from '../author/check-result.ts'
 import type { BindResult, ObserveResult, ProvisionResult, UnbindResult } from '../author/results.ts'
 import type { Binding } from '../domain/binding.ts'
 import type { Operation } from '../domain/operation.ts'
 import type { ActionResult } from '../domain/outcome.ts'
 import { TerminalError } from '../engine/errors.ts'
-import { beforePrefix, type Run } from '../engine/run.ts'
+import type { Run } from '../engine/run.ts'
 import { isWait, type Wait } from '../engine/work.ts'
 import type { Action } from '../protocol/actions.ts'
-import { isJsonObject, type JsonObject } from '../protocol/json.ts'
+import type { JsonObject } from '../protocol/json.ts'
 import type { Reads } from '../reads.ts'
-import { createActionContext } from './action-context.ts'
+import { type AnyContext, type ContextInUse, type ContextOptions, createActionContext } from './action-context.ts'
 import type { ResolvedService } from './resolve-services.ts'
 import type { BrokerSettings } from './settings.ts'
 import { toBindingBody } from './to-binding-body.ts'
@@ -25,18 +25,28 @@ export interface Performing {
 
 /** One run of one operation, as a sentence: the hooks before, the author's action, the hooks after. */
 export async function performAction(performing: Performing): Promise<ActionResult | Wait> {
-  const { run } = performing
   const hooks = hooksFor(performing)
   // Without hooks nobody needs a context besides the action's own: the parameters are parsed once.
   if (hooks.length === 0) return act(performing)
-  const context = await contextFor(performing)
-  for (const hook of hooks)
-    if (hook.before !== undefined) await run.step(beforePrefix + hook.name, () => hook.before?.(context))
+  const inUse = await contextFor(performing)
+  for (const hook of hooks) await runHook(performing, inUse, hook, 'before')
   const result = await act(performing)
   if (isWait(result)) return result
-  for (const hook of hooks)
-    if (hook.after !== undefined) await run.step(`after: ${hook.name}`, () => hook.after?.(context))
+  for (const hook of hooks) await runHook(performing, inUse, hook, 'after')
   return result
+}
+
+async function runHook(
+  { run }: Performing,
+  { context, waits }: ContextInUse,
+  hook: Hook,
+  when: 'before' | 'after',
+): Promise<void> {
+  if (hook[when] === undefined) return
+  await run.step(`${when}: ${hook.name}`, async () => {
+    await hook[when]?.(context)
+    if (waits.size > 0) throw new TerminalError(`The hook "${hook.name}" called ctx.wait. Only an action can wait.`)
+  })
 }
 
 /** Tells the hooks that the action has failed for good; none of them can change that. */
@@ -47,7 +57,7 @@ export async function reportFailure(
 ): Promise<void> {
   for (const hook of hooksFor(performing)) {
     try {
-      await hook.error?.(await contextFor(performing), error)
+      await hook.error?.((await contextFor(performing)).context, error)
     } catch (hookError) {
       onHookError(hook.name, hookError)
     }
@@ -61,13 +71,9 @@ function hooksFor({ hooks, run }: Performing): readonly Hook[] {
   return hooks.filter(hook => (hook.actions === undefined ? !internal : hook.actions.includes(action)))
 }
 
-async function contextFor(performing: Performing): Promise<ActionContext> {
+function contextFor(performing: Performing): Promise<ContextInUse> {
   const { operation, binding } = performing.run.claim
-  return createActionContext({
-    ...performing,
-    action: operation.action,
-    binding,
-  })
+  return createActionContext({ ...performing, action: operation.action, binding })
 }
 
 async function act(performing: Performing): Promise<ActionResult | Wait> {
@@ -89,17 +95,31 @@ async function act(performing: Performing): Promise<ActionResult | Wait> {
   }
 }
 
+/** Calls the author's code. What it returns is checked here, once. */
+async function call<Result extends object>(
+  performing: Performing,
+  options: Pick<ContextOptions, 'action' | 'binding' | 'stepPrefix' | 'predecessorState'>,
+  action: ((context: AnyContext) => unknown) | undefined,
+): Promise<Wait | Result> {
+  const { context, waits } = await createActionContext({ ...performing, ...options })
+  const result = await action?.(context)
+  if (isWait(result) && waits.has(result) && options.action !== 'observe') return result
+  if (waits.size > 0) throw new TerminalError(droppedWait(options.action))
+  return checkResult(options.action, result) as Result
+}
+
+function droppedWait(action: Action): string {
+  if (action === 'observe')
+    return 'The observe called ctx.wait. Return { ready: false }: it runs again on its schedule.'
+  return `The ${action} called ctx.wait and did not return it. Write: return ctx.wait(…).`
+}
+
 async function provisionOrUpdate(performing: Performing, action: 'provision' | 'update'): Promise<ActionResult | Wait> {
   const { code } = performing.service
-  const context = await createActionContext({ ...performing, action })
-  const result = await (action === 'provision' ? code.provision(context) : code.update?.(context))
-  if (isWait(result)) return result
-  const { state, dashboardUrl, metadata }: ProvisionResult<object> = result ?? {}
-  return {
-    state: toState(state) ?? performing.run.state,
-    dashboardUrl,
-    metadata,
-  }
+  const result = await call<ProvisionResult<JsonObject>>(performing, { action }, context =>
+    action === 'provision' ? code.provision(context) : code.update?.(context),
+  )
+  return isWait(result) ? result : { ...result, state: result.state ?? performing.run.state }
 }
 
 /** Bindings that are still there (failed ones always, live ones with `cascadeDelete`) go before the instance. */
@@ -108,25 +128,22 @@ async function deprovision(performing: Performing): Promise<ActionResult | Wait>
   const { instance, operation } = run.claim
   const unbound = [...(await store.bindings(instance.id)), ...(await bindingsToSweep(store, operation))]
   for (const binding of unbound) {
-    const waiting = await unbindNested(performing, binding)
-    if (waiting !== undefined) return waiting
+    const stepPrefix = `unbind ${binding.id}: `
+    const unbinding = { action: 'unbind', binding, stepPrefix } as const
+    const result = await call(performing, unbinding, context => service.code.unbind?.(context))
+    if (isWait(result)) return result
   }
-  const context = await createActionContext({ ...performing, action: 'deprovision' })
-  const result = await service.code.deprovision(context)
+  const result = await call(performing, { action: 'deprovision' }, context => service.code.deprovision(context))
   return isWait(result) ? result : { unbound }
 }
 
 /** Those that went with their instance, as they were then. A purge may have been faster. */
-async function bindingsToSweep(store: Reads, { instanceId, input }: Operation): Promise<readonly Binding[]> {
+async function bindingsToSweep(
+  store: Performing['store'],
+  { instanceId, input }: Operation,
+): Promise<readonly Binding[]> {
   const found = await Promise.all((input.unbind ?? []).map(id => store.binding(instanceId, id)))
   return found.filter(binding => binding !== undefined)
-}
-
-async function unbindNested(performing: Performing, binding: Binding): Promise<Wait | undefined> {
-  const stepPrefix = `unbind ${binding.id}: `
-  const context = await createActionContext({ ...performing, action: 'unbind', binding, stepPrefix })
-  const result = await performing.service.code.unbind?.(context)
-  return isWait(result) ? result : undefined
 }
 
 async function bind(performing: Performing): Promise<ActionResult | Wait> {
@@ -135,41 +152,22 @@ async function bind(performing: Performing): Promise<ActionResult | Wait> {
   if (binding === undefined || service.code.bind === undefined) throw new TerminalError('This service cannot be bound.')
   const before =
     binding.predecessorId === undefined ? undefined : await store.binding(binding.instanceId, binding.predecessorId)
-  const context = await createActionContext({
-    ...performing,
-    action: 'bind',
-    binding,
-    predecessorState: before?.state,
-  })
-  const result = await service.code.bind(context)
+  const binds = { action: 'bind', binding, predecessorState: before?.state } as const
+  const result = await call<BindResult<object, JsonObject>>(performing, binds, context => service.code.bind?.(context))
   if (isWait(result)) return result
-  const bound: BindResult<object, object> = result ?? {}
-  const { body, expiresAt } = toBindingBody(service.offering, bound)
-  return {
-    binding: body,
-    state: toState(bound.state) ?? run.state,
-    instanceState: bound.instanceState,
-    expiresAt,
-  }
+  const { body, expiresAt } = toBindingBody(service.offering, result)
+  return { binding: body, state: result.state ?? run.state, instanceState: result.instanceState, expiresAt }
 }
 
 async function unbind(performing: Performing, binding: Binding | undefined): Promise<ActionResult | Wait> {
   if (binding === undefined) return {}
-  const context = await createActionContext({ ...performing, action: 'unbind', binding })
-  const result = await performing.service.code.unbind?.(context)
-  if (isWait(result)) return result
-  const { instanceState }: UnbindResult = result ?? {}
-  return instanceState === undefined ? {} : { instanceState }
+  const { code } = performing.service
+  return call<UnbindResult>(performing, { action: 'unbind', binding }, context => code.unbind?.(context))
 }
 
 async function observe(performing: Performing): Promise<ActionResult | Wait> {
-  const context = await createActionContext({ ...performing, action: 'observe' satisfies Action })
-  const seen: ObserveResult = (await performing.service.code.observe?.(context)) ?? { ready: true }
-  return { observed: seen, state: performing.run.state }
-}
-
-function toState(state: object | undefined): JsonObject | undefined {
-  if (state === undefined) return undefined
-  if (!isJsonObject(state)) throw new TerminalError('The state that the action returned is not an object.')
-  return state
+  const { run, service } = performing
+  if (service.code.observe === undefined) return { observed: { ready: true } }
+  const seen = await call<ObserveResult>(performing, { action: 'observe' }, context => service.code.observe?.(context))
+  return isWait(seen) ? seen : { observed: seen, state: run.state }
 }

@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.ts'
+import { limits } from '../domain/limits.ts'
 import type { Step } from '../domain/operation.ts'
 import { backOff, isExhausted, type RetryPolicy } from '../domain/retry.ts'
 import type { SharedWish } from '../domain/shared-claim.ts'
@@ -11,9 +12,17 @@ import { type Call, callWithDeadline } from './call.ts'
 import { isPermanent, messageOf, RunEnded, retryAfterMs, TerminalError } from './errors.ts'
 import type { HeldLease } from './held-lease.ts'
 import { operationFields } from './operation-fields.ts'
+import { type Kept, toJson } from './to-json.ts'
 
 /** Steps with this prefix decide whether the action may begin: when one of them refuses, nothing has been done. */
-export const beforePrefix = 'before: '
+const beforePrefix = 'before: '
+
+const keptState: Kept = { what: 'ctx.saveState got what cannot be kept', path: 'state', bytes: limits.stateBytes }
+const keptOutput = (name: string): Kept => ({
+  what: `The step "${name}" returned what cannot be kept`,
+  path: 'output',
+  bytes: limits.stepOutputBytes,
+})
 
 export interface StepOptions {
   readonly retry?: RetryPolicy
@@ -126,7 +135,7 @@ export class Run {
 
   /** Merges into the resource's state at once, so that a clean-up after a failure knows it too. */
   async saveState(patch: JsonObject): Promise<void> {
-    this.#state = toJson({ ...this.#state, ...patch }, 'The state')
+    this.#state = toJson({ ...this.#state, ...patch }, keptState)
     this.#stillHeld(await this.#answered(this.#store.checkpoint(this.#lease, { state: this.#state })))
   }
 
@@ -147,6 +156,8 @@ export class Run {
     if (this.#used.has(name))
       throw new TerminalError(`The step "${name}" is used twice in one action: give each step its own name.`)
     this.#used.add(name)
+    if (this.#used.size > limits.stepsPerOperation)
+      throw new TerminalError(`The action has more than ${limits.stepsPerOperation} steps: put several calls into one.`)
     const before = this.#steps.get(name)
     if (before?.state === 'done') return before.output as T
     const { output, step } = await this.#attempt(name, fn, options)
@@ -206,7 +217,7 @@ export class Run {
         { timeoutMs, signal: this.signal, clock: this.#clock },
       )
       const step = { name, attempts, startedAt }
-      const kept = toJson(output, `The output of step "${name}"`)
+      const kept = toJson(output, keptOutput(name))
       this.#observer['step.succeeded']?.(this.#stepFields(step, calledAt))
       return { output: kept, step }
     } catch (error) {
@@ -278,16 +289,5 @@ export class Run {
     const forget = () => this.#inFlight.delete(promise)
     promise.then(forget, forget)
     return promise
-  }
-}
-
-/** What the ledger gives back later is what the action gets now, so that a replay sees no difference. */
-function toJson<T>(value: T, what: string): T {
-  if (value === undefined) return value
-  try {
-    const text = JSON.stringify(value)
-    return text === undefined ? (undefined as T) : (JSON.parse(text) as T)
-  } catch (cause) {
-    throw new TerminalError(`${what} cannot be kept: it is not JSON.`, { cause })
   }
 }

@@ -174,9 +174,9 @@ conformance('Data of a binding', () => {
     ])
   })
 
-  requirement('BMETA-01', 'metadata holds nothing but the times, whatever a service puts there', async t => {
-    const metadata = { expiresAt: '2026-12-31T23:59:59Z', host: 'db.example', password: 'secret' }
-    expect(await bindBody(t, full, { metadata })).toEqual({ metadata: { expires_at: '2026-12-31T23:59:59.000Z' } })
+  requirement('BMETA-01', 'metadata holds nothing but the times: anything else fails the bind', async t => {
+    const metadata = { expiresAt: '2026-12-31T23:59:59Z', host: 'db.example' }
+    await expectRefused(t, full, [[{ credentials: {}, metadata }, 'metadata.host is not known here']])
   })
 
   requirement(
@@ -184,9 +184,12 @@ conformance('Data of a binding', () => {
     'times are sent in UTC with a fraction, however the service gives them, and again by a fetch',
     async t => {
       const expiresAt = '2026-12-31T23:59:59+02:00'
-      const body = await bindBody(t, full, { metadata: { expiresAt, renewBefore: new Date(Date.UTC(2026, 11, 1)) } })
+      const body = await bindBody(t, full, {
+        credentials: {},
+        metadata: { expiresAt, renewBefore: new Date(Date.UTC(2026, 11, 1)) },
+      })
       const metadata = { expires_at: '2026-12-31T21:59:59.000Z', renew_before: '2026-12-01T00:00:00.000Z' }
-      expect(body).toEqual({ metadata })
+      expect(body).toEqual({ credentials: {}, metadata })
       for (const time of Object.values(metadata)) expect(time).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z$/)
       await t.client.bind('i', 'c', full, incomplete)
       await t.ended('i', 'c')
@@ -203,7 +206,7 @@ conformance('Data of a binding', () => {
 
   requirement('BMETA-04', 'between renew_before and expires_at there is time for a successor', async t => {
     const at = (hours: number) => new Date(t.clock.now() + hours * 3_600_000)
-    const body = await bindBody(t, full, { metadata: { expiresAt: at(0.1), renewBefore: at(0.05) } })
+    const body = await bindBody(t, full, { credentials: {}, metadata: { expiresAt: at(0.1), renewBefore: at(0.05) } })
     const { renew_before, expires_at } = body.metadata as { renew_before: string; expires_at: string }
     expect(Date.parse(renew_before)).toBeLessThan(Date.parse(expires_at))
     await t.clock.advance(Date.parse(renew_before) - t.clock.now() + 1)

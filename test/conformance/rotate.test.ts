@@ -119,7 +119,7 @@ conformance('Rotating bindings', () => {
     await provisioned(t, 'j')
     await bound(t, 'j', 'b')
     expect(await t.client.bind('i', 'c', rotation)).toMatchObject(unknown)
-    t.backend.bindResult = { metadata: { expiresAt: new Date(t.clock.now() + 60_000) } }
+    t.backend.bindResult = { credentials: {}, metadata: { expiresAt: new Date(t.clock.now() + 60_000) } }
     await bound(t, 'i', 'b')
     await t.clock.advance(59_000)
     t.backend.bindResult = undefined

@@ -10,7 +10,7 @@ async function start(options: { readonly settings?: object; readonly service?: P
   const lines: string[] = []
   const cleanUp = { ageMs: minutes(5), all: every }
   const world = createWorld({
-    service: { async bind() {}, async unbind() {}, async update() {}, ...options.service },
+    service: { bind: async () => ({ credentials: {} }), async unbind() {}, async update() {}, ...options.service },
     observer: observeLines('info', ({ text, fields }) => lines.push(`${text}: ${fields.message ?? ''}`)),
     settings: {
       rememberDeletedMs: minutes(30),

@@ -1,0 +1,28 @@
+import { limits } from '../domain/limits.ts'
+import { TerminalError } from '../engine/errors.ts'
+import { typeName } from '../shape/mistake.ts'
+
+/** The text of `ctx.describe` and `ctx.wait`. */
+export function checkDescription(text: unknown, caller: string): string {
+  if (typeof text !== 'string')
+    throw new TerminalError(`${caller} needs a text as its description, not ${typeName(text)}.`)
+  if (text.length > limits.descriptionLength)
+    throw new TerminalError(
+      `${caller} got a description of ${text.length} characters, and at most ${limits.descriptionLength} are allowed.`,
+    )
+  return text
+}
+
+/** The name of a step, or the key of something shared. */
+export function checkStepName(name: unknown): string {
+  if (typeof name !== 'string' || name === '') throw new TerminalError('ctx.step needs a name as its first argument.')
+  if (name.length > limits.stepNameLength)
+    throw new TerminalError(
+      `The step name "${name.slice(0, 40)}…" has ${name.length} characters, and at most ${limits.stepNameLength} are allowed.`,
+    )
+  return name
+}
+
+export function checkFunction(value: unknown, caller: string): void {
+  if (typeof value !== 'function') throw new TerminalError(`${caller} needs a function, not ${typeName(value)}.`)
+}

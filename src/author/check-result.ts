@@ -1,0 +1,116 @@
+import { limits } from '../domain/limits.ts'
+import { TerminalError } from '../engine/errors.ts'
+import { toJson } from '../engine/to-json.ts'
+import type { Action } from '../protocol/actions.ts'
+import { isJsonObject, type JsonObject } from '../protocol/json.ts'
+import { flag, oneOf, text } from '../shape/fields.ts'
+import type { Mistake } from '../shape/mistake.ts'
+import { fromCode, showPath } from '../shape/place.ts'
+import { read } from '../shape/read.ts'
+import { field, list, object, optional, type Shape } from '../shape/shape.ts'
+
+/**
+ * What an author's action returned, as JSON, checked before anything is kept of it. Every mistake ends the operation at
+ * once, since the action would return the same again.
+ */
+export function checkResult(action: Action, result: unknown): object {
+  const reading = read(shapes[action], fromCode(result ?? {}))
+  if (!reading.ok) throw wrongResult(action, reading.mistakes.map(explain).join('; '))
+  const checked: Record<string, unknown> = {}
+  for (const [key, value] of Object.entries(result ?? {})) {
+    const bytes = key === 'state' || key === 'instanceState' ? limits.stateBytes : limits.bindingBytes
+    checked[key] = toJson(value, { what: `The ${action} returned a wrong result`, path: key, bytes })
+  }
+  return checked
+}
+
+export function wrongResult(action: Action, problems: string): TerminalError {
+  return new TerminalError(`The ${action} returned a wrong result: ${problems}.`)
+}
+
+/** Without the value, which may be secret. */
+function explain({ kind, path, rule, type, remedy }: Mistake): string {
+  const name = showPath(path) || 'it'
+  if (kind === 'rule') return rule
+  if (kind === 'missing') return `${name} is missing`
+  return kind === 'wrong' ? `${name} must be ${rule}, not ${type}` : `${name} ${rule}; ${remedy}`
+}
+
+const map = field<JsonObject, JsonObject>({ kind: 'other', rule: 'an object' }, value =>
+  isJsonObject(value) ? value : undefined,
+)
+const url = text({ rule: 'a URL that begins with http:// or https://', allows: isWebUrl })
+const date = field<Date | string, number>({ kind: 'other', rule: 'a date' }, value => toTime(value))
+const port = text({ rule: 'a text such as "443" or "9000-9010"', allows: /^\d{1,5}(-\d{1,5})?$/ })
+const anyText = text({ allows: /^/ })
+
+const provision = object({
+  state: optional(map),
+  dashboardUrl: optional(url),
+  metadata: optional(object({ labels: optional(map), attributes: optional(map) })),
+})
+
+const volumeMount = object({
+  driver: text(),
+  containerDir: text(),
+  mode: oneOf(['r', 'rw']),
+  deviceType: oneOf(['shared']),
+  device: object({ volumeId: text(), mountConfig: optional(map) }),
+})
+
+const endpoint = object({
+  host: text(),
+  ports: list(port, {
+    rules: [ports => ports.length === 0 && { error: 'the ports of an endpoint must not be empty' }],
+  }),
+  protocol: optional(oneOf(['tcp', 'udp', 'all'])),
+})
+
+const times = object(
+  { expiresAt: optional(date), renewBefore: optional(date) },
+  {
+    rules: [
+      ({ expiresAt = Number.POSITIVE_INFINITY, renewBefore = 0 }) =>
+        renewBefore > expiresAt && { error: 'metadata.renewBefore must not be later than metadata.expiresAt' },
+    ],
+  },
+)
+
+const bind = object({
+  credentials: optional(map),
+  syslogDrainUrl: optional(text()),
+  routeServiceUrl: optional(text()),
+  volumeMounts: optional(list(volumeMount)),
+  endpoints: optional(list(endpoint)),
+  metadata: optional(times),
+  state: optional(map),
+  instanceState: optional(map),
+})
+
+const nothing = field<unknown, object>({ kind: 'other', rule: 'nothing' }, value =>
+  isJsonObject(value) && Object.keys(value).length === 0 ? value : undefined,
+)
+
+const shapes: Readonly<Record<Action, Shape>> = {
+  provision,
+  update: provision,
+  deprovision: nothing,
+  bind,
+  unbind: object({ instanceState: optional(map) }),
+  observe: object({
+    ready: flag(),
+    degraded: optional(flag()),
+    reason: optional(anyText),
+    message: optional(anyText),
+  }),
+  sweep: nothing,
+}
+
+function isWebUrl(value: string): boolean {
+  return URL.canParse(value) && /^https?:$/.test(new URL(value).protocol)
+}
+
+function toTime(value: unknown): number | undefined {
+  const time = typeof value === 'string' || value instanceof Date ? new Date(value).getTime() : Number.NaN
+  return Number.isNaN(time) ? undefined : time
+}

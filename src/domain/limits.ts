@@ -1,0 +1,14 @@
+/**
+ * How much an author's code may leave in the ledger. Every claim reads an operation with all of its steps, and a document
+ * of MongoDB holds 16 MB. Whatever is larger fails the operation with a message that names the limit.
+ */
+export const limits = {
+  /** Bytes of JSON. */
+  stateBytes: 1_048_576,
+  stepOutputBytes: 1_048_576,
+  bindingBytes: 1_048_576,
+  /** Characters. Cloud Foundry accepts no longer description. */
+  descriptionLength: 10_000,
+  stepNameLength: 200,
+  stepsPerOperation: 10_000,
+} as const
