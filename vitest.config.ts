@@ -11,6 +11,7 @@ const slow = [
   'test/storm/**/*.test.ts',
   'test/simulation/**/*.test.ts',
   'test/spin/**/*.test.ts',
+  'test/package/**/*.test.ts',
   'test/cli/bundle-image.test.ts',
   'test/sandbox/container-{podman,docker,crash,pull}.test.ts',
   'test/driver/crash.test.ts',

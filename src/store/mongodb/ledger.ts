@@ -1,5 +1,6 @@
 import type { ObjectId } from 'mongodb'
 import type { Collections } from './collections.ts'
+import type { Now } from './now.ts'
 import type { Transactions } from './transactions.ts'
 import type { Turns } from './turns.ts'
 
@@ -15,9 +16,3 @@ export interface Ledger {
   readonly storeId: string
   readonly timeoutMs: number
 }
-
-/** The ledger's time, as an expression that the server works out in the statement that it stands in. */
-export type Now = () => object
-
-/** The primary's clock, in milliseconds. */
-export const serverNow: Now = () => ({ $toLong: '$$NOW' })
