@@ -1,17 +1,16 @@
 import type { BindingData, FetchQuery } from '../client/index.ts'
 import { refusal } from './refusal.ts'
-import { renderFields, toFields } from './render/fields.ts'
+import { renderFields, toFields, withoutNull } from './render/fields.ts'
 import type { Session } from './session.ts'
-import { present } from './session.ts'
 
 /** GET binding: the only place where an asynchronous binding's credentials can be read. */
 export async function readBinding(
-  session: Session,
+  { client }: Session,
   instanceId: string,
   bindingId: string,
   query: FetchQuery,
 ): Promise<BindingData> {
-  const response = await session.client.fetchBinding(instanceId, bindingId, query)
+  const response = await client.fetchBinding(instanceId, bindingId, query)
   if (response.status !== 200) throw refusal(`could not read the credentials of binding ${bindingId}`, response)
   return toBindingData(response.body)
 }
@@ -19,11 +18,11 @@ export async function readBinding(
 /** What an application gets, without the rest of the answer. */
 export function toBindingData(body: BindingData): BindingData {
   const { credentials, syslog_drain_url, route_service_url, volume_mounts, endpoints, metadata } = body
-  return present({ credentials, syslog_drain_url, route_service_url, volume_mounts, endpoints, metadata })
+  return withoutNull({ credentials, syslog_drain_url, route_service_url, volume_mounts, endpoints, metadata })
 }
 
 /** Credentials by their own names, the rest by the API's. */
 export function renderBinding({ credentials, ...rest }: BindingData): string {
-  const fields = [...toFields(credentials), ...toFields(present({ ...rest }))]
+  const fields = [...toFields(credentials), ...toFields(withoutNull({ ...rest }))]
   return fields.length === 0 ? 'The binding has no credentials.\n' : renderFields(fields)
 }

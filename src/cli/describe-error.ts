@@ -1,4 +1,4 @@
-import { renderError, renderListing } from './render/error.ts'
+import { renderError, renderListing } from './render/error-lines.ts'
 import type { Style } from './render/style.ts'
 
 /** What stderr says about an error, and the exit code it means. */

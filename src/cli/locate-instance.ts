@@ -1,11 +1,10 @@
 import type { FetchedInstance, WireOffering, WirePlan } from '../client/index.ts'
-import { findOffering, findPlan } from './catalog-lookup.ts'
+import { findOffering, findPlan, readCatalog } from './catalog-lookup.ts'
 import { wrongUsage } from './cli-error.ts'
-import type { RememberedInstance } from './memory.ts'
-import { memoryFile } from './memory.ts'
+import { memoryFile, type RememberedInstance } from './memory.ts'
 import type { Session } from './session.ts'
 
-/** What the OSB API wants to hear about an existing instance with every change of it. */
+/** What the OSB API wants with every change of an existing instance. */
 export interface Located {
   readonly serviceId: string
   readonly planId: string
@@ -20,12 +19,8 @@ export interface LocateFlags {
 }
 
 /** Service and plan of an instance: from the flags, from the broker where it can be asked, from this command's memory. */
-export async function locateInstance(
-  session: Session,
-  catalog: readonly WireOffering[],
-  instanceId: string,
-  flags: LocateFlags,
-): Promise<Located> {
+export async function locateInstance(session: Session, instanceId: string, flags: LocateFlags): Promise<Located> {
+  const catalog = await readCatalog(session)
   const { serviceId, planId } = await collectIds(session, catalog, instanceId, flags)
   if (serviceId === undefined || planId === undefined) throw unknownIds(instanceId, '--service and --plan')
   return toLocated(catalog, serviceId, planId)
@@ -34,12 +29,11 @@ export async function locateInstance(
 /** As locateInstance, where the plan is good to know but not needed: an update names only its target plan. */
 export async function locateForUpdate(
   session: Session,
-  catalog: readonly WireOffering[],
   instanceId: string,
   service: string | undefined,
 ): Promise<Omit<Located, 'planId'> & { readonly planId: string | undefined }> {
-  const flags = service === undefined ? {} : { service }
-  const { serviceId, planId } = await collectIds(session, catalog, instanceId, flags)
+  const catalog = await readCatalog(session)
+  const { serviceId, planId } = await collectIds(session, catalog, instanceId, { service })
   if (serviceId === undefined) throw unknownIds(instanceId, '--service')
   return { ...toLocated(catalog, serviceId, planId ?? ''), planId }
 }
@@ -71,8 +65,8 @@ function isRetrievable(
   known: RememberedInstance | undefined,
 ): boolean {
   const serviceId = serviceFlag ?? known?.service_id
-  return catalog.some(({ id, instances_retrievable }) =>
-    serviceId === undefined || id === serviceId ? instances_retrievable === true : false,
+  return catalog.some(
+    offering => (serviceId === undefined || offering.id === serviceId) && offering.instances_retrievable === true,
   )
 }
 

@@ -1,20 +1,4 @@
 import { Command, CommanderError } from 'commander'
-import { defineBindCommand } from './commands/bind.ts'
-import { defineBundleCommand } from './commands/bundle.ts'
-import { defineCatalogCommand } from './commands/catalog.ts'
-import { defineChoresCommand } from './commands/chores.ts'
-import { defineCredentialsCommand } from './commands/credentials.ts'
-import { defineDeprovisionCommand } from './commands/deprovision.ts'
-import { defineHashPasswordCommand } from './commands/hash-password.ts'
-import { defineInitCommand } from './commands/init.ts'
-import { defineMigrateCommand } from './commands/migrate.ts'
-import { defineOperationsCommand } from './commands/operations.ts'
-import { defineProvisionCommand } from './commands/provision.ts'
-import { defineRegistriesCommand } from './commands/registries.ts'
-import { defineServeCommand } from './commands/serve.ts'
-import { defineStatusCommand } from './commands/status.ts'
-import { defineUnbindCommand } from './commands/unbind.ts'
-import { defineUpdateCommand } from './commands/update.ts'
 import { describeError } from './describe-error.ts'
 import type { CliIo } from './io.ts'
 import { hasColor, processIo } from './io.ts'
@@ -25,7 +9,8 @@ import { createStyle } from './render/style.ts'
 /** Runs one command; `args` come without the names of node and of the script. Resolves to the exit code. */
 export async function main(args: readonly string[], io: CliIo): Promise<number> {
   try {
-    await createProgram(io).parseAsync([...args], { from: 'user' })
+    const program = await createProgram(io, args)
+    await program.parseAsync([...args], { from: 'user' })
     return 0
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
@@ -38,7 +23,7 @@ export async function main(args: readonly string[], io: CliIo): Promise<number> 
 /** The command as a process. */
 export async function run(): Promise<void> {
   const args = process.argv.slice(2)
-  // A reader that has seen enough, such as head, is no error; a broker goes on without one.
+  // A reader that has read enough, such as head, is not an error; a broker goes on without one.
   process.stdout.on('error', error => {
     if (!('code' in error) || error.code !== 'EPIPE') throw error
     if (args[0] !== 'serve') process.exit()
@@ -46,7 +31,44 @@ export async function run(): Promise<void> {
   process.exitCode = await main(args, processIo())
 }
 
-function createProgram(io: CliIo): Command {
+type Loader = () => Promise<{ defineCommand(program: Command, io: CliIo): void }>
+
+/** All commands, in the order of the help. A command loads only its own file; the help loads all of them. */
+const groups: readonly (readonly [title: string, commands: Readonly<Record<string, Loader>>])[] = [
+  [
+    'Brokers:',
+    {
+      serve: () => import('./commands/serve.ts'),
+      init: () => import('./commands/init.ts'),
+      'hash-password': () => import('./commands/hash-password.ts'),
+      migrate: () => import('./commands/migrate.ts'),
+    },
+  ],
+  [
+    "A platform's verbs, against any broker:",
+    {
+      catalog: () => import('./commands/catalog.ts'),
+      provision: () => import('./commands/provision.ts'),
+      update: () => import('./commands/update.ts'),
+      bind: () => import('./commands/bind.ts'),
+      credentials: () => import('./commands/credentials.ts'),
+      unbind: () => import('./commands/unbind.ts'),
+      deprovision: () => import('./commands/deprovision.ts'),
+      status: () => import('./commands/status.ts'),
+    },
+  ],
+  [
+    'Upkeep, for operators of a Purser broker:',
+    {
+      chores: () => import('./commands/chores.ts'),
+      registries: () => import('./commands/registries.ts'),
+      operations: () => import('./commands/operations.ts'),
+    },
+  ],
+  ['Bundles, for their authors:', { bundle: () => import('./commands/bundle.ts') }],
+]
+
+async function createProgram(io: CliIo, args: readonly string[]): Promise<Command> {
   const program = new Command('purser')
     .description('An Open Service Broker, and the tools around it.')
     .version(packageVersion(), '-v, --version', 'print the version')
@@ -66,25 +88,13 @@ function createProgram(io: CliIo): Command {
         'purser provision notes small',
       )}\n\npurser help <command> shows the options and examples of a command.`,
     )
-  program.commandsGroup('Brokers:')
-  defineServeCommand(program, io)
-  defineInitCommand(program, io)
-  defineHashPasswordCommand(program, io)
-  defineMigrateCommand(program, io)
-  program.commandsGroup("A platform's verbs, against any broker:")
-  defineCatalogCommand(program, io)
-  defineProvisionCommand(program, io)
-  defineUpdateCommand(program, io)
-  defineBindCommand(program, io)
-  defineCredentialsCommand(program, io)
-  defineUnbindCommand(program, io)
-  defineDeprovisionCommand(program, io)
-  defineStatusCommand(program, io)
-  program.commandsGroup('Upkeep, for operators of a Purser broker:')
-  defineChoresCommand(program, io)
-  defineRegistriesCommand(program, io)
-  defineOperationsCommand(program, io)
-  program.commandsGroup('Bundles, for their authors:')
-  defineBundleCommand(program, io)
+  const [first = '', second = ''] = args
+  const named = first === 'help' ? second : first
+  const isCommand = groups.some(([, commands]) => Object.hasOwn(commands, named))
+  for (const [title, commands] of groups) {
+    program.commandsGroup(title)
+    for (const [name, load] of Object.entries(commands))
+      if (!isCommand || name === named) (await load()).defineCommand(program, io)
+  }
   return program
 }

@@ -1,7 +1,7 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { isJsonObject } from '../protocol/json.ts'
-import { failure } from './cli-error.ts'
+import { failure, messageOf } from './cli-error.ts'
 import type { CliIo } from './io.ts'
 
 /** What a later command needs to know about an instance. Never parameters, never credentials. */
@@ -20,36 +20,56 @@ interface RememberedBinding {
 /** `.purser/cli.json` in the current folder: the instances this command made at one broker. */
 export interface Memory {
   recall(instanceId: string): Promise<RememberedInstance | undefined>
-  /** Replaces what is known; `undefined` forgets it. A folder that cannot be written only costs the memory. */
+  /** Replaces what is known; `undefined` forgets it. Only warns where the folder cannot be written. */
   change(
     instanceId: string,
     next: (known: RememberedInstance | undefined) => RememberedInstance | undefined,
   ): Promise<void>
+  rememberBinding(instanceId: string, bindingId: string, operation: string | undefined): Promise<void>
+  forgetBinding(instanceId: string, bindingId: string): Promise<void>
 }
 
 export const memoryFile = join('.purser', 'cli.json')
 
 export function createMemory(io: CliIo, brokerUrl: string): Memory {
   const file = join(io.cwd, memoryFile)
+  async function change(
+    instanceId: string,
+    next: (known: RememberedInstance | undefined) => RememberedInstance | undefined,
+  ): Promise<void> {
+    const content = await readMemory(file)
+    const instances = instancesOf(content, brokerUrl)
+    const known = instances.get(instanceId)
+    const wanted = next(known)
+    if (known === undefined && wanted === undefined) return
+    if (wanted === undefined) instances.delete(instanceId)
+    else instances.set(instanceId, wanted)
+    const brokers = { ...content.brokers, [brokerUrl]: Object.fromEntries(instances) }
+    try {
+      await writePrivately(file, `${JSON.stringify({ version: 1, brokers }, undefined, 2)}\n`)
+    } catch (error) {
+      const why = messageOf(error)
+      io.stderr.write(`warning: could not remember instance ${instanceId} (${why}); later commands need flags\n`)
+    }
+  }
+
   return {
     async recall(instanceId) {
       return instancesOf(await readMemory(file), brokerUrl).get(instanceId)
     },
-    async change(instanceId, next) {
-      const content = await readMemory(file)
-      const instances = instancesOf(content, brokerUrl)
-      const known = instances.get(instanceId)
-      const wanted = next(known)
-      if (known === undefined && wanted === undefined) return
-      if (wanted === undefined) instances.delete(instanceId)
-      else instances.set(instanceId, wanted)
-      const brokers = { ...content.brokers, [brokerUrl]: Object.fromEntries(instances) }
-      try {
-        await writePrivately(file, `${JSON.stringify({ version: 1, brokers }, undefined, 2)}\n`)
-      } catch (error) {
-        const reason = error instanceof Error ? error.message : String(error)
-        io.stderr.write(`warning: could not remember instance ${instanceId} (${reason}); later commands need flags\n`)
-      }
+    change,
+    rememberBinding(instanceId, bindingId, operation) {
+      return change(
+        instanceId,
+        known => known && { ...known, bindings: { ...known.bindings, [bindingId]: { operation } } },
+      )
+    },
+    forgetBinding(instanceId, bindingId) {
+      return change(instanceId, known => {
+        if (known === undefined) return undefined
+        const { [bindingId]: _, ...bindings } = known.bindings
+        return { ...known, bindings }
+      })
     },
   }
 }
@@ -69,7 +89,7 @@ async function readMemory(file: string): Promise<MemoryContent> {
     text = await readFile(file, 'utf8')
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return { version: 1, brokers: {} }
-    throw unreadable(file, error instanceof Error ? error.message : String(error))
+    throw unreadable(file, messageOf(error))
   }
   try {
     const content: unknown = JSON.parse(text)

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
-
-/** Options that several commands share, said once. */
+import { parseDuration } from '../shape/duration.ts'
+import { messageOf, wrongUsage } from './cli-error.ts'
 
 export function addConnectionOptions(command: Command): Command {
   return command
@@ -8,7 +8,11 @@ export function addConnectionOptions(command: Command): Command {
     .option('--user <name:password>', 'basic credentials (better: PURSER_USERNAME and PURSER_PASSWORD)')
     .option('--token <token>', 'a bearer token instead of --user')
     .option('--api-version <version>', 'OSB API version to announce', '2.17')
-    .addOption(new Option('--output <format>', 'how to print the result').choices(['text', 'json']).default('text'))
+    .addOption(outputOption())
+}
+
+export function outputOption(): Option {
+  return new Option('--output <format>', 'how to print the result').choices(['text', 'json']).default('text')
 }
 
 export function addWaitOptions(command: Command): Command {
@@ -45,6 +49,19 @@ export function parsePort(text: string): number {
   const port = Number(text)
   if (/^\d+$/.test(text) && port <= 65_535) return port
   throw new InvalidArgumentError('A port is a number from 0 to 65535.')
+}
+
+/** Milliseconds of --timeout. */
+export function readTimeout(timeout: string): number {
+  try {
+    return parseDuration(timeout)
+  } catch (error) {
+    throw wrongUsage({
+      what: '--timeout is not a duration',
+      why: messageOf(error),
+      next: 'Write a number and a unit, as in 90s, 10m or 2h.',
+    })
+  }
 }
 
 function collect(value: string, before: readonly string[] = []): readonly string[] {

@@ -1,14 +1,15 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import type { Json, JsonObject } from '../protocol/json.ts'
-import { isJsonObject } from '../protocol/json.ts'
-import { wrongUsage } from './cli-error.ts'
+import { isJsonObject, type Json, type JsonObject } from '../protocol/json.ts'
+import { messageOf, wrongUsage } from './cli-error.ts'
 
 export interface ParameterOptions {
   /** `key=value`, in order. */
   readonly param?: readonly string[]
   /** JSON, or `@file`. */
   readonly params?: string
+  /** JSON, or `@file`. */
+  readonly context?: string
 }
 
 /** `--params` first, then every `--param` over it; undefined where neither was given. */
@@ -17,6 +18,11 @@ export async function readParameters(options: ParameterOptions, cwd: string): Pr
   if (params === undefined && param.length === 0) return undefined
   const base = params === undefined ? {} : await readJsonOption('--params', params, cwd)
   return param.reduce(applyParam, base)
+}
+
+/** `--context`; undefined where it was not given. */
+export async function readContext({ context }: ParameterOptions, cwd: string): Promise<JsonObject | undefined> {
+  return context === undefined ? undefined : readJsonOption('--context', context, cwd)
 }
 
 /** The object in `{"a":1}` or in the file of `@a.json`. */
@@ -58,7 +64,7 @@ function setPath(base: JsonObject, path: readonly string[], value: Json, name: s
   if (!isJsonObject(inner)) {
     throw wrongUsage({
       what: `--param ${name} does not fit`,
-      why: `"${key}" already has a value that is no object`,
+      why: `"${key}" already has a value that is not an object`,
       next: 'Give the outer key an object, or leave one of the two off.',
     })
   }
@@ -82,7 +88,7 @@ async function readOptionFile(flag: string, file: string, cwd: string): Promise<
   } catch (error) {
     throw wrongUsage({
       what: `${flag} names a file that cannot be read`,
-      why: error instanceof Error ? error.message : String(error),
+      why: messageOf(error),
       next: 'Check the path; it is relative to the current folder.',
     })
   }

@@ -1,12 +1,17 @@
 import { randomUUID } from 'node:crypto'
-import type { AdminClient, OsbClient, OsbClientOptions } from '../client/index.ts'
-import { createAdminClient, createOsbClient } from '../client/index.ts'
-import type { JsonObject } from '../protocol/json.ts'
+import {
+  type AdminClient,
+  createAdminClient,
+  createOsbClient,
+  type OsbClient,
+  type OsbClientOptions,
+} from '../client/index.ts'
+import type { Json } from '../protocol/json.ts'
 import { wrongUsage } from './cli-error.ts'
 import type { CliIo } from './io.ts'
-import type { Memory } from './memory.ts'
-import { createMemory } from './memory.ts'
-import { renderJson } from './render/fields.ts'
+import { createMemory, type Memory } from './memory.ts'
+import { readTimeout } from './options.ts'
+import { renderFields, renderJson, toFields, withoutNull } from './render/fields.ts'
 
 export interface ConnectionOptions {
   readonly url?: string
@@ -17,40 +22,53 @@ export interface ConnectionOptions {
   readonly output: 'json' | 'text'
 }
 
-/** One command's talk with one broker. */
+export interface WaitOptions {
+  /** False with --no-wait. */
+  readonly wait: boolean
+  /** True with --sync. */
+  readonly sync?: boolean
+  readonly timeout?: string
+}
+
+/** What one command needs to work with one broker. */
 export interface Session {
   readonly io: CliIo
   readonly client: OsbClient
-  /** For operators' commands. */
+  /** For the commands of operators. */
   readonly admin: AdminClient
   readonly memory: Memory
   /** Prints the result: the object for `--output json`, else the text. */
   print(result: object, text: string): void
-  /** Tells a person something that is no result. */
+  /** Prints the fields of a result; leaves out those that the broker did not send, or sent as null. */
+  printFields(result: Readonly<Record<string, Json | undefined>>): void
+  /** Tells a person something that is not part of the result. */
   note(text: string): void
 }
 
 const defaultUrl = 'http://127.0.0.1:8080'
 
-export function openSession(io: CliIo, options: ConnectionOptions, requestTimeout?: number): Session {
-  const { client, admin } = connect(io, options, requestTimeout)
+export function openSession(io: CliIo, options: ConnectionOptions & Partial<WaitOptions>): Session {
+  const { client, admin } = connect(io, options, readRequestTimeout(options))
+  const print = (result: object, text: string) =>
+    void io.stdout.write(options.output === 'json' ? renderJson(result) : text)
   return {
     io,
     client,
     admin,
     memory: createMemory(io, client.url),
-    print(result, text) {
-      io.stdout.write(options.output === 'json' ? renderJson(result) : text)
+    print,
+    printFields(result) {
+      const fields = withoutNull(result)
+      print(fields, renderFields(toFields(fields)))
     },
-    note(text) {
-      io.stderr.write(`${text}\n`)
-    },
+    note: text => void io.stderr.write(`${text}\n`),
   }
 }
 
-/** The parts of an object that are there. */
-export function present(value: Record<string, JsonObject[string] | null>): JsonObject {
-  return Object.fromEntries(Object.entries(value).filter(([, part]) => part !== undefined && part !== null))
+/** How long one request may take: with --sync as long as --timeout says. A wrong --timeout fails before any request. */
+function readRequestTimeout({ sync, timeout }: Partial<WaitOptions>): number | undefined {
+  const ms = timeout === undefined ? undefined : readTimeout(timeout)
+  return sync === true ? ms : undefined
 }
 
 function connect(
@@ -71,7 +89,7 @@ function connect(
   } catch (error) {
     if (!(error instanceof TypeError || error instanceof URIError)) throw error
     throw wrongUsage({
-      what: 'the address of the broker is not usable',
+      what: 'the address of the broker cannot be used',
       why: error.message,
       next: `Give --url, or PURSER_URL; the default is ${defaultUrl}.`,
     })
@@ -92,7 +110,7 @@ function chooseCredentials(io: CliIo, { user, token }: ConnectionOptions) {
   if (colon < 1) {
     throw wrongUsage({
       what: '--user needs a name and a password',
-      why: 'there is no "name:" in front',
+      why: 'it does not begin with "name:"',
       next: 'Write --user name:password, or set PURSER_USERNAME and PURSER_PASSWORD.',
     })
   }

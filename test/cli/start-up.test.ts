@@ -1,17 +1,26 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 
 const src = fileURLToPath(new URL('../../src', import.meta.url))
 
-it('purser --help loads only what describes commands, never what runs them', () => {
-  const loaded = [...closure(join(src, 'cli', 'main.ts'))]
-  const packages = loaded.filter(name => !name.startsWith('/') && !name.startsWith('node:'))
-  expect(packages).toEqual(['commander'])
-  const files = loaded.filter(name => name.startsWith('/')).map(file => relative(src, file))
-  expect(files.filter(file => !/^cli\/(commands\/|render\/|[\w-]+\.ts$)/.test(file))).toEqual([])
+it('purser loads only itself before it knows the command', () => {
+  const loaded = closure(join(src, 'cli', 'main.ts'))
+  expect(packagesOf(loaded)).toEqual(['commander'])
+  expect(filesOf(loaded).filter(file => !/^cli\/(render\/|[\w-]+\.ts$)|^shape\/duration\.ts$/.test(file))).toEqual([])
 })
+
+it.each(readdirSync(join(src, 'cli', 'commands')))('purser --help loads no broker with %s', name => {
+  const loaded = closure(join(src, 'cli', 'commands', name))
+  expect(packagesOf(loaded).filter(name => name !== 'commander')).toEqual([])
+  const light = /^(cli|client|protocol)\/|^clock\.ts$|^shape\/(duration|json)\.ts$/
+  expect(filesOf(loaded).filter(file => !light.test(file))).toEqual([])
+})
+
+const packagesOf = (loaded: Set<string>) => [...loaded].filter(name => !/^\/|^node:/.test(name))
+const filesOf = (loaded: Set<string>) =>
+  [...loaded].filter(name => name.startsWith('/')).map(file => relative(src, file))
 
 /** Everything that importing a file imports: static imports, types left out. */
 function closure(file: string, seen = new Set<string>()): Set<string> {

@@ -60,7 +60,7 @@ describe('wrong usage is exit code 2 and tells what to do', () => {
     [['chores'], 'Usage: purser chores', 'run [options] <name>'],
     [['chores', 'runn', 'sweep'], "unknown command 'runn'", 'Did you mean run?'],
     [['chores', 'run'], "missing required argument 'name'", ''],
-    [['chores', 'run', ''], 'a URL cannot carry it', ''],
+    [['chores', 'run', ''], 'a URL cannot hold it', ''],
     [['deprovision', '..'], '".." cannot be the id of an instance', ''],
   ])('%j', async (args, what, next) => {
     const { code, out, err } = await runCli(args)

@@ -26,7 +26,7 @@ async function checkProgram(root: string, entrypoint: string): Promise<FolderPro
     if (await isImage(root)) return tell('is missing, so the bundle can be run as an image only', 'warning')
     return tell('is missing; add it, or name another "entrypoint" in the spec')
   }
-  if (!found.isFile()) return tell('is no file; put the program there')
+  if (!found.isFile()) return tell('is not a file; put the program there')
   return [
     ...((found.mode & 0o111) === 0 ? tell('is not executable; run chmod +x on it') : []),
     ...(await checkBeginning(path)).flatMap(problem => tell(problem)),

@@ -1,6 +1,6 @@
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import { isJsonObject, type JsonObject } from '../../protocol/json.ts'
-import { failure } from '../cli-error.ts'
+import { failure, messageOf } from '../cli-error.ts'
 
 export interface KnownBinding {
   readonly parameters: JsonObject
@@ -40,7 +40,7 @@ export async function openRunFile(file: string): Promise<RunFile> {
         await writeFile(draft, `${JSON.stringify(content, undefined, 2)}\n`, { mode: 0o600 })
         await rename(draft, file)
       } catch (error) {
-        throw unusable(file, 'cannot be written', error instanceof Error ? error.message : String(error))
+        throw unusable(file, 'cannot be written', messageOf(error))
       }
     },
   }
@@ -52,7 +52,7 @@ async function readInstances(file: string): Promise<Readonly<Record<string, Know
     text = await readFile(file, 'utf8')
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return {}
-    throw unusable(file, 'cannot be read', error instanceof Error ? error.message : String(error))
+    throw unusable(file, 'cannot be read', messageOf(error))
   }
   try {
     const content: unknown = JSON.parse(text)
@@ -76,5 +76,5 @@ function isKnown(value: unknown): boolean {
 }
 
 function unusable(file: string, what: string, why: string) {
-  return failure({ what: `${file} ${what}`, why, next: 'Remove it to begin anew, or name another with --state-file.' })
+  return failure({ what: `${file} ${what}`, why, next: 'Remove it to start again, or name another with --state-file.' })
 }

@@ -1,15 +1,11 @@
-export interface SkeletonFile {
-  readonly path: string
-  readonly text: string
-  readonly executable: boolean
-}
+import type { NewFile } from '../new-files.ts'
 
 /** Everything that `purser bundle init` writes. It runs as it is, on any machine with a POSIX shell. */
-export function bundleFiles(name: string): readonly SkeletonFile[] {
+export function bundleFiles(name: string): readonly NewFile[] {
   return [
-    { path: 'bundle.yml', text: renderSpec(name), executable: false },
+    { path: 'bundle.yml', text: renderSpec(name) },
     { path: 'entrypoint.sh', text: entrypoint, executable: true },
-    { path: '.gitignore', text: '.bundle-run.json\n', executable: false },
+    { path: '.gitignore', text: '.bundle-run.json\n' },
   ]
 }
 

@@ -1,10 +1,10 @@
-import { type Command, Option } from 'commander'
+import type { Command } from 'commander'
+import type { LintOptions } from '../bundle/lint.ts'
+import type { RunOptions } from '../bundle/run.ts'
 import type { CliIo } from '../io.ts'
-import { addParameterOptions, examples } from '../options.ts'
-import type { LintOptions } from '../verbs/bundle-lint.ts'
-import type { RunOptions } from '../verbs/bundle-run.ts'
+import { addParameterOptions, examples, outputOption } from '../options.ts'
 
-export function defineBundleCommand(program: Command, io: CliIo): void {
+export function defineCommand(program: Command, io: CliIo): void {
   const bundle = program
     .command('bundle')
     .description('write, check and run bundles')
@@ -29,18 +29,17 @@ Writes bundle.yml, entrypoint.sh and .gitignore; never over a file that exists.
 ${examples('purser bundle init my-bundle')}`,
     )
     .action(async (folder: string) => {
-      const { initBundle } = await import('../verbs/bundle-init.ts')
+      const { initBundle } = await import('../bundle/init.ts')
       await initBundle(io, folder)
     })
 }
 
 function defineLint(bundle: Command, io: CliIo): void {
-  addOutput(
-    bundle
-      .command('lint')
-      .argument('<paths...>', 'folders of bundles, or files such as bundle.yml')
-      .description('check bundles and say everything that is wrong with them'),
-  )
+  bundle
+    .command('lint')
+    .argument('<paths...>', 'folders of bundles, or files such as bundle.yml')
+    .description('check bundles and say everything that is wrong with them')
+    .addOption(outputOption())
     .addHelpText(
       'after',
       `
@@ -49,7 +48,7 @@ Exit code 1 where a bundle cannot be used.
 ${examples('purser bundle lint my-bundle', 'purser bundle lint bundles/* --output json')}`,
     )
     .action(async (paths: readonly string[], options: LintOptions) => {
-      const { lintBundles } = await import('../verbs/bundle-lint.ts')
+      const { lintBundles } = await import('../bundle/lint.ts')
       await lintBundles(io, paths, options)
     })
 }
@@ -63,7 +62,8 @@ function defineRun(bundle: Command, io: CliIo): void {
     .option('--plan <plan>', "name of the plan (default: the instance's, else the first one)")
     .option('--instance <id>', 'id of the instance', 'dev')
     .option('--binding <id>', 'id of the binding', 'dev')
-  addOutput(addParameterOptions(command))
+  addParameterOptions(command)
+    .addOption(outputOption())
     .option('--secrets <file>', 'YAML or JSON file with what the operator gives to the bundle')
     .option('--image <image>', 'run this image in a container instead of the folder as a process')
     .option('--network', 'let the action use the network')
@@ -83,15 +83,9 @@ ${examples(
 )}`,
     )
     .action(async (action: RunOptions['action'], folder: string, options: Omit<RunOptions, 'action' | 'folder'>) => {
-      const { runBundle } = await import('../verbs/bundle-run.ts')
+      const { runBundle } = await import('../bundle/run.ts')
       await runBundle(io, { ...options, action, folder })
     })
 }
 
 const actions = ['provision', 'update', 'bind', 'unbind', 'deprovision']
-
-function addOutput(command: Command): Command {
-  return command.addOption(
-    new Option('--output <format>', 'how to print the result').choices(['text', 'json']).default('text'),
-  )
-}

@@ -1,8 +1,14 @@
+import { realpathSync } from 'node:fs'
+import { basename } from 'node:path'
 import type { Command } from 'commander'
 import type { CliIo } from '../io.ts'
+import { writeNewFiles } from '../new-files.ts'
 import { examples } from '../options.ts'
+import { packageRoot, packageVersion } from '../package-info.ts'
+import { toDependency } from '../project/dependency.ts'
+import { toPackageName } from '../project/package-json.ts'
 
-export function defineInitCommand(program: Command, io: CliIo): void {
+export function defineCommand(program: Command, io: CliIo): void {
   program
     .command('init')
     .argument('[folder]', 'where to put it', '.')
@@ -13,8 +19,21 @@ export function defineInitCommand(program: Command, io: CliIo): void {
 Writes package.json, broker.mjs, purser.yaml, README.md and .gitignore; never over a file that exists.
 ${examples('purser init my-broker', 'mkdir my-broker && cd my-broker && purser init')}`,
     )
-    .action(async (folder: string) => {
-      const { runInit } = await import('../verbs/init.ts')
-      await runInit(io, folder)
-    })
+    .action((folder: string) => init(io, folder))
+}
+
+async function init(io: CliIo, folder: string): Promise<void> {
+  const { projectFiles } = await import('../project/files.ts')
+  const root = realpathSync(packageRoot())
+  // npm resolves a path from where the folder really is.
+  const typed = await writeNewFiles(io, folder, 'project', realFolder =>
+    projectFiles(toPackageName(basename(realFolder)), toDependency(root, packageVersion(), realFolder)),
+  )
+  const steps = [
+    ...(typed === '' ? [] : [`cd ${typed}`]),
+    'npm install',
+    'npm start',
+    'npx purser catalog    # in another terminal',
+  ]
+  io.stderr.write(`\nNext:\n${steps.map(step => `  ${step}\n`).join('')}`)
 }

@@ -2,13 +2,13 @@ import type { Command } from 'commander'
 import type { CliIo } from '../io.ts'
 import { examples } from '../options.ts'
 
-export interface MigrateCommandOptions {
+interface MigrateOptions {
   readonly store?: string
   readonly config?: string
   readonly dryRun?: boolean
 }
 
-export function defineMigrateCommand(program: Command, io: CliIo): void {
+export function defineCommand(program: Command, io: CliIo): void {
   program
     .command('migrate')
     .description('bring the store up to date before a new release is started')
@@ -25,8 +25,9 @@ ${examples(
   'purser migrate --dry-run --store postgres://broker@db.example.com/purser > migration.sql',
 )}`,
     )
-    .action(async (options: MigrateCommandOptions) => {
-      const { runMigrate } = await import('../verbs/migrate.ts')
-      await runMigrate(io, options)
+    .action(async ({ dryRun = false, ...given }: MigrateOptions) => {
+      const { migrateStore, previewMigration } = await import('../../server/migrate.ts')
+      const options = { ...given, env: io.env, cwd: io.cwd }
+      io.stdout.write(dryRun ? await previewMigration(options) : `${await migrateStore(options)}\n`)
     })
 }

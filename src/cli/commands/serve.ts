@@ -11,7 +11,7 @@ interface ServeOptions {
   readonly demo?: boolean
 }
 
-export function defineServeCommand(program: Command, io: CliIo): void {
+export function defineCommand(program: Command, io: CliIo): void {
   program
     .command('serve')
     .argument('[broker]', 'module whose default export is a broker (default: the one purser.yaml names)')

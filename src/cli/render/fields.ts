@@ -1,5 +1,4 @@
-import type { Json } from '../../protocol/json.ts'
-import { isJsonObject } from '../../protocol/json.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../protocol/json.ts'
 import { toValue } from './printable.ts'
 
 export type Field = readonly [name: string, value: string]
@@ -21,4 +20,9 @@ export function toFields(value: Json | undefined, path = ''): Field[] {
 
 export function renderJson(value: object): string {
   return `${JSON.stringify(value, undefined, 2)}\n`
+}
+
+/** Without the fields that are undefined or null. */
+export function withoutNull(value: Readonly<Record<string, Json | undefined>>): JsonObject {
+  return Object.fromEntries(Object.entries(value).filter(([, part]) => part !== undefined && part !== null))
 }

@@ -7,17 +7,16 @@ import { mergePatch } from '../../domain/merge-patch.ts'
 import { isJsonObject, type JsonObject } from '../../protocol/json.ts'
 import { type DevBundle, runDevAction, runFileName } from '../../server/bundles/dev/run.ts'
 import { readSecretFile } from '../../server/bundles/secrets.ts'
-import { parseDuration } from '../../shape/duration.ts'
-import { chooseTask, type RunTask } from '../bundle/choose-task.ts'
-import { openRunFile, type RunFile } from '../bundle/run-file.ts'
-import { readSpecFile } from '../bundle/spec-file.ts'
-import { failure, wrongUsage } from '../cli-error.ts'
+import { failure, messageOf, wrongUsage } from '../cli-error.ts'
 import type { CliIo } from '../io.ts'
-import { type ParameterOptions, readJsonOption, readParameters } from '../parameters.ts'
-import { renderFields, renderJson, toFields } from '../render/fields.ts'
+import { readTimeout } from '../options.ts'
+import { type ParameterOptions, readContext, readParameters } from '../parameters.ts'
+import { renderFields, renderJson, toFields, withoutNull } from '../render/fields.ts'
 import { renderText } from '../render/operation-log.ts'
 import { toLine } from '../render/printable.ts'
-import { present } from '../session.ts'
+import { chooseTask, type RunTask } from './choose-task.ts'
+import { openRunFile, type RunFile } from './run-file.ts'
+import { readSpecFile } from './spec-file.ts'
 
 export interface RunOptions extends ParameterOptions {
   readonly action: 'provision' | 'update' | 'bind' | 'unbind' | 'deprovision'
@@ -25,7 +24,6 @@ export interface RunOptions extends ParameterOptions {
   readonly plan?: string
   readonly instance: string
   readonly binding: string
-  readonly context?: string
   readonly secrets?: string
   readonly image?: string
   readonly network?: boolean
@@ -46,7 +44,7 @@ export async function runBundle(io: CliIo, options: RunOptions): Promise<void> {
   const task = await chooseTask(bundle.offering, file, {
     ...options,
     parameters: await readParameters(options, io.cwd),
-    context: options.context === undefined ? undefined : await readJsonOption('--context', options.context, io.cwd),
+    context: await readContext(options, io.cwd),
   })
   await file.change(options.instance, task.before)
   const result = await perform(io, options, bundle, task, { secrets, timeoutMs })
@@ -87,7 +85,11 @@ async function perform(
     )
   } catch (error) {
     if (interrupt.signal.aborted)
-      throw failure({ what: `${action} was stopped`, why: 'interrupted', next: 'What it had begun may be left: look.' })
+      throw failure({
+        what: `${action} was stopped`,
+        why: 'interrupted',
+        next: 'Look for what it may have left behind.',
+      })
     if (!(error instanceof Error) || !expected.has(error.name)) throw error
     throw failure({ what: `${action} failed`, why: error.message, next: adviseAfter(error, action) })
   } finally {
@@ -95,7 +97,7 @@ async function perform(
   }
 }
 
-/** Known by their names: what the bundle failed with, what cannot be run, and a runtime that does not answer. */
+/** Errors of the bundle, of a program that cannot be run, and of a runtime that does not answer, by name. */
 const expected = new Set(['TerminalError', 'SandboxRefusedError', 'RuntimeUnavailableError', 'RegistryError'])
 
 function adviseAfter(error: Error, action: string): string {
@@ -122,11 +124,8 @@ async function keep(file: RunFile, { action, instance, binding }: RunOptions, ta
     }
     case 'unbind': {
       const { [binding]: _, ...rest } = bindings
-      return file.change(instance, {
-        ...before,
-        state: mergePatch(before.state, result.instanceState ?? {}),
-        bindings: rest,
-      })
+      const state = mergePatch(before.state, result.instanceState ?? {})
+      return file.change(instance, { ...before, state, bindings: rest })
     }
   }
 }
@@ -140,7 +139,7 @@ function print(io: CliIo, options: RunOptions, { driven }: RunTask, result: Resu
     if (names.length === 0) return undefined
     return output === 'json' ? names : names.join(', ')
   }
-  const body = present({
+  const body = withoutNull({
     action,
     instance,
     binding: driven.binding?.id,
@@ -156,7 +155,7 @@ async function loadBundle(io: CliIo, { folder, image }: RunOptions, secrets: Jso
   const found = await readSpecFile(folder, io.cwd)
   if (found.folder === undefined)
     throw wrongUsage({
-      what: `${folder} is no folder`,
+      what: `${folder} is not a folder`,
       why: 'a bundle is run from its folder',
       next: 'Name the folder that bundle.yml is in.',
     })
@@ -181,20 +180,8 @@ async function readSecrets(file: string): Promise<JsonObject> {
   } catch (error) {
     throw wrongUsage({
       what: '--secrets names a file that cannot be used',
-      why: error instanceof Error ? error.message : String(error),
+      why: messageOf(error),
       next: 'Check the path; it is relative to the current folder.',
-    })
-  }
-}
-
-function readTimeout(text: string): number {
-  try {
-    return parseDuration(text)
-  } catch (error) {
-    throw wrongUsage({
-      what: '--timeout is not a duration',
-      why: error instanceof Error ? error.message : String(error),
-      next: 'Write a number and a unit, as in 90s, 10m or 2h.',
     })
   }
 }

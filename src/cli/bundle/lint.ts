@@ -1,12 +1,12 @@
 import { join } from 'node:path'
 import { checkBundle } from '../../bundle/check-bundle.ts'
 import { formatSpecProblem, type SpecProblem } from '../../bundle/reading.ts'
-import { checkFolder } from '../bundle/check-folder.ts'
-import { readSpecFile } from '../bundle/spec-file.ts'
 import { failure } from '../cli-error.ts'
 import type { CliIo } from '../io.ts'
 import { renderJson } from '../render/fields.ts'
 import { toLine } from '../render/printable.ts'
+import { checkFolder } from './check-folder.ts'
+import { readSpecFile } from './spec-file.ts'
 
 export interface LintOptions {
   readonly output: 'json' | 'text'

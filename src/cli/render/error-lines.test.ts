@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { renderError } from './error.ts'
+import { renderError } from './error-lines.ts'
 import { createStyle } from './style.ts'
 
 const parts = { what: 'could not provision a/b', why: 'the broker answered 409\nTaken', next: 'Choose another id.' }
