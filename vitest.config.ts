@@ -15,7 +15,7 @@ const slow = [
   'test/cli/bundle-image.test.ts',
   'test/sandbox/container-{podman,docker,crash,pull}.test.ts',
   'test/driver/crash.test.ts',
-  'test/bundles/{ansible,redis-image}.test.ts',
+  'test/sample-bundles/{ansible,redis-image}.test.ts',
   'test/bundle-helpers/ansible.test.ts',
   'test/marketplace/**/*.test.ts',
 ]

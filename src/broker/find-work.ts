@@ -68,8 +68,8 @@ async function collectAfterDeprovision(
 ): Promise<void> {
   if (registered === undefined || revisionId === undefined || !registered.isOutdated(revisionId)) return
   try {
-    const { collectUnused } = await import('./registries/collect-unused.ts')
-    await collectUnused(store)
+    const { deleteUnusedRevisions } = await import('./registries/delete-unused-revisions.ts')
+    await deleteUnusedRevisions(store)
   } catch (error) {
     observer['revision.deletionFailed']?.({ error: toError(error) })
   }

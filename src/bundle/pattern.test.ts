@@ -7,8 +7,8 @@ describe('judgePattern', () => {
     pattern => expect(judgePattern(pattern)).toEqual({}),
   )
 
-  it.each(['[', '(', '*a', 'a{2,1}', '(?<n>a)(?<n>b)'])('refuses %s, which is no regular expression', pattern =>
-    expect(judgePattern(pattern).error).toMatch(/no regular expression/),
+  it.each(['[', '(', '*a', 'a{2,1}', '(?<n>a)(?<n>b)'])('refuses %s, which is not a regular expression', pattern =>
+    expect(judgePattern(pattern).error).toMatch(/not a regular expression/),
   )
 
   it('refuses one that is longer than anybody writes', () => {

@@ -4,7 +4,7 @@ export function judgePattern(pattern: string): { readonly error?: string; readon
   const meant = find(pattern, re2Only)
   if (meant !== undefined)
     return { error: `has ${meant}, which Go knows and JSON Schema does not; write it as JavaScript does` }
-  if (!compiles(pattern)) return { error: 'is no regular expression; correct it, or take it out' }
+  if (!compiles(pattern)) return { error: 'is not a regular expression; correct it, or take it out' }
   const unknown = find(pattern, unknownToRe2)
   return unknown === undefined
     ? {}

@@ -25,7 +25,10 @@ export function readCondition(
   if (key === undefined) return undefined
   const other = find(key)
   if (other === undefined || key === parameter.name)
-    return reading.error(at, `${who} depends on ${quoted(key)}, which is no other parameter of this plan; correct it`)
+    return reading.error(
+      at,
+      `${who} depends on ${quoted(key)}, which is not another parameter of this plan; correct it`,
+    )
   const value = fields.get('value')
   const values = value === undefined ? undefined : readValues(value, other, who, reading)
   if (values !== undefined && parameter.default !== undefined)

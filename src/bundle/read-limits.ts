@@ -55,7 +55,7 @@ function readDuration(item: Item | undefined, action: BundleAction, reading: Rea
     const timeout = parseDuration(item.value)
     if (timeout > 0 && timeout <= longestTimeout) return timeout
   } catch {
-    return problem(`is ${quoted(item.value)}, which is no length of time`)
+    return problem(`is ${quoted(item.value)}, which is not a length of time`)
   }
   return problem('must be above 0 and at most 30d')
 }
@@ -77,7 +77,7 @@ function readBytes(item: Item | undefined, what: string, reading: Reading): numb
   const [, amount, unit = ''] = /^(\d{1,15}(?:\.\d{1,3})?)([A-Za-z]{0,2})$/.exec(asText(item)?.trim() ?? '') ?? []
   const bytes = Math.round(Number(amount) * (bytesOf.get(unit) ?? Number.NaN))
   if (Number.isSafeInteger(bytes) && bytes > 0) return bytes
-  return reading.error(item, `${what} is no size; write a number and Ki, Mi or Gi (or k, M, G), such as 256Mi`)
+  return reading.error(item, `${what} is not a size; write a number and Ki, Mi or Gi (or k, M, G), such as 256Mi`)
 }
 
 function readCores(item: Item | undefined, reading: Reading): number | undefined {
@@ -85,5 +85,5 @@ function readCores(item: Item | undefined, reading: Reading): number | undefined
   const text = asText(item)?.trim() ?? ''
   const cores = /^\d{1,6}m$/.test(text) ? Number(text.slice(0, -1)) / 1000 : fitValue(item, 'number')
   if (typeof cores === 'number' && cores > 0 && cores <= 1024) return cores
-  return reading.error(item, '"cpu" is no number of cores; write one such as 0.5, or thousandths such as 500m')
+  return reading.error(item, '"cpu" is not a number of cores; write one such as 0.5, or thousandths such as 500m')
 }

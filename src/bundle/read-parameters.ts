@@ -27,7 +27,7 @@ export function readParameters(item: Item | undefined, what: string, reading: Re
 function readList(item: Item, what: string, reading: Reading): BundleParameters {
   const entries: ReadParameter[] = []
   const names = new Map<string, ReadParameter>()
-  for (const entry of reading.list(item, `${what} that are no JSON Schema`)) {
+  for (const entry of reading.list(item, `${what} that are not a JSON Schema`)) {
     const read = readParameter(entry, reading)
     if (read === undefined) continue
     const { name } = read.parameter

@@ -33,7 +33,9 @@ type LineAt = (offset: number) => number
 export function readYaml(text: string, places: Places, faults: SourceFault[]): Json {
   const size = Buffer.byteLength(text)
   if (size > maxBytes)
-    throw new SourceError({ problem: `it has ${size} bytes, and ${maxBytes} is the limit; take out what is no spec` })
+    throw new SourceError({
+      problem: `it has ${size} bytes, and ${maxBytes} is the limit; take out what is not part of a spec`,
+    })
   const { documents, lineAt } = parseDocuments(text)
   const [document, second] = documents
   if (document === undefined || isNothing(document.contents))
@@ -118,7 +120,7 @@ function unfold(document: Document, places: Places, faults: SourceFault[], lineA
       spend(depth, { line: lineOf(node) })
       const key = isNode(pair.key) ? follow(pair.key) : undefined
       if (!isScalar(key)) {
-        fault(node, 'a key of this object is no text; write a name before the colon')
+        fault(node, 'a key of this object is not text; write a name before the colon')
       } else if (key.value === '<<' && key.type === 'PLAIN') {
         if (isNode(pair.value)) merged.push(pair.value)
       } else {

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { CatalogChanges, CatalogState, RegisteredService, RegistryState, RevisionUses } from './catalog-state.ts'
-import { compareText, sweepOf, usedServices } from './catalog-state.ts'
+import { compareText, unusedOf, usedServices } from './catalog-state.ts'
 import { decideService, type Fate } from './decide-service.ts'
 import { type Decided, type ReconcileReport, reportOf } from './reconcile-report.ts'
 import { type ReconcileSettings, type RegistryReply, withProblems } from './registry-reply.ts'
@@ -58,7 +58,7 @@ export function reconcile({ now, registries, stored, uses, settings }: Reconcile
   }
 
   for (const revision of inserted) revisions.set(revision.id, revision)
-  const swept = sweepOf(
+  const swept = unusedOf(
     { services: [...new Map([...services, ...put]).values()], revisions: [...revisions.values()] },
     uses,
   )

@@ -31,7 +31,7 @@ async function fromFile(path: string): Promise<Credentials> {
   })
   const source = readSource(text)
   // What is wrong with the text is not told: the text is a secret.
-  if (!source.ok) throw new RegistryError(`the file of credentials ${path} is no valid YAML; ${expected}`)
+  if (!source.ok) throw new RegistryError(`the file of credentials ${path} is not valid YAML; ${expected}`)
   const { root, child } = source
   const entry = (key: string) => {
     const item = child(root, key)

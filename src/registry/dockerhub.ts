@@ -3,14 +3,14 @@ import type { Registry, RegistryAnswer } from '../registry.ts'
 import { answerOf, readEach } from './answer.ts'
 import { readCredentials } from './credentials.ts'
 import { createFilter } from './filter.ts'
-import { createOciClient } from './oci/client.ts'
+import { createOciClient } from './oci/oci-client.ts'
 import { readImage } from './oci/read-image.ts'
 import type { RegistryParts } from './parts.ts'
 import { RegistryError } from './registry-error.ts'
 import { type Credentials, type RegistrySettings, tagOf } from './settings.ts'
-import { jsonOf, type WebClient, withWebClient } from './web/client.ts'
 import { nextPage, readPages } from './web/next-page.ts'
 import { showUrl } from './web/send.ts'
+import { jsonOf, type WebClient, withWebClient } from './web/web-client.ts'
 
 /** Where Docker Hub is. */
 export interface HubServers {
@@ -67,7 +67,7 @@ async function listOrganisation(
     const page = jsonOf(await web.get(url, { headers, limit: maxPage }), url)
     const results = isJsonObject(page) ? page.results : undefined
     if (!isJsonObject(page) || !Array.isArray(results))
-      throw new RegistryError(`${showUrl(url)}: the reply is no list of repositories`)
+      throw new RegistryError(`${showUrl(url)}: the reply is not a list of repositories`)
     const items = results.flatMap(one =>
       isJsonObject(one) && typeof one.name === 'string' ? `${org}/${one.name}` : [],
     )
@@ -89,6 +89,6 @@ async function logIn(
   const content = jsonOf(reply, url)
   const token = isJsonObject(content) ? content.token : undefined
   if (typeof token !== 'string' || !/^[\x21-\x7e]+$/.test(token))
-    throw new RegistryError(`${showUrl(url)}: Docker Hub gave no token`)
+    throw new RegistryError(`${showUrl(url)}: Docker Hub did not give a token`)
   return { authorization: `Bearer ${token}` }
 }

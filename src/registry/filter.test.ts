@@ -21,7 +21,7 @@ describe('the lists of a registry', () => {
 
   it('says which entries are no regular expressions', () => {
     expect(judgeEntry('.*-apb$')).toBeUndefined()
-    expect(judgeEntry('(unclosed')).toContain('no regular expression')
+    expect(judgeEntry('(unclosed')).toContain('not a regular expression')
     expect(judgeEntry('\\Aorg')).toContain('\\A')
   })
 

@@ -9,7 +9,7 @@ export type Filter = (name: string) => boolean
 
 /**
  * Nothing passes that no entry of the white list matches somewhere, nor what one of the black list matches: a black list
- * alone lets nothing pass. Empty entries count as absent. Throws where an entry is no regular expression: `judgeEntry`
+ * alone lets nothing pass. Empty entries count as absent. Throws where an entry is not a regular expression: `judgeEntry`
  * says so before.
  */
 export function createFilter({ whiteList, blackList }: Lists): Filter {

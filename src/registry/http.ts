@@ -9,8 +9,8 @@ import { messageOf, RegistryError } from './registry-error.ts'
 import type { Credentials, RegistrySettings } from './settings.ts'
 import { type ListedSpec, readSpecList } from './spec-list.ts'
 import { basic } from './web/basic.ts'
-import { withWebClient } from './web/client.ts'
 import { showUrl } from './web/send.ts'
+import { withWebClient } from './web/web-client.ts'
 
 const maxList = 64 * 1024 * 1024
 

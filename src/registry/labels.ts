@@ -9,13 +9,13 @@ export function readLabels(label: (name: string) => unknown): LabelledSpec | und
   const runtime = readRuntime(label)
   if (runtime === undefined)
     return unreadable('its runtime label is neither 1 nor 2; build it with a runtime that is known here')
-  if (typeof spec !== 'string') return unreadable('its label com.redhat.apb.spec is no text; build it again')
+  if (typeof spec !== 'string') return unreadable('its label com.redhat.apb.spec is not text; build it again')
   const text = spec.replaceAll(/\s/g, '')
   if (!/^[\w+/-]*={0,2}$/.test(text)) return unreadable('its label com.redhat.apb.spec is not base64; build it again')
   try {
     return { source: new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(text, 'base64')), runtime }
   } catch {
-    return unreadable('its label com.redhat.apb.spec holds no UTF-8; build it again')
+    return unreadable('its label com.redhat.apb.spec is not UTF-8; build it again')
   }
 }
 

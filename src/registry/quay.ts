@@ -9,9 +9,9 @@ import { isRepository } from './oci/read-image.ts'
 import type { RegistryParts } from './parts.ts'
 import { RegistryError } from './registry-error.ts'
 import { type RegistrySettings, tagOf } from './settings.ts'
-import { jsonOf, withWebClient } from './web/client.ts'
 import { readPages } from './web/next-page.ts'
 import { showUrl } from './web/send.ts'
+import { jsonOf, withWebClient } from './web/web-client.ts'
 
 const maxReply = 8 * 1024 * 1024
 
@@ -30,7 +30,7 @@ export function createQuayRegistry(
     return withWebClient(settings, parts, signal, async web => {
       const get = async (url: URL) => {
         const content = jsonOf(await web.get(url, { headers, limit: maxReply }), url)
-        if (!isJsonObject(content)) throw new RegistryError(`${showUrl(url)}: the reply is no JSON object`)
+        if (!isJsonObject(content)) throw new RegistryError(`${showUrl(url)}: the reply is not JSON object`)
         return content
       }
 
@@ -38,18 +38,18 @@ export function createQuayRegistry(
         readPages(repositoriesOf(base, org), async url => {
           const { repositories, next_page: next } = await get(url)
           if (!Array.isArray(repositories))
-            throw new RegistryError(`${showUrl(url)}: the reply is no list of repositories`)
+            throw new RegistryError(`${showUrl(url)}: the reply is not a list of repositories`)
           const items = repositories.flatMap(one => (isJsonObject(one) && typeof one.name === 'string' ? one.name : []))
           return { items, next: typeof next === 'string' ? repositoriesOf(base, org, next) : undefined }
         })
 
       const read = async (image: string): Promise<Seen> => {
-        if (!isRepository(`${org}/${image}`)) throw new RegistryError('its name is none that a registry may have')
+        if (!isRepository(`${org}/${image}`)) throw new RegistryError('its name is not allowed in a registry')
         const wanted = tagOf(tag, image)
         const root = new URL(`/api/v1/repository/${org}/${image}/`, base)
         const tagUrl = new URL(`tag/?onlyActiveTags=true&specificTag=${encodeURIComponent(wanted)}`, root)
         const { tags } = await get(tagUrl)
-        if (!Array.isArray(tags)) throw new RegistryError(`${showUrl(tagUrl)}: the reply is no list of tags`)
+        if (!Array.isArray(tags)) throw new RegistryError(`${showUrl(tagUrl)}: the reply is not a list of tags`)
         const found = tags.find(one => isJsonObject(one) && one.name === wanted)
         if (!isJsonObject(found))
           return images.includes(image)
@@ -59,7 +59,7 @@ export function createQuayRegistry(
         if (!isDigest(digest)) throw new RegistryError(`${showUrl(tagUrl)}: the tag ${wanted} has no digest`)
         const labelsUrl = new URL(`manifest/${digest}/labels`, root)
         const { labels } = await get(labelsUrl)
-        if (!Array.isArray(labels)) throw new RegistryError(`${showUrl(labelsUrl)}: the reply is no list of labels`)
+        if (!Array.isArray(labels)) throw new RegistryError(`${showUrl(labelsUrl)}: the reply is not a list of labels`)
         const values = new Map(labels.filter(isJsonObject).map(({ key, value }) => [key, value]))
         const spec = readLabels(label => values.get(label))
         if (spec === undefined) return undefined

@@ -9,7 +9,7 @@ export function readTag(item: Item | undefined, reading: Reading): TagChoice {
   const check = (at: Item, what: string) => {
     const tag = reading.text(at, what)
     if (tag === undefined || /^\w[\w.-]{0,127}$/.test(tag)) return tag
-    return reading.error(at, `${what} is no tag; use letters, digits, "_", "." and "-", 128 at most`)
+    return reading.error(at, `${what} is not a tag; use letters, digits, "_", "." and "-", 128 at most`)
   }
   if (item === undefined || item.value === '') return { default: usualTag, named: {} }
   if (!isJsonObject(item.value)) return { default: check(item, '"tag"') ?? usualTag, named: {} }
@@ -37,7 +37,7 @@ export function readUrl(item: Item | undefined, type: RegistryType, reading: Rea
   const bare = !/^[a-z][a-z0-9+.-]*:\/\//i.test(text)
   const full = bare ? `http://${text}` : text
   if (!URL.canParse(full) || !['http:', 'https:'].includes(new URL(full).protocol))
-    return reading.error(item, '"url" is no URL; write it as https://host/path')
+    return reading.error(item, '"url" is not a URL; write it as https://host/path')
   const url = new URL(full)
   // Not even the message shows it: there is a password in it.
   if (url.username !== '' || url.password !== '')

@@ -22,7 +22,8 @@ const maxValues = 4_000_000
  */
 export function readSpecList(text: string): readonly ListedSpec[] {
   const list = listJson(text) ?? listYaml(text)
-  if (list === undefined) throw new RegistryError('it is no list of specs; write one, each entry with name and image')
+  if (list === undefined)
+    throw new RegistryError('it is not a list of specs; write one, each entry with name and image')
   return list
 }
 
@@ -67,7 +68,7 @@ function toListed({ image, runtime, ...spec }: JsonObject): ListedSpec {
 function listYaml(text: string): readonly ListedSpec[] | undefined {
   const size = Buffer.byteLength(text)
   if (size > maxBytes)
-    throw new RegistryError(`it is no JSON, and too long for YAML: ${size} bytes of ${maxBytes}; write it as JSON`)
+    throw new RegistryError(`it is not JSON, and too long for YAML: ${size} bytes of ${maxBytes}; write it as JSON`)
   const source = readSource(text)
   if (!source.ok) throw new RegistryError(source.faults[0]?.problem ?? 'it cannot be read')
   const { root, child } = source

@@ -5,9 +5,9 @@
 import { randomBytes } from 'node:crypto'
 import { chmod, chown, mkdir, open, readdir, rename, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { destroyFolder, emptyFolder } from './clear.ts'
+import { deleteFolder, emptyFolder } from './delete-folder.ts'
 import type { InputFile, Layout } from './inputs.ts'
-import { claimFolder, disownFolder, isCode, ownerFile, readOwner, removed } from './owner.ts'
+import { claimFolder, isCode, markRemoved, ownerFile, readOwner, removed } from './owner.ts'
 
 export interface User {
   readonly uid: number
@@ -54,8 +54,8 @@ export async function createFolders(
   await mkdir(made.input, { recursive: true, mode: 0o700 })
   for (const folder of folders) await mkdir(join(made.input, folder), { mode: 0o700 })
   await Promise.all(files.map(file => writeInput(made.input, file, user)))
-  for (const folder of [...folders].reverse()) await yieldTo(user, join(made.input, folder), 0o550)
-  await yieldTo(user, made.input, 0o550)
+  for (const folder of [...folders].reverse()) await giveTo(user, join(made.input, folder), 0o550)
+  await giveTo(user, made.input, 0o550)
   for (const folder of [made.output, made.home, made.temporary]) {
     await mkdir(folder, { mode: 0o700 })
     if (user !== undefined) await chown(folder, user.uid, user.gid)
@@ -77,9 +77,9 @@ export async function reserveFolder(root: string, name: string): Promise<void> {
 }
 
 /** Leaves nothing of a sandbox but its name. False where it had not even that. */
-export async function buryFolder(root: string, name: string): Promise<boolean> {
+export async function removeFolder(root: string, name: string): Promise<boolean> {
   const folder = join(root, name)
-  if (!disownFolder(folder)) return false
+  if (!markRemoved(folder)) return false
   await syncFolder(folder)
   await emptyFolder(folder, ownerFile)
   return true
@@ -90,29 +90,29 @@ export async function buryFolder(root: string, name: string): Promise<boolean> {
  * again. It remembers which names were removed: there may be thousands, and it is asked every few seconds.
  */
 export function createFolderList(root: string): (now: number) => Promise<readonly string[]> {
-  const buriedUntil = new Map<string, number>()
+  const removedUntil = new Map<string, number>()
 
   async function isAlive(name: string, now: number): Promise<boolean> {
-    if (buriedUntil.has(name)) return false
+    if (removedUntil.has(name)) return false
     const path = join(root, name)
     if ((await readOwner(path)) !== removed) return true
     const age = await ageOf(join(path, ownerFile), now)
     if (age === undefined || age > anHour) await freeName(root, name)
     else {
       await emptyFolder(path, ownerFile)
-      buriedUntil.set(name, now - age + anHour)
+      removedUntil.set(name, now - age + anHour)
     }
     return false
   }
 
   return async now => {
-    for (const [name, end] of buriedUntil) if (end < now) buriedUntil.delete(name)
+    for (const [name, end] of removedUntil) if (end < now) removedUntil.delete(name)
     const names: string[] = []
     for (const entry of await entriesOf(root)) {
       const path = join(root, entry)
-      if (entry.startsWith(leaving)) await destroyFolder(path)
+      if (entry.startsWith(leaving)) await deleteFolder(path)
       else if (entry.startsWith(unfinished)) {
-        if (((await ageOf(path, now)) ?? 0) > anHour) await destroyFolder(path)
+        if (((await ageOf(path, now)) ?? 0) > anHour) await deleteFolder(path)
       } else if (await isAlive(entry, now)) names.push(entry)
     }
     return names
@@ -147,7 +147,7 @@ async function put(root: string, made: string, name: string): Promise<boolean> {
   try {
     await rename(made, join(root, name))
   } catch (error) {
-    await destroyFolder(made)
+    await deleteFolder(made)
     if (isCode(error, 'ENOTEMPTY', 'EEXIST')) return false
     throw error
   }
@@ -157,11 +157,11 @@ async function put(root: string, made: string, name: string): Promise<boolean> {
 
 async function writeInput(folder: string, { path, text, executable }: InputFile, user: User | undefined) {
   await writeFile(join(folder, path), text, { flush: true })
-  await yieldTo(user, join(folder, path), executable ? 0o550 : 0o440)
+  await giveTo(user, join(folder, path), executable ? 0o550 : 0o440)
 }
 
 /** Readable for the sandbox, writable for nobody. */
-async function yieldTo(user: User | undefined, path: string, mode: number): Promise<void> {
+async function giveTo(user: User | undefined, path: string, mode: number): Promise<void> {
   if (user !== undefined) await chown(path, process.getuid?.() ?? 0, user.gid)
   await chmod(path, mode)
 }
@@ -193,5 +193,5 @@ async function freeName(root: string, name: string): Promise<void> {
     if (isCode(error, 'ENOENT')) return
     throw error
   }
-  await destroyFolder(gone)
+  await deleteFolder(gone)
 }

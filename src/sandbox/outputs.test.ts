@@ -19,7 +19,7 @@ describe('what a bundle left', () => {
     writeFileSync(join(base, 'secret'), '{"password":"sesame"}')
     linkSync(join(base, 'secret'), join(folder, 'credentials.json'))
     const outputs = await collectOutputs(folder, [])
-    expect(outputs).toEqual({ problems: ['credentials.json is no plain file of its own; write one'] })
+    expect(outputs).toEqual({ problems: ['credentials.json is not a plain file of its own; write one'] })
   })
 
   it('is not read where the folder itself became a link', async () => {

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, nestsTooDeep } from '../protocol/json.ts
 import type { SandboxOutputs } from '../sandbox.ts'
 import { terminationLog } from './folders.ts'
 import { isStateKey } from './inputs.ts'
-import { readEnd, readLeft } from './read-left.ts'
+import { readFileEnd, readOutputFile } from './read-output-file.ts'
 import { createRedactor } from './redact.ts'
 
 const maxJson = 1024 * 1024
@@ -14,7 +14,7 @@ export async function collectOutputs(folder: string, secrets: readonly string[])
   const problems: string[] = []
 
   async function read(name: string, maxBytes: number): Promise<string | undefined> {
-    const left = await readLeft(folder, name, maxBytes)
+    const left = await readOutputFile(folder, name, maxBytes)
     if (left.kind === 'unusable') problems.push(left.problem)
     return left.kind === 'text' ? left.text : undefined
   }
@@ -41,7 +41,7 @@ export async function collectOutputs(folder: string, secrets: readonly string[])
   const bindingState = await readState('binding_state.json')
   const progress = await readProgress(folder, secrets)
   const badUrl = dashboardUrl !== undefined && dashboardUrl !== '' && !isWebAddress(dashboardUrl)
-  if (badUrl) problems.push('dashboard_url holds no http or https address; write one, and nothing else, into it')
+  if (badUrl) problems.push('dashboard_url is not an http or https address; write one, and nothing else, into it')
   return {
     ...(credentials === undefined ? {} : { credentials }),
     ...(!dashboardUrl || badUrl ? {} : { dashboardUrl }),
@@ -55,7 +55,7 @@ export async function collectOutputs(folder: string, secrets: readonly string[])
 
 /** The last whole line, without the secrets: one that is being written is not shown in parts. */
 export async function readProgress(folder: string, secrets: readonly string[]): Promise<string | undefined> {
-  const end = await readEnd(folder, 'progress', maxText)
+  const end = await readFileEnd(folder, 'progress', maxText)
   const lines = end?.text.split('\n') ?? []
   // The rest of a line that was cut may be the rest of a secret, which nobody could recognise.
   const whole = lines.slice(end?.cut ? 1 : 0, lines.length > 1 ? -1 : undefined)

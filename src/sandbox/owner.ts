@@ -16,7 +16,7 @@ export function claimFolder(folder: string, owner: string): boolean {
 }
 
 /** Whoever owned it, it is removed now. There is no moment without an owner. False where the folder is gone. */
-export function disownFolder(folder: string): boolean {
+export function markRemoved(folder: string): boolean {
   return withNote(folder, removed, note => renameSync(note, join(folder, ownerFile)))
 }
 

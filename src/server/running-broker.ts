@@ -42,7 +42,7 @@ export interface RegistryOptions
     Pick<SyncParts, 'registries'> {
   readonly reconcile: SyncParts['settings']
   /** Removes the sandboxes on this machine that nobody needs any more; does not throw. */
-  readonly sweepSandboxes?: () => Promise<unknown>
+  readonly removeUnusedSandboxes?: () => Promise<unknown>
 }
 
 /** A broker at work: its application, the worker that ends what it has accepted, and its chores. */
@@ -134,7 +134,7 @@ export async function startBroker(options: StartOptions): Promise<RunningBroker>
 
 /** Loaded only where there are registries. */
 async function openRegistries(
-  { registries, reconcile, sweepSandboxes, ...parts }: RegistryOptions,
+  { registries, reconcile, removeUnusedSandboxes, ...parts }: RegistryOptions,
   own: ServiceIndex,
   store: Store,
   settings: BrokerSettings,
@@ -142,8 +142,8 @@ async function openRegistries(
   const { createRegisteredCatalog } = await import('../broker/registries/registered-catalog.ts')
   const { withRegistered } = await import('../broker/registries/with-registered.ts')
   const { syncRegistries } = await import('../broker/registries/sync.ts')
-  const { followCatalog } = await import('../broker/registries/follow.ts')
-  const { sweepFromTimeToTime } = await import('../broker/registries/sweep-sandboxes.ts')
+  const { followCatalog } = await import('../broker/registries/follow-catalog.ts')
+  const { keepRemovingUnusedSandboxes } = await import('../broker/registries/remove-unused-sandboxes.ts')
   const names = registries.map(({ name }) => name)
   const registered = createRegisteredCatalog({ store, settings, registries: names, ...parts })
   await registered.refresh()
@@ -155,7 +155,7 @@ async function openRegistries(
     follow: (broker: BrokerContext) =>
       Promise.all([
         followCatalog(registered, broker, broker.stopping),
-        sweepSandboxes && sweepFromTimeToTime(broker.clock, sweepSandboxes, broker.stopping),
+        removeUnusedSandboxes && keepRemovingUnusedSandboxes(broker.clock, removeUnusedSandboxes, broker.stopping),
       ]),
   }
 }

@@ -5,7 +5,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { createOpenAuthenticator } from '../../src/authenticator/open.ts'
-import { createSandboxSweeper } from '../../src/broker/sandboxes.ts'
+import { createUnusedSandboxRemover } from '../../src/broker/registries/remove-unused-sandboxes.ts'
 import { systemClock } from '../../src/clock.ts'
 import { createBundleDriver } from '../../src/driver/bundle/bundle-driver.ts'
 import { listen } from '../../src/http/node.ts'
@@ -75,7 +75,7 @@ const drive = createBundleDriver({
   brokerLabel: 'crash',
   observer: silent,
 })
-const sweeper = createSandboxSweeper({
+const removeUnusedSandboxes = createUnusedSandboxRemover({
   runtimes: [processes],
   store,
   brokerLabel: 'crash',
@@ -102,7 +102,7 @@ const broker = await startBroker({
     drive,
     given: async () => [],
     onCatalog: async () => {},
-    sweepSandboxes: () => sweeper.sweep(),
+    removeUnusedSandboxes,
   },
 })
 if (!existsSync(join(folder, 'bundles'))) throw new Error('there are no bundles')

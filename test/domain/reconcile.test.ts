@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { sweepOf } from '../../src/domain/catalog-state.ts'
+import { unusedOf } from '../../src/domain/catalog-state.ts'
 import { revisionIdOf } from '../../src/domain/revision.ts'
 import { bundle, changesCatalog, complete, createWorld, failed, hour, partial, unreadable } from './reconcile-world.ts'
 
@@ -249,10 +249,10 @@ describe('the sweep', () => {
     world.sync({ dh: complete(bundle('dh', 'pg'), bundle('dh', 'redis')) })
     world.provision('one', 'dh-pg')
     world.sync({ dh: complete(bundle('dh', 'redis')) })
-    expect(sweepOf(world.state, world.uses())).toEqual({ deleteServices: [], deleteRevisions: [] })
+    expect(unusedOf(world.state, world.uses())).toEqual({ deleteServices: [], deleteRevisions: [] })
     const revisionId = world.service('dh-pg')?.revisionId
     world.deprovision('one')
-    expect(sweepOf(world.state, world.uses())).toEqual({
+    expect(unusedOf(world.state, world.uses())).toEqual({
       deleteServices: ['id-of-dh-pg'],
       deleteRevisions: [revisionId],
     })

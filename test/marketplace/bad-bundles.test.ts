@@ -58,7 +58,7 @@ const bad: readonly Bad[] = [
   {
     what: 'leaves a pipe that nobody writes into',
     script: 'mkfifo "$BUNDLE_OUTPUT/credentials.json"',
-    told: left('credentials.json is no plain file of its own; write one'),
+    told: left('credentials.json is not a plain file of its own; write one'),
   },
   {
     what: 'leaves pipes, folders and links in the place of everything else',

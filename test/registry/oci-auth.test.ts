@@ -69,7 +69,7 @@ describe.skipIf(reason !== undefined)(
         const file = join(folder, 'broken.yml')
         writeFileSync(file, 'username: "hush\npassword: hush')
         const answer = await ask({ type: 'oci', url, auth_type: 'file', auth_name: file })
-        expect(answer).toEqual({ kind: 'failed', problem: expect.stringContaining('no valid YAML') })
+        expect(answer).toEqual({ kind: 'failed', problem: expect.stringContaining('not valid YAML') })
         expect(JSON.stringify(answer)).not.toContain('hush')
       })
 

@@ -156,7 +156,7 @@ describe.skipIf(reason !== undefined)(`a registry in trouble${reason === undefin
   })
 
   it.each([
-    ['is no list', {}, '{"repositories":"team/r00"}', 'no list'],
+    ['is no list', {}, '{"repositories":"team/r00"}', 'not a list'],
     ['is no JSON', {}, '<html>', 'not JSON'],
     ['is nested deeply', {}, '['.repeat(100_000), 'too deep'],
     ['leads to itself', { link: '</v2/_catalog?n=100>; rel="next"' }, '{"repositories":[]}', 'no end'],
@@ -186,7 +186,7 @@ describe.skipIf(reason !== undefined)(`a registry in trouble${reason === undefin
     ['lies about a digest', '{"schemaVersion":2}', { 'docker-content-digest': `sha256:${'0'.repeat(64)}` }, 'digest'],
     ['has a manifest of schema 1', '{"schemaVersion":1}', {}, 'schema 1'],
     ['has an empty index', '{"schemaVersion":2,"manifests":[]}', {}, 'names no manifest'],
-    ['has a manifest of nothing', '[]', {}, 'no JSON object'],
+    ['has a manifest of nothing', '[]', {}, 'not a JSON object'],
     ['leads out of the registry', '{"schemaVersion":2,"config":{"digest":"sha256:../../x"}}', {}, 'no configuration'],
   ])('is partial where it %s', async (_, body, headers, message) => {
     const answer = await through(

@@ -90,7 +90,7 @@ describe('the registry section', () => {
     const { tag } = settingsFor({ ...hub, tag: { default: 'v1', named: { 'org/a': 1.1 } } })
     expect([tagOf(tag, 'org/a'), tagOf(tag, 'org/b'), tagOf(tag, 'toString')]).toEqual(['1.1', 'v1', 'v1'])
     expect(tagOf(settingsFor(hub).tag, 'org/a')).toBe('latest')
-    expect(errorsOf([{ ...hub, tag: '../x' }])[0]).toContain('no tag')
+    expect(errorsOf([{ ...hub, tag: '../x' }])[0]).toContain('not a tag')
   })
 
   it('has paths that start from the folder of its file', () => {
@@ -146,7 +146,7 @@ describe('the registry section', () => {
     ['no url', { name: 'r', type: 'oci' }, 'no url'],
     ['no path', { name: 'r' }, 'of type directory has no path'],
     ['no runner', { name: 'r', type: 'helm', url: 'https://charts.example' }, 'no runner'],
-    ['another scheme', { name: 'r', type: 'oci', url: 'ftp://r.example' }, 'no URL'],
+    ['another scheme', { name: 'r', type: 'oci', url: 'ftp://r.example' }, 'not a URL'],
     ['auth_type config without credentials', { ...hub, auth_type: 'config' }, 'no credentials'],
     ['auth_type file without a name', { ...hub, auth_type: 'file' }, 'auth_name'],
     ['an unknown auth_type', { ...hub, auth_type: 'magic' }, 'config, file or secret'],

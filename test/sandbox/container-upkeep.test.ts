@@ -2,12 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { destroyFolder } from '../../src/sandbox/clear.ts'
 import { createContainerRuntime } from '../../src/sandbox/container/container-runtime.ts'
 import { createContainers, nameOf } from '../../src/sandbox/container/containers.ts'
 import { createEngine } from '../../src/sandbox/container/engine.ts'
 import { placesInside, toContainer } from '../../src/sandbox/container/to-container.ts'
 import { createUserNamespaceFinder } from '../../src/sandbox/container/user-namespace.ts'
+import { deleteFolder } from '../../src/sandbox/delete-folder.ts'
 import { createFolders, foldersOf } from '../../src/sandbox/folders.ts'
 import { layOut } from '../../src/sandbox/inputs.ts'
 import type { SandboxSpec } from '../../src/sandbox.ts'
@@ -71,7 +71,7 @@ describe.each(engines)('containers of $engineName', ({ reason, start }) => {
     expect(await open().status(name)).toEqual({ kind: 'absent' })
     expect(await open().list()).toEqual([])
     expect(await containers().list()).toEqual([])
-    await destroyFolder(elsewhere)
+    await deleteFolder(elsewhere)
   })
 
   it('whose entry point cannot be run are refused, and leave no container', async () => {

@@ -56,8 +56,8 @@ export function createChoreTasks(broker: BrokerContext, options: TaskOptions): r
 }
 
 async function collectRevisions({ store }: BrokerContext): Promise<string | undefined> {
-  const { collectUnused } = await import('../registries/collect-unused.ts')
-  const collected = await collectUnused(store)
+  const { deleteUnusedRevisions } = await import('../registries/delete-unused-revisions.ts')
+  const collected = await deleteUnusedRevisions(store)
   if (collected === 0) return undefined
   return `removed ${collected} unused ${collected === 1 ? 'revision' : 'revisions'}`
 }

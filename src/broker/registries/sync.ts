@@ -6,10 +6,10 @@ import type { StoredCatalog } from '../../marketplace.ts'
 import type { JsonObject } from '../../protocol/json.ts'
 import type { Registry, RegistryAnswer } from '../../registry.ts'
 import type { BrokerContext } from '../context.ts'
-import { usesOf } from './collect-unused.ts'
+import { countUses } from './delete-unused-revisions.ts'
 import { createKnown, readReply } from './read-reply.ts'
 import type { RegisteredCatalog } from './registered-catalog.ts'
-import { tellChanges } from './tell-changes.ts'
+import { reportRegistryChanges } from './report-registry-changes.ts'
 
 export interface SyncParts {
   readonly registered: RegisteredCatalog
@@ -30,7 +30,7 @@ export async function syncRegistries(
   const failed: string[] = []
   let stored: StoredCatalog = { version: -1, services: [], revisions: [] }
   // None waits for another one: a registry that does not answer takes its time.
-  for await (const { registry, answer } of asTheyAnswer(registries, signal)) {
+  for await (const { registry, answer } of answersAsTheyCome(registries, signal)) {
     if (registry?.failOnError === true && answer?.kind === 'failed') failed.push(registry.name)
     reports.push(await write(registry?.name, answer))
     await registered.refresh()
@@ -51,11 +51,11 @@ export async function syncRegistries(
         now,
         registries: registries.map(one => (one.name === name && reply ? { name, answer: reply } : { name: one.name })),
         stored: { ...stored, registries: states },
-        uses: usesOf(uses),
+        uses: countUses(uses),
         settings,
       })
       if (await store.changeCatalog(stored.version, changes, toJson(joined([...reports, report])))) {
-        tellChanges(states, changes.putRegistries, observer)
+        reportRegistryChanges(states, changes.putRegistries, observer)
         return report
       }
     }
@@ -68,7 +68,7 @@ interface Answered {
 }
 
 /** Every registry with its answer, the fastest first. Where there is none, one look all the same: those that were are gone. */
-async function* asTheyAnswer(registries: readonly Registry[], signal: AbortSignal): AsyncGenerator<Answered> {
+async function* answersAsTheyCome(registries: readonly Registry[], signal: AbortSignal): AsyncGenerator<Answered> {
   if (registries.length === 0) yield {}
   const waiting = new Map(
     registries.map(registry => [

@@ -11,13 +11,13 @@ import {
   type SandboxStatus,
 } from '../../sandbox.ts'
 import { limitsFor } from './limits.ts'
-import { look } from './look.ts'
 import { type Bundle, type BundleParts, storeNow } from './parts.ts'
 import { pickRuntime, placeOn, runtimeAt } from './pick-runtime.ts'
 import { secretsIn } from './secrets.ts'
 import type { SavedSandbox } from './state.ts'
 import type { BundleTask } from './task.ts'
 import { judge, type SandboxVerdict } from './verdict.ts'
+import { waitForSandbox } from './wait-for-sandbox.ts'
 
 /** One sandbox of an operation: the first, or another one because the bundle asked to be run again. */
 export interface Attempt {
@@ -85,8 +85,8 @@ export async function runAttempt(attempt: Attempt): Promise<Collected | NotStart
     ),
   )
   if (!started) return { kind: 'not-started' }
-  const looking = { ctx, clock: parts.clock, runtime, name, secrets: task.secrets }
-  const { status, progress } = await look(looking, isNew ? firstHoldMs : laterHoldMs)
+  const waiting = { ctx, clock: parts.clock, runtime, name, secrets: task.secrets }
+  const { status, progress } = await waitForSandbox(waiting, isNew ? firstHoldMs : laterHoldMs)
   if (status.kind === 'running') return ctx.wait('2s', progress ?? 'the bundle is at work')
   if (status.kind !== 'unknown') return collect(attempt, runtime, status)
   parts.observer['sandbox.unreachable']?.({

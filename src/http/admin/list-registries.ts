@@ -1,5 +1,5 @@
 import { listChores } from '../../broker/chores/by-hand.ts'
-import { listRegistries, type RegistryStatus, type ServiceStatus } from '../../broker/registries/status.ts'
+import { listRegistries, type RegistryStatus, type ServiceStatus } from '../../broker/registries/list-registries.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../protocol/json.ts'
 import { json } from '../respond.ts'
 import type { AdminEndpoint } from './admin-app.ts'

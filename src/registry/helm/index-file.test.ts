@@ -97,6 +97,6 @@ describe('an index of charts', () => {
     ['whose releases hide their versions', `entries:\n  a:\n${'  - { version: 1.0.0 }\n'.repeat(60_000)}`],
     ['that is written in an unusual way', `entries: {\n${'a: [],\n'.repeat(160_000)}}`],
   ])('is refused where it is long and one %s', (_, text) => {
-    expect(() => readIndex(text)).toThrow('no index of charts')
+    expect(() => readIndex(text)).toThrow('not an index of charts')
   })
 })

@@ -92,7 +92,7 @@ function readWhole(text: string): ReadonlyMap<string, readonly Release[]> {
 }
 
 function noIndex(): RegistryError {
-  return new RegistryError('its index.yaml is no index of charts; correct the url')
+  return new RegistryError('its index.yaml is not an index of charts; correct the url')
 }
 
 /** Undefined where it is no YAML, or too much of it. */

@@ -28,12 +28,12 @@ function text(header: Buffer, at: number, length: number): string {
 
 function octal(header: Buffer, at: number, length: number): number {
   const digits = text(header, at, length).trim()
-  if (!/^[0-7]+$/.test(digits)) throw new RegistryError('the archive is no tar archive')
+  if (!/^[0-7]+$/.test(digits)) throw new RegistryError('the archive is not a tar archive')
   return Number.parseInt(digits, 8)
 }
 
 /** The sum of all bytes, with spaces in place of the sum itself. */
 function checkSum(header: Buffer): void {
   const sum = header.reduce((total, byte, index) => total + (index >= 148 && index < 156 ? 0x20 : byte), 0)
-  if (sum !== octal(header, 148, 8)) throw new RegistryError('the archive is no tar archive')
+  if (sum !== octal(header, 148, 8)) throw new RegistryError('the archive is not a tar archive')
 }

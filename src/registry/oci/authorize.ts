@@ -3,8 +3,8 @@ import { isJsonObject } from '../../protocol/json.ts'
 import { RegistryError } from '../registry-error.ts'
 import type { Credentials } from '../settings.ts'
 import { basic } from '../web/basic.ts'
-import { jsonOf, type WebClient } from '../web/client.ts'
 import { showUrl } from '../web/send.ts'
+import { jsonOf, type WebClient } from '../web/web-client.ts'
 import { type Challenge, parseChallenge } from './challenge.ts'
 
 export interface Authorizer {
@@ -77,7 +77,7 @@ function readToken(reply: unknown, url: URL, now: number): Token {
   const fields = isJsonObject(reply) ? reply : {}
   const value = fields.token ?? fields.access_token
   if (typeof value !== 'string' || !/^[\x21-\x7e]+$/.test(value))
-    throw new RegistryError(`${showUrl(url)}: the token service gave no token`)
+    throw new RegistryError(`${showUrl(url)}: the token service did not give a token`)
   const seconds = typeof fields.expires_in === 'number' && fields.expires_in > 0 ? fields.expires_in : 60
   // A request may still be on its way when it ends.
   return { value, until: now + seconds * 900 }
@@ -85,7 +85,7 @@ function readToken(reply: unknown, url: URL, now: number): Token {
 
 /** Whoever answers for the registry says where to send the credentials: never without TLS where the registry has it. */
 function realmOf(realm: string, base: URL): URL {
-  if (!URL.canParse(realm, base.href)) throw new RegistryError(`${base.origin}: its token service is no URL`)
+  if (!URL.canParse(realm, base.href)) throw new RegistryError(`${base.origin}: its token service is not a URL`)
   const url = new URL(realm, base)
   if (url.protocol !== 'https:' && url.protocol !== base.protocol)
     throw new RegistryError(`${base.origin}: its token service ${url.origin} has no TLS, and so gets no credentials`)

@@ -19,7 +19,7 @@ export type Manifest =
   | { readonly kind: 'index'; readonly manifest: string }
 
 export function readManifest(content: unknown, contentType: string | undefined): Manifest {
-  if (!isJsonObject(content)) throw new RegistryError('its manifest is no JSON object; push the image again')
+  if (!isJsonObject(content)) throw new RegistryError('its manifest is not a JSON object; push the image again')
   const type = typeof content.mediaType === 'string' ? content.mediaType : (contentType ?? '').split(';')[0]?.trim()
   if (indexTypes.some(one => one === type) || (Array.isArray(content.manifests) && content.config === undefined))
     return { kind: 'index', manifest: pick(content.manifests) }

@@ -2,11 +2,11 @@ import { isJsonObject } from '../../protocol/json.ts'
 import type { Seen } from '../answer.ts'
 import { readLabels } from '../labels.ts'
 import { RegistryError } from '../registry-error.ts'
-import { jsonOf } from '../web/client.ts'
 import type { WebReply } from '../web/send.ts'
-import { type OciClient, refuse } from './client.ts'
+import { jsonOf } from '../web/web-client.ts'
 import { checkDigest, digestOf, isDigest } from './digest.ts'
 import { acceptManifest, readManifest } from './manifest.ts'
+import { type OciClient, refuse } from './oci-client.ts'
 
 const maxManifest = 4 * 1024 * 1024
 const maxConfig = 8 * 1024 * 1024
@@ -23,7 +23,7 @@ export interface ImageName {
 
 /** Reads the labels of one image. Everything that has a digest is checked against it. */
 export async function readImage(client: OciClient, { repository, tag, image, named }: ImageName): Promise<Seen> {
-  if (!isRepository(repository)) throw new RegistryError('its name is none that a registry may have')
+  if (!isRepository(repository)) throw new RegistryError('its name is not allowed in a registry')
   const at = (path: string) => new URL(`/v2/${repository}/${path}`, client.base)
 
   const url = at(`manifests/${tag}`)

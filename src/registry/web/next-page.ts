@@ -5,7 +5,8 @@ const maxPages = 1000
 
 /** The next page of a list, as its reply names it. Never elsewhere: the credentials are for this server. */
 export function nextPage(target: string, from: URL): URL {
-  if (!URL.canParse(target, from.href)) throw new RegistryError(`${showUrl(from)}: the link to the next page is no URL`)
+  if (!URL.canParse(target, from.href))
+    throw new RegistryError(`${showUrl(from)}: the link to the next page is not a URL`)
   const url = new URL(target, from)
   if (url.hostname !== from.hostname) throw new RegistryError(`${showUrl(from)}: the next page is on another server`)
   // Behind a proxy that ends TLS, servers take themselves for http.

@@ -9,7 +9,7 @@ import {
   type SandboxStatus,
   type Stop,
 } from '../../sandbox.ts'
-import { buryFolder, createFolderList, foldersOf, reserveFolder, type User } from '../folders.ts'
+import { createFolderList, foldersOf, removeFolder, reserveFolder, type User } from '../folders.ts'
 import { tailOf } from '../log-tail.ts'
 import { collectOutputs, readProgress } from '../outputs.ts'
 import { isCode, readOwn } from '../owner.ts'
@@ -162,7 +162,7 @@ export function createContainerRuntime(options: ContainerRuntimeOptions): Runtim
         await reserveFolder(root, name)
         await endAttempts(join(root, name))
         await containers.discard(nameOf(name), true)
-      } while (!(await buryFolder(root, name)))
+      } while (!(await removeFolder(root, name)))
     },
     async list() {
       // In this order: whatever has a container has had a folder before.

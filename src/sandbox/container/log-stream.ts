@@ -1,10 +1,10 @@
 import { RuntimeUnavailableError } from '../../sandbox.ts'
 import { tailBytes } from '../log-tail.ts'
-import type { End } from '../read-left.ts'
+import type { FileEnd } from '../read-output-file.ts'
 import { type Answer, brokenOff, type Engine, unavailable } from './engine.ts'
 
 /** The end of what a container printed. */
-export async function readContainerLog(engine: Engine, id: string): Promise<End> {
+export async function readContainerLog(engine: Engine, id: string): Promise<FileEnd> {
   let kept = Buffer.alloc(0)
   let cut = false
   try {

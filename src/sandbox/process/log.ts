@@ -1,7 +1,7 @@
 import { appendFileSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { tailBytes } from '../log-tail.ts'
-import { type End, readEnd } from '../read-left.ts'
+import { type FileEnd, readFileEnd } from '../read-output-file.ts'
 import { logFiles } from './job.ts'
 
 /** Keeps at least the last 64 KiB, in two files that take turns, so that they are there whenever anybody is killed. */
@@ -24,8 +24,8 @@ export function createLog(folder: string): { write(chunk: Buffer): void } {
   }
 }
 
-export async function readLog(folder: string): Promise<End> {
-  const before = await readEnd(folder, logFiles.before, 3 * tailBytes)
-  const current = await readEnd(folder, logFiles.current, 3 * tailBytes)
+export async function readLog(folder: string): Promise<FileEnd> {
+  const before = await readFileEnd(folder, logFiles.before, 3 * tailBytes)
+  const current = await readFileEnd(folder, logFiles.current, 3 * tailBytes)
   return { text: `${before?.text ?? ''}${current?.text ?? ''}`, cut: before !== undefined || current?.cut === true }
 }

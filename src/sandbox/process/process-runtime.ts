@@ -10,17 +10,17 @@ import {
   type SandboxSpec,
   type SandboxStatus,
 } from '../../sandbox.ts'
-import { buryFolder, createFolderList, createFolders, foldersOf, reserveFolder, type User } from '../folders.ts'
+import { createFolderList, createFolders, foldersOf, removeFolder, reserveFolder, type User } from '../folders.ts'
 import { layOut } from '../inputs.ts'
 import { tailOf } from '../log-tail.ts'
 import { collectOutputs, readProgress } from '../outputs.ts'
 import { claimFolder, readOwner, removed, wasRemoved } from '../owner.ts'
 import { bound, type Containment, contain, findContainment, searchPath } from './containment.ts'
 import { isReachable } from './control.ts'
+import { findStatus } from './find-status.ts'
 import { type Job, readJob } from './job.ts'
-import { defaultSupervisor, launchSupervisor } from './launch.ts'
+import { defaultSupervisor, launchSupervisor } from './launch-supervisor.ts'
 import { readLog } from './log.ts'
-import { look } from './look.ts'
 import { killMarked } from './processes.ts'
 import { checkKept, findProgram } from './program.ts'
 
@@ -85,14 +85,14 @@ export async function createProcessRuntime(options: ProcessRuntimeOptions): Prom
   }
 
   async function status(name: string): Promise<SandboxStatus> {
-    const { status, line } = await look(pathOf(name))
+    const { status, line } = await findStatus(pathOf(name))
     line?.socket.destroy()
     return status
   }
 
   async function wait(name: string, signal: AbortSignal): Promise<SandboxStatus> {
     for (;;) {
-      const { status, line } = await look(pathOf(name))
+      const { status, line } = await findStatus(pathOf(name))
       if (line === undefined) return status
       try {
         await once(line.socket, 'close', { signal })
@@ -106,7 +106,7 @@ export async function createProcessRuntime(options: ProcessRuntimeOptions): Prom
   }
 
   async function cancel(name: string, graceMs: number): Promise<void> {
-    const { status, line } = await look(pathOf(name))
+    const { status, line } = await findStatus(pathOf(name))
     if (status.kind === 'unknown') throw noAnswer(name, status.reason)
     if (line !== undefined)
       await new Promise<void>(done => {
@@ -155,7 +155,7 @@ export async function createProcessRuntime(options: ProcessRuntimeOptions): Prom
         if (ended.kind === 'unknown') throw noAnswer(name, ended.reason)
         // One that is lost may have left processes where it had no namespace.
         killMarked(pathOf(name))
-      } while (!(await buryFolder(root, name)))
+      } while (!(await removeFolder(root, name)))
     },
     async list() {
       const found: FoundSandbox[] = []

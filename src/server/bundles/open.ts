@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { createSandboxSweeper } from '../../broker/sandboxes.ts'
+import { createUnusedSandboxRemover } from '../../broker/registries/remove-unused-sandboxes.ts'
 import type { Clock } from '../../clock.ts'
 import { createBundleDriver } from '../../driver/bundle/bundle-driver.ts'
 import { programKindOf } from '../../driver/bundle/pick-runtime.ts'
@@ -31,7 +31,7 @@ export interface OpenBundlesParts {
 }
 
 /** A sandbox is left alone for so long: whoever starts it may not have noted that yet. */
-const sweepGraceMs = 60_000
+const removalGraceMs = 60_000
 
 /** From the configuration to everything that a broker needs to serve what registries offer. */
 export async function openBundles(config: Config, parts: OpenBundlesParts): Promise<RegistryOptions> {
@@ -65,13 +65,13 @@ export async function openBundles(config: Config, parts: OpenBundlesParts): Prom
     brokerLabel,
     observer,
   })
-  const sweeper = createSandboxSweeper({
+  const removeUnusedSandboxes = createUnusedSandboxRemover({
     runtimes,
     store,
     brokerLabel,
     keepOnError: bundles.keepOnError,
     clock,
-    graceMs: sweepGraceMs,
+    graceMs: removalGraceMs,
     observer,
   })
   return {
@@ -91,6 +91,6 @@ export async function openBundles(config: Config, parts: OpenBundlesParts): Prom
       for (const revision of kept) await folders.keepFolder(revision)
       await folders.forgetFolders(new Set(kept.map(({ digest }) => digest)))
     },
-    sweepSandboxes: () => sweeper.sweep(),
+    removeUnusedSandboxes,
   }
 }

@@ -27,8 +27,8 @@ describe('secrets of a bundle', () => {
 
   it.each([
     ['none.yaml', undefined, /none\.yaml cannot be read \(ENOENT\)/],
-    ['list.yaml', '- secret-1\n', /list\.yaml is no map/],
-    ['broken.yaml', 'password: "secret-1\n', /broken\.yaml is no map/],
+    ['list.yaml', '- secret-1\n', /list\.yaml is not a map/],
+    ['broken.yaml', 'password: "secret-1\n', /broken\.yaml is not a map/],
   ])('that cannot be read are named, and not shown: %s', async (file, text, problem) => {
     if (text !== undefined) writeFileSync(join(folder, file), text)
     const failed = readerOf(['dh-a', file])('dh-a')

@@ -29,5 +29,5 @@ export async function readSecretFile(file: string): Promise<JsonObject> {
   })
   const source = readSource(text)
   if (source.ok && isJsonObject(source.root.value)) return source.root.value
-  throw new Error(`the file of secrets ${file} is no map; write "name: value" lines, or a JSON object`)
+  throw new Error(`the file of secrets ${file} is not a map; write "name: value" lines, or a JSON object`)
 }

@@ -47,8 +47,8 @@ export const outputCases: readonly SandboxCase[] = [
     assert.match(outputs.problems.join('\n'), /credentials\.json is not a JSON object/)
     assert.match(outputs.problems.join('\n'), /message is a symbolic link/)
     assert.match(outputs.problems.join('\n'), /state\.json has 50000000 bytes/)
-    assert.match(outputs.problems.join('\n'), /dashboard_url holds no http/)
-    assert.match(outputs.problems.join('\n'), /binding_state\.json is no plain file/)
+    assert.match(outputs.problems.join('\n'), /dashboard_url is not an http/)
+    assert.match(outputs.problems.join('\n'), /binding_state\.json is not a plain file/)
     assert.ok(!JSON.stringify(outputs).includes('sesame'))
     assert.deepEqual(Object.keys(outputs), ['problems'])
   }),

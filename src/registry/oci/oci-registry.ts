@@ -4,9 +4,9 @@ import { readCredentials } from '../credentials.ts'
 import { createFilter } from '../filter.ts'
 import type { RegistryParts } from '../parts.ts'
 import { type RegistrySettings, tagOf } from '../settings.ts'
-import { withWebClient } from '../web/client.ts'
-import { CatalogRefused, listRepositories } from './catalog.ts'
-import { createOciClient, type OciClient } from './client.ts'
+import { withWebClient } from '../web/web-client.ts'
+import { CatalogRefused, listRepositories } from './list-repositories.ts'
+import { createOciClient, type OciClient } from './oci-client.ts'
 import { readImage } from './read-image.ts'
 
 /** Any registry of the distribution API, version 2. */

@@ -1,9 +1,9 @@
 import { isJsonObject } from '../../protocol/json.ts'
 import { RegistryError } from '../registry-error.ts'
-import { jsonOf } from '../web/client.ts'
 import { nextPage, readPages } from '../web/next-page.ts'
 import { showUrl } from '../web/send.ts'
-import { type OciClient, refuse } from './client.ts'
+import { jsonOf } from '../web/web-client.ts'
+import { type OciClient, refuse } from './oci-client.ts'
 
 /** The registry is there, and does not tell what it has. */
 export class CatalogRefused extends RegistryError {}
@@ -18,7 +18,7 @@ export async function listRepositories(client: OciClient): Promise<readonly stri
     const page = jsonOf(reply, url)
     const list = isJsonObject(page) ? page.repositories : undefined
     if (list !== null && !Array.isArray(list))
-      throw new RegistryError(`${showUrl(url)}: the reply is no list of repositories`)
+      throw new RegistryError(`${showUrl(url)}: the reply is not a list of repositories`)
     const link = linkToNext(reply.headers.link)
     return { items: (list ?? []).map(String), next: link === undefined ? undefined : nextPage(link, url) }
   })

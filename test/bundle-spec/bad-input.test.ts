@@ -39,11 +39,11 @@ plans:
       'bundle.yml:6: alpha: error: "dashboard_redirect" must be true or false; write it without quotes',
       'bundle.yml:7: timeouts.provision: error: the timeout of provision has no unit; write a number and s, m, h or d, such as 90s or 2h',
       'bundle.yml:7: timeouts.update: error: the timeout of update must be above 0 and at most 30d; write a number and s, m, h or d, such as 90s or 2h',
-      'bundle.yml:7: timeouts.bind: error: the timeout of bind is "soon", which is no length of time; write a number and s, m, h or d, such as 90s or 2h',
+      'bundle.yml:7: timeouts.bind: error: the timeout of bind is "soon", which is not a length of time; write a number and s, m, h or d, such as 90s or 2h',
       'bundle.yml:7: timeouts.unbind: error: the timeout of unbind must be above 0 and at most 30d; write a number and s, m, h or d, such as 90s or 2h',
-      'bundle.yml:8: resources.memory: error: "memory" is no size; write a number and Ki, Mi or Gi (or k, M, G), such as 256Mi',
-      'bundle.yml:8: resources.cpu: error: "cpu" is no number of cores; write one such as 0.5, or thousandths such as 500m',
-      'bundle.yml:8: resources.provision.output: error: "output" is no size; write a number and Ki, Mi or Gi (or k, M, G), such as 256Mi',
+      'bundle.yml:8: resources.memory: error: "memory" is not a size; write a number and Ki, Mi or Gi (or k, M, G), such as 256Mi',
+      'bundle.yml:8: resources.cpu: error: "cpu" is not a number of cores; write one such as 0.5, or thousandths such as 500m',
+      'bundle.yml:8: resources.provision.output: error: "output" is not a size; write a number and Ki, Mi or Gi (or k, M, G), such as 256Mi',
       'bundle.yml:4: bundle_version: error: "bundle_version" must be a semantic version; write three numbers in quotes, such as "1.2.0"',
       'bundle.yml:5: entrypoint: error: "entrypoint" leads out of the bundle; write a path inside of it, such as bin/run.sh',
     ])
@@ -62,7 +62,7 @@ plans:
     ['a parameter without a type', withParameter({ name: 'p' }), /the parameter "p" has no type/],
     ['an unknown type', named({ type: 'float' }), /the parameter "p" has the unknown type "float"/],
     ['a type that is an object', named({ type: {} }), /unknown type/],
-    ['a pattern that does not compile', named({ pattern: '(' }), /pattern of the parameter "p" is no regular/],
+    ['a pattern that does not compile', named({ pattern: '(' }), /pattern of the parameter "p" is not a regular/],
     ['a pattern of Go', named({ pattern: '(?i)a' }), /flag such as \(\?i\)/],
     ['a default of another type', named({ type: 'int', default: 1.5 }), /not of type integer/],
     ['a default that is an object', named({ default: {} }), /not of type string/],
@@ -86,8 +86,12 @@ plans:
     ['a flag for a bound', named({ type: 'int', maximum: 3, exclusive_maximum: true }), /must be a number/],
     ['a negative step', named({ type: 'int', multiple_of: -1 }), /must be above 0/],
     ['a dependency without a key', named({ dependencies: [{ value: 1 }] }), /has no "key"/],
-    ['a dependency on nothing', named({ dependencies: [{ key: 'q' }] }), /depends on "q", which is no other parameter/],
-    ['a dependency on itself', named({ dependencies: [{ key: 'p' }] }), /no other parameter/],
+    [
+      'a dependency on nothing',
+      named({ dependencies: [{ key: 'q' }] }),
+      /depends on "q", which is not another parameter/,
+    ],
+    ['a dependency on itself', named({ dependencies: [{ key: 'p' }] }), /not another parameter/],
     ['metadata that is a text', specWith({ metadata: 'x' }), /"metadata" must be an object/],
     ['tags that are objects', specWith({ tags: [{}] }), /a tag must be a text, not an object/],
     ['an empty tag', specWith({ tags: [''] }), /a tag is empty/],
@@ -166,7 +170,7 @@ describe('hostile text', () => {
 
   it('takes a name that every object has for a name, elsewhere', () => {
     expect(errorsOf(specWith({ constructor: 1, metadata: { toString: 1 } }, { name: 'constructor' }))).toEqual([])
-    expect(errorsOf(named({ dependencies: [{ key: 'constructor' }] }))[0]).toMatch(/no other parameter/)
+    expect(errorsOf(named({ dependencies: [{ key: 'constructor' }] }))[0]).toMatch(/not another parameter/)
   })
 
   it('whose aliases unfold to billions is refused', () => {
@@ -204,7 +208,7 @@ describe('hostile text', () => {
   })
 
   it('with a key, a tag or a number that JSON does not know is refused', () => {
-    expect(errorsOf('? [a, b]\n: 1')[0]).toMatch(/is no text/)
+    expect(errorsOf('? [a, b]\n: 1')[0]).toMatch(/is not text/)
     expect(errorsOf('name: !secret x')[0]).toMatch(/not valid YAML/)
     expect(errorsOf('metadata: {x: .inf}')[0]).toMatch(/JSON cannot hold this value/)
     expect(errorsOf('<<: 5')[0]).toMatch(/merges objects only/)

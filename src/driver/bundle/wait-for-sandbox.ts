@@ -4,7 +4,7 @@ import { callWithDeadline } from '../../engine/call.ts'
 import { messageOf } from '../../engine/errors.ts'
 import type { Runtime, SandboxStatus } from '../../sandbox.ts'
 
-export interface Looking {
+export interface SandboxWait {
   readonly ctx: ActionContext
   readonly clock: Clock
   readonly runtime: Runtime
@@ -12,7 +12,7 @@ export interface Looking {
   readonly secrets: readonly string[]
 }
 
-export interface Seen {
+export interface SandboxSeen {
   readonly status: SandboxStatus
   /** What it said last about how far it is. */
   readonly progress?: string
@@ -24,27 +24,27 @@ const sliceMs = 1_000
 const patienceMs = 20_000
 
 /** Holds the worker until the sandbox has ended, or for `holdMs`; what it says about its progress is shown meanwhile. */
-export async function look(looking: Looking, holdMs: number): Promise<Seen> {
-  const { ctx, clock } = looking
+export async function waitForSandbox(waiting: SandboxWait, holdMs: number): Promise<SandboxSeen> {
+  const { ctx, clock } = waiting
   const end = clock.now() + holdMs
   let shown: string | undefined
   for (;;) {
-    const status = await waitFor(looking, Math.min(sliceMs, end - clock.now()))
+    const status = await waitFor(waiting, Math.min(sliceMs, end - clock.now()))
     ctx.signal.throwIfAborted()
     if (status.kind !== 'running') return { status }
-    const progress = await progressOf(looking)
+    const progress = await progressOf(waiting)
     if (clock.now() >= end) return { status, progress }
     if (progress !== undefined && progress !== shown) ctx.describe(progress)
     shown = progress
   }
 }
 
-async function waitFor(looking: Looking, ms: number): Promise<SandboxStatus> {
-  const { clock, runtime, name } = looking
+async function waitFor(waiting: SandboxWait, ms: number): Promise<SandboxStatus> {
+  const { clock, runtime, name } = waiting
   const enough = new AbortController()
   const cancel = clock.after(Math.max(0, ms), () => enough.abort())
   try {
-    return await answered(looking, ms + patienceMs, signal =>
+    return await answered(waiting, ms + patienceMs, signal =>
       runtime.wait(name, AbortSignal.any([signal, enough.signal])),
     )
   } catch (error) {
@@ -55,16 +55,20 @@ async function waitFor(looking: Looking, ms: number): Promise<SandboxStatus> {
 }
 
 /** Nothing depends on it. */
-async function progressOf(looking: Looking): Promise<string | undefined> {
-  const { runtime, name, secrets } = looking
+async function progressOf(waiting: SandboxWait): Promise<string | undefined> {
+  const { runtime, name, secrets } = waiting
   try {
-    return await answered(looking, patienceMs, () => runtime.progress(name, secrets))
+    return await answered(waiting, patienceMs, () => runtime.progress(name, secrets))
   } catch {
     return undefined
   }
 }
 
-function answered<T>({ ctx, clock }: Looking, timeoutMs: number, ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
+function answered<T>(
+  { ctx, clock }: SandboxWait,
+  timeoutMs: number,
+  ask: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
   const call = { fence: ctx.operation.fence, key: ctx.operation.id }
   return callWithDeadline(({ signal }) => ask(signal), call, { timeoutMs, signal: ctx.signal, clock })
 }

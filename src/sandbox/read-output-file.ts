@@ -2,7 +2,7 @@ import { constants } from 'node:fs'
 import { lstat, open } from 'node:fs/promises'
 import { join } from 'node:path'
 
-export type Left = { readonly kind: 'none' } | { readonly kind: 'text'; readonly text: string } | Unusable
+export type OutputFile = { readonly kind: 'none' } | { readonly kind: 'text'; readonly text: string } | Unusable
 export interface Unusable {
   readonly kind: 'unusable'
   readonly problem: string
@@ -12,8 +12,8 @@ export interface Unusable {
  * Reads a file that a bundle left. Its author is not trusted: a link could lead to a secret of the broker, a pipe could
  * hold the reader forever, a huge file could take its memory.
  */
-export async function readLeft(folder: string, name: string, maxBytes: number): Promise<Left> {
-  const opened = await openLeft(folder, name)
+export async function readOutputFile(folder: string, name: string, maxBytes: number): Promise<OutputFile> {
+  const opened = await openOutputFile(folder, name)
   if (opened.kind !== 'open') return opened
   const { file } = opened
   try {
@@ -31,15 +31,15 @@ export async function readLeft(folder: string, name: string, maxBytes: number): 
   }
 }
 
-export interface End {
+export interface FileEnd {
   readonly text: string
   /** Whether there was more before it. */
   readonly cut: boolean
 }
 
 /** The end of a file that may be long, or being written. */
-export async function readEnd(folder: string, name: string, maxBytes: number): Promise<End | undefined> {
-  const opened = await openLeft(folder, name)
+export async function readFileEnd(folder: string, name: string, maxBytes: number): Promise<FileEnd | undefined> {
+  const opened = await openOutputFile(folder, name)
   if (opened.kind !== 'open') return undefined
   const { file } = opened
   try {
@@ -52,14 +52,14 @@ export async function readEnd(folder: string, name: string, maxBytes: number): P
   }
 }
 
-async function openLeft(folder: string, name: string) {
+async function openOutputFile(folder: string, name: string) {
   try {
     if (!(await lstat(folder)).isDirectory()) return unusable(`${name} is behind a link; write into $BUNDLE_OUTPUT`)
     const file = await open(join(folder, name), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
     const stat = await file.stat()
     if (stat.isFile() && stat.nlink === 1) return { kind: 'open', file } as const
     await file.close()
-    return unusable(`${name} is no plain file of its own; write one`)
+    return unusable(`${name} is not a plain file of its own; write one`)
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined
     if (code === 'ENOENT') return { kind: 'none' } as const

@@ -4,14 +4,14 @@ import { readOwner, removed } from '../owner.ts'
 import { callSupervisor, type Line } from './control.ts'
 import { readExit } from './job.ts'
 
-export interface Look {
+export interface FoundStatus {
   readonly status: SandboxStatus
   /** Open while the sandbox runs; whoever looked has to close it. */
   readonly line?: Extract<Line, { readonly kind: 'open' }>
 }
 
 /** What a sandbox's folder and its supervisor say. */
-export async function look(folder: string): Promise<Look> {
+export async function findStatus(folder: string): Promise<FoundStatus> {
   // The name of the socket at which the supervisor listens as long as it lives.
   const owner = await readOwner(folder)
   if (owner === undefined || owner === removed) return { status: { kind: 'absent' } }

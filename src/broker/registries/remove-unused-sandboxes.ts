@@ -1,11 +1,11 @@
-import type { Clock } from '../clock.ts'
-import { isActive, type Operation } from '../domain/operation.ts'
-import { sandboxLabels } from '../domain/sandbox-labels.ts'
-import { type Observer, toError } from '../observer.ts'
-import type { Reads } from '../reads.ts'
-import type { FoundSandbox, Runtime } from '../sandbox.ts'
+import { type Clock, sleep } from '../../clock.ts'
+import { isActive, type Operation } from '../../domain/operation.ts'
+import { sandboxLabels } from '../../domain/sandbox-labels.ts'
+import { type Observer, toError } from '../../observer.ts'
+import type { Reads } from '../../reads.ts'
+import type { FoundSandbox, Runtime } from '../../sandbox.ts'
 
-export interface SandboxSweeperOptions {
+export interface UnusedSandboxOptions {
   /** All that this process reaches. */
   readonly runtimes: readonly Runtime[]
   readonly store: Pick<Reads, 'operation' | 'instance' | 'binding'>
@@ -19,12 +19,11 @@ export interface SandboxSweeperOptions {
   readonly observer: Observer
 }
 
-export interface SandboxSweeper {
-  /** Removes what no operation needs any more, and answers how many. Operations remove their own: these are leftovers. */
-  sweep(): Promise<number>
-}
-
-export function createSandboxSweeper(options: SandboxSweeperOptions): SandboxSweeper {
+/**
+ * Makes a function that removes the sandboxes that no operation needs any more, and answers how many. Operations remove
+ * their own: these are leftovers.
+ */
+export function createUnusedSandboxRemover(options: UnusedSandboxOptions): () => Promise<number> {
   const { runtimes, store, clock, graceMs, observer } = options
   /** Those that did not answer last time: operators hear of it once. */
   const silent = new Set<Runtime>()
@@ -58,27 +57,41 @@ export function createSandboxSweeper(options: SandboxSweeperOptions): SandboxSwe
     }
   }
 
-  async function sweepRuntime(runtime: Runtime): Promise<number> {
+  async function removeFrom(runtime: Runtime): Promise<number> {
     let removed = 0
     for (const sandbox of await runtime.list())
       if (!(await isNeeded(sandbox)) && (await remove(runtime, sandbox))) removed += 1
     return removed
   }
 
-  return {
-    async sweep() {
-      let removed = 0
-      for (const runtime of runtimes) {
-        try {
-          removed += await sweepRuntime(runtime)
-          silent.delete(runtime)
-        } catch (error) {
-          if (!silent.has(runtime))
-            observer['sandbox.listingFailed']?.({ runtime: runtime.type, error: toError(error) })
-          silent.add(runtime)
-        }
+  return async () => {
+    let removed = 0
+    for (const runtime of runtimes) {
+      try {
+        removed += await removeFrom(runtime)
+        silent.delete(runtime)
+      } catch (error) {
+        if (!silent.has(runtime)) observer['sandbox.listingFailed']?.({ runtime: runtime.type, error: toError(error) })
+        silent.add(runtime)
       }
-      return removed
-    },
+    }
+    return removed
+  }
+}
+
+const everyMs = 15_000
+
+/**
+ * Each process looks after the sandboxes that it reaches: at its start, for what another one left when it died, and every
+ * few seconds. Stops with the signal.
+ */
+export async function keepRemovingUnusedSandboxes(
+  clock: Clock,
+  removeUnused: () => Promise<unknown>,
+  stopping: AbortSignal,
+): Promise<void> {
+  while (!stopping.aborted) {
+    await removeUnused()
+    await sleep(clock, everyMs, stopping)
   }
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { isCode } from './owner.ts'
 
 /** Removes a folder that may be deeper than paths can be long, may not be written to, and has names that are no text. */
-export async function destroyFolder(folder: string): Promise<void> {
+export async function deleteFolder(folder: string): Promise<void> {
   await emptyFolder(folder)
   await unlessGone(rmdir(folder))
 }

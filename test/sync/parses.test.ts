@@ -1,21 +1,30 @@
 /** How often specs are parsed: a revision never changes. */
-import { expect, it, vi } from 'vitest'
-import { bundle, idsOf, ScriptedRegistry, startWorld } from './world.ts'
+import { expect, it, onTestFinished, vi } from 'vitest'
 
 const parses: string[] = []
 
-vi.mock('../../src/bundle/spec.ts', async load => {
-  const spec = await load<typeof import('../../src/bundle/spec.ts')>()
-  return {
-    ...spec,
-    parseBundleSpec: (source: unknown, where: string) => {
-      parses.push(/bundleVersion: (\S+)/.exec(String(source))?.[1] ?? '')
-      return spec.parseBundleSpec(source, where)
-    },
-  }
-})
+/** The broker over a parser that is counted. Other tests of this process keep theirs. */
+async function loadCounted() {
+  vi.resetModules()
+  vi.doMock('../../src/bundle/spec.ts', async load => {
+    const spec = await load<typeof import('../../src/bundle/spec.ts')>()
+    return {
+      ...spec,
+      parseBundleSpec: (source: unknown, where: string) => {
+        parses.push(/bundleVersion: (\S+)/.exec(String(source))?.[1] ?? '')
+        return spec.parseBundleSpec(source, where)
+      },
+    }
+  })
+  onTestFinished(() => {
+    vi.doUnmock('../../src/bundle/spec.ts')
+    vi.resetModules()
+  })
+  return import('./world.ts')
+}
 
 it('is once when it is found, and once when it is used first', async () => {
+  const { bundle, idsOf, ScriptedRegistry, startWorld } = await loadCounted()
   const registry = new ScriptedRegistry('dh')
   registry.offers(bundle('pg'))
   const { client, end, sync } = await startWorld({ registries: [registry] })

@@ -2,7 +2,7 @@ import type { RegistryState } from '../../domain/catalog-state.ts'
 import type { Observer } from '../../observer.ts'
 
 /** What operators should hear of once: that a registry has stopped answering, or answers again, and what is new that is wrong. */
-export function tellChanges(
+export function reportRegistryChanges(
   before: readonly RegistryState[],
   after: readonly RegistryState[],
   observer: Observer,

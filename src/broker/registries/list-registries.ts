@@ -2,7 +2,7 @@ import { compareText, type RegisteredService, type RegistryState } from '../../d
 import type { Revision } from '../../domain/revision.ts'
 import type { Marketplace } from '../../marketplace.ts'
 import type { JsonObject } from '../../protocol/json.ts'
-import { usesOf } from './collect-unused.ts'
+import { countUses } from './delete-unused-revisions.ts'
 
 /** What operators see of the registries. Times are the store's. */
 export interface RegistriesStatus {
@@ -43,7 +43,7 @@ export async function listRegistries(
     store.registries(),
     store.revisionUses(),
   ])
-  const counts = usesOf(uses)
+  const counts = countUses(uses)
   const revisions = byService(stored?.revisions ?? [])
   return {
     registries: [

@@ -1,14 +1,14 @@
-import { type RevisionUses, sweepOf } from '../../domain/catalog-state.ts'
+import { type RevisionUses, unusedOf } from '../../domain/catalog-state.ts'
 import type { Marketplace, RevisionUse } from '../../marketplace.ts'
 
 /**
  * Deletes what nobody needs any more: retired services without instances, and revisions that are neither offered nor in
- * use. Run by the sweep, and after a deprovision that may have been the last. The store looks once more at who needs what.
+ * use. Run by the purge, and after a deprovision that may have been the last. The store looks once more at who needs what.
  */
-export async function collectUnused(store: Marketplace): Promise<number> {
+export async function deleteUnusedRevisions(store: Marketplace): Promise<number> {
   const stored = await store.catalog()
   if (stored === undefined) return 0
-  const { deleteServices, deleteRevisions } = sweepOf(stored, usesOf(await store.revisionUses()))
+  const { deleteServices, deleteRevisions } = unusedOf(stored, countUses(await store.revisionUses()))
   if (deleteServices.length + deleteRevisions.length === 0) return 0
   const changes = { insertRevisions: [], putServices: [], putRegistries: [], deleteRegistries: [] }
   const done = await store.changeCatalog(stored.version, { ...changes, deleteServices, deleteRevisions })
@@ -16,7 +16,7 @@ export async function collectUnused(store: Marketplace): Promise<number> {
   return done ? deleteRevisions.length : 0
 }
 
-export function usesOf(uses: readonly RevisionUse[]): RevisionUses {
+export function countUses(uses: readonly RevisionUse[]): RevisionUses {
   const counts = new Map<string, number>()
   for (const { revisionId, instances } of uses) counts.set(revisionId, (counts.get(revisionId) ?? 0) + instances)
   return counts

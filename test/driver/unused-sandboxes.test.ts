@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createSandboxSweeper } from '../../src/broker/sandboxes.ts'
+import { createUnusedSandboxRemover } from '../../src/broker/registries/remove-unused-sandboxes.ts'
 import { systemClock } from '../../src/clock.ts'
 import { silent } from '../../src/observer.ts'
 import { type Runtime, RuntimeUnavailableError } from '../../src/sandbox.ts'
@@ -7,8 +7,8 @@ import { asynchronous, idsOf, patient, place, useWorlds, type World } from './wo
 
 const open = useWorlds()
 
-async function createSweeper(world: World, more: Partial<Parameters<typeof createSandboxSweeper>[0]> = {}) {
-  return createSandboxSweeper({
+async function createRemover(world: World, more: Partial<Parameters<typeof createUnusedSandboxRemover>[0]> = {}) {
+  return createUnusedSandboxRemover({
     runtimes: [await world.runtimeOf()],
     store: world.store,
     brokerLabel: 'test',
@@ -20,7 +20,7 @@ async function createSweeper(world: World, more: Partial<Parameters<typeof creat
   })
 }
 
-describe('a sweep of sandboxes', () => {
+describe('unused sandboxes', () => {
   it('takes what ended operations left, and leaves what is needed, young or of others', async () => {
     const world = await open({
       script: 'while [ ! -e $out/go ]; do sleep 0.02; done',
@@ -31,12 +31,12 @@ describe('a sweep of sandboxes', () => {
     const answer = await client.provision('i', { ...ids, ...place }, asynchronous)
     const runtime = await world.runtimeOf()
     await world.until(async () => (await runtime.list()).length === 1)
-    expect(await (await createSweeper(world)).sweep()).toBe(0)
+    expect(await (await createRemover(world))()).toBe(0)
     expect(await world.ended(answer)).toMatchObject({ state: 'failed' })
-    expect(await (await createSweeper(world, { graceMs: 3_600_000 })).sweep()).toBe(0)
-    expect(await (await createSweeper(world, { brokerLabel: 'another' })).sweep()).toBe(0)
+    expect(await (await createRemover(world, { graceMs: 3_600_000 }))()).toBe(0)
+    expect(await (await createRemover(world, { brokerLabel: 'another' }))()).toBe(0)
     expect(await runtime.list()).toHaveLength(1)
-    expect(await (await createSweeper(world)).sweep()).toBe(1)
+    expect(await (await createRemover(world))()).toBe(1)
     expect(await runtime.list()).toEqual([])
   })
 
@@ -50,13 +50,13 @@ describe('a sweep of sandboxes', () => {
     const ids = idsOf(world)
     await world.ended(await client.provision('i', { ...ids, ...place }, asynchronous))
     const runtime = await world.runtimeOf()
-    const keeping = await createSweeper(world, { keepOnError: true })
-    expect(await keeping.sweep()).toBe(0)
+    const keeping = await createRemover(world, { keepOnError: true })
+    expect(await keeping()).toBe(0)
     expect(await runtime.list()).toHaveLength(1)
     // The next one ended on another machine, which cannot reach what is here.
     const { lastOperationId = '', ...instance } = (await world.store.instance('i')) ?? {}
     const store = { ...world.store, instance: async () => ({ ...instance, lastOperationId: `${lastOperationId}x` }) }
-    expect(await (await createSweeper(world, { keepOnError: true, store: store as World['store'] })).sweep()).toBe(1)
+    expect(await (await createRemover(world, { keepOnError: true, store: store as World['store'] }))()).toBe(1)
     expect(await runtime.list()).toEqual([])
   })
 
@@ -71,6 +71,6 @@ describe('a sweep of sandboxes', () => {
         throw new RuntimeUnavailableError('no answer')
       },
     }
-    expect(await (await createSweeper(world, { runtimes: [mute, runtime] })).sweep()).toBe(1)
+    expect(await (await createRemover(world, { runtimes: [mute, runtime] }))()).toBe(1)
   })
 })

@@ -1,8 +1,8 @@
 import type { Clock } from '../../clock.ts'
 import { RegistryError } from '../registry-error.ts'
 import type { Credentials } from '../settings.ts'
-import type { WebClient } from '../web/client.ts'
 import { showUrl, type WebReply } from '../web/send.ts'
+import type { WebClient } from '../web/web-client.ts'
 import { createAuthorizer } from './authorize.ts'
 
 /** Asks one registry, with whatever authorization it wants. */
