@@ -31,7 +31,7 @@ export interface ChoreSettings {
   /** Asks the registries, where there are any; every ten minutes, and when a broker starts. */
   readonly sync?: string
   /** Removes what was deleted `purgeAfterMs` ago; every hour. */
-  readonly sweep?: string
+  readonly purge?: string
   /** Thirty days; never shorter than `rememberDeletedMs`. */
   readonly purgeAfterMs?: number
   /** Removes finished operations; off. */

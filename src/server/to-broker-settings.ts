@@ -23,7 +23,7 @@ export function toBrokerSettings(config: Config): BrokerSettings {
       timeZone: chores.timeZone,
       observe: chores.observe,
       sync: chores.sync,
-      sweep: chores.sweep,
+      purge: chores.purge,
       purgeAfterMs: chores.purgeAfter,
       cleanUp: { instances: toCleanUp(chores.cleanUp.instances), bindings: toCleanUp(chores.cleanUp.bindings) },
     },

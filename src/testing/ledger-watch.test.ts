@@ -86,12 +86,12 @@ describe('the ledger watch', () => {
       finishChore: async () => true,
     })
     for (const _ of [1, 2]) {
-      const lease = await store.takeChore({ name: 'sweep', dueAt: 5, owner: 'w', leaseMs: 1_000 })
+      const lease = await store.takeChore({ name: 'purge', dueAt: 5, owner: 'w', leaseMs: 1_000 })
       if (lease !== undefined) await store.finishChore(lease, { ok: true, message: '' })
     }
     expect(watch.problems()).toEqual([
-      'the chore sweep was taken with an old fence',
-      'the chore sweep was taken for 5, which was done before',
+      'the chore purge was taken with an old fence',
+      'the chore purge was taken for 5, which was done before',
     ])
   })
 
@@ -111,7 +111,7 @@ describe('the ledger watch', () => {
     const store = watch.wrap(createMemoryStore({ clock }))
     await provision(store, 'i')
     for (const dueAt of [1, 2]) {
-      const lease = await store.takeChore({ name: 'sweep', dueAt, owner: 'w', leaseMs: 1_000 })
+      const lease = await store.takeChore({ name: 'purge', dueAt, owner: 'w', leaseMs: 1_000 })
       if (lease === undefined) throw new Error('the chore was not to be had')
       expect(await store.renewChore(lease, 1_000)).toBe(true)
       expect(await store.cleanUp({ of: 'instances', states: ['succeeded'], before: clock.now(), max: 5 })).toBe(0)

@@ -6,16 +6,16 @@ import { serviceOf } from '../engine/world.ts'
 import { startCannedBroker } from './canned-broker.ts'
 import { createTestIo, makeFolder, runCli } from './test-io.ts'
 
-const sweep = {
-  name: 'sweep',
+const purge = {
+  name: 'purge',
   pattern: '30 * * * *',
   time_zone: 'UTC',
   next_at: '2026-01-01T00:30:00.000Z',
   running: false,
 }
-const started = { status: 202, body: { name: 'sweep', started: true, due_at: '2026-01-01T00:10:00.000Z' } }
+const started = { status: 202, body: { name: 'purge', started: true, due_at: '2026-01-01T00:10:00.000Z' } }
 const ended = {
-  ...sweep,
+  ...purge,
   due_at: '2026-01-01T00:10:00.000Z',
   started_at: '2026-01-01T00:10:00.100Z',
   finished_at: '2026-01-01T00:10:02.000Z',
@@ -38,7 +38,7 @@ describe('purser chores list', () => {
   it('shows a line for each chore', async () => {
     const chores = [
       { name: 'observe', running: false },
-      sweep,
+      purge,
       { ...ended, name: 'a', time_zone: 'Europe/Berlin', running: true },
       { ...ended, name: 'b', ok: false, message: 'no\u001b[31m room' },
       { ...ended, name: 'c', finished_at: undefined, ok: undefined },
@@ -47,7 +47,7 @@ describe('purser chores list', () => {
     expect(out).toBe(
       `CHORE    SCHEDULE                    NEXT RUN                  LATEST RUN                RESULT
 observe  off                         -                         -                         -
-sweep    30 * * * *                  2026-01-01T00:30:00.000Z  -                         -
+purge    30 * * * *                  2026-01-01T00:30:00.000Z  -                         -
 a        30 * * * * (Europe/Berlin)  2026-01-01T00:30:00.000Z  2026-01-01T00:10:00.100Z  running
 b        30 * * * *                  2026-01-01T00:30:00.000Z  2026-01-01T00:10:00.100Z  failed: no [31m room
 c        30 * * * *                  2026-01-01T00:30:00.000Z  2026-01-01T00:10:00.100Z  interrupted, to be taken over
@@ -78,20 +78,20 @@ describe('purser chores run', () => {
   it('waits until the run has ended and prints what it did', async () => {
     const before = { ...ended, due_at: '2026-01-01T00:00:00.000Z', message: 'an earlier one' }
     const running = { ...ended, running: true, finished_at: undefined, ok: undefined, message: undefined }
-    const { code, out, err, calls } = await run(['run', 'sweep'], {
-      'POST /admin/chores/sweep/runs': started,
+    const { code, out, err, calls } = await run(['run', 'purge'], {
+      'POST /admin/chores/purge/runs': started,
       'GET /admin/chores': [list(before), list(running), list(ended)],
     })
     expect({ code, out, err }).toEqual({ code: 0, out: 'removed 3 tombstones\n', err: '' })
-    expect(calls).toEqual(['POST /admin/chores/sweep/runs', ...Array(3).fill('GET /admin/chores')])
+    expect(calls).toEqual(['POST /admin/chores/purge/runs', ...Array(3).fill('GET /admin/chores')])
   })
 
   it('is exit code 1 where it failed', async () => {
-    const { code, out, err } = await run(['run', 'sweep'], {
-      'POST /admin/chores/sweep/runs': started,
+    const { code, out, err } = await run(['run', 'purge'], {
+      'POST /admin/chores/purge/runs': started,
       'GET /admin/chores': list({ ...ended, ok: false, message: 'the store does not answer' }),
     })
-    expect(err).toContain('error: the chore sweep failed\n  why: the store does not answer\n')
+    expect(err).toContain('error: the chore purge failed\n  why: the store does not answer\n')
     expect({ code, out }).toEqual({ code: 1, out: '' })
   })
 
@@ -100,18 +100,18 @@ describe('purser chores run', () => {
     [404, 'UnknownChore', 'next: purser chores list shows the chores there are.'],
   ])('says what to do about %i', async (status, error, next) => {
     const refused = { status, body: { error, description: 'No.' } }
-    const { code, err } = await run(['run', 'sweep'], { 'POST /admin/chores/sweep/runs': refused })
+    const { code, err } = await run(['run', 'purge'], { 'POST /admin/chores/purge/runs': refused })
     expect(err).toContain(next)
     expect(code).toBe(1)
   })
 
   it('Ctrl-C ends the waiting only', async () => {
     const broker = await startCannedBroker({
-      'POST /admin/chores/sweep/runs': started,
-      'GET /admin/chores': list({ ...sweep, running: true }),
+      'POST /admin/chores/purge/runs': started,
+      'GET /admin/chores': list({ ...purge, running: true }),
     })
     const io = createTestIo({ env: { PURSER_URL: broker.url } })
-    const running = main(['chores', 'run', 'sweep'], io)
+    const running = main(['chores', 'run', 'purge'], io)
     while (broker.calls.length < 3) await new Promise(resolve => setImmediate(resolve))
     io.interrupt()
     expect(await running).toBe(1)
@@ -135,6 +135,6 @@ describe('purser chores run', () => {
       /^clean-up-bindings-failed +off +- +\S+ +nothing to do$/m,
     )
     const unknown = await runCli(['chores', 'run', 'dishes'], { env })
-    expect(unknown.err).toContain('There is no chore "dishes". There are observe, sweep, clean-up-instances-all')
+    expect(unknown.err).toContain('There is no chore "dishes". There are observe, purge, clean-up-instances-all')
   })
 })

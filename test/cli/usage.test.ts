@@ -58,7 +58,7 @@ describe('wrong usage is exit code 2 and tells what to do', () => {
     [['provision', 'a', 'b', '--params', '[]'], '--params is not a JSON object', ''],
     [['provision', 'a', 'b', '--param', 'x'], '--param needs a key and a value', ''],
     [['chores'], 'Usage: purser chores', 'run [options] <name>'],
-    [['chores', 'runn', 'sweep'], "unknown command 'runn'", 'Did you mean run?'],
+    [['chores', 'runn', 'purge'], "unknown command 'runn'", 'Did you mean run?'],
     [['chores', 'run'], "missing required argument 'name'", ''],
     [['chores', 'run', ''], 'a URL cannot hold it', ''],
     [['deprovision', '..'], '".." cannot be the id of an instance', ''],

@@ -14,7 +14,7 @@ async function start(options: { readonly settings?: object; readonly service?: P
     observer: observeLines('info', ({ text, fields }) => lines.push(`${text}: ${fields.message ?? ''}`)),
     settings: {
       rememberDeletedMs: minutes(30),
-      chores: { sweep: every, purgeAfterMs: minutes(60), cleanUp: { instances: cleanUp, bindings: cleanUp } },
+      chores: { purge: every, purgeAfterMs: minutes(60), cleanUp: { instances: cleanUp, bindings: cleanUp } },
       ...options.settings,
     },
   })

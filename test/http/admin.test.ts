@@ -39,7 +39,7 @@ describe('GET /admin/chores', () => {
     expect(status).toBe(200)
     expect(body.chores.map(({ name, pattern }) => `${name} ${pattern ?? 'off'}`)).toEqual([
       'observe off',
-      'sweep 30 * * * *',
+      'purge 30 * * * *',
       'clean-up-instances-all off',
       'clean-up-instances-succeeded off',
       'clean-up-instances-failed off',
@@ -96,14 +96,14 @@ describe('POST /admin/chores/:name/runs', () => {
   it('409 while it runs somewhere, 404 with the names for another', async () => {
     const { send, clock, store } = await start()
     await clock.advance(1_000)
-    await store.takeChore({ name: 'sweep', dueAt: clock.now() - 1, owner: 'another replica', leaseMs: 30_000 })
-    expect(await send('operator', 'POST', '/admin/chores/sweep/runs')).toMatchObject({
+    await store.takeChore({ name: 'purge', dueAt: clock.now() - 1, owner: 'another replica', leaseMs: 30_000 })
+    expect(await send('operator', 'POST', '/admin/chores/purge/runs')).toMatchObject({
       status: 409,
       body: { error: 'ChoreRunning', description: expect.stringContaining('running already') },
     })
     const unknown = await send('operator', 'POST', '/admin/chores/sw%65p/runs')
     expect(unknown).toMatchObject({ status: 404, body: { error: 'UnknownChore' } })
-    expect(unknown.body.description).toMatch(/^There is no chore "swep"\. There are observe, sweep, /)
+    expect(unknown.body.description).toMatch(/^There is no chore "swep"\. There are observe, purge, /)
     expect((await send('operator', 'POST', '/admin/chores/%/runs')).status).toBe(404)
   })
 })
@@ -115,17 +115,17 @@ describe('who may', () => {
     ['platform', 'GET', '/admin/chores', 403],
     ['viewer', 'GET', '/admin/chores', 200],
     ['operator', 'GET', '/admin/chores', 200],
-    [undefined, 'POST', '/admin/chores/sweep/runs', 401],
-    ['platform', 'POST', '/admin/chores/sweep/runs', 403],
-    ['viewer', 'POST', '/admin/chores/sweep/runs', 403],
-    ['operator', 'POST', '/admin/chores/sweep/runs', 202],
+    [undefined, 'POST', '/admin/chores/purge/runs', 401],
+    ['platform', 'POST', '/admin/chores/purge/runs', 403],
+    ['viewer', 'POST', '/admin/chores/purge/runs', 403],
+    ['operator', 'POST', '/admin/chores/purge/runs', 202],
     ['operator', 'GET', '/v2/catalog', 401],
     ['operator', 'PUT', '/admin/chores', 405],
-    ['operator', 'GET', '/admin/chores/sweep/runs', 405],
+    ['operator', 'GET', '/admin/chores/purge/runs', 405],
     ['operator', 'GET', '/admin', 404],
     ['operator', 'GET', '/admin/chores/', 404],
-    ['operator', 'GET', '/admin/chores/sweep', 404],
-    ['operator', 'POST', '/admin/chores/sweep/runs/1', 404],
+    ['operator', 'GET', '/admin/chores/purge', 404],
+    ['operator', 'POST', '/admin/chores/purge/runs/1', 404],
     ['platform', 'GET', '/admin/registries', 403],
     ['viewer', 'GET', '/admin/registries', 200],
     ['viewer', 'POST', '/admin/registries/sync', 403],
@@ -146,7 +146,7 @@ describe('who may', () => {
 
   it('a 403 says which role is missing and where roles are set', async () => {
     const { send } = await start()
-    const { body } = await send('viewer', 'POST', '/admin/chores/sweep/runs')
+    const { body } = await send('viewer', 'POST', '/admin/chores/purge/runs')
     expect(body).toEqual({
       error: 'Forbidden',
       description: 'This needs the role operator; these credentials have viewer. Roles are set in auth.basic[].roles.',

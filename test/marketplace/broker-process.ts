@@ -29,7 +29,7 @@ export const served = `server: { port: 0, shutdownGrace: 5s }
 auth: { basic: [{ username: ${user.username}, password: ${user.password}, roles: [platform, operator, viewer] }] }
 store: sqlite:ledger.db
 engine: { pollInterval: 50ms, lease: 5s, callTimeout: 2s }
-chores: { sync: "-", observe: "-", sweep: "-" }
+chores: { sync: "-", observe: "-", purge: "-" }
 log: { format: json }
 `
 

@@ -113,7 +113,7 @@ export async function openShop(count: number) {
 bundles: { runtime: container, socket: engine.sock }
 store: sqlite:ledger.db
 engine: { pollInterval: 50ms, lease: 5s, callTimeout: 2s }
-chores: { sync: "-", observe: "-", sweep: "-" }
+chores: { sync: "-", observe: "-", purge: "-" }
 `
   const now = () => {
     if (open === undefined) throw new Error('the broker is not open')

@@ -92,19 +92,19 @@ export const reconcileMutations: readonly Mutation[] = [
   // Deletion: never what an instance needs.
   {
     ...state,
-    name: 'the sweep deletes used revisions',
+    name: 'the purge deletes used revisions',
     find: '!current.has(id) && !isUsed(id, uses)',
     replace: '!current.has(id)',
   },
   {
     ...state,
-    name: 'the sweep deletes used services',
+    name: 'the purge deletes used services',
     find: ' && !used.has(service.serviceId)',
     replace: '',
   },
   {
     ...state,
-    name: 'the sweep deletes current revisions',
+    name: 'the purge deletes current revisions',
     find: '!current.has(id) && !isUsed(id, uses)',
     replace: '!isUsed(id, uses)',
   },

@@ -19,7 +19,7 @@ describe('chores', () => {
     const config = await load(`chores:
   timeZone: Europe/Berlin
   observe: "-"
-  sweep: "0 15 3 * * *"
+  purge: "0 15 3 * * *"
   sync: "@hourly"
   purge-after: 90d
   clean-up:
@@ -29,7 +29,7 @@ describe('chores', () => {
     expect(toBrokerSettings(config).chores).toEqual({
       timeZone: 'Europe/Berlin',
       observe: '-',
-      sweep: '0 15 3 * * *',
+      purge: '0 15 3 * * *',
       sync: '@hourly',
       purgeAfterMs: 90 * 86_400_000,
       cleanUp: {
@@ -40,7 +40,7 @@ describe('chores', () => {
   })
 
   it('have defaults that are patterns', () => {
-    const named = ['chores.observe', 'chores.sweep', 'chores.sync']
+    const named = ['chores.observe', 'chores.purge', 'chores.sync']
     const patterns = listKnownSettings().filter(({ key }) => named.includes(key))
     expect(patterns).toHaveLength(3)
     for (const pattern of patterns) expect(createSchedule(String(pattern.default), 'UTC').next(0)).toBeGreaterThan(0)
@@ -53,7 +53,7 @@ describe('chores', () => {
       await mistakes(`chores:
   timeZone: Europe/Bärlin
   observe: 5s
-  sweep: "0 0 0 1 1 * 2030"
+  purge: "0 0 0 1 1 * 2030"
   purgeAfter: 30m
   cleanUp:
     instances: { age: 3 days, all: "0 0 30 2 *", succeeded: 0 61 * * * *, failed: "" }
@@ -61,7 +61,7 @@ describe('chores', () => {
 `),
     ).toEqual([
       `purser.yaml:3 chores.observe: found "5s": it has 1 field; ${allowed}`,
-      `purser.yaml:4 chores.sweep: found "0 0 0 1 1 * 2030": it has 7 fields; ${allowed}`,
+      `purser.yaml:4 chores.purge: found "0 0 0 1 1 * 2030": it has 7 fields; ${allowed}`,
       `purser.yaml:7 chores.cleanUp.instances.all: found "0 0 30 2 *": there is no such time; ${allowed}`,
       `purser.yaml:7 chores.cleanUp.instances.succeeded: found "0 61 * * * *": it cannot be read (Invalid value for minute: 61); ${allowed}`,
       'purser.yaml:2 chores.timeZone: found "Europe/Bärlin"; allowed: the IANA name of a time zone, such as UTC or Europe/Berlin',

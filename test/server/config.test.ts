@@ -70,7 +70,7 @@ describe('loadConfig', () => {
       chores: {
         timeZone: 'UTC',
         observe: '*/5 * * * * *',
-        sweep: '30 * * * *',
+        purge: '30 * * * *',
         sync: '*/10 * * * *',
         purgeAfter: 2_592_000_000,
         cleanUp: { instances: { age: 259_200_000 }, bindings: { age: 259_200_000 } },

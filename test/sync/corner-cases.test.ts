@@ -112,7 +112,7 @@ describe('removed spec with instances', () => {
     expect((await client.deprovision('one', pg, incomplete)).status).toBe(410)
   })
 
-  it('is collected by the sweep where the broker died after the last deprovision', async () => {
+  it('is deleted by the purge where the broker died after the last deprovision', async () => {
     const { dh, client, clock, end, sync, store, fetch, url } = await startWithPg()
     await client.provision('one', pg, incomplete)
     await end('one')
@@ -125,7 +125,7 @@ describe('removed spec with instances', () => {
       return { answer: undefined, change: { instance: { ...rest, phase: 'deleted', deletedAt: clock.now() } } }
     })
     expect((await store.catalog())?.revisions).toHaveLength(1)
-    expect((await fetch(new Request(`${url}/admin/chores/sweep/runs`, { method: 'POST' }))).status).toBe(202)
+    expect((await fetch(new Request(`${url}/admin/chores/purge/runs`, { method: 'POST' }))).status).toBe(202)
     await expect.poll(() => store.catalog()).toMatchObject({ services: [], revisions: [] })
   })
 

@@ -22,7 +22,7 @@ const kinds: readonly CleanUpKind[] = ['all', 'succeeded', 'failed']
 /** Every chore of a broker. Those without a pattern are off, and are run by hand only. */
 export function createChoreTasks(broker: BrokerContext, options: TaskOptions): readonly ChoreTask[] {
   const { chores: settings } = broker.settings
-  const { observe = '*/5 * * * * *', sweep = '30 * * * *', purgeAfterMs = 30 * day, cleanUp = {} } = settings
+  const { observe = '*/5 * * * * *', purge = '30 * * * *', purgeAfterMs = 30 * day, cleanUp = {} } = settings
   const { sync } = options
   return [
     {
@@ -31,8 +31,8 @@ export function createChoreTasks(broker: BrokerContext, options: TaskOptions): r
       run: run => observeDue(broker, run, options.random),
     },
     {
-      name: 'sweep',
-      ...scheduled('sweep', sweep, settings, options),
+      name: 'purge',
+      ...scheduled('purge', purge, settings, options),
       run: async run => {
         // What is remembered for polls stays, whatever an embedding application has set.
         const before = run.now() - Math.max(purgeAfterMs, broker.settings.rememberDeletedMs)

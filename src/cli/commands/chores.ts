@@ -13,7 +13,7 @@ export function defineCommand(program: Command, io: CliIo): void {
   const chores = program
     .command('chores')
     .description('show and run the periodic upkeep of a broker')
-    .addHelpText('after', examples('purser chores list', 'purser chores run sweep'))
+    .addHelpText('after', examples('purser chores list', 'purser chores run purge'))
   addConnectionOptions(chores.command('list').description('show every chore, its schedule and its latest run'))
     .addHelpText('after', examples('purser chores list', 'purser chores list --output json'))
     .action((options: ConnectionOptions) => listChores(io, options))
@@ -23,7 +23,7 @@ export function defineCommand(program: Command, io: CliIo): void {
       .argument('<name>', 'name of the chore, also of one that is off')
       .description('run a chore now and wait until it has ended'),
   )
-    .addHelpText('after', examples('purser chores run sweep', 'purser chores run clean-up-instances-all'))
+    .addHelpText('after', examples('purser chores run purge', 'purser chores run clean-up-instances-all'))
     .action((name: string, options: ConnectionOptions) => runChore(io, name, options))
 }
 

@@ -24,7 +24,7 @@ export async function checkPatterns(tree: Tree, origins: Origins): Promise<reado
 
 const patternSettings: readonly (readonly string[])[] = [
   ['chores', 'observe'],
-  ['chores', 'sweep'],
+  ['chores', 'purge'],
   ['chores', 'sync'],
   ...['instances', 'bindings'].flatMap(of =>
     ['all', 'succeeded', 'failed'].map(kind => ['chores', 'cleanUp', of, kind]),

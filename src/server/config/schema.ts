@@ -79,7 +79,7 @@ export const configSchema = section(
     chores: section({
       timeZone: text('the IANA name of a time zone, such as UTC or Europe/Berlin', isTimeZone).default('UTC'),
       observe: cronPattern().default('*/5 * * * * *'),
-      sweep: cronPattern().default('30 * * * *'),
+      purge: cronPattern().default('30 * * * *'),
       sync: cronPattern().default('*/10 * * * *'),
       purgeAfter: duration('1h', '3650d').default('30d'),
       cleanUp: section({ instances: cleanUp(), bindings: cleanUp() }),

@@ -25,105 +25,105 @@ export const choreCases = [
 
   storeCase('chores: taken, and ended, is told in full', async ({ store, clock }) => {
     const startedAt = clock.now()
-    const lease = await take(store, 'sweep', startedAt - 7, 'me')
-    const row = { name: 'sweep', dueAt: startedAt - 7, owner: 'me', startedAt, fence: lease.fence }
-    assert.deepEqual(await rowOf(store, 'sweep'), { ...row, leaseUntil: startedAt + leaseMs })
+    const lease = await take(store, 'purge', startedAt - 7, 'me')
+    const row = { name: 'purge', dueAt: startedAt - 7, owner: 'me', startedAt, fence: lease.fence }
+    assert.deepEqual(await rowOf(store, 'purge'), { ...row, leaseUntil: startedAt + leaseMs })
     await clock.advance(10)
     assert.equal(await store.finishChore(lease, done), true)
-    assert.deepEqual(await rowOf(store, 'sweep'), { ...row, finishedAt: clock.now(), result: done })
+    assert.deepEqual(await rowOf(store, 'purge'), { ...row, finishedAt: clock.now(), result: done })
   }),
 
   storeCase('chores: a failure is told, too, and the next run begins without it', async ({ store, clock }) => {
     const result = { ok: false, message: 'the backend said: no\u0000\n“now”' }
-    await store.finishChore(await take(store, 'sweep', clock.now()), result)
-    assert.deepEqual((await rowOf(store, 'sweep'))?.result, result)
+    await store.finishChore(await take(store, 'purge', clock.now()), result)
+    assert.deepEqual((await rowOf(store, 'purge'))?.result, result)
     await clock.advance(1)
-    await take(store, 'sweep', clock.now())
-    const row = await rowOf(store, 'sweep')
+    await take(store, 'purge', clock.now())
+    const row = await rowOf(store, 'purge')
     assert.deepEqual([row?.result, row?.finishedAt, row?.startedAt], [undefined, undefined, clock.now()])
   }),
 
   storeCase('chores: each period is taken once', async ({ store, clock }) => {
     const dueAt = clock.now()
-    const lease = await take(store, 'sweep', dueAt)
-    assert.equal(await store.takeChore({ name: 'sweep', dueAt, owner: 'other', leaseMs }), undefined, 'it is held')
+    const lease = await take(store, 'purge', dueAt)
+    assert.equal(await store.takeChore({ name: 'purge', dueAt, owner: 'other', leaseMs }), undefined, 'it is held')
     await store.finishChore(lease, done)
-    assert.equal(await store.takeChore({ name: 'sweep', dueAt, owner: 'other', leaseMs }), undefined, 'it is done')
+    assert.equal(await store.takeChore({ name: 'purge', dueAt, owner: 'other', leaseMs }), undefined, 'it is done')
     assert.equal(
-      await store.takeChore({ name: 'sweep', dueAt: dueAt - 1, owner: 'other', leaseMs }),
+      await store.takeChore({ name: 'purge', dueAt: dueAt - 1, owner: 'other', leaseMs }),
       undefined,
       'a later one is done',
     )
     await clock.advance(leaseMs * 2)
-    assert.equal(await store.takeChore({ name: 'sweep', dueAt, owner: 'other', leaseMs }), undefined, 'it stays done')
-    assert.ok((await take(store, 'sweep', dueAt + 1)).fence > lease.fence)
+    assert.equal(await store.takeChore({ name: 'purge', dueAt, owner: 'other', leaseMs }), undefined, 'it stays done')
+    assert.ok((await take(store, 'purge', dueAt + 1)).fence > lease.fence)
   }),
 
   storeCase('chores: a period that lies ahead is refused', async ({ store, clock }) => {
-    assert.equal(await store.takeChore({ name: 'sweep', dueAt: clock.now() + 1, owner: 'ahead', leaseMs }), undefined)
+    assert.equal(await store.takeChore({ name: 'purge', dueAt: clock.now() + 1, owner: 'ahead', leaseMs }), undefined)
     assert.deepEqual((await store.chores()).chores, [])
     await clock.advance(1)
-    await take(store, 'sweep', clock.now())
+    await take(store, 'purge', clock.now())
   }),
 
   storeCase('chores: a later period waits for the run before it', async ({ store, clock }) => {
-    const lease = await take(store, 'sweep', clock.now())
+    const lease = await take(store, 'purge', clock.now())
     await clock.advance(leaseMs - 1)
-    assert.equal(await store.takeChore({ name: 'sweep', dueAt: clock.now(), owner: 'w', leaseMs }), undefined)
+    assert.equal(await store.takeChore({ name: 'purge', dueAt: clock.now(), owner: 'w', leaseMs }), undefined)
     await store.finishChore(lease, done)
-    await take(store, 'sweep', clock.now())
+    await take(store, 'purge', clock.now())
   }),
 
   storeCase('chores: a run whose holder is gone is taken over, once, with a new fence', async ({ store, clock }) => {
     const dueAt = clock.now()
-    const old = await take(store, 'sweep', dueAt, 'gone')
+    const old = await take(store, 'purge', dueAt, 'gone')
     await clock.advance(leaseMs)
     assert.equal(
-      await store.takeChore({ name: 'sweep', dueAt: dueAt - 1, owner: 'thief', leaseMs }),
+      await store.takeChore({ name: 'purge', dueAt: dueAt - 1, owner: 'thief', leaseMs }),
       undefined,
       'an earlier period',
     )
-    const lease = await take(store, 'sweep', dueAt, 'heir')
+    const lease = await take(store, 'purge', dueAt, 'heir')
     assert.ok(lease.fence > old.fence)
-    assert.equal(await store.takeChore({ name: 'sweep', dueAt, owner: 'other', leaseMs }), undefined)
+    assert.equal(await store.takeChore({ name: 'purge', dueAt, owner: 'other', leaseMs }), undefined)
     assert.equal(await store.renewChore(old, leaseMs), false)
     assert.equal(await store.finishChore(old, { ok: false, message: 'late' }), false)
-    const row = await rowOf(store, 'sweep')
+    const row = await rowOf(store, 'purge')
     assert.deepEqual([row?.owner, row?.fence, row?.result], ['heir', lease.fence, undefined])
     assert.equal(await store.finishChore(lease, done), true)
   }),
 
   storeCase('chores: a lost run does not stand in the way of a later period', async ({ store, clock }) => {
-    await take(store, 'sweep', clock.now())
+    await take(store, 'purge', clock.now())
     await clock.advance(leaseMs)
-    await take(store, 'sweep', clock.now())
-    assert.equal((await rowOf(store, 'sweep'))?.dueAt, clock.now())
+    await take(store, 'purge', clock.now())
+    assert.equal((await rowOf(store, 'purge'))?.dueAt, clock.now())
   }),
 
   storeCase('chores: a renewed run is not taken over; one that is over is not revived', async ({ store, clock }) => {
     const dueAt = clock.now()
-    const lease = await take(store, 'sweep', dueAt)
+    const lease = await take(store, 'purge', dueAt)
     await clock.advance(leaseMs - 1)
     assert.equal(await store.renewChore(lease, leaseMs), true)
-    assert.equal((await rowOf(store, 'sweep'))?.leaseUntil, clock.now() + leaseMs)
+    assert.equal((await rowOf(store, 'purge'))?.leaseUntil, clock.now() + leaseMs)
     await clock.advance(leaseMs - 1)
-    assert.equal(await store.takeChore({ name: 'sweep', dueAt, owner: 'thief', leaseMs }), undefined)
+    assert.equal(await store.takeChore({ name: 'purge', dueAt, owner: 'thief', leaseMs }), undefined)
     await clock.advance(1)
     assert.equal(await store.renewChore(lease, leaseMs), false)
-    await take(store, 'sweep', dueAt, 'heir')
+    await take(store, 'purge', dueAt, 'heir')
   }),
 
   storeCase('chores: who ends late ends all the same, if nobody has taken over', async ({ store, clock }) => {
-    const lease = await take(store, 'sweep', clock.now())
+    const lease = await take(store, 'purge', clock.now())
     await clock.advance(leaseMs * 2)
     assert.equal(await store.finishChore(lease, done), true)
     assert.equal(await store.finishChore(lease, { ok: false, message: 'again' }), false)
     assert.equal(await store.renewChore(lease, leaseMs), false)
-    assert.deepEqual((await rowOf(store, 'sweep'))?.result, done)
+    assert.deepEqual((await rowOf(store, 'purge'))?.result, done)
   }),
 
   storeCase('chores: names are apart, and listed in their order', async ({ store, clock }) => {
-    const sweep = await take(store, 'sweep', clock.now())
+    const purge = await take(store, 'purge', clock.now())
     await take(store, 'clean-up-instances-all', clock.now())
     const observe = await take(store, 'observe', clock.now())
     assert.equal(await store.finishChore({ name: 'observe', fence: observe.fence + 1_000 }, done), false)
@@ -133,22 +133,22 @@ export const choreCases = [
       [
         ['clean-up-instances-all', false],
         ['observe', true],
-        ['sweep', false],
+        ['purge', false],
       ],
     )
-    assert.equal(await store.renewChore({ name: 'unknown', fence: sweep.fence }, leaseMs), false)
+    assert.equal(await store.renewChore({ name: 'unknown', fence: purge.fence }, leaseMs), false)
   }),
 
   storeCase('chores: of twenty that ask at once, one gets the period', async ({ store, clock }) => {
     for (let round = 0; round < 5; round += 1) {
       const dueAt = clock.now()
       const asked = Array.from({ length: 20 }, (_, index) =>
-        store.takeChore({ name: 'sweep', dueAt, owner: `w${index}`, leaseMs }),
+        store.takeChore({ name: 'purge', dueAt, owner: `w${index}`, leaseMs }),
       )
       const [lease, ...others] = (await Promise.all(asked)).filter(taken => taken !== undefined)
       assert.ok(lease)
       assert.deepEqual(others, [])
-      assert.equal((await rowOf(store, 'sweep'))?.fence, lease.fence)
+      assert.equal((await rowOf(store, 'purge'))?.fence, lease.fence)
       // Every other run is lost: its successors take over, and again it is one of them.
       if (round % 2 === 0) await store.finishChore(lease, done)
       await clock.advance(leaseMs)
@@ -158,11 +158,11 @@ export const choreCases = [
   storeCase('chores: an end and a take-over never both happen', async ({ store, clock }) => {
     for (let round = 0; round < 5; round += 1) {
       const dueAt = clock.now()
-      const lease = await take(store, 'sweep', dueAt)
+      const lease = await take(store, 'purge', dueAt)
       await clock.advance(leaseMs)
       const [finished, heir] = await Promise.all([
         store.finishChore(lease, done),
-        store.takeChore({ name: 'sweep', dueAt, owner: 'heir', leaseMs }),
+        store.takeChore({ name: 'purge', dueAt, owner: 'heir', leaseMs }),
       ])
       assert.equal(finished, heir === undefined)
       if (heir !== undefined) await store.finishChore(heir, done)
@@ -171,11 +171,11 @@ export const choreCases = [
 
   durableStoreCase('chores: what was taken and ended survives', async ({ store, clock, reopen }) => {
     const held = await take(store, 'observe', clock.now())
-    await store.finishChore(await take(store, 'sweep', clock.now()), done)
+    await store.finishChore(await take(store, 'purge', clock.now()), done)
     const before = await store.chores()
     const again = await reopen()
     assert.deepEqual(await again.chores(), before)
-    assert.equal(await again.takeChore({ name: 'sweep', dueAt: clock.now(), owner: 'w', leaseMs }), undefined)
+    assert.equal(await again.takeChore({ name: 'purge', dueAt: clock.now(), owner: 'w', leaseMs }), undefined)
     assert.equal(await again.takeChore({ name: 'observe', dueAt: clock.now(), owner: 'w', leaseMs }), undefined)
     assert.equal(await again.renewChore(held, leaseMs), true)
   }),
