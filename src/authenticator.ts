@@ -1,4 +1,4 @@
-/** Who sent a request: the outcome of every authentication scheme. */
+/** Who sent a request: what every authentication scheme answers in the end. */
 export interface Principal {
   readonly name: string
   /** The platform that these credentials stand for; rows remember it. */
@@ -9,11 +9,85 @@ export interface Principal {
 /** `platform` may use the OSB API; `viewer` and `operator` are for the operators' view. */
 export type Role = 'platform' | 'viewer' | 'operator'
 
+/** What a scheme may look at. The body is not read yet. */
+export interface AuthenticationRequest {
+  readonly method: string
+  /** Without the query. */
+  readonly path: string
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string | undefined>>
+  /** The client's IP address, or that of the last proxy; absent where the host application does not tell. */
+  readonly address?: string
+  /** Absent where the connection is not encrypted, or the host application does not tell. */
+  readonly tls?: TlsConnection
+}
+
+export interface TlsConnection {
+  /** For example `TLSv1.3`. */
+  readonly protocol: string
+  /** Whether the client showed a certificate that a trusted CA has signed. */
+  readonly authorized: boolean
+  /** What the client showed, trusted or not. */
+  readonly certificate?: PeerCertificate
+}
+
+export interface PeerCertificate {
+  /** For example `CN=cf,O=platform`. */
+  readonly subject: string
+  readonly issuer: string
+  /** The subject alternative names, for example `DNS:cf.example` or `URI:spiffe://example/cf`. */
+  readonly names: readonly string[]
+  /** SHA-256 in hexadecimal digits with colons. */
+  readonly fingerprint: string
+  /** The certificate itself, in DER. */
+  raw(): Uint8Array
+}
+
+/** The request has credentials of this kind, and they are not good. */
+export interface Refusal {
+  /** Why, for operators. Holds no secret and nothing that a client sent; clients never see it. */
+  readonly refused: string
+  /** Instead of the scheme's own: for example `Bearer error="invalid_token"`. */
+  readonly challenge?: string | readonly string[]
+  /** Which scheme refused, where several are combined. */
+  readonly scheme?: string
+}
+
+/** A principal, a refusal, or undefined: the request has no credentials of this kind. */
+export type Authentication = Principal | Refusal | undefined
+
+/** One way to find out who sent a request. */
 export interface Authenticator {
-  /** The value of WWW-Authenticate when nobody could be recognised. */
-  readonly challenge: string
-  /** Decides from the request's headers alone, before anything else is read. Never throws on bad input. */
-  authenticate(
-    headers: Readonly<Record<string, string | undefined>>,
-  ): Principal | undefined | Promise<Principal | undefined>
+  /** A short name for events and logs, for example `basic`. */
+  readonly scheme: string
+  /** What a 401 asks for (`WWW-Authenticate`). Absent where HTTP has no challenge, as for client certificates. */
+  readonly challenge?: string | readonly string[]
+  /** Decides before anything else is read. Never throws because of what a client sent. */
+  authenticate(request: AuthenticationRequest): Authentication | Promise<Authentication>
+}
+
+export function isRefusal(answer: Authentication): answer is Refusal {
+  return answer !== undefined && 'refused' in answer
+}
+
+/** Several schemes side by side: they are tried in order, the first principal wins, and a 401 asks for all of them. */
+export function combineAuthenticators(authenticators: readonly Authenticator[]): Authenticator {
+  const [first, ...others] = authenticators
+  if (first === undefined) throw new Error('There must be at least one authenticator.')
+  if (others.length === 0) return first
+  return {
+    scheme: authenticators.map(({ scheme }) => scheme).join(', '),
+    challenge: authenticators.flatMap(({ challenge = [] }) => challenge),
+    async authenticate(request) {
+      const challenges: string[] = []
+      let refusal: Refusal | undefined
+      for (const authenticator of authenticators) {
+        const answer = await authenticator.authenticate(request)
+        if (answer !== undefined && !isRefusal(answer)) return answer
+        if (answer !== undefined) refusal ??= { scheme: authenticator.scheme, ...answer }
+        challenges.push(...[answer?.challenge ?? authenticator.challenge ?? []].flat())
+      }
+      return refusal && { ...refusal, challenge: challenges }
+    },
+  }
 }

@@ -1,6 +1,5 @@
 import { createOpenAuthenticator } from './authenticator/open.ts'
-import { createSeveralAuthenticator } from './authenticator/several.ts'
-import type { Authenticator } from './authenticator.ts'
+import { type Authenticator, combineAuthenticators } from './authenticator.ts'
 import type { BrokerDefinition } from './author/broker-definition.ts'
 import type { BrokerSettings } from './broker/settings.ts'
 import { type Clock, sleep, systemClock } from './clock.ts'
@@ -164,8 +163,7 @@ export function openBroker(
 function toAuthenticator(given: BrokerOptions['authenticator']): Authenticator {
   if (given === 'none') return createOpenAuthenticator()
   const list: readonly Authenticator[] = Array.isArray(given) ? given : [given]
-  if (list.length > 0 && list.every(one => typeof one?.authenticate === 'function'))
-    return createSeveralAuthenticator(list)
+  if (list.length > 0 && list.every(one => typeof one?.authenticate === 'function')) return combineAuthenticators(list)
   throw new TypeError(
     "createBroker needs an authenticator, or several: createBasicAuthenticator(users) is one. A broker that lets everybody in says so: authenticator: 'none'.",
   )

@@ -7,7 +7,16 @@
  * - `purser/store`: the ledger's contract, and `purser/store/memory`, `purser/store/sqlite`.
  * - `purser/protocol`: the OSB API's words. `purser/testing`: contract suites, a virtual clock, a test broker.
  */
-export type { Authenticator, Principal, Role } from './authenticator.ts'
+export type {
+  Authentication,
+  AuthenticationRequest,
+  Authenticator,
+  PeerCertificate,
+  Principal,
+  Refusal,
+  Role,
+  TlsConnection,
+} from './authenticator.ts'
 export type { BrokerDefinition, Hook, LedgerView, Route } from './author/broker-definition.ts'
 export type {
   ActionContext,

@@ -1,5 +1,5 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
-import type { Authenticator, Principal, Role } from '../authenticator.ts'
+import { type Authenticator, isRefusal, type Principal, type Refusal, type Role } from '../authenticator.ts'
 import { createLimiter } from './limiter.ts'
 import { type PasswordHash, parsePasswordHash, verifyPassword } from './password.ts'
 
@@ -25,18 +25,18 @@ export function createBasicAuthenticator(users: readonly BasicUser[]): Authentic
   const decoys = makeDecoys([...accounts.values()], hashesPerAttempt)
   const limiter = createLimiter({ running: 2, waiting: 64 })
   const known = new Map<string, Principal>()
-  const attempts = new Map<string, Promise<Principal | undefined>>()
+  const attempts = new Map<string, Promise<Principal | Refusal>>()
 
-  async function attempt(authorization: string): Promise<Principal | undefined> {
+  async function attempt(authorization: string): Promise<Principal | Refusal> {
     const login = decode(authorization)
-    if (login === undefined) return undefined
+    if (login === undefined) return malformed
     const account = accounts.get(login.username)
     const plain = timingSafeEqual(digest(login.password), account?.passwordDigest ?? noDigest)
-    if (plain) return account?.principal
+    if (plain) return account?.principal ?? wrong
     const hashes = [...(account?.hashes ?? []), ...decoys].slice(0, hashesPerAttempt)
-    if (hashes.length === 0) return undefined
-    const found = await limiter.run(() => matches(login.password, hashes))
-    return found === true ? account?.principal : undefined
+    const found = hashes.length > 0 && (await limiter.run(() => matches(login.password, hashes)))
+    if (found === undefined) return tooMany
+    return (found && account?.principal) || wrong
   }
 
   function remember(authorization: string, principal: Principal): void {
@@ -46,20 +46,24 @@ export function createBasicAuthenticator(users: readonly BasicUser[]): Authentic
   }
 
   return {
+    scheme: 'basic',
     challenge: 'Basic realm="purser", charset="UTF-8"',
-    authenticate({ authorization }) {
-      if (authorization === undefined || authorization.length > longestHeader) return undefined
-      return known.get(authorization) ?? tryOnce(authorization)
+    authenticate({ headers: { authorization } }) {
+      if (authorization === undefined) return undefined
+      const principal = known.get(authorization)
+      if (principal !== undefined) return principal
+      if (!/^basic( |$)/i.test(authorization)) return undefined
+      return authorization.length > longestHeader ? malformed : tryOnce(authorization)
     },
   }
 
   /** The same header from many connections at once (a platform that has just started) is one attempt. */
-  function tryOnce(authorization: string): Promise<Principal | undefined> {
+  function tryOnce(authorization: string): Promise<Principal | Refusal> {
     const running = attempts.get(authorization)
     if (running !== undefined) return running
     const started = attempt(authorization)
       .then(found => {
-        if (found !== undefined) remember(authorization, found)
+        if (!isRefusal(found)) remember(authorization, found)
         return found
       })
       .finally(() => attempts.delete(authorization))
@@ -67,6 +71,10 @@ export function createBasicAuthenticator(users: readonly BasicUser[]): Authentic
     return started
   }
 }
+
+const wrong: Refusal = { refused: 'wrong username or password' }
+const malformed: Refusal = { refused: 'the Authorization header is malformed' }
+const tooMany: Refusal = { refused: 'too many logins at the same time' }
 
 const rememberedLogins = 1000
 const longestHeader = 4096

@@ -1,4 +1,4 @@
-import type { Authenticator, Principal } from '../authenticator.ts'
+import { type Authenticator, isRefusal, type Refusal } from '../authenticator.ts'
 import type { Route } from '../author/broker-definition.ts'
 import type { RunningChores } from '../broker/chores/by-hand.ts'
 import type { BrokerContext, Caller } from '../broker/context.ts'
@@ -9,12 +9,13 @@ import { parseQuery } from '../protocol/query.ts'
 import { handleAdmin, isAdminPath } from './admin/admin-app.ts'
 import { findAuthorRoute, runAuthorRoute } from './author-route.ts'
 import { dashboardRedirect } from './dashboard-redirect.ts'
+import { Exchange, requestIdentity, toEnded } from './exchange.ts'
 import { type Health, healthResponse } from './health.ts'
 import type { HttpApp, HttpRequest, HttpResponse } from './message.ts'
 import type { PresentCatalog } from './osb/fetch-catalog.ts'
 import { readJsonObject } from './read-body.ts'
 import { respondToError } from './respond.ts'
-import { createRoutes, findEndpoint, type OsbPath, parseOsbPath } from './routes.ts'
+import { createRoutes, findEndpoint, parseOsbPath } from './routes.ts'
 
 export interface AppOptions {
   readonly broker: BrokerContext
@@ -30,49 +31,77 @@ export interface AppOptions {
   readonly publicUrl?: string
 }
 
-const requestIdentity = 'x-broker-api-request-identity'
-
 /** The application: the order of its checks is the order of the lines (401, version, route, body, then the use case). */
 export function createApp(options: AppOptions): HttpApp {
   const { broker, authenticator } = options
+  const { observer, clock } = broker
   const routes = createRoutes(options.presentCatalog)
 
-  const handle = async (request: HttpRequest, path: string, query: string): Promise<HttpResponse> => {
-    const open = openRoute(options, request, path)
+  const handle = async (exchange: Exchange): Promise<HttpResponse> => {
+    const { request, path } = exchange
+    const open = openRoute(options, exchange)
     if (open !== undefined) return open
-    const found = authenticator.authenticate(request.headers)
-    // Who is known already is known at once: no turn of the event loop for the many polls of a platform.
+    const found = authenticator.authenticate(exchange)
+    // Without a turn of the event loop where the answer is known at once, as for the many polls of a platform.
     const principal = found instanceof Promise ? await found : found
-    if (principal === undefined) throw unauthorized()
-    if (isAdminPath(path)) return handleAdmin(options, principal, request.method, path)
-    if (!principal.roles.includes('platform')) throw unauthorized()
-    const minor = readVersion(request, broker.settings.missingVersionStatus)
+    if (principal === undefined || isRefusal(principal)) throw unauthorized(exchange, principal)
+    exchange.principal = principal
+    if (isAdminPath(path)) return handleAdmin(options, exchange, principal)
+    if (!principal.roles.includes('platform'))
+      throw unauthorized(exchange, { refused: 'these credentials may not use the OSB API' })
+    const minor = readVersion(exchange, broker.settings.missingVersionStatus)
     const target = parseOsbPath(path)
     if (target === undefined)
       throw new BrokerError('NotFound', 'There is nothing at this path. The OSB API is under /v2.')
+    if (target.route !== undefined) exchange.route = `/v2/${target.route}`
     const endpoint = findEndpoint(routes, target, request.method)
-    // Awaited here: returned as it is, a promise costs two more turns of the queue.
+    exchange.platform = target.prefix === undefined ? principal.platform : `${principal.platform}/${target.prefix}`
+    // Awaited here: a promise that is returned costs two more turns of the queue.
     return await endpoint(broker, {
-      caller: toCaller(request, principal, target, options.publicUrl),
+      caller: toCaller(exchange, exchange.platform, options.publicUrl),
       minor,
       instanceId: target.instanceId,
       bindingId: target.bindingId,
-      query: parseQuery(query),
+      query: parseQuery(exchange.query),
       ifNoneMatch: request.headers['if-none-match'],
       body: () => readJsonObject(request, options.bodyLimit),
     })
   }
 
+  /** Operators are told why; clients are not. */
+  function unauthorized(exchange: Exchange, refusal: Refusal | undefined): BrokerError {
+    const { method, path, address, requestId } = exchange
+    exchange.challenge = refusal?.challenge
+    observer['authentication.failed']?.({
+      scheme: refusal && (refusal.scheme ?? authenticator.scheme),
+      reason: refusal?.refused ?? 'no credentials of a kind that is accepted',
+      method,
+      path,
+      address,
+      requestId,
+    })
+    return new BrokerError('Unauthorized', 'Send the credentials that were agreed for this broker.')
+  }
+
+  function refuse(error: unknown, exchange: Exchange): HttpResponse {
+    const response = respondToError(error, { minor: minorOf(exchange), observer, requestId: exchange.requestId })
+    const challenge = exchange.challenge ?? authenticator.challenge
+    if (response.status !== 401 || challenge === undefined) return response
+    return { ...response, headers: { ...response.headers, 'www-authenticate': [challenge].flat() } }
+  }
+
   return request => {
-    const { url, headers } = request
-    const mark = url.indexOf('?')
-    const path = mark < 0 ? url : url.slice(0, mark)
-    const query = mark < 0 ? '' : url.slice(mark + 1)
-    const identity = headers[requestIdentity]
-    const answered = handle(request, path, query).catch(error =>
-      withChallenge(respondToError(error, minorOf(request), broker.observer, identity), authenticator),
-    )
-    return identity === undefined ? answered : answered.then(response => withIdentity(response, headers))
+    const exchange = new Exchange(request)
+    const { requestId } = exchange
+    const ended = observer['request.ended']
+    const startedAt = ended === undefined ? 0 : clock.now()
+    const answered = handle(exchange).catch(error => refuse(error, exchange))
+    const response = requestId === undefined ? answered : answered.then(answer => withIdentity(answer, request.headers))
+    if (ended === undefined) return response
+    return response.then(answer => {
+      ended(toEnded(exchange, answer, startedAt, clock.now()))
+      return answer
+    })
   }
 }
 
@@ -91,24 +120,28 @@ export function withIdentity(
     : { ...response, headers }
 }
 
-/** What needs no credentials: health, the author's own routes, and the URLs that lead to a dashboard, which nobody can guess. */
-function openRoute(
-  { broker, health, routes }: AppOptions,
-  request: HttpRequest,
-  path: string,
-): Promise<HttpResponse> | undefined {
-  if (path === '/healthz' || path === '/readyz') return healthResponse(health, path, request.method)
-  if (path.startsWith('/dashboards/')) return dashboardRedirect(broker, request.method, path)
-  const route = findAuthorRoute(routes, request.method, path)
-  return route === undefined ? undefined : runAuthorRoute(route, request, broker.store)
+/** What needs no credentials: health, the author's own routes, and stand-in dashboard URLs, which are unguessable. */
+function openRoute({ broker, health, routes }: AppOptions, exchange: Exchange): Promise<HttpResponse> | undefined {
+  const { request, path, method } = exchange
+  if (path === '/healthz' || path === '/readyz') {
+    exchange.route = path
+    return healthResponse(health, path, method)
+  }
+  if (path.startsWith('/dashboards/')) {
+    exchange.route = '/dashboards/:instance/:token'
+    exchange.maskedPath = exchange.route
+    return dashboardRedirect(broker, method, path)
+  }
+  const route = findAuthorRoute(routes, method, path)
+  if (route === undefined) return undefined
+  exchange.route = route.path
+  // The rest of such a path is the author's, and may be a secret.
+  exchange.maskedPath = route.path
+  return runAuthorRoute(route, request, broker.store)
 }
 
-function unauthorized(): BrokerError {
-  return new BrokerError('Unauthorized', 'Send the credentials that were agreed for this broker.')
-}
-
-function readVersion(request: HttpRequest, missingStatus: 400 | 412): number {
-  const version = parseApiVersion(request.headers['x-broker-api-version'])
+function readVersion({ headers }: Exchange, missingStatus: 400 | 412): number {
+  const version = parseApiVersion(headers['x-broker-api-version'])
   if (version === 'missing')
     throw new BrokerError('MissingApiVersion', 'Send the header X-Broker-API-Version, for example 2.17.', {
       status: missingStatus,
@@ -118,34 +151,23 @@ function readVersion(request: HttpRequest, missingStatus: 400 | 412): number {
   return version.minor
 }
 
-/** Errors before the version is read are told in full to those who announced none. */
-function minorOf(request: HttpRequest): number {
-  const version = parseApiVersion(request.headers['x-broker-api-version'])
+/** Without an announced version, errors are answered in full. */
+function minorOf({ headers }: Exchange): number {
+  const version = parseApiVersion(headers['x-broker-api-version'])
   return typeof version === 'string' ? latestMinor : version.minor
 }
 
-function toCaller(
-  request: HttpRequest,
-  principal: Principal,
-  { prefix }: OsbPath,
-  publicUrl: string | undefined,
-): Caller {
-  const identity = parseOriginatingIdentity(request.headers['x-broker-api-originating-identity'])
-  const requestId = request.headers[requestIdentity]
+function toCaller(exchange: Exchange, platform: string, publicUrl: string | undefined): Caller {
+  const { request, requestId, traceparent } = exchange
   return {
-    platform: prefix === undefined ? principal.platform : `${principal.platform}/${prefix}`,
-    identity,
+    platform,
+    identity: parseOriginatingIdentity(request.headers['x-broker-api-originating-identity']),
     requestId,
-    traceparent: request.headers.traceparent,
+    traceparent,
     baseUrl: () => publicUrl ?? hereOf(request),
   }
 }
 
 function hereOf({ encrypted, headers, mount = '' }: HttpRequest): string {
   return `${encrypted ? 'https' : 'http'}://${headers.host ?? 'localhost'}${mount}`
-}
-
-function withChallenge(response: HttpResponse, authenticator: Authenticator): HttpResponse {
-  if (response.status !== 401) return response
-  return { ...response, headers: { ...response.headers, 'www-authenticate': authenticator.challenge } }
 }

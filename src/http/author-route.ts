@@ -15,13 +15,15 @@ export async function runAuthorRoute(route: Route, request: HttpRequest, ledger:
     new Request(`${request.encrypted ? 'https' : 'http'}://${request.headers.host ?? 'localhost'}${request.url}`, {
       method: request.method,
       headers,
-      ...(hasBody ? { body: Buffer.from(await request.body(bodyLimit)) } : {}),
+      body: hasBody ? Buffer.from(await request.body(bodyLimit)) : undefined,
     }),
     { instance: id => ledger.instance(id), binding: (instanceId, id) => ledger.binding(instanceId, id) },
   )
+  const answered: Record<string, string | string[]> = Object.fromEntries(response.headers)
+  if (response.headers.has('set-cookie')) answered['set-cookie'] = response.headers.getSetCookie()
   return {
     status: response.status,
-    headers: Object.fromEntries(response.headers),
+    headers: answered,
     body: new Uint8Array(await response.arrayBuffer()),
   }
 }

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import type { HttpBroker, HttpRequest } from './message.ts'
 import { announcedLength, announcesBody, readStream, toHeaders, tooLarge } from './node/request.ts'
+import { tlsOf } from './node/tls-connection.ts'
 
 /** What Fastify gives to a plugin. Its own types are not named, so that nobody needs Fastify to compile `purser`. */
 export interface FastifyScope {
@@ -22,6 +23,7 @@ interface Scope extends FastifyScope {
 interface FastifyRequest {
   readonly method: string
   readonly protocol: string
+  readonly ip: string
   readonly raw: IncomingMessage
   readonly body?: unknown
 }
@@ -29,7 +31,7 @@ interface FastifyRequest {
 interface FastifyReply {
   code(status: number): this
   header(name: string, value: string): this
-  headers(values: Record<string, string>): this
+  headers(values: Readonly<Record<string, string | string[]>>): this
   send(body?: unknown): this
 }
 
@@ -69,6 +71,11 @@ function toHttpRequest(request: FastifyRequest, prefixSegments: number): HttpReq
     mount: target.slice(0, from),
     headers: toHeaders(request.raw.headers),
     encrypted: request.protocol === 'https',
+    address: request.ip,
+    tls: tlsOf(request.raw.socket),
+    get aborted() {
+      return request.raw.socket.destroyed
+    },
     body(limit) {
       body ??= readBody(request, limit)
       return body

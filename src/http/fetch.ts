@@ -1,13 +1,19 @@
 import { BrokerError } from '../protocol/errors.ts'
-import type { HttpApp, HttpRequest } from './message.ts'
+import type { HttpApp, HttpRequest, HttpResponse } from './message.ts'
 
 /** The application as a function of the web's Request, for hosts that speak it. */
 export function toFetch(app: HttpApp): (request: Request) => Promise<Response> {
   return async request => {
     const { status, headers, body } = await app(toHttpRequest(request))
     const bodiless = status === 204 || status === 304 || request.method === 'HEAD'
-    return new Response(bodiless ? null : body, { status, headers })
+    return new Response(bodiless ? null : body, { status, headers: toWebHeaders(headers) })
   }
+}
+
+function toWebHeaders(headers: HttpResponse['headers']): Headers {
+  const result = new Headers()
+  for (const [name, values] of Object.entries(headers)) for (const value of [values].flat()) result.append(name, value)
+  return result
 }
 
 function toHttpRequest(request: Request): HttpRequest {
@@ -18,6 +24,9 @@ function toHttpRequest(request: Request): HttpRequest {
     url: url.pathname + url.search,
     headers: Object.fromEntries(request.headers),
     encrypted: url.protocol === 'https:',
+    get aborted() {
+      return request.signal.aborted
+    },
     body(limit) {
       body ??= readBody(request, limit)
       return body

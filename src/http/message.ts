@@ -1,6 +1,8 @@
+import type { TlsConnection } from '../authenticator.ts'
+
 /**
- * HTTP as the application sees it: one function from request to response. `node.ts`, `fetch.ts`, `fastify.ts` and
- * `express.ts` adapt it to a socket, to the web's Request, and to an existing Fastify or Express application.
+ * HTTP as the application sees it: one function from request to response. Adapters make it a server of its own, a function
+ * of the web's Request, or a part of an application that exists already.
  */
 export interface HttpRequest {
   readonly method: string
@@ -12,13 +14,20 @@ export interface HttpRequest {
   readonly headers: Readonly<Record<string, string | undefined>>
   /** Whether the client's connection is encrypted; decides the scheme of URLs that are made from the Host header. */
   readonly encrypted: boolean
+  /** The client's IP address, or that of the last proxy. */
+  readonly address?: string
+  /** For an encrypted connection, where the adapter knows it. */
+  readonly tls?: TlsConnection
+  /** The client has hung up: nobody will read the answer. */
+  readonly aborted?: boolean
   /** Reads the whole body, at most `limit` bytes; throws BrokerError PayloadTooLarge or MalformedRequest. */
   body(limit: number): Promise<Uint8Array>
 }
 
 export interface HttpResponse {
   readonly status: number
-  readonly headers: Readonly<Record<string, string>>
+  /** A header with several values is sent once for each of them. */
+  readonly headers: Readonly<Record<string, string | string[]>>
   readonly body: string | Uint8Array
 }
 

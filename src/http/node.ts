@@ -7,7 +7,7 @@ import { BrokerError } from '../protocol/errors.ts'
 import type { HttpApp } from './message.ts'
 import { toListenError } from './node/listen-error.ts'
 import { createNodeListener, type NodeListener } from './node/listener.ts'
-import { refuseConnection, toRefusal } from './node/refuse.ts'
+import { refuseConnection } from './node/refuse.ts'
 import { loadTls, type TlsFiles } from './node/tls.ts'
 
 export { ListenError } from './node/listen-error.ts'
@@ -51,11 +51,9 @@ export async function listen(options: ListenOptions): Promise<RunningServer> {
   const connections = trackConnections(server, options.tls !== undefined)
   server.on('request', listener)
   server.on('checkContinue', listener.awaited)
-  server.on('checkExpectation', (_, response) => {
-    const { status, headers, body } = toRefusal(expectationFailed())
-    response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body)
-  })
-  server.on('clientError', (error, socket) => refuseConnection(error, socket, listener.running, clock))
+  server.on('checkExpectation', (request, response) => listener.refuse(request, response, expectationFailed()))
+  const parts = { running: listener.running, clock, observer }
+  server.on('clientError', (error, socket) => refuseConnection(error, socket, parts))
   await bind(server, host, port)
   server.on('error', error => observer['server.failed']?.({ error }))
   const address = server.address() as AddressInfo
@@ -64,7 +62,7 @@ export async function listen(options: ListenOptions): Promise<RunningServer> {
     url: `${options.tls === undefined ? 'http' : 'https'}://${toReachable(address)}:${address.port}`,
     port: address.port,
     close(graceMs) {
-      closed ??= closeGracefully(server, listener, connections, clock, graceMs)
+      closed ??= closeGracefully(server, { listener, connections, clock, graceMs })
       return closed
     },
   }
@@ -128,11 +126,14 @@ function trackConnections(server: Server, encrypted: boolean): Connections {
 
 async function closeGracefully(
   server: Server,
-  listener: NodeListener,
-  connections: Connections,
-  clock: Clock,
-  graceMs: number,
+  parts: {
+    readonly listener: NodeListener
+    readonly connections: Connections
+    readonly clock: Clock
+    readonly graceMs: number
+  },
 ): Promise<void> {
+  const { listener, connections, clock, graceMs } = parts
   listener.drain()
   const busy = new Set([...listener.running].map(response => response.req.socket))
   const ended = new Promise<void>(resolve => server.close(() => resolve()))

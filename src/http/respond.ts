@@ -23,16 +23,13 @@ export function json(status: number, body: JsonObject, headers?: Readonly<Record
  */
 export function respondToError(
   error: unknown,
-  minor: number,
-  observer: Observer,
-  requestId: string | undefined,
+  request: { readonly minor: number; readonly observer: Observer; readonly requestId: string | undefined },
 ): HttpResponse {
-  const known = toBrokerError(error, observer, requestId)
-  const headers = {
-    ...(known.retryAfter === undefined ? {} : { 'retry-after': String(known.retryAfter) }),
-    ...(known.allow === undefined ? {} : { allow: known.allow.join(', ') }),
-  }
-  return json(known.status, trimBody('error', toErrorBody(known), minor), headers)
+  const known = toBrokerError(error, request.observer, request.requestId)
+  const headers: Record<string, string> = {}
+  if (known.retryAfter !== undefined) headers['retry-after'] = String(known.retryAfter)
+  if (known.allow !== undefined) headers.allow = known.allow.join(', ')
+  return json(known.status, trimBody('error', toErrorBody(known), request.minor), headers)
 }
 
 /** The platform's own name for the request stands in the log too (RID-05). */

@@ -32,7 +32,11 @@ export const lines: { readonly [Type in EventType]: LineOf<BrokerEvents[Type]> }
   'catalog.readFailed': { level: 'warn', text: 'could not read the catalog: trying again', fields: ['error'] },
 
   'request.ended': {
-    level: ({ status }) => (status >= 500 ? 'warn' : 'info'),
+    level: ({ status, route }) => {
+      if (status >= 500) return 'warn'
+      // Health checks come every few seconds.
+      return status === 200 && (route === '/healthz' || route === '/readyz') ? undefined : 'info'
+    },
     text: ({ method = '-', path = '-', status, aborted }) => `${method} ${path} ${status}${aborted ? ' aborted' : ''}`,
     fields: ['durationMs', 'bytes', 'address', 'principal', 'platform', 'requestId'],
   },

@@ -2,7 +2,7 @@
 export { type BasicUser, createBasicAuthenticator } from '../authenticator/basic.ts'
 export { createOpenAuthenticator } from '../authenticator/open.ts'
 export { hashPassword, verifyPassword } from '../authenticator/password.ts'
-export type { Authenticator, Principal, Role } from '../authenticator.ts'
+export { type Authenticator, combineAuthenticators, type Principal, type Role } from '../authenticator.ts'
 export { type Clock, systemClock } from '../clock.ts'
 export type { HttpApp, HttpRequest, HttpResponse } from '../http/message.ts'
 export { type ListenOptions, listen, type RunningServer } from '../http/node.ts'

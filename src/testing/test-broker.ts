@@ -53,7 +53,8 @@ export async function startTestBroker(options: TestBrokerOptions): Promise<TestB
     { random, concurrency, registries },
   )
   const { context } = await broker.running()
-  const server = transport === 'socket' ? await listen({ app: broker.handle, host: '127.0.0.1', port: 0 }) : undefined
+  const server =
+    transport === 'socket' ? await listen({ app: broker.handle, host: '127.0.0.1', port: 0, observer }) : undefined
   const url = server?.url ?? 'http://broker.test'
   const send = server === undefined ? broker.fetch : fetch
   const createClient: TestBroker['createClient'] = more =>

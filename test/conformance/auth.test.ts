@@ -63,8 +63,9 @@ conformance('Authentication', () => {
 
   requirement('AUTH-04', 'another mechanism can be agreed on, such as a bearer token', async t => {
     const closed = await guarded(t, {
+      scheme: 'bearer',
       challenge: 'Bearer',
-      async authenticate({ authorization }) {
+      async authenticate({ headers: { authorization } }) {
         const principal = { name: 'cluster', platform: 'k8s', roles: ['platform'] } as const
         return authorization === 'Bearer t0ken' ? principal : undefined
       },

@@ -2,6 +2,7 @@ import type { Principal, Role } from '../../authenticator.ts'
 import type { RunningChores } from '../../broker/chores/by-hand.ts'
 import type { BrokerContext } from '../../broker/context.ts'
 import { BrokerError } from '../../protocol/errors.ts'
+import type { Exchange } from '../exchange.ts'
 import type { HttpResponse } from '../message.ts'
 import { methodNotAllowed } from '../method-not-allowed.ts'
 import { listChoresEndpoint } from './list-chores.ts'
@@ -46,16 +47,16 @@ export function isAdminPath(path: string): boolean {
 
 export async function handleAdmin(
   context: AdminContext,
+  exchange: Exchange,
   principal: Principal,
-  method: string,
-  path: string,
 ): Promise<HttpResponse> {
-  const segments = path.split('/')
+  const segments = exchange.path.split('/')
   const match = patterns.find(({ parts }) => fits(parts, segments))
   if (match === undefined)
     throw new BrokerError('NotFound', `There is nothing at this path. There are ${Object.keys(routes).join(', ')}.`)
   const { found, parts } = match
-  const route = found.find(candidate => candidate.method === method)
+  exchange.route = parts.join('/')
+  const route = found.find(candidate => candidate.method === exchange.method)
   if (route === undefined) throw methodNotAllowed(found.map(candidate => candidate.method))
   checkRoles(principal, route.roles)
   return route.endpoint(context, decode(segments[parts.findIndex(isName)] ?? ''))

@@ -3,7 +3,7 @@ import { type Clock, systemClock } from '../../clock.ts'
 import { type Observer, silent, toError } from '../../observer.ts'
 import { BrokerError } from '../../protocol/errors.ts'
 import type { HttpApp, HttpResponse } from '../message.ts'
-import { lingerMs, toRefusal } from './refuse.ts'
+import { lingerMs, toRefusal, toRefused } from './refuse.ts'
 import { announcedLength, NodeRequest } from './request.ts'
 
 /** For node's `request` event, and what a server that closes needs to know. */
@@ -11,6 +11,8 @@ export interface NodeListener {
   (request: IncomingMessage, response: ServerResponse): void
   /** For `checkContinue`: the client is told to go on when the application asks for the body, not before. */
   readonly awaited: (request: IncomingMessage, response: ServerResponse) => void
+  /** Answers a request that the application does not see. */
+  readonly refuse: (request: IncomingMessage, response: ServerResponse, error: BrokerError) => void
   /** Responses that are not finished. */
   readonly running: ReadonlySet<ServerResponse>
   /** From here on every answer ends its connection. */
@@ -33,7 +35,7 @@ export function createNodeListener(app: HttpApp, options: NodeListenerOptions = 
     running.add(response)
     const refusal = checkHost(request)
     if (refusal !== undefined) {
-      answer(request, response, toRefusal(refusal))
+      refuse(request, response, refusal)
       return
     }
     try {
@@ -44,6 +46,12 @@ export function createNodeListener(app: HttpApp, options: NodeListenerOptions = 
     } catch (error) {
       answer(request, response, fail(error))
     }
+  }
+
+  function refuse(request: IncomingMessage, response: ServerResponse, error: BrokerError): void {
+    const refusal = toRefusal(error)
+    answer(request, response, refusal)
+    observer['request.ended']?.(toRefused(request, refusal, request.socket, clock.now()))
   }
 
   function answer(request: IncomingMessage, response: ServerResponse, result: HttpResponse): void {
@@ -82,6 +90,7 @@ export function createNodeListener(app: HttpApp, options: NodeListenerOptions = 
 
   return Object.assign((request: IncomingMessage, response: ServerResponse) => serve(request, response), {
     awaited: (request: IncomingMessage, response: ServerResponse) => serve(request, response, response),
+    refuse,
     running,
     drain: () => {
       draining = true
@@ -140,7 +149,8 @@ function toFields(
   for (const name in headers) {
     const value = headers[name]
     if (value === undefined) continue
-    fields.push(name, value)
+    if (typeof value === 'string') fields.push(name, value)
+    else for (const one of value) fields.push(name, one)
     if (name.length === 14 && name.toLowerCase() === 'content-length') sized = true
   }
   if (!sized)

@@ -1,8 +1,11 @@
-import { type ServerResponse, STATUS_CODES } from 'node:http'
+import { STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import type { Clock } from '../../clock.ts'
+import type { BrokerEvents } from '../../events.ts'
 import { BrokerError, type ErrorCode, toErrorBody } from '../../protocol/errors.ts'
+import { sizeOf } from '../exchange.ts'
 import type { HttpResponse } from '../message.ts'
+import type { NodeListener, NodeListenerOptions } from './listener.ts'
 
 /** How long a connection is still read after its last answer, so that a client that is still sending can see it. */
 export const lingerMs = 2000
@@ -23,8 +26,7 @@ export function toRefusal(error: BrokerError): HttpResponse {
 export function refuseConnection(
   error: Error,
   socket: Duplex,
-  running: ReadonlySet<ServerResponse>,
-  clock: Clock,
+  { running, clock, observer }: Pick<NodeListener, 'running'> & Required<NodeListenerOptions>,
 ): void {
   const code = 'code' in error ? String(error.code) : ''
   // The rest of what was refused already, or its end.
@@ -42,8 +44,30 @@ export function refuseConnection(
     return
   }
   const answered = pending.some(({ headersSent }) => headersSent)
-  socket.end(answered ? undefined : toWire(toRefusal(explain(code))))
+  const refusal = toRefusal(explain(code))
+  socket.end(answered ? undefined : toWire(refusal))
+  // A request that the application has seen is told about there.
+  if (pending.length === 0) observer['request.ended']?.(toRefused({}, refusal, socket as Partial<Socket>, clock.now()))
   clock.after(lingerMs, () => socket.destroy())
+}
+
+/** What is told about a request that the application never saw. */
+export function toRefused(
+  { method, url = '' }: { readonly method?: string; readonly url?: string },
+  { status, body }: HttpResponse,
+  { remoteAddress, destroyed = false }: Partial<Socket>,
+  now: number,
+): BrokerEvents['request.ended'] {
+  return {
+    method,
+    path: url.split('?')[0] || undefined,
+    status,
+    bytes: sizeOf(body),
+    startedAt: now,
+    durationMs: 0,
+    address: remoteAddress,
+    aborted: destroyed,
+  }
 }
 
 /** The peer is gone, or what it speaks is not TLS: there is nobody to answer. */

@@ -1,7 +1,9 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import type { Readable } from 'node:stream'
+import type { TlsConnection } from '../../authenticator.ts'
 import { BrokerError } from '../../protocol/errors.ts'
 import type { HttpRequest } from '../message.ts'
+import { tlsOf } from './tls-connection.ts'
 
 /**
  * A node request as the application sees it. Nothing is read or copied before it is asked for; a class, because one is made
@@ -40,6 +42,18 @@ export class NodeRequest implements HttpRequest {
 
   get encrypted(): boolean {
     return 'encrypted' in this.#request.socket
+  }
+
+  get address(): string | undefined {
+    return this.#request.socket.remoteAddress
+  }
+
+  get tls(): TlsConnection | undefined {
+    return tlsOf(this.#request.socket)
+  }
+
+  get aborted(): boolean {
+    return this.#request.socket.destroyed
   }
 
   body(limit: number): Promise<Uint8Array> {
