@@ -1,8 +1,8 @@
 /** Reads: what requests, operators and lists look at. None of them waits for a lock or changes anything. */
-import type { Binding } from './domain/binding.ts'
+import type { Binding, BindingPhase } from './domain/binding.ts'
 import type { HistoryEvent } from './domain/change.ts'
-import type { Instance } from './domain/instance.ts'
-import type { Operation, Step } from './domain/operation.ts'
+import type { Instance, InstancePhase } from './domain/instance.ts'
+import type { Operation, OperationState, Step } from './domain/operation.ts'
 
 export interface Reads {
   instance(id: string): Promise<Instance | undefined>
@@ -14,4 +14,122 @@ export interface Reads {
   steps(operationId: string): Promise<readonly Step[]>
   /** The history of one instance, oldest first. */
   history(instanceId: string): Promise<readonly HistoryEvent[]>
+
+  /** Instances by the time they were created. Those that are deleted only where the query asks for that phase. */
+  listInstances(query?: InstanceQuery): Promise<Page<InstanceSummary>>
+  /** Bindings by the time they were created. Those that are deleted only where the query asks for that phase. */
+  listBindings(query?: BindingQuery): Promise<Page<BindingSummary>>
+  /** Operations by the time they were accepted, or by the time they ended. */
+  listOperations(query?: OperationQuery): Promise<Page<OperationSummary>>
+}
+
+/**
+ * One page of a list. Pages are found by the position of the last row before them, never by counting rows: whoever follows
+ * `next` to the end sees each row that was there from the beginning and stays exactly once, whatever comes or goes meanwhile.
+ */
+export interface Page<Item> {
+  readonly items: readonly Item[]
+  /** The cursor of the page after this one; undefined where this is the last one. */
+  readonly next?: string
+}
+
+export interface ListQuery {
+  /** `newest` first is the default. Rows of the same millisecond come in a fixed order of the store's choice. */
+  readonly order?: 'newest' | 'oldest'
+  /** 50 by default, and `largestPage` at most. */
+  readonly limit?: number
+  /** `next` of the page before. CursorError where it is not from the same list in the same order. */
+  readonly cursor?: string
+}
+
+export const largestPage = 500
+
+export interface InstanceQuery extends ListQuery {
+  readonly platform?: string
+  readonly serviceId?: string
+  readonly planId?: string
+  /** The revision that the instance is pinned to. */
+  readonly revisionId?: string
+  readonly phase?: InstancePhase
+  readonly usable?: boolean
+}
+
+export interface BindingQuery extends ListQuery {
+  readonly instanceId?: string
+  readonly serviceId?: string
+  readonly planId?: string
+  readonly phase?: BindingPhase
+}
+
+export interface OperationQuery extends ListQuery {
+  /** Those of one instance and of its bindings, or of one binding. */
+  readonly of?: { readonly instanceId: string; readonly bindingId?: string }
+  readonly action?: Operation['action']
+  readonly state?: OperationState
+  /** Which time the list is ordered by; `finished` leaves out operations that have not ended. `accepted` is the default. */
+  readonly by?: 'accepted' | 'finished'
+  /** Of that time: from `after` on, and earlier than `before` (milliseconds of the store's clock). */
+  readonly after?: number
+  readonly before?: number
+}
+
+/** What a list shows of an instance: nothing that is sealed, and no token. */
+export type InstanceSummary = Pick<Instance, (typeof instanceSummaryKeys)[number]>
+export type BindingSummary = Pick<Binding, (typeof bindingSummaryKeys)[number]>
+export type OperationSummary = Pick<Operation, (typeof operationSummaryKeys)[number]>
+
+export const instanceSummaryKeys = [
+  'id',
+  'platform',
+  'serviceId',
+  'planId',
+  'phase',
+  'created',
+  'usable',
+  'context',
+  'conditions',
+  'maintenanceVersion',
+  'revisionId',
+  'nextRevisionId',
+  'lastOperationId',
+  'createdAt',
+  'updatedAt',
+  'deletedAt',
+] as const satisfies readonly (keyof Instance)[]
+
+export const bindingSummaryKeys = [
+  'instanceId',
+  'id',
+  'serviceId',
+  'planId',
+  'phase',
+  'appGuid',
+  'predecessorId',
+  'expiresAt',
+  'lastOperationId',
+  'createdAt',
+  'updatedAt',
+  'deletedAt',
+] as const satisfies readonly (keyof Binding)[]
+
+export const operationSummaryKeys = [
+  'id',
+  'instanceId',
+  'bindingId',
+  'serviceId',
+  'action',
+  'state',
+  'description',
+  'error',
+  'attempt',
+  'notBefore',
+  'deadlineAt',
+  'requestId',
+  'acceptedAt',
+  'finishedAt',
+] as const satisfies readonly (keyof Operation)[]
+
+/** The cursor is not one of this list in this order. */
+export class CursorError extends Error {
+  override readonly name = 'CursorError'
 }

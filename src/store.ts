@@ -24,7 +24,7 @@ export type { FinalState, Operation, Step } from './domain/operation.ts'
 export type { Revision } from './domain/revision.ts'
 export type * from './ledger.ts'
 export type * from './marketplace.ts'
-export type * from './reads.ts'
+export * from './reads.ts'
 export type * from './upkeep.ts'
 
 export type WakeUp =

@@ -16,6 +16,7 @@ import { durabilityCases } from './store-contract/durability.ts'
 import { fenceCases } from './store-contract/fences.ts'
 import { finishCases } from './store-contract/finish.ts'
 import { handBackCases } from './store-contract/hand-back.ts'
+import { listCases } from './store-contract/lists.ts'
 import { pinCases } from './store-contract/pins.ts'
 import { progressCases } from './store-contract/progress.ts'
 import { purgeCases } from './store-contract/purge.ts'
@@ -37,6 +38,7 @@ export const storeContract: readonly StoreCase[] = [
   ...fenceCases,
   ...sharedCases,
   ...readCases,
+  ...listCases,
   ...choreCases,
   ...cleanUpCases,
   ...purgeCases,

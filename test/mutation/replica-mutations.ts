@@ -28,8 +28,8 @@ export const replicaMutations: readonly Mutation[] = [
     ...postgresGathering,
     only: 'shows a decision',
     name: 'postgres makes an instance that is there',
-    find: 'sealed_state = excluded.sealed_state where v_exists;',
-    replace: 'sealed_state = excluded.sealed_state;',
+    find: `\${replaced(columns.instance)} where v_exists;`,
+    replace: `\${replaced(columns.instance)};`,
   },
   {
     ...postgresGathering,

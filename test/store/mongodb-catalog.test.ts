@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { openMongoStore } from '../../src/store/mongodb/index.ts'
 import { change, changesOf, idsIn, pin, revisionRow } from '../../src/testing/store-contract/catalog-rows.ts'
-import { instanceRow, standing } from '../../src/testing/store-contract/rows.ts'
+import { bind, instanceRow, standing } from '../../src/testing/store-contract/rows.ts'
 import { hearOfCatalog, pick, raceForRevisions, raceForVersions } from './catalog-races.ts'
 import { describeMongo, withClient, withStores } from './mongodb-subject.ts'
 
@@ -42,14 +42,18 @@ describeMongo('mongodb: the catalog of several replicas', server => {
     })
   })
 
-  it('is added to a ledger of the first schema, whose instances can be pinned', async () => {
+  it('is added to a ledger of the first schema, whose instances can be pinned and listed', async () => {
     await withStores(server(), 1, async (stores, database) => {
       await standing(pick(stores, 0), 'i')
+      await bind(pick(stores, 0), 'i', 'b')
       await withClient(server(), async client => {
         const db = client.db(database)
         for (const name of ['catalog', 'registry', 'service', 'revision', 'revision_text', 'lane'])
           await db.collection(`purser_${name}`).drop()
         await db.collection('purser_instance').dropIndex('pins')
+        for (const name of ['instance', 'binding', 'operation'])
+          await db.collection(`purser_${name}`).updateMany({}, { $unset: { listed: 1 } })
+        await db.collection('purser_operation').createIndex({ instance: 1, resource: 1 }, { name: 'by_instance' })
         await db.collection('purser_meta').updateOne({}, { $set: { version: 1, fence: 7 } })
       })
       const [store, beside] = await Promise.all([1, 2].map(() => openMongoStore({ url: server().url, database })))
@@ -60,7 +64,10 @@ describeMongo('mongodb: the catalog of several replicas', server => {
       await change(beside, { deleteRevisions: ['r'] })
       expect(await idsIn(beside)).toEqual([[], ['r']])
       const meta = await withClient(server(), client => client.db(database).collection('purser_meta').findOne({}))
-      expect(meta).toMatchObject({ version: 2, fence: 7 })
+      expect(meta).toMatchObject({ version: 3, fence: 7 })
+      expect((await store.listInstances({ serviceId: 'service' })).items.map(({ id }) => id)).toEqual(['i'])
+      expect((await store.listBindings({ phase: 'creating' })).items.map(({ id }) => id)).toEqual(['b'])
+      expect((await store.listOperations({ action: 'bind' })).items.map(({ id }) => id)).toEqual(['i:b:bind'])
       await Promise.all([store.close(), beside.close()])
     })
   })

@@ -17,6 +17,7 @@ import {
   supersede,
 } from '../../src/testing/store-contract/rows.ts'
 import type { MongoServer } from '../external/mongodb.ts'
+import { bindingQueries, inBothOrders, instanceQueries, operationQueries } from './list-queries.ts'
 import { describeMongo, withClient, withStores } from './mongodb-subject.ts'
 
 const crowd = 300
@@ -29,6 +30,7 @@ interface Profiled {
   readonly planSummary?: string
   readonly docsExamined?: number
   readonly keysExamined?: number
+  readonly hasSortStage?: boolean
   readonly command: { readonly writeConcern?: Concern; readonly readConcern?: Concern }
 }
 
@@ -47,6 +49,27 @@ describeMongo('mongodb: the work behind a call', server => {
       expect(profile.filter(({ planSummary }) => planSummary?.includes('COLLSCAN')).map(shown)).toEqual([])
       const greedy = profile.filter(({ docsExamined = 0, keysExamined = 0 }) => docsExamined + keysExamined > crowd / 3)
       expect(greedy.map(shown)).toEqual([])
+    })
+  })
+
+  it('walks an index for every list', async () => {
+    await withStores(server(), 1, async ([store], database) => {
+      if (store === undefined) throw new Error('no store')
+      await fill(store)
+      const profile = await profiled(server(), database, async () => {
+        for (const [, query] of inBothOrders(instanceQueries)) await store.listInstances({ ...query, limit: 5 })
+        for (const [, query] of inBothOrders(bindingQueries)) await store.listBindings({ ...query, limit: 5 })
+        for (const [, query] of inBothOrders(operationQueries)) await store.listOperations({ ...query, limit: 5 })
+      })
+      expect(profile.length).toBe(2 * (instanceQueries.length + bindingQueries.length + operationQueries.length))
+      expect(profile.filter(({ planSummary }) => !planSummary?.startsWith('IXSCAN')).map(shown)).toEqual([])
+      // Few by their nature: the active ones, those of one instance, the failed ones.
+      const sorted = profile.filter(({ hasSortStage }) => hasSortStage)
+      expect([...new Set(sorted.map(({ planSummary }) => planSummary))].sort()).toEqual([
+        'IXSCAN { dueAt: 1, seq: 1 }',
+        'IXSCAN { instance: 1, seq: 1 }',
+        'IXSCAN { state: 1, listed.acceptedAt: 1, _id: 1 }',
+      ])
     })
   })
 

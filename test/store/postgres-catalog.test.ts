@@ -55,7 +55,7 @@ describePostgres('postgres: the catalog of several replicas', server => {
     expect(await idsIn(store)).toEqual(end === 'commit' ? [[], []] : [['service'], ['r', 's']])
   })
 
-  it('is added to a ledger of the first schema, whose instances can be pinned', async () => {
+  it('is added to a ledger of the first schema, whose instances can be pinned and listed', async () => {
     const schema = newSchema()
     const admin = await connect(server.url)
     onTestFinished(() => admin.end())
@@ -70,6 +70,8 @@ describePostgres('postgres: the catalog of several replicas', server => {
     const store = await openStore({ url: server.url, schema })
     expect(await store.instance('i')).toEqual(instanceRow('i'))
     expect(await store.revisionUses()).toEqual([])
+    const { items } = await store.listInstances({ serviceId: 'service', platform: 'cf', usable: true })
+    expect(items).toMatchObject([{ id: 'i', createdAt: 1 }])
     await retired(store)
     await pin(store, 'i', { revisionId: 'r' })
     expect(await finish(store, leaseOf(await claimOne(store)))).toBe(true)

@@ -178,11 +178,12 @@ async function openCounted({ url }: PostgresServer, statementTimeoutMs = patient
   const counts = { look: 0, write: 0 }
   const store = createPostgresStore({
     name: 'counted',
+    schema: `"${schema}"`,
     database: {
       ...database,
       run(statement, values) {
         if (statement.name === 'purser_look') counts.look += 1
-        if (/^purser_writes?$/.test(statement.name)) counts.write += 1
+        if (/^purser_writes?$/.test(statement.name ?? '')) counts.write += 1
         return database.run(statement, values)
       },
     },

@@ -2,13 +2,16 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { connectionConfig, parseAddress } from '../../src/store/postgres/connection.ts'
 import { type Connection, loadLibrary, type SqlValue } from '../../src/store/postgres/driver.ts'
 import { openPostgresStore } from '../../src/store/postgres/index.ts'
+import { createLists } from '../../src/store/postgres/lists.ts'
 import { createStatements, type Statements } from '../../src/store/postgres/statements.ts'
 import { connect } from '../external/postgres-connection.ts'
+import { bindingQueries, inBothOrders, instanceQueries, isSortedByHand, operationQueries } from './list-queries.ts'
 import { describePostgres, newSchema, patient } from './postgres-subject.ts'
 
 const document = '{"id": "i1", "state": "done"}'
 /** Another latest operation than before: then the one before is no longer needed. */
 const standing = { phase: 'ready', last_operation_id: 'o2' }
+const listed = { created_at: 1, service_id: 's', plan_id: 'p' }
 const change = {
   instance: {
     id: 'i1',
@@ -16,11 +19,14 @@ const change = {
     revision_id: 'r1',
     next_revision_id: 'r3',
     pinned_plan: '"p"',
+    ...listed,
+    platform: 'cf',
+    usable: true,
     doc: document,
     sealed: '{}',
     sealed_state: '{}',
   },
-  bindings: [{ instance_id: 'i1', id: 'b', ...standing, doc: document, sealed: '{}', sealed_state: '{}' }],
+  bindings: [{ instance_id: 'i1', id: 'b', ...standing, ...listed, doc: document, sealed: '{}', sealed_state: '{}' }],
   operations: [],
   forget: ['o2'],
   history: [{ instance_id: 'i1', doc: document }],
@@ -67,6 +73,12 @@ const calls: Record<Exclude<keyof Statements, 'ping' | 'write' | 'writes' | 'sha
     '{}',
   ],
 }
+
+const everyList = [
+  ...inBothOrders(instanceQueries).map(([title, query]) => ['instances', title, query] as const),
+  ...inBothOrders(bindingQueries).map(([title, query]) => ['bindings', title, query] as const),
+  ...inBothOrders(operationQueries).map(([title, query]) => ['operations', title, query] as const),
+] as readonly (readonly [list: 'instances', title: string, query: object])[]
 
 describePostgres('postgres: the plan behind a call', server => {
   for (const [size, rows] of [
@@ -119,6 +131,17 @@ describePostgres('postgres: the plan behind a call', server => {
           })
           expect(plans.length).toBeGreaterThan(10)
           expect(scansIn(plans)).toEqual([])
+        })
+
+        it.each(everyList)(`%s %s walks an index (${kind} plans)`, async (list, _title, query) => {
+          const plans = await plansOf(server.url, generic, connection =>
+            createLists(async ({ text }, values) => (await connection.query({ text, values })).rows, `"${schema}"`)[
+              list
+            ](query),
+          )
+          expect(plans.join('\n')).toMatch(/Index (Only )?Scan/)
+          expect(scansIn(plans)).toEqual([])
+          if (rows === 20_000 && !isSortedByHand(query)) expect(plans.join('\n')).not.toMatch(/\bSort\b/)
         })
 
         it(`a clean-up finds what may go by an index of nothing else (${kind} plans)`, async () => {
@@ -191,23 +214,27 @@ async function fill(connection: Connection, schema: string, count: number): Prom
       select 's' || n, 'r' || n, n % 2 = 0, '${document}' from generate_series(${start} + 1, ${start} + ${count}) n;
     insert into ${schema}.registry (name, doc) values ('g', '${document}') on conflict do nothing;
     insert into ${schema}.instance (id, observe_at, phase, deleted_at, last_operation_id, doc, sealed, sealed_state,
-        revision_id, next_revision_id, pinned_plan)
+        revision_id, next_revision_id, pinned_plan, created_at, service_id, plan_id, platform)
       select 'i' || n, n, case when n % 10 = 3 then 'deleted' else 'ready' end, case when n % 10 = 3 then n end, 'o' || n,
-        '${document}', '{}', '{}', case when n % 4 < 2 then 'r' || n end, case when n % 4 = 1 then 'r' || n end, '"p"'
+        '${document}', '{}', '{}', case when n % 4 < 2 then 'r' || n end, case when n % 4 = 1 then 'r' || n end, '"p"',
+        n, 'service ' || n % 10, 'plan', 'cf'
       from generate_series(${start} + 1, ${start} + ${count}) n;
-    insert into ${schema}.binding (instance_id, id, phase, deleted_at, last_operation_id, doc, sealed, sealed_state)
+    insert into ${schema}.binding (instance_id, id, phase, deleted_at, last_operation_id, doc, sealed, sealed_state,
+        created_at, service_id, plan_id)
       select i.id, b, case b when 'd' then 'deleted' else 'ready' end, case b when 'd' then i.seq end, 'none',
-        '${document}', '{}', '{}' from ${schema}.instance i, unnest(array['b', 'p', 'd']) b
+        '${document}', '{}', '{}', i.seq, i.service_id, 'plan' from ${schema}.instance i, unnest(array['b', 'p', 'd']) b
       on conflict do nothing;
     insert into ${schema}.operation (id, instance_id, state, attempt, losses, not_before, lease_until, fence, drains,
-        unclean, finished_at, doc, sealed)
+        unclean, finished_at, doc, sealed, accepted_at, action)
       select 'o' || substr(i.id, 2), i.id, case when i.seq = 1 then 'running' when i.seq % 100 < 50 then 'succeeded'
           else 'queued' end, 0, 0, i.seq, 9e15, 1, 'o' || (i.seq - 1), false,
-        case when i.seq % 100 between 2 and 49 then i.seq end, '${document}', '{}'
+        case when i.seq % 100 between 2 and 49 then i.seq end, '${document}', '{}',
+        i.seq, 'provision'
       from ${schema}.instance i on conflict do nothing;
     insert into ${schema}.operation (id, instance_id, state, attempt, losses, not_before, fence, unclean, finished_at, doc,
-        sealed)
-      select 'old' || i.seq, i.id, 'succeeded', 0, 0, 0, 1, false, i.seq, '${document}', '{}' from ${schema}.instance i
+        sealed, accepted_at, action)
+      select 'old' || i.seq, i.id, case when i.seq % 20 = 0 then 'failed' else 'succeeded' end, 0, 0, 0, 1, false,
+        i.seq, '${document}', '{}', i.seq, 'provision' from ${schema}.instance i
       on conflict do nothing;
     insert into ${schema}.chore (name, due_at, owner, started_at, fence, lease_until) values ('c1', 1, 'w', 1, 1, 9e15)
       on conflict do nothing;

@@ -257,9 +257,30 @@ export function createPlayer(store: Store, now: () => number) {
         catalog: await store.catalog(),
         registries: await store.registries(),
         uses: await store.revisionUses(),
+        lists: await lists(store),
       }
     },
   }
+}
+
+/** In the order of ids: each store has an order of its own for rows of the same time. */
+async function lists(store: Store): Promise<unknown> {
+  const pages = [
+    store.listInstances(),
+    store.listInstances({ phase: 'deleted' }),
+    store.listInstances({ revisionId: 's1' }),
+    store.listInstances({ phase: 'ready', planId: 's' }),
+    store.listBindings(),
+    store.listBindings({ instanceId: 'i', phase: 'creating' }),
+    store.listOperations(),
+    ...(['queued', 'running', 'succeeded', 'failed', 'superseded'] as const).map(state =>
+      store.listOperations({ state }),
+    ),
+    store.listOperations({ by: 'finished', of: { instanceId: 'i' } }),
+  ]
+  const found: readonly { items: readonly { id: string; instanceId?: string }[] }[] = await Promise.all(pages)
+  const keyOf = (item: { id: string; instanceId?: string }) => `${item.instanceId} ${item.id}`
+  return found.map(({ items }) => [...items].sort((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1)))
 }
 
 function pinned(instance: Instance, { revisionId, nextRevisionId, planId }: Call & { type: 'pin' }): Instance {

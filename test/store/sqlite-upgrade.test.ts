@@ -52,6 +52,13 @@ describeDrivers('sqlite: a database of the first release', driver => {
     for (const row of bindings) expect(await store.binding(row.instanceId, row.id)).toEqual(row)
     for (const row of operations) expect(await store.operation(row.id)).toEqual(row)
 
+    const listed = await store.listInstances({ serviceId: 'service', planId: 'plan', platform: 'cf', usable: true })
+    expect(listed.items.map(({ id }) => id).sort()).toEqual(['busy', 'live'])
+    expect((await store.listInstances({ phase: 'deleted' })).items).toHaveLength(2)
+    expect((await store.listBindings({ serviceId: 'service' })).items.map(({ id }) => id)).toEqual(['b'])
+    expect((await store.listOperations({ of: { instanceId: 'live' } })).items).toHaveLength(4)
+    expect((await store.listOperations({ state: 'failed' })).items.map(({ id }) => id)).toEqual(['busy:provision'])
+
     const wanted = { states: ['succeeded', 'failed', 'superseded'], before: 500, max: 1 } as const
     expect(await store.cleanUp({ ...wanted, of: 'instances' })).toBe(1)
     expect(await store.operation('busy:provision')).toBeUndefined()

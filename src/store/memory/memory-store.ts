@@ -19,6 +19,7 @@ import { createWakeUps, wakeUpsOf } from '../wake-ups.ts'
 import { changeCatalog, readCatalog, readUses } from './catalog.ts'
 import { finishChore, renewChore, takeChore } from './chores.ts'
 import { cleanUp } from './clean-up.ts'
+import { listBindings, listInstances, listOperations } from './lists.ts'
 import { purge } from './purge.ts'
 import { Tables } from './tables.ts'
 
@@ -144,6 +145,9 @@ export function createMemoryStore({ clock }: { clock: Clock }): Store {
     operation: id => run(() => tables.operation(id)),
     steps: operationId => run(() => tables.steps(operationId)),
     history: instanceId => run(() => tables.history(instanceId)),
+    listInstances: (query = {}) => run(() => listInstances(tables, query)),
+    listBindings: (query = {}) => run(() => listBindings(tables, query)),
+    listOperations: (query = {}) => run(() => listOperations(tables, query)),
     dueForObservation: max =>
       run(() =>
         [...tables.observed()]

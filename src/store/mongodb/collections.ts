@@ -17,6 +17,7 @@ import type {
 } from './documents.ts'
 import { isCode, serverCodes } from './driver.ts'
 import { MongoOpenError } from './errors.ts'
+import { addListed } from './upgrade.ts'
 
 export interface Collections {
   readonly meta: Collection<MetaDocument>
@@ -55,7 +56,7 @@ export function collectionsOf(db: Db, prefix: string): Collections {
 }
 
 /** Raised with every change that an older release could not work with. */
-const schemaVersion = 2
+const schemaVersion = 3
 
 /**
  * Makes what is missing; run by several replicas at once, or again, it does no harm. All collections are made here, since
@@ -72,6 +73,7 @@ export async function prepareCollections(db: Db, collections: Collections, name:
         'start that release, or put back the backup made before the upgrade',
     )
   }
+  if (version !== undefined && version < 3) await addListed(collections)
   await Promise.all(
     Object.entries(collections).map(([key, collection]) => {
       const wanted = indexes[key as keyof Collections]
@@ -87,16 +89,37 @@ export async function prepareCollections(db: Db, collections: Collections, name:
 }
 
 const active = { active: true }
+const live = { 'listed.live': true }
+const unready = { 'listed.unready': true }
 
 const indexes: Partial<Record<keyof Collections, readonly IndexDescription[]>> = {
   instance: [
     { name: 'observe', key: { observeAt: 1, seq: 1 }, partialFilterExpression: { observeAt: { $exists: true } } },
     { name: 'deleted', key: { deletedAt: 1 }, partialFilterExpression: { deletedAt: { $exists: true } } },
     { name: 'pins', key: { pins: 1 }, partialFilterExpression: { pins: { $exists: true } } },
+    { name: 'list', key: { 'listed.createdAt': 1, _id: 1 }, partialFilterExpression: live },
+    {
+      name: 'list_by_service',
+      key: { 'listed.service': 1, 'listed.createdAt': 1, _id: 1 },
+      partialFilterExpression: live,
+    },
+    { name: 'list_by_phase', key: { phase: 1, 'listed.createdAt': 1, _id: 1 }, partialFilterExpression: unready },
+    {
+      name: 'list_by_revision',
+      key: { 'listed.revision': 1, 'listed.createdAt': 1, _id: 1 },
+      partialFilterExpression: { 'listed.revision': { $exists: true } },
+    },
   ],
   binding: [
     { name: 'by_instance', key: { instance: 1, seq: 1 } },
     { name: 'by_phase', key: { instance: 1, phase: 1 } },
+    { name: 'list', key: { 'listed.createdAt': 1, _id: 1 }, partialFilterExpression: live },
+    {
+      name: 'list_by_service',
+      key: { 'listed.service': 1, 'listed.createdAt': 1, _id: 1 },
+      partialFilterExpression: live,
+    },
+    { name: 'list_by_phase', key: { phase: 1, 'listed.createdAt': 1, _id: 1 }, partialFilterExpression: unready },
     { name: 'deleted', key: { deletedAt: 1 }, partialFilterExpression: { deletedAt: { $exists: true } } },
   ],
   operation: [
@@ -109,7 +132,18 @@ const indexes: Partial<Record<keyof Collections, readonly IndexDescription[]>> =
       key: { ofBinding: 1, state: 1, spentAt: 1 },
       partialFilterExpression: { spentAt: { $exists: true } },
     },
-    { name: 'by_instance', key: { instance: 1, resource: 1 } },
+    { name: 'list', key: { 'listed.acceptedAt': 1, _id: 1 } },
+    { name: 'list_by_instance', key: { instance: 1, 'listed.acceptedAt': 1, _id: 1 } },
+    {
+      name: 'list_unsuccessful',
+      key: { state: 1, 'listed.acceptedAt': 1, _id: 1 },
+      partialFilterExpression: { 'listed.unsuccessful': true },
+    },
+    {
+      name: 'list_finished',
+      key: { finishedAt: 1, _id: 1 },
+      partialFilterExpression: { finishedAt: { $exists: true } },
+    },
   ],
   history: [{ name: 'by_instance', key: { instance: 1, lock: 1, place: 1 } }],
   claim: [

@@ -28,6 +28,7 @@ export interface InstanceDocument {
   /** The revisions that it needs, and its plan as JSON; of those that need any. */
   readonly pins?: readonly string[]
   readonly plan?: string
+  readonly listed?: ListedInstance
   readonly doc?: string
   readonly sealed?: string
   /** Apart from the rest that is sealed, since checkpoints replace it without knowing the rest. */
@@ -43,9 +44,40 @@ export interface BindingDocument {
   readonly uncleanUntil?: number
   readonly deletedAt?: number
   readonly predecessor?: string
+  readonly listed?: ListedBinding
   readonly doc: string
   readonly sealed: string
   readonly sealedState: string
+}
+
+/**
+ * What lists filter and sort by: texts from outside as keys (see ../keys.ts). `live`
+ * where it is not deleted, `unready` and `unsuccessful` where it is not what most are: partial indexes go by them.
+ */
+export interface ListedInstance {
+  readonly createdAt: number
+  readonly live?: true
+  readonly unready?: true
+  readonly platform: string
+  readonly service: string
+  readonly plan: string
+  readonly usable: boolean
+  readonly revision?: string
+}
+
+export interface ListedBinding {
+  readonly createdAt: number
+  readonly live?: true
+  readonly unready?: true
+  readonly service: string
+  readonly plan: string
+}
+
+export interface ListedOperation {
+  readonly acceptedAt: number
+  readonly action: string
+  /** Failed or superseded. */
+  readonly unsuccessful?: true
 }
 
 /** The steps are part of their operation: a checkpoint is one atomic update of one document. */
@@ -79,6 +111,7 @@ export interface OperationDocument {
    * clean-up finds what may go by it, and does not walk past what has to stay.
    */
   readonly spentAt?: number
+  readonly listed?: ListedOperation
   readonly doc: string
   readonly sealed: string
   readonly steps: readonly StepDocument[]

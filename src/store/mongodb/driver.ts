@@ -54,6 +54,7 @@ export const serverCodes = {
   unauthorized: 13,
   authenticationFailed: 18,
   lockTimeout: 24,
+  indexNotFound: 27,
   namespaceExists: 48,
   maxTimeExpired: 50,
   writeConcernTimeout: 64,

@@ -14,6 +14,7 @@ import type { CatalogDocument, OperationDocument } from './documents.ts'
 import { toStoreError } from './failures.ts'
 import { keyOf } from './keys.ts'
 import type { Ledger } from './ledger.ts'
+import { listBindings, listInstances, listOperations } from './lists.ts'
 import { handBack, heldBy, park, renew, writeCheckpoint } from './progress.ts'
 import { purge } from './purge.ts'
 import { toBinding, toHistory, toInstance, toOperation, toStep } from './rows.ts'
@@ -175,6 +176,9 @@ export function createMongoStore({ name, ledger, clock, onStreamBreak, onClosed 
         const found = collections.history.find({ instance: keyOf(instanceId) })
         return (await found.sort({ instance: 1, lock: 1, place: 1 }).toArray()).map(toHistory)
       }),
+    listInstances: (query = {}) => run(() => listInstances(ledger, query)),
+    listBindings: (query = {}) => run(() => listBindings(ledger, query)),
+    listOperations: (query = {}) => run(() => listOperations(ledger, query)),
 
     takeChore: taking => run(() => takeChore(ledger, taking)),
     renewChore: (lease, leaseMs) => run(() => renewChore(ledger, lease, leaseMs)),

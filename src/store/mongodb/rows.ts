@@ -2,8 +2,17 @@
 import { isActive } from '../../domain/operation.ts'
 import type { Binding, HistoryEvent, Instance, Operation, Step } from '../../store.ts'
 import { pinsOf } from '../catalog.ts'
+import { keyOf as textKeyOf } from '../keys.ts'
 import { seal, unseal } from '../sealing.ts'
-import type { BindingDocument, InstanceDocument, OperationDocument, StepDocument } from './documents.ts'
+import type {
+  BindingDocument,
+  InstanceDocument,
+  ListedBinding,
+  ListedInstance,
+  ListedOperation,
+  OperationDocument,
+  StepDocument,
+} from './documents.ts'
 import { keyOf } from './keys.ts'
 
 /** What the ledger knows and a row does not say stays with the document: its place, its lock, its steps. */
@@ -17,6 +26,7 @@ export function fromInstance({ parameters, state, ...doc }: Instance): Row<Insta
     ...standingOf(doc),
     phase: doc.phase,
     ...(pins.length === 0 ? {} : { pins, plan: toText(doc.planId) }),
+    listed: listedInstance(doc),
     doc: JSON.stringify(doc),
     sealed: seal({ parameters }),
     sealedState: seal(state),
@@ -32,6 +42,7 @@ export function fromBinding({ parameters, state, result, ...doc }: Binding): Row
       'predecessor',
       mapped(doc.predecessorId, id => keyOf(doc.instanceId, id)),
     ),
+    listed: listedBinding(doc),
     doc: JSON.stringify(doc),
     sealed: seal({ parameters, result }),
     sealedState: seal(state),
@@ -64,9 +75,36 @@ export function fromOperation(operation: Operation): Row<OperationDocument> {
     ...present('checkpointAt', checkpointAt),
     ...present('description', mapped(description, toText)),
     ...present('finishedAt', doc.finishedAt),
+    listed: listedOperation(operation),
     doc: JSON.stringify(doc),
     sealed: seal({ input }),
   }
+}
+
+export function listedInstance(row: Omit<Instance, SealedKeys>): ListedInstance {
+  const { createdAt, phase, platform, serviceId, planId, usable, revisionId } = row
+  return {
+    createdAt,
+    ...standingInLists(phase),
+    platform: textKeyOf(platform),
+    service: textKeyOf(serviceId),
+    plan: textKeyOf(planId),
+    usable,
+    ...present('revision', revisionId),
+  }
+}
+
+export function listedBinding({ createdAt, phase, serviceId, planId }: Omit<Binding, SealedKeys>): ListedBinding {
+  return { createdAt, ...standingInLists(phase), service: textKeyOf(serviceId), plan: textKeyOf(planId) }
+}
+
+export function listedOperation(row: Pick<Operation, 'acceptedAt' | 'action' | 'state'>): ListedOperation {
+  const { acceptedAt, action, state } = row
+  return { acceptedAt, action, ...(state === 'failed' || state === 'superseded' ? { unsuccessful: true } : {}) }
+}
+
+function standingInLists(phase: string): { live?: true; unready?: true } {
+  return { ...(phase === 'deleted' ? {} : { live: true }), ...(phase === 'ready' ? {} : { unready: true }) }
 }
 
 /** What clean-up and purge go by, besides the phase. */

@@ -1,10 +1,10 @@
 import type { Checkpoint, Lease } from '../../store.ts'
 import { StoreUnavailableError } from '../../store.ts'
 import { toText } from '../columns.ts'
+import { keyOf } from '../keys.ts'
 import { seal } from '../sealing.ts'
 import type { Database } from './database.ts'
 import { createGatherer } from './gather.ts'
-import { keyOf } from './keys.ts'
 import { fromStep } from './rows.ts'
 import type { Statements } from './statements.ts'
 

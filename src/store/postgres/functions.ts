@@ -85,7 +85,7 @@ begin
   return (select ${bindingVersion} ${ofBinding});
 end $$;
 
-${writing(schema, 'create function', false)}-- Many at once, of different instances. It waits for no lock of theirs, so holding several can lead to no deadlock: those
+${writing(schema, 'create function', firstColumns)}-- Many at once, of different instances. It waits for no lock of theirs, so holding several can lead to no deadlock: those
 -- that are locked get no row, and are to be written alone. New ids are inserted in their order, as everywhere.
 create function ${schema}.writes(p_rows jsonb) returns table (place integer, outcome text, ${snapshot})
 language plpgsql as $$
@@ -193,11 +193,46 @@ ${sharing(schema, held)}`
 
 /** From the second schema on, the instance's row also says which revisions it needs. */
 export function pinningWrite(schema: string): string {
-  return writing(schema, 'create or replace function', true)
+  return writing(schema, 'create or replace function', pinningColumns)
 }
 
-function writing(schema: string, create: string, pinning: boolean): string {
-  const pins = pinning ? ['revision_id', 'next_revision_id', 'pinned_plan'] : []
+/** From the third one on, rows also say what lists filter and sort by. */
+export function listedWrite(schema: string): string {
+  return writing(schema, 'create or replace function', listedColumns)
+}
+
+/** The columns that a change writes, besides those that a row is found by. */
+interface Columns {
+  readonly instance: readonly string[]
+  readonly binding: readonly string[]
+  readonly operation: readonly string[]
+}
+
+const standing = ['phase', 'last_operation_id', 'unclean_until', 'deleted_at', 'doc', 'sealed', 'sealed_state']
+
+const firstColumns: Columns = {
+  instance: ['observe_at', ...standing],
+  binding: ['predecessor_id', ...standing],
+  operation:
+    'instance_id binding_id state attempt losses not_before lease_owner lease_until fence drains unclean checkpoint_at description finished_at doc sealed'.split(
+      ' ',
+    ),
+}
+
+const pinningColumns: Columns = {
+  ...firstColumns,
+  instance: [...firstColumns.instance, 'revision_id', 'next_revision_id', 'pinned_plan'],
+}
+
+const listedColumns: Columns = {
+  instance: [...pinningColumns.instance, 'created_at', 'platform', 'service_id', 'plan_id', 'usable'],
+  binding: [...pinningColumns.binding, 'created_at', 'service_id', 'plan_id'],
+  operation: [...pinningColumns.operation, 'accepted_at', 'action'],
+}
+
+function writing(schema: string, create: string, columns: Columns): string {
+  const names = (of: readonly string[], before = '') => of.map(column => `${before}${column}`).join(', ')
+  const replaced = (of: readonly string[]) => of.map(column => `${column} = excluded.${column}`).join(', ')
   const lockedOperations = `from ${schema}.operation o where o.instance_id = p_instance and o.${active}
       and coalesce(o.binding_id, '') in ('', coalesce(p_binding, ''))`
   return `-- Writes a change that was decided from the snapshot of the given version, and answers 'written'; or 'changed', with a new
@@ -243,15 +278,10 @@ begin
   end if;
 
   if p_change ? 'instance' then
-    insert into ${schema}.instance (id, observe_at, phase, last_operation_id, unclean_until, deleted_at, doc, sealed,
-        sealed_state${pins.map(column => `, ${column}`).join('')})
-      select r.id, r.observe_at, r.phase, r.last_operation_id, r.unclean_until, r.deleted_at, r.doc, r.sealed,
-        r.sealed_state${pins.map(column => `, r.${column}`).join('')}
+    insert into ${schema}.instance (id, ${names(columns.instance)})
+      select r.id, ${names(columns.instance, 'r.')}
       from jsonb_populate_record(null::${schema}.instance, p_change -> 'instance') r
-      on conflict (id) do update set observe_at = excluded.observe_at, phase = excluded.phase,
-        last_operation_id = excluded.last_operation_id, unclean_until = excluded.unclean_until,
-        deleted_at = excluded.deleted_at, doc = excluded.doc, sealed = excluded.sealed,${pins.map(column => ` ${column} = excluded.${column},`).join('')}
-        sealed_state = excluded.sealed_state where v_exists;
+      on conflict (id) do update set ${replaced(columns.instance)} where v_exists;
     -- Somebody else has made the row that was not there a moment ago.
     if not found then
       return query select 'changed', s.* from ${schema}.look(p_instance, p_binding, p_predecessor) s;
@@ -259,30 +289,19 @@ begin
     end if;
   end if;
   if p_change ? 'bindings' then
-    insert into ${schema}.binding (instance_id, id, phase, last_operation_id, unclean_until, deleted_at, predecessor_id,
-        doc, sealed, sealed_state)
-      select r.instance_id, r.id, r.phase, r.last_operation_id, r.unclean_until, r.deleted_at, r.predecessor_id,
-        r.doc, r.sealed, r.sealed_state
+    insert into ${schema}.binding (instance_id, id, ${names(columns.binding)})
+      select r.instance_id, r.id, ${names(columns.binding, 'r.')}
       from jsonb_populate_recordset(null::${schema}.binding, p_change -> 'bindings') with ordinality r
       order by r.ordinality
-      on conflict (instance_id, id) do update set phase = excluded.phase,
-        last_operation_id = excluded.last_operation_id, unclean_until = excluded.unclean_until,
-        deleted_at = excluded.deleted_at, predecessor_id = excluded.predecessor_id, doc = excluded.doc, sealed = excluded.sealed, sealed_state = excluded.sealed_state;
+      on conflict (instance_id, id) do update set ${replaced(columns.binding)};
   end if;
   if p_change ? 'operations' then
     -- In their order: the one that ends leaves its place in the unique index to the one that begins.
-    insert into ${schema}.operation (id, instance_id, binding_id, state, attempt, losses, not_before, lease_owner,
-        lease_until, fence, drains, unclean, checkpoint_at, description, finished_at, doc, sealed)
-      select r.id, r.instance_id, r.binding_id, r.state, r.attempt, r.losses, r.not_before, r.lease_owner,
-        r.lease_until, r.fence, r.drains, r.unclean, r.checkpoint_at, r.description, r.finished_at, r.doc, r.sealed
+    insert into ${schema}.operation (id, ${names(columns.operation)})
+      select r.id, ${names(columns.operation, 'r.')}
       from jsonb_populate_recordset(null::${schema}.operation, p_change -> 'operations') with ordinality r
       order by r.ordinality
-      on conflict (id) do update set instance_id = excluded.instance_id, binding_id = excluded.binding_id,
-        state = excluded.state, attempt = excluded.attempt, losses = excluded.losses,
-        not_before = excluded.not_before, lease_owner = excluded.lease_owner, lease_until = excluded.lease_until,
-        fence = excluded.fence, drains = excluded.drains, unclean = excluded.unclean,
-        checkpoint_at = excluded.checkpoint_at, description = excluded.description,
-        finished_at = excluded.finished_at, doc = excluded.doc, sealed = excluded.sealed;
+      on conflict (id) do update set ${replaced(columns.operation)};
   end if;
   if p_change ? 'forget' then
     delete from ${schema}.operation o

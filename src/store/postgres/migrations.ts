@@ -1,5 +1,6 @@
 import { catalogSchema } from './catalog-schema.ts'
-import { functions, pinningWrite } from './functions.ts'
+import { functions, listedWrite, pinningWrite } from './functions.ts'
+import { listSchema } from './list-schema.ts'
 import { resourceKind, upkeep } from './upkeep-functions.ts'
 
 /**
@@ -126,4 +127,6 @@ create table ${schema}.chore (
 ${functions(schema)}${upkeep(schema)}`,
   schema => `${catalogSchema(schema)}
 ${pinningWrite(schema)}`,
+  schema => `${listSchema(schema)}
+${listedWrite(schema)}`,
 ]

@@ -74,11 +74,12 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     onWakeUp: wakeUp => wakeUps.send([wakeUp]),
     onTrouble: error => observer?.['store.wakeUpsLost']?.({ store: name, error }),
   })
-  const statements = createStatements(`"${schema}"`)
+  const quoted = `"${schema}"`
   return createPostgresStore({
     name,
+    schema: quoted,
     database: createDatabase(pool, name),
-    statements,
+    statements: createStatements(quoted),
     clock: createServerClock(clock),
     wakeUps,
     listener,

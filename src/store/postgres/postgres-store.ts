@@ -1,6 +1,7 @@
 import type { Binding, HistoryEvent, Lease, Step, Store, WakeUp } from '../../store.ts'
 import { StoreUnavailableError } from '../../store.ts'
 import { text, toText } from '../columns.ts'
+import { keyOf } from '../keys.ts'
 import { type WakeUps, wakeUpsOf } from '../wake-ups.ts'
 import { changeCatalog, toCatalog, toRegistries, toUses } from './catalog.ts'
 import { createCheckpoints } from './checkpoints.ts'
@@ -9,8 +10,8 @@ import { toClaims } from './claim.ts'
 import type { Database } from './database.ts'
 import { accept, finish } from './decide.ts'
 import type { SqlRow } from './driver.ts'
-import { keyOf } from './keys.ts'
 import type { Listener } from './listener.ts'
+import { createLists } from './lists.ts'
 import { fromStep, inner, toBinding, toInstance, toOperation, toStep } from './rows.ts'
 import type { ServerClock } from './server-clock.ts'
 import { share } from './share.ts'
@@ -20,6 +21,8 @@ import { createHeldReader, createWriter } from './writes.ts'
 
 export interface PostgresStoreParts {
   readonly name: string
+  /** Quoted. */
+  readonly schema: string
   readonly database: Database
   readonly statements: Statements
   readonly clock: ServerClock
@@ -28,10 +31,11 @@ export interface PostgresStoreParts {
 }
 
 export function createPostgresStore(parts: PostgresStoreParts): Store {
-  const { name, database, statements, clock, wakeUps, listener } = parts
+  const { name, schema, database, statements, clock, wakeUps, listener } = parts
   const instances = createTurns()
   const operations = createTurns()
   const { during, run } = database
+  const lists = createLists(run, schema)
   const writeCheckpoint = createCheckpoints(database, statements)
   const deciding = {
     database,
@@ -132,6 +136,9 @@ export function createPostgresStore(parts: PostgresStoreParts): Store {
         const rows = await run(statements.history, [keyOf(instanceId)])
         return rows.map((row): HistoryEvent => JSON.parse(text(row.doc)))
       }),
+    listInstances: (query = {}) => during(() => lists.instances(query)),
+    listBindings: (query = {}) => during(() => lists.bindings(query)),
+    listOperations: (query = {}) => during(() => lists.operations(query)),
 
     takeChore: ({ name, dueAt, owner, leaseMs }) =>
       during(async () => {

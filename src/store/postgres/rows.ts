@@ -2,9 +2,9 @@
 import type { Binding, Change, HistoryEvent, Instance, Operation, Step } from '../../store.ts'
 import { pinsOf } from '../catalog.ts'
 import { present, text, toText } from '../columns.ts'
+import { keyOf } from '../keys.ts'
 import { seal, unseal } from '../sealing.ts'
 import type { SqlRow } from './driver.ts'
-import { keyOf } from './keys.ts'
 
 /** The change as write() takes it: what there is of it, under the names of the columns. */
 export function fromChange({ instance, bindings, operations, forget, history }: Change): string {
@@ -62,6 +62,11 @@ function fromInstance({ parameters, state, ...doc }: Instance): SqlRow {
     revision_id: doc.revisionId,
     next_revision_id: doc.nextRevisionId,
     pinned_plan: pinsOf(doc).length === 0 ? null : toText(doc.planId),
+    created_at: doc.createdAt,
+    platform: keyOf(doc.platform),
+    service_id: keyOf(doc.serviceId),
+    plan_id: keyOf(doc.planId),
+    usable: doc.usable,
     doc: JSON.stringify(doc),
     sealed: seal({ parameters }),
     sealed_state: seal(state),
@@ -74,6 +79,9 @@ function fromBinding({ parameters, state, result, ...doc }: Binding): SqlRow {
     id: keyOf(doc.id),
     ...standingOf(doc),
     predecessor_id: doc.predecessorId === undefined ? null : keyOf(doc.predecessorId),
+    created_at: doc.createdAt,
+    service_id: keyOf(doc.serviceId),
+    plan_id: keyOf(doc.planId),
     doc: JSON.stringify(doc),
     sealed: seal({ parameters, result }),
     sealed_state: seal(state),
@@ -110,6 +118,8 @@ function fromOperation(operation: Operation): SqlRow {
     checkpoint_at: checkpointAt,
     description: toText(description),
     finished_at: doc.finishedAt,
+    accepted_at: doc.acceptedAt,
+    action: doc.action,
     doc: JSON.stringify(doc),
     sealed: seal({ input }),
   }

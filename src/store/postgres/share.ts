@@ -2,9 +2,9 @@ import { decideShared, type SharedResource, type SharedVerdict, type SharedWish 
 import type { Lease } from '../../store.ts'
 import { StoreUnavailableError } from '../../store.ts'
 import { text } from '../columns.ts'
+import { keyOf } from '../keys.ts'
 import type { Database } from './database.ts'
 import type { SqlRow } from './driver.ts'
-import { keyOf } from './keys.ts'
 import type { Statements } from './statements.ts'
 
 /** Looks, decides, and writes if nothing has changed since, as decide.ts does. */

@@ -1,5 +1,6 @@
 export interface Statement {
-  readonly name: string
+  /** Where it has one, each connection parses and plans it once. */
+  readonly name?: string
   readonly text: string
 }
 

@@ -1,9 +1,9 @@
 import type { Lease } from '../../store.ts'
 import { StoreUnavailableError } from '../../store.ts'
+import { keyOf } from '../keys.ts'
 import type { Database } from './database.ts'
 import type { SqlRow } from './driver.ts'
 import { createGatherer } from './gather.ts'
-import { keyOf } from './keys.ts'
 import type { Statements } from './statements.ts'
 
 /** A decision on its way, as write() takes it. */

@@ -177,6 +177,41 @@ export const migrations: readonly string[] = [
   create index instance_next_revision on instance (next_revision_id, pinned_plan, revision_id)
     where next_revision_id is not null;
   `,
+  // Lists: what they filter and sort by has columns, and each list an index that has its order. Partial indexes, since most
+  // rows are ready: those that are not are few, and a deleted one shows only to those who ask for it.
+  `
+  alter table instance add column created_at integer not null default 0;
+  alter table instance add column platform text not null default '';
+  alter table instance add column service_id text not null default '';
+  alter table instance add column plan_id text not null default '';
+  alter table instance add column usable integer not null default 1;
+  update instance set created_at = json_extract(doc, '$.createdAt'), platform = json_extract(doc, '$.platform'),
+    service_id = json_extract(doc, '$.serviceId'), plan_id = json_extract(doc, '$.planId'),
+    usable = json_extract(doc, '$.usable');
+  create index instance_list on instance (created_at, id) where deleted_at is null;
+  create index instance_list_service on instance (service_id, created_at, id) where deleted_at is null;
+  create index instance_list_phase on instance (phase, created_at, id) where phase <> 'ready';
+  drop index instance_revision;
+  create index instance_revision on instance (revision_id, created_at, id, pinned_plan) where revision_id is not null;
+
+  alter table binding add column created_at integer not null default 0;
+  alter table binding add column service_id text not null default '';
+  alter table binding add column plan_id text not null default '';
+  update binding set created_at = json_extract(doc, '$.createdAt'), service_id = json_extract(doc, '$.serviceId'),
+    plan_id = json_extract(doc, '$.planId');
+  create index binding_list on binding (created_at, instance_id, id) where deleted_at is null;
+  create index binding_list_service on binding (service_id, created_at, instance_id, id) where deleted_at is null;
+  create index binding_list_phase on binding (phase, created_at, instance_id, id) where phase <> 'ready';
+
+  alter table operation add column accepted_at integer not null default 0;
+  alter table operation add column action text not null default '';
+  update operation set accepted_at = json_extract(doc, '$.acceptedAt'), action = json_extract(doc, '$.action');
+  create index operation_list on operation (accepted_at, id);
+  create index operation_list_failed on operation (state, accepted_at, id) where state in ('failed', 'superseded');
+  create index operation_list_finished on operation (finished_at, id) where finished_at is not null;
+  drop index operation_by_instance;
+  create index operation_by_instance on operation (instance_id, accepted_at, id);
+  `,
 ]
 
 /** Says in the file's header whose database it is ("Purs"). */

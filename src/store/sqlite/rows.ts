@@ -2,6 +2,7 @@
 import type { Binding, HistoryEvent, Instance, Operation, Step } from '../../store.ts'
 import { pinsOf } from '../catalog.ts'
 import { present, text, toText } from '../columns.ts'
+import { keyOf } from '../keys.ts'
 import { seal, unseal } from '../sealing.ts'
 import type { SqlRow, SqlValue } from './driver.ts'
 
@@ -13,13 +14,27 @@ export function fromInstance({ parameters, state, ...doc }: Instance): SqlValue[
     doc.revisionId ?? null,
     doc.nextRevisionId ?? null,
     pinsOf(doc).length === 0 ? null : toText(doc.planId),
+    doc.createdAt,
+    keyOf(doc.platform),
+    keyOf(doc.serviceId),
+    keyOf(doc.planId),
+    doc.usable ? 1 : 0,
     JSON.stringify(doc),
     seal({ parameters, state }),
   ]
 }
 
 export function fromBinding({ parameters, state, result, ...doc }: Binding): SqlValue[] {
-  return [doc.instanceId, doc.id, ...standingOf(doc), JSON.stringify(doc), seal({ parameters, state, result })]
+  return [
+    doc.instanceId,
+    doc.id,
+    ...standingOf(doc),
+    doc.createdAt,
+    keyOf(doc.serviceId),
+    keyOf(doc.planId),
+    JSON.stringify(doc),
+    seal({ parameters, state, result }),
+  ]
 }
 
 export function fromOperation(operation: Operation): SqlValue[] {
@@ -41,6 +56,8 @@ export function fromOperation(operation: Operation): SqlValue[] {
     checkpointAt ?? null,
     toText(description),
     doc.finishedAt ?? null,
+    doc.acceptedAt,
+    doc.action,
     JSON.stringify(doc),
     seal({ input }),
   ]

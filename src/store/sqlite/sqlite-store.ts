@@ -10,6 +10,7 @@ import { cleanUp } from './clean-up.ts'
 import { type Database, resultCode, type SqlRow } from './driver.ts'
 import { toStoreError } from './failures.ts'
 import { createGroupCommit, type Job } from './group-commit.ts'
+import { listsOf, readPage } from './lists.ts'
 import { handBack, park, writeCheckpoint } from './progress.ts'
 import { purge } from './purge.ts'
 import { bindingKey, createRowCache, instanceKey, operationKey, type RowCache } from './row-cache.ts'
@@ -150,6 +151,9 @@ export function createSqliteStore({ database, file, clock, onClosed }: SqliteSto
     dueForObservation: max =>
       translated(() => statements.dueForObservation.all(clock.now(), Math.max(0, max)).map(row => text(row.id))),
     history: instanceId => translated(() => statements.history.all(instanceId).map(toHistory)),
+    listInstances: (query = {}) => translated(() => readPage(database, listsOf.instances(query))),
+    listBindings: (query = {}) => translated(() => readPage(database, listsOf.bindings(query))),
+    listOperations: (query = {}) => translated(() => readPage(database, listsOf.operations(query))),
 
     takeChore: taking => written(() => takeChore(statements, taking, clock.now())),
     renewChore: ({ name, fence }, leaseMs) =>

@@ -26,13 +26,14 @@ function used(id: string): string {
 export const sql = {
   instance: 'select doc, sealed from instance where id = ?',
   putInstance: `insert into instance (id, observe_at, phase, last_operation_id, unclean_until, deleted_at, revision_id,
-      next_revision_id, pinned_plan, doc, sealed)
-    values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      next_revision_id, pinned_plan, created_at, platform, service_id, plan_id, usable, doc, sealed)
+    values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     on conflict (id) do update set observe_at = excluded.observe_at, phase = excluded.phase,
       last_operation_id = excluded.last_operation_id, unclean_until = excluded.unclean_until,
       deleted_at = excluded.deleted_at, revision_id = excluded.revision_id,
-      next_revision_id = excluded.next_revision_id, pinned_plan = excluded.pinned_plan, doc = excluded.doc,
-      sealed = excluded.sealed`,
+      next_revision_id = excluded.next_revision_id, pinned_plan = excluded.pinned_plan,
+      created_at = excluded.created_at, platform = excluded.platform, service_id = excluded.service_id,
+      plan_id = excluded.plan_id, usable = excluded.usable, doc = excluded.doc, sealed = excluded.sealed`,
   instanceSealed: 'select sealed from instance where id = ?',
   sealInstance: 'update instance set sealed = ? where id = ?',
   dueForObservation: 'select id from instance where observe_at <= ? order by observe_at, rowid limit ?',
@@ -47,11 +48,12 @@ export const sql = {
 
   binding: 'select doc, sealed from binding where instance_id = ? and id = ?',
   bindings: `select doc, sealed from binding where instance_id = ? and phase <> 'deleted' order by rowid`,
-  putBinding: `insert into binding (instance_id, id, phase, last_operation_id, unclean_until, deleted_at, doc, sealed)
-    values (?, ?, ?, ?, ?, ?, ?, ?)
+  putBinding: `insert into binding (instance_id, id, phase, last_operation_id, unclean_until, deleted_at, created_at,
+      service_id, plan_id, doc, sealed)
+    values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     on conflict (instance_id, id) do update set phase = excluded.phase, last_operation_id = excluded.last_operation_id,
-      unclean_until = excluded.unclean_until, deleted_at = excluded.deleted_at, doc = excluded.doc,
-      sealed = excluded.sealed`,
+      unclean_until = excluded.unclean_until, deleted_at = excluded.deleted_at, created_at = excluded.created_at,
+      service_id = excluded.service_id, plan_id = excluded.plan_id, doc = excluded.doc, sealed = excluded.sealed`,
   bindingSealed: 'select sealed from binding where instance_id = ? and id = ?',
   sealBinding: 'update binding set sealed = ? where instance_id = ? and id = ?',
 
@@ -60,13 +62,14 @@ export const sql = {
     where instance_id = ? and ifnull(binding_id, '') = ? and ${active}`,
   heldOperation: `select ${operationColumns} from operation where ${held}`,
   putOperation: `insert into operation (id, instance_id, binding_id, state, attempt, losses, not_before, lease_owner,
-      lease_until, fence, drains, unclean, checkpoint_at, description, finished_at, doc, sealed)
-    values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      lease_until, fence, drains, unclean, checkpoint_at, description, finished_at, accepted_at, action, doc, sealed)
+    values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     on conflict (id) do update set instance_id = excluded.instance_id, binding_id = excluded.binding_id,
       state = excluded.state, attempt = excluded.attempt, losses = excluded.losses, not_before = excluded.not_before,
       lease_owner = excluded.lease_owner, lease_until = excluded.lease_until, fence = excluded.fence,
       drains = excluded.drains, unclean = excluded.unclean, checkpoint_at = excluded.checkpoint_at,
-      description = excluded.description, finished_at = excluded.finished_at, spent_at = null, doc = excluded.doc,
+      description = excluded.description, finished_at = excluded.finished_at, spent_at = null,
+      accepted_at = excluded.accepted_at, action = excluded.action, doc = excluded.doc,
       sealed = excluded.sealed`,
   spendOperation: `update operation set spent_at = finished_at where id = ? and not ${needed}`,
   forgetOperation: 'delete from operation where id = ?',

@@ -1,0 +1,159 @@
+/** Lists in SQL, the same for both databases. Each text names what leads to its index: see the migrations. */
+import type {
+  BindingQuery,
+  BindingSummary,
+  InstanceQuery,
+  InstanceSummary,
+  OperationQuery,
+  OperationSummary,
+  Page,
+} from '../store.ts'
+import { text } from './columns.ts'
+import { keyOf } from './keys.ts'
+import {
+  type List,
+  toBindingSummary,
+  toInstanceSummary,
+  toList,
+  toOperationList,
+  toOperationSummary,
+  toPage,
+} from './lists.ts'
+
+type Row = Readonly<Record<string, unknown>>
+
+/** What the databases do differently. */
+export interface Dialect {
+  /** The name of a table as statements write it. */
+  table(name: 'instance' | 'binding' | 'operation'): string
+  /** What stands in the columns of ids. */
+  id(id: string): string
+  /** Reads the operations that are active by their index, and lets nothing of the rest of the statement change that. */
+  activeOperations: string
+}
+
+/** Values stand where the text has question marks. */
+export interface SqlList<Item> {
+  readonly text: string
+  readonly values: readonly (string | number)[]
+  toPage(rows: readonly Row[]): Page<Item>
+}
+
+export function instanceList(query: InstanceQuery, { table }: Dialect): SqlList<InstanceSummary> {
+  const list = toList('instances', query)
+  const where = new Where()
+  where.equal('service_id', query.serviceId, keyOf)
+  where.equal('plan_id', query.planId, keyOf)
+  where.equal('platform', query.platform, keyOf)
+  where.equal('revision_id', query.revisionId)
+  where.phase(query.phase)
+  if (query.usable !== undefined) where.add(query.usable ? 'usable' : 'not usable')
+  return {
+    ...select({ columns: 'created_at, id, doc', from: table('instance'), where, order: ['created_at', 'id'], list }),
+    toPage: rows => toPage(list, rows, row => [Number(row.created_at), text(row.id)], fromDocument(toInstanceSummary)),
+  }
+}
+
+export function bindingList(query: BindingQuery, { table, id }: Dialect): SqlList<BindingSummary> {
+  const list = toList('bindings', query, 2)
+  const where = new Where()
+  where.equal('instance_id', query.instanceId, id)
+  where.equal('service_id', query.serviceId, keyOf)
+  where.equal('plan_id', query.planId, keyOf)
+  where.phase(query.phase)
+  const order = ['created_at', 'instance_id', 'id']
+  return {
+    ...select({ columns: `${order.join(', ')}, doc`, from: table('binding'), where, order, list }),
+    toPage: rows =>
+      toPage(
+        list,
+        rows,
+        row => [Number(row.created_at), text(row.instance_id), text(row.id)],
+        fromDocument(toBindingSummary),
+      ),
+  }
+}
+
+export function operationList(query: OperationQuery, dialect: Dialect): SqlList<OperationSummary> {
+  const list = toOperationList(query)
+  const { of, action, state, by = 'accepted', after, before } = query
+  const time = `${by}_at`
+  const where = new Where()
+  if (by === 'finished') where.add('finished_at is not null')
+  where.equal('instance_id', of?.instanceId, dialect.id)
+  where.equal('binding_id', of?.bindingId, dialect.id)
+  where.equal('action', action)
+  if (state !== undefined) where.add(`state = '${state}'`)
+  if (state === 'failed' || state === 'superseded') where.add(`state in ('failed', 'superseded')`)
+  if (after !== undefined) where.add(`${time} >= ?`, after)
+  if (before !== undefined) where.add(`${time} < ?`, before)
+  const active = (state === 'queued' || state === 'running') && of === undefined
+  const columns = `${time} as time, id, state, attempt, not_before, description, doc`
+  const from = active ? dialect.activeOperations : dialect.table('operation')
+  return {
+    ...select({ columns, from, where, order: [time, 'id'], list }),
+    toPage: rows =>
+      toPage(
+        list,
+        rows,
+        row => [Number(row.time), text(row.id)],
+        row =>
+          toOperationSummary({
+            ...JSON.parse(text(row.doc)),
+            state: row.state,
+            attempt: row.attempt,
+            notBefore: row.not_before,
+            description: row.description === null ? undefined : JSON.parse(text(row.description)),
+          }),
+      ),
+  }
+}
+
+function select(parts: {
+  readonly columns: string
+  readonly from: string
+  readonly where: Where
+  readonly order: readonly string[]
+  readonly list: List
+}): { readonly text: string; readonly values: readonly (string | number)[] } {
+  const { columns, from, where, order, list } = parts
+  if (list.after !== undefined)
+    where.add(
+      `(${order.join(', ')}) ${list.descending ? '<' : '>'} (${order.map(() => '?').join(', ')})`,
+      ...list.after,
+    )
+  const sorted = order.map(column => `${column} ${list.descending ? 'desc' : 'asc'}`).join(', ')
+  return {
+    text: `select ${columns} from ${from}${where.text()} order by ${sorted} limit ?`,
+    values: [...where.values, list.limit + 1],
+  }
+}
+
+class Where {
+  readonly values: (string | number)[] = []
+  readonly #conditions: string[] = []
+
+  add(condition: string, ...values: readonly (string | number)[]): void {
+    this.#conditions.push(condition)
+    this.values.push(...values)
+  }
+
+  equal(column: string, value: string | undefined, toKey = (id: string) => id): void {
+    if (value !== undefined) this.add(`${column} = ?`, toKey(value))
+  }
+
+  /** "deleted_at is null" and "phase <> 'ready'" are the conditions of the indexes, word for word. */
+  phase(phase: string | undefined): void {
+    if (phase !== 'deleted') this.add(`deleted_at is null and phase <> 'deleted'`)
+    if (phase !== undefined) this.add(`phase = '${phase}'`)
+    if (phase !== undefined && phase !== 'ready') this.add(`phase <> 'ready'`)
+  }
+
+  text(): string {
+    return this.#conditions.length === 0 ? '' : ` where ${this.#conditions.join(' and ')}`
+  }
+}
+
+function fromDocument<Item>(summarize: (row: object) => Item): (row: Row) => Item {
+  return row => summarize(JSON.parse(text(row.doc)))
+}

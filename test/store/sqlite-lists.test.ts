@@ -1,0 +1,32 @@
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { systemClock } from '../../src/clock.ts'
+import { listsOf } from '../../src/store/sqlite/lists.ts'
+import { openWith } from '../../src/store/sqlite/open.ts'
+import { bindingQueries, inBothOrders, instanceQueries, isSortedByHand, operationQueries } from './list-queries.ts'
+import { describeDrivers, testFolder, watch } from './sqlite-drivers.ts'
+
+const lists = [
+  ...inBothOrders(instanceQueries).map(
+    ([title, query]) => ['instances', title, query, listsOf.instances(query)] as const,
+  ),
+  ...inBothOrders(bindingQueries).map(([title, query]) => ['bindings', title, query, listsOf.bindings(query)] as const),
+  ...inBothOrders(operationQueries).map(
+    ([title, query]) => ['operations', title, query, listsOf.operations(query)] as const,
+  ),
+]
+
+describeDrivers('sqlite: the plan behind a list', driver => {
+  it.each(lists)('%s %s walks an index in its order', async (_list, _title, query, { text, values }) => {
+    const watched = watch(driver)
+    const store = openWith(watched, { file: join(testFolder(), 'ledger.db'), clock: systemClock })
+    const plan = watched
+      .database()
+      .prepare(`explain query plan ${text}`)
+      .all(...values)
+    const steps = plan.map(row => String(row.detail))
+    await store.close()
+    expect(steps[0]).toMatch(/^(SEARCH|SCAN) \w+ USING (COVERING )?INDEX /)
+    if (!isSortedByHand(query)) expect(steps).toHaveLength(1)
+  })
+})
