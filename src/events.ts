@@ -110,9 +110,9 @@ export interface BrokerEvents {
 
   /** An action failed outside its steps, and is tried again after `delayMs`. */
   'action.failed': AttemptFields & { readonly failures: number; readonly delayMs: number; readonly error: Error }
-  /** A step has succeeded, and its output is in the ledger. */
+  /** A call of a step has succeeded. */
   'step.succeeded': StepFields
-  /** A step failed. It is tried again after `delayMs`; without `delayMs` it has failed for good. */
+  /** A call of a step failed. It is tried again after `delayMs`; without `delayMs` the step has failed for good. */
   'step.failed': StepFields & { readonly delayMs?: number; readonly error: Error }
   /** A hook that is told about failures failed itself. */
   'hook.failed': OperationFields & { readonly hook: string; readonly error: Error }
