@@ -27,13 +27,13 @@ export async function checkBundle(
   const note = (plan: number, resource: string, problem: string) => {
     find ??= createFinder(source)
     const { path, line } = find(['plans', plan, resource === 'serviceBinding' ? 'bindParameters' : 'parameters'])
-    found.push(toProblem('error', where, path, line, problem))
+    found.push(toProblem({ severity: 'error', where, path, line, problem }))
   }
   const report = await checkCatalog([offering])
   for (const { path, reason, remedy } of report.problems) {
     const [, list, plan, , resource] = path
     if (list === 'plans' && typeof plan === 'number') note(plan, String(resource), `${reason}; ${remedy}`)
-    else found.push(toProblem('error', where, [], undefined, `${reason}; ${remedy}`))
+    else found.push(toProblem({ severity: 'error', where, path: [], problem: `${reason}; ${remedy}` }))
   }
   if (found.length === 0)
     for (const [index, { schemas }] of offering.plans.entries()) {

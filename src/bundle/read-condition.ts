@@ -1,5 +1,6 @@
+import { quoted } from '../shape/place.ts'
 import { fitValue } from './fit-value.ts'
-import { quoted, type Reading } from './reading.ts'
+import type { Reading } from './reading.ts'
 import type { Item } from './source.ts'
 import type { BundleParameter, ParameterCondition, Scalar } from './spec.ts'
 

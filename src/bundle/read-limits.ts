@@ -1,8 +1,9 @@
 import { parseDuration } from '../shape/duration.ts'
+import { quoted } from '../shape/place.ts'
 import { type BundleAction, type BundleResources, bundleActions } from './actions.ts'
 import { fitValue } from './fit-value.ts'
 import { present } from './present.ts'
-import { asText, quoted, type Reading } from './reading.ts'
+import { asText, type Reading } from './reading.ts'
 import type { Item } from './source.ts'
 
 const longestTimeout = 30 * 24 * 3_600_000

@@ -1,6 +1,6 @@
-import { present } from './present.ts'
+import { quoted } from '../shape/place.ts'
 import { bounds, lengths, readDefault, readRules } from './read-rules.ts'
-import { asText, type Fields, isInherited, quoted, type Reading } from './reading.ts'
+import { asText, type Fields, isInherited, type Reading } from './reading.ts'
 import type { Item } from './source.ts'
 import type { BundleParameter, ParameterType } from './spec.ts'
 
@@ -25,7 +25,7 @@ export function readParameter(item: Item, reading: Reading): ReadParameter | und
   const secret = reading.flag(fields.get('sensitive'), '"sensitive"') ?? false
   const rules = readRules(fields, type, who, reading)
   const sensitive = secret || displayType === 'password'
-  const fallback = readDefault(fields.get('default'), type, rules, who, reading)
+  const fallback = readDefault(fields.get('default'), { type, rules, who }, reading)
   warnOfDisplay(fields.get('displayType'), displayType, who, reading)
   warnOfTypeEnum(item, fields, who, reading)
   if (sensitive && fallback !== undefined && fallback !== '')
@@ -43,13 +43,11 @@ export function readParameter(item: Item, reading: Reading): ReadParameter | und
       required: reading.flag(fields.get('required'), '"required"') ?? false,
       updatable: reading.flag(fields.get('updatable'), '"updatable"') ?? false,
       sensitive,
-      ...present({
-        title: readLabel(fields.get('title'), '"title"', reading),
-        description: readLabel(fields.get('description'), '"description"', reading),
-        default: fallback,
-        displayType,
-        displayGroup: readLabel(fields.get('displayGroup'), '"display_group"', reading),
-      }),
+      title: readLabel(fields.get('title'), '"title"', reading),
+      description: readLabel(fields.get('description'), '"description"', reading),
+      default: fallback,
+      displayType,
+      displayGroup: readLabel(fields.get('displayGroup'), '"display_group"', reading),
       ...rules,
     },
   }

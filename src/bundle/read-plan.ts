@@ -1,5 +1,6 @@
+import { quoted } from '../shape/place.ts'
 import { readParameters } from './read-parameters.ts'
-import { quoted, type Reading } from './reading.ts'
+import type { Reading } from './reading.ts'
 import type { Item } from './source.ts'
 import type { BundlePlan } from './spec.ts'
 

@@ -1,8 +1,8 @@
 import type { Json } from '../protocol/json.ts'
+import { quoted } from '../shape/place.ts'
 import { brokenRule, fitValue, type Rules } from './fit-value.ts'
 import { judgePattern } from './pattern.ts'
-import { present } from './present.ts'
-import { type Fields, quoted, type Reading } from './reading.ts'
+import type { Fields, Reading } from './reading.ts'
 import type { Item } from './source.ts'
 import type { ParameterType, Scalar } from './spec.ts'
 
@@ -11,20 +11,18 @@ export const bounds = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaxim
 
 /** What a parameter demands of its values. A rule that says nothing about the type is left out, with a warning. */
 export function readRules(fields: Fields, type: ParameterType, who: string, reading: Reading): Rules {
-  return present({
+  return {
     enum: readEnum(fields.get('enum'), type, who, reading),
     ...readLengths(fields, type, who, reading),
     ...readBounds(fields, type, who, reading),
     pattern: readPattern(fields.get('pattern'), type, who, reading),
-  })
+  }
 }
 
 /** It is filled in for users who leave the parameter out: one that does not fit would refuse every one of them. */
 export function readDefault(
   item: Item | undefined,
-  type: ParameterType,
-  rules: Rules,
-  who: string,
+  { type, rules, who }: { readonly type: ParameterType; readonly rules: Rules; readonly who: string },
   reading: Reading,
 ): Json | undefined {
   if (item === undefined) return undefined

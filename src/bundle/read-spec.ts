@@ -1,9 +1,9 @@
 import { semver } from '../catalog/check-fields.ts'
 import { isJsonObject, type JsonObject } from '../protocol/json.ts'
-import { present } from './present.ts'
+import { quoted } from '../shape/place.ts'
 import { readResources, readTimeouts } from './read-limits.ts'
 import { readPlans } from './read-plan.ts'
-import { asFlag, asText, camelCase, type Fields, quoted, type Reading } from './reading.ts'
+import { asFlag, asText, camelCase, type Fields, type Reading } from './reading.ts'
 import type { Item } from './source.ts'
 import type { BundleAsync, BundleSpec } from './spec.ts'
 
@@ -43,10 +43,8 @@ export function readSpec(item: Item, reading: Reading): BundleSpec | undefined {
     alpha: readAlpha(fields.get('alpha'), reading),
     timeouts: readTimeouts(fields.get('timeouts'), reading),
     resources: readResources(fields.get('resources'), reading),
-    ...present({
-      bundleVersion: readBundleVersion(fields.get('bundleVersion'), reading),
-      entrypoint: readEntrypoint(fields.get('entrypoint'), reading),
-    }),
+    bundleVersion: readBundleVersion(fields.get('bundleVersion'), reading),
+    entrypoint: readEntrypoint(fields.get('entrypoint'), reading),
   }
   return name === undefined || description === undefined ? undefined : { name, description, ...rest }
 }
@@ -94,7 +92,7 @@ function readAlpha(item: Item | undefined, reading: Reading): BundleSpec['alpha'
   const dashboardRedirect = asFlag(gates[spelling] ?? null)
   if (dashboardRedirect === undefined)
     reading.error(item, `"${spelling}" must be true or false; write it without quotes`)
-  return { ...withoutRedirect(gates), ...present({ dashboardRedirect }) }
+  return { ...withoutRedirect(gates), dashboardRedirect }
 }
 
 function withoutRedirect(gates: JsonObject): JsonObject & { readonly dashboardRedirect?: never } {

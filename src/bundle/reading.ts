@@ -1,6 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '../protocol/json.ts'
-import type { Path } from './budget.ts'
-import type { Item, Source } from './source.ts'
+import { typeName } from '../shape/mistake.ts'
+import { type Path, quoted, showPath } from '../shape/place.ts'
+import { type Child, type Item, readSource } from './source.ts'
 
 export interface SpecProblem {
   /** An error keeps the bundle out of the catalog; a warning says what was made of it. */
@@ -19,7 +20,6 @@ export function formatSpecProblem({ severity, where, path, line, problem }: Spec
   return `${place.join(': ')}: ${severity}: ${problem}`
 }
 
-export type Child = Extract<Source, { ok: true }>['child']
 export type Fields = ReadonlyMap<string, Item>
 
 /** Reads a spec and notes everything that is wrong with it on the way. */
@@ -38,10 +38,17 @@ export interface Reading {
   json(item: Item | undefined, what: string): JsonObject | undefined
 }
 
-export function createReading(where: string, child: Child): Reading {
-  const problems: SpecProblem[] = []
+/** Opens a source for reading; without a root where it has faults, which are problems then. */
+export function openReading(source: unknown, where: string): { readonly reading: Reading; readonly root?: Item } {
+  const read = readSource(source)
+  if (read.ok) return { reading: createReading(where, read.child), root: read.root }
+  const problems = read.faults.map(({ path = [], ...fault }) => toProblem({ severity: 'error', where, path, ...fault }))
+  return { reading: createReading(where, () => undefined, problems) }
+}
+
+function createReading(where: string, child: Child, problems: SpecProblem[] = []): Reading {
   const note = (severity: SpecProblem['severity']) => (at: Item, problem: string) => {
-    problems.push(toProblem(severity, where, at.path, at.line, problem))
+    problems.push(toProblem({ severity, where, path: at.path, line: at.line, problem }))
     return undefined
   }
   const error = note('error')
@@ -63,7 +70,7 @@ export function createReading(where: string, child: Child): Reading {
     warn,
     members,
     object(item, what, known) {
-      if (!isJsonObject(item.value)) return error(item, `${wrong(item, what, 'an object')}; write keys and values`)
+      if (!isJsonObject(item.value)) return error(item, `${wrong(item, what, 'a map')}; write keys and values`)
       const fields = new Map<string, Item>()
       for (const [written, found] of members(item)) {
         const key = camelCase(written)
@@ -98,19 +105,13 @@ export function createReading(where: string, child: Child): Reading {
     json(item, what) {
       if (item === undefined) return undefined
       if (isJsonObject(item.value)) return item.value
-      return error(item, `${wrong(item, what, 'an object')}; write keys and values`)
+      return error(item, `${wrong(item, what, 'a map')}; write keys and values`)
     },
   }
 }
 
-export function toProblem(
-  severity: SpecProblem['severity'],
-  where: string,
-  path: Path,
-  line: number | undefined,
-  problem: string,
-): SpecProblem {
-  return { severity, where, path: showPath(path), line, problem }
+export function toProblem({ path, ...rest }: Omit<SpecProblem, 'path'> & { readonly path: Path }): SpecProblem {
+  return { ...rest, path: showPath(path) }
 }
 
 export function asText({ value, text }: Item): string | undefined {
@@ -130,31 +131,12 @@ export function camelCase(key: string): string {
   return key.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
 }
 
-/** For messages: a name may be anything, and of any length. */
-export function quoted(text: string): string {
-  return JSON.stringify(text.length > 64 ? `${text.slice(0, 64)}…` : text)
-}
-
 /** Names that every object has already: validators take them for present where nobody gave them. */
 export function isInherited(name: string): boolean {
   return name in Object.prototype
 }
 
-export function typeName(value: Json): string {
-  if (value === null) return 'empty'
-  if (Array.isArray(value)) return 'a list'
-  return typeof value === 'object' ? 'an object' : typeof value === 'string' ? 'a text' : `a ${typeof value}`
-}
-
 /** Bundles keep what they use several times by an alias under such keys. */
 function isScratch(key: string): boolean {
   return key.startsWith('_') || key.startsWith('x-')
-}
-
-function showPath(path: Path): string {
-  return path.reduce<string>((shown, part) => {
-    if (typeof part === 'number') return `${shown}[${part}]`
-    const key = /^[\w$-]{1,64}$/.test(part) ? part : quoted(part)
-    return shown === '' ? key : `${shown}.${key}`
-  }, '')
 }

@@ -1,6 +1,8 @@
-import { isJsonObject, type Json } from '../protocol/json.ts'
-import { createBudget, type Path, protoProblem, SourceError, type SourceFault, type Spend } from './budget.ts'
-import { type Places, readYaml } from './yaml.ts'
+import { copyJson } from '../shape/check-json.ts'
+import { isJsonObject, type Json } from '../shape/json.ts'
+import { type Fault, FaultError } from '../shape/limits.ts'
+import { fromCode, type Path, type Source as Placed, quoted } from '../shape/place.ts'
+import { readYaml } from '../shape/yaml.ts'
 
 /** A value of the spec, and where it stands. */
 export interface Item {
@@ -11,48 +13,75 @@ export interface Item {
   readonly text?: string
 }
 
+export type Child = (parent: Item, key: string | number) => Item | undefined
+
 export type Source =
-  | { readonly ok: true; readonly root: Item; child(parent: Item, key: string | number): Item | undefined }
+  | { readonly ok: true; readonly root: Item; readonly child: Child }
   | { readonly ok: false; readonly faults: readonly SourceFault[] }
+
+/** Something that keeps a source from being read. */
+export interface SourceFault extends Pick<Item, 'line'> {
+  readonly path?: Path
+  /** What is wrong, and what to do. */
+  readonly problem: string
+}
+
+/** More than any honest spec needs, and few enough to be read at once. */
+export const maxBytes = 1024 * 1024
+const maxValues = 100_000
 
 /** YAML text, or a value that somebody else has parsed. What comes back is plain JSON, a tree of its own. */
 export function readSource(source: unknown): Source {
-  const places: Places = new WeakMap()
-  const faults: SourceFault[] = []
   try {
-    const value = typeof source === 'string' ? readYaml(source, places, faults) : copy(source, [], createBudget())
-    if (faults.length > 0) return { ok: false, faults }
-    const root = { value, path: [], ...(typeof source === 'string' ? { line: 1 } : {}) }
-    return { ok: true, root, child: (parent, key) => childOf(parent, key, places) }
+    const placed = typeof source === 'string' ? readText(source) : fromCode(copyJson(source, maxValues))
+    if ('faults' in placed) return { ok: false, faults: placed.faults.map(toSourceFault) }
+    const root = { value: placed.root as Json, path: [], line: typeof source === 'string' ? 1 : undefined }
+    return { ok: true, root, child: (parent, key) => childOf(parent, key, placed) }
   } catch (error) {
-    if (error instanceof SourceError) return { ok: false, faults: [...faults, error.fault] }
+    if (error instanceof FaultError) return { ok: false, faults: [toSourceFault(error.fault)] }
     throw error
   }
 }
 
-function childOf({ value, path }: Item, key: string | number, places: Places): Item | undefined {
+function readText(text: string): Placed | { readonly faults: readonly Fault[] } {
+  const { documents, faults } = readYaml(text, { name: '', maxBytes, maxValues })
+  const [first, second] = documents
+  if (faults.length > 0) return { faults }
+  if (first === undefined || first.root === null)
+    throw new FaultError({
+      place: { source: '', line: 1 },
+      problem: 'it is empty',
+      remedy: 'write version, name, description and plans',
+    })
+  if (second !== undefined)
+    throw new FaultError({
+      place: second.place,
+      problem: 'a second document begins here',
+      remedy: 'keep one spec in one file',
+    })
+  const tagged = findTags(first, first.root)
+  return tagged.length > 0 ? { faults: tagged } : first
+}
+
+/** A tag that nobody resolved would silently turn into text. */
+function findTags(source: Placed, value: unknown): readonly Fault[] {
+  if (typeof value !== 'object' || value === null) return []
+  const places = [...(source.places.get(value)?.values() ?? [])]
+  const own = places.flatMap(place =>
+    place.tag === undefined
+      ? []
+      : [{ place, problem: `the tag ${quoted(place.tag)} has no meaning here`, remedy: 'remove it' }],
+  )
+  return [...own, ...Object.values(value).flatMap(child => findTags(source, child))]
+}
+
+function toSourceFault({ place, path, problem, remedy }: Fault): SourceFault {
+  return { line: place?.line, path, problem: `${problem}; ${remedy}` }
+}
+
+function childOf({ value, path }: Item, key: string | number, { places }: Placed): Item | undefined {
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined
   const child = Array.isArray(value) ? value[Number(key)] : isJsonObject(value) ? value[key] : undefined
-  return child === undefined ? undefined : { value: child, path: [...path, key], ...places.get(value)?.get(key) }
-}
-
-function copy(value: unknown, path: Path, spend: Spend): Json {
-  spend(path.length, { path: path.slice(0, 10) })
-  if (value === null || typeof value === 'string' || typeof value === 'boolean') return value
-  if (typeof value === 'number' && Number.isFinite(value)) return value
-  if (Array.isArray(value)) return Array.from(value, (item: unknown, index) => copy(item, [...path, index], spend))
-  if (typeof value === 'object' && isPlain(value)) {
-    if (Object.hasOwn(value, '__proto__')) throw new SourceError({ path, problem: protoProblem })
-    return Object.fromEntries(
-      Object.entries(value)
-        .filter(([, item]) => item !== undefined)
-        .map(([key, item]) => [key, copy(item, [...path, key], spend)]),
-    )
-  }
-  throw new SourceError({ path, problem: 'it holds something that JSON cannot hold; use only what JSON knows' })
-}
-
-function isPlain(value: object): boolean {
-  const prototype: unknown = Object.getPrototypeOf(value)
-  return prototype === null || prototype === Object.prototype
+  const { line, text } = places.get(value)?.get(key) ?? {}
+  return child === undefined ? undefined : { value: child, path: [...path, key], line, text }
 }

@@ -1,8 +1,7 @@
 import type { Json, JsonObject } from '../protocol/json.ts'
 import type { BundleAction, BundleResources } from './actions.ts'
 import { readSpec } from './read-spec.ts'
-import { createReading, type SpecProblem, toProblem } from './reading.ts'
-import { readSource } from './source.ts'
+import { openReading, type SpecProblem } from './reading.ts'
 
 /** A bundle's description: what stands in its `bundle.yml` or `apb.yml`, checked, and in the code's spelling. */
 export interface BundleSpec {
@@ -89,13 +88,8 @@ export interface ParsedSpec {
  * only.
  */
 export function parseBundleSpec(source: unknown, where: string): ParsedSpec {
-  const read = readSource(source)
-  if (!read.ok)
-    return {
-      problems: read.faults.map(({ path = [], line, problem }) => toProblem('error', where, path, line, problem)),
-    }
-  const reading = createReading(where, read.child)
-  const spec = readSpec(read.root, reading)
+  const { reading, root } = openReading(source, where)
+  const spec = root && readSpec(root, reading)
   const { problems } = reading
   return spec === undefined || problems.some(({ severity }) => severity === 'error') ? { problems } : { spec, problems }
 }

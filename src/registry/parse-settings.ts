@@ -1,14 +1,7 @@
 import { resolve } from 'node:path'
-import {
-  camelCase,
-  createReading,
-  type Fields,
-  quoted,
-  type Reading,
-  type SpecProblem,
-  toProblem,
-} from '../bundle/reading.ts'
-import { type Item, readSource } from '../bundle/source.ts'
+import { camelCase, type Fields, openReading, type Reading, type SpecProblem } from '../bundle/reading.ts'
+import type { Item } from '../bundle/source.ts'
+import { quoted } from '../shape/place.ts'
 import { isShut, judgeEntry } from './filter.ts'
 import { readAuth, readTag, readUrl } from './read-settings.ts'
 import { isCertificate, type RegistrySettings, type RegistryType, registryTypes } from './settings.ts'
@@ -29,14 +22,9 @@ export function parseRegistrySettings(
   where: string,
   { folder = '.' }: { readonly folder?: string } = {},
 ): ParsedRegistries {
-  const read = readSource(raw ?? [])
-  if (!read.ok)
-    return {
-      problems: read.faults.map(({ path = [], line, problem }) => toProblem('error', where, path, line, problem)),
-    }
-  const reading = createReading(where, read.child)
+  const { reading, root } = openReading(raw ?? [], where)
   const names = new Set<string>()
-  const settings = reading.list(read.root, 'the registry section').flatMap(item => {
+  const settings = reading.list(root, 'the registry section').flatMap(item => {
     const fields = reading.object(item, 'a registry', registryKeys)
     const entry = fields === undefined ? undefined : readRegistry(item, fields, reading, folder)
     const name = fields?.get('name')
@@ -126,11 +114,11 @@ function readRegistry(item: Item, fields: Fields, reading: Reading, folder: stri
     failOnError: reading.flag(fields.get('failOnError'), '"fail_on_error"') ?? false,
     skipVerifyTls: reading.flag(fields.get('skipVerifyTls'), '"skip_verify_tls"') ?? false,
     auth,
-    ...(path === undefined ? {} : { path: resolve(folder, path) }),
-    ...(url === undefined ? {} : { url }),
-    ...(org === undefined ? {} : { org }),
-    ...(runner === undefined ? {} : { runner }),
-    ...(ca === undefined ? {} : { ca: isCertificate(ca) ? ca : resolve(folder, ca) }),
+    path: path && resolve(folder, path),
+    url,
+    org,
+    runner,
+    ca: ca === undefined || isCertificate(ca) ? ca : resolve(folder, ca),
   }
   return name === undefined ? undefined : { name, ...rest }
 }

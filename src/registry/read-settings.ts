@@ -1,7 +1,8 @@
 import { resolve } from 'node:path'
-import { type Fields, quoted, type Reading } from '../bundle/reading.ts'
+import type { Fields, Reading } from '../bundle/reading.ts'
 import type { Item } from '../bundle/source.ts'
 import { isJsonObject } from '../protocol/json.ts'
+import { quoted } from '../shape/place.ts'
 import type { Credentials, RegistryAuth, RegistryType, TagChoice } from './settings.ts'
 
 /** `tag: latest`, or `tag: { default, named }`. */

@@ -1,6 +1,5 @@
-import { maxBytes } from '../bundle/budget.ts'
-import { asText, type Child } from '../bundle/reading.ts'
-import { type Item, readSource } from '../bundle/source.ts'
+import { asText } from '../bundle/reading.ts'
+import { type Child, type Item, maxBytes, readSource } from '../bundle/source.ts'
 import { isJsonObject, type Json, type JsonObject, nestsTooDeep } from '../protocol/json.ts'
 import { RegistryError } from './registry-error.ts'
 

@@ -52,13 +52,13 @@ plans:
 
   it.each([
     ['no plans', specWith({ plans: [] }), /no plans/],
-    ['plans that are no list', specWith({ plans: { a: 1 } }), /"plans" must be a list, not an object/],
-    ['a plan that is no object', specWith({ plans: ['a'] }), /a plan must be an object/],
+    ['plans that are no list', specWith({ plans: { a: 1 } }), /"plans" must be a list, not a map/],
+    ['a plan that is no object', specWith({ plans: ['a'] }), /a plan must be a map/],
     ['two plans of one name', specWith({ plans: [{ name: 'a' }, { name: 'a' }] }), /second plan "a"/],
     ['an update to nowhere', specWith({}, { updates_to: ['b'] }), /leads to "b", and no plan has that name/],
     ['two spellings', specWith({}, { updates_to: [], updatesTo: [] }), /twice, in two spellings/],
     ['two parameters of one name', specWith({}, { parameters: [p('a'), p('a')] }), /second parameter "a"/],
-    ['a parameter that is a text', withParameter('x'), /a parameter must be an object/],
+    ['a parameter that is a text', withParameter('x'), /a parameter must be a map/],
     ['a parameter without a type', withParameter({ name: 'p' }), /the parameter "p" has no type/],
     ['an unknown type', named({ type: 'float' }), /the parameter "p" has the unknown type "float"/],
     ['a type that is an object', named({ type: {} }), /unknown type/],
@@ -92,8 +92,8 @@ plans:
       /depends on "q", which is not another parameter/,
     ],
     ['a dependency on itself', named({ dependencies: [{ key: 'p' }] }), /not another parameter/],
-    ['metadata that is a text', specWith({ metadata: 'x' }), /"metadata" must be an object/],
-    ['tags that are objects', specWith({ tags: [{}] }), /a tag must be a text, not an object/],
+    ['metadata that is a text', specWith({ metadata: 'x' }), /"metadata" must be a map/],
+    ['tags that are objects', specWith({ tags: [{}] }), /a tag must be a text, not a map/],
     ['an empty tag', specWith({ tags: [''] }), /a tag is empty/],
     ['a map of parameters', specWith({}, { parameters: { size: { type: 'string' } } }), /neither a list of parameters/],
     ['a schema of no object', specWith({}, { parameters: { type: 'string' } }), /takes no object/],
@@ -128,13 +128,13 @@ plans:
 
 describe('hostile text', () => {
   it('of broken YAML names the line', () => {
-    expect(errorsOf('version: 1.0\nname: "a\n')[0]).toMatch(/^bundle\.yml:\d: error: it is not valid YAML/)
-    expect(errorsOf('version: 1.0\n\tname: a\n')[0]).toMatch(/^bundle\.yml:2: error: it is not valid YAML/)
+    expect(errorsOf('version: 1.0\nname: "a\n')[0]).toMatch(/^bundle\.yml:\d: error: not valid YAML/)
+    expect(errorsOf('version: 1.0\n\tname: a\n')[0]).toMatch(/^bundle\.yml:2: error: not valid YAML/)
   })
 
   it('of two documents is refused', () => {
     expect(errorsOf('a: 1\n---\nb: 1\n')).toEqual([
-      'bundle.yml:2: error: a second document begins here; keep one spec in one file',
+      'bundle.yml:3: error: a second document begins here; keep one spec in one file',
     ])
   })
 
@@ -144,7 +144,7 @@ describe('hostile text', () => {
 
   it('with the same key twice is refused', () => {
     expect(errorsOf('name: a\nname: b\n')).toEqual([
-      'bundle.yml:2: error: the key "name" is given twice; remove one of them',
+      'bundle.yml:2: error: the key "name" is given twice, first in line 1; remove one of them',
     ])
   })
 
@@ -208,10 +208,10 @@ describe('hostile text', () => {
   })
 
   it('with a key, a tag or a number that JSON does not know is refused', () => {
-    expect(errorsOf('? [a, b]\n: 1')[0]).toMatch(/is not text/)
-    expect(errorsOf('name: !secret x')[0]).toMatch(/not valid YAML/)
+    expect(errorsOf('? [a, b]\n: 1')[0]).toMatch(/is not a text/)
+    expect(errorsOf('name: !secret x')[0]).toMatch(/the tag "!secret" has no meaning here/)
     expect(errorsOf('metadata: {x: .inf}')[0]).toMatch(/JSON cannot hold this value/)
-    expect(errorsOf('<<: 5')[0]).toMatch(/merges objects only/)
+    expect(errorsOf('<<: 5')[0]).toMatch(/merges maps only/)
   })
 
   it('with as many keys as fit is read in one pass', () => {

@@ -2,7 +2,10 @@ import type { Mutation } from './mutation.ts'
 
 const durable = { suite: ['test/driver/durable.test.ts'] }
 const outcomes = { suite: ['test/driver/outcomes.test.ts'] }
-const swept = { suite: ['test/driver/unused-sandboxes.test.ts'], file: 'src/broker/registries/remove-unused-sandboxes.ts' }
+const swept = {
+  suite: ['test/driver/unused-sandboxes.test.ts'],
+  file: 'src/broker/registries/remove-unused-sandboxes.ts',
+}
 const attempt = { ...durable, file: 'src/driver/bundle/attempt.ts' }
 const run = { ...durable, file: 'src/driver/bundle/run-bundle.ts' }
 const processes = { suite: ['test/sandbox/process.test.ts'] }

@@ -1,7 +1,6 @@
-import { isMap, isScalar, isSeq, type YAMLMap } from 'yaml'
-import { maxBytes, SourceError } from '../../bundle/budget.ts'
-import { present } from '../../bundle/present.ts'
-import { parseDocuments } from '../../bundle/yaml-documents.ts'
+import { asText } from '../../bundle/reading.ts'
+import { type Child, type Item, maxBytes, readSource } from '../../bundle/source.ts'
+import { isJsonObject } from '../../protocol/json.ts'
 import { RegistryError } from '../registry-error.ts'
 import { cutIndex } from './cut-index.ts'
 import { isPreRelease, newestFirst } from './version.ts'
@@ -24,13 +23,18 @@ export interface ChartRelease {
   readonly sha256?: string
 }
 
+/** A value of the index, and a way to look into it. */
+interface Entry {
+  readonly item: Item
+  readonly child: Child
+}
+
 interface Release {
   readonly version: string | undefined
   /** Undefined where it cannot be read. */
-  read(): YAMLMap | undefined
+  read(): Entry | undefined
 }
 
-/** The charts of an index.yaml. Aliases are passed over: nobody writes them there, and they can make a little text huge. */
 export function readIndex(text: string): readonly Chart[] {
   return [...releasesOf(text)].flatMap(([name, releases]) => {
     const versions = newestFirst(releases.flatMap(({ version }) => version ?? []))
@@ -41,15 +45,11 @@ export function readIndex(text: string): readonly Chart[] {
   })
 }
 
-function toRelease(name: string, release: YAMLMap | undefined): ChartRelease {
-  const urls: unknown = release?.get('urls', true)
-  const [url] = isSeq(urls) ? urls.items : []
+function toRelease(name: string, release: Entry | undefined): ChartRelease {
   return {
-    description: field(release, 'description') ?? `The Helm chart ${name}`,
-    ...present({
-      archive: isScalar(url) ? String(url.value) : undefined,
-      sha256: field(release, 'digest')?.replace(/^sha256:/, ''),
-    }),
+    description: textAt(release, 'description') ?? `The Helm chart ${name}`,
+    archive: textAt(release, 'urls', 0),
+    sha256: textAt(release, 'digest')?.replace(/^sha256:/, ''),
   }
 }
 
@@ -62,31 +62,24 @@ function releasesOf(text: string): ReadonlyMap<string, readonly Release[]> {
     [...cut].map(([name, releases]) => [
       name,
       releases.map(({ version, text: one }) => {
-        const read = () => readOne(one)
-        return { version: version ?? field(read(), 'version'), read }
+        const read = () => entryAt(readEntry(one), 0)
+        return { version: version ?? textAt(read(), 'version'), read }
       }),
     ]),
   )
 }
 
-function readOne(text: string): YAMLMap | undefined {
-  const list = contentsOf(text)
-  const [release] = isSeq(list) ? list.items : []
-  return isMap(release) ? release : undefined
-}
-
 /** As somebody may have written it by hand. */
 function readWhole(text: string): ReadonlyMap<string, readonly Release[]> {
-  const root = contentsOf(text)
-  const entries: unknown = isMap(root) ? root.get('entries', true) : undefined
-  if (!isMap(entries)) throw noIndex()
+  const entries = entryAt(readEntry(text), 'entries')
+  if (entries === undefined || !isJsonObject(entries.item.value)) throw noIndex()
   return new Map(
-    entries.items.map(({ key, value }) => [
-      isScalar(key) ? String(key.value) : '',
-      (isSeq(value) ? value.items.filter(isMap) : []).map(release => ({
-        version: field(release, 'version'),
-        read: () => release,
-      })),
+    Object.entries(entries.item.value).map(([name, releases]) => [
+      name,
+      (Array.isArray(releases) ? [...releases.keys()] : []).map(index => {
+        const release = entryAt(entries, name, index)
+        return { version: textAt(release, 'version'), read: () => release }
+      }),
     ]),
   )
 }
@@ -95,22 +88,22 @@ function noIndex(): RegistryError {
   return new RegistryError('its index.yaml is not an index of charts; correct the url')
 }
 
-/** Undefined where it is no YAML, or too much of it. */
-function contentsOf(text: string): unknown {
-  if (text.length > maxBytes) return undefined
-  try {
-    const [document] = parseDocuments(text).documents
-    return document?.errors.length === 0 ? document.contents : undefined
-  } catch (error) {
-    if (error instanceof SourceError) return undefined
-    throw error
-  }
+/** Undefined where it is not YAML, or too much of it. */
+function readEntry(text: string): Entry | undefined {
+  const source = readSource(text)
+  return source.ok ? { item: source.root, child: source.child } : undefined
 }
 
-function field(map: YAMLMap | undefined, key: string): string | undefined {
-  const node: unknown = map?.get(key, true)
-  if (!isScalar(node)) return undefined
-  // A version that looks like a number stays as it was written.
-  if (typeof node.value === 'string') return node.value
-  return typeof node.value === 'number' ? (node.source ?? String(node.value)) : undefined
+function entryAt(entry: Entry | undefined, ...keys: readonly (string | number)[]): Entry | undefined {
+  if (entry === undefined) return undefined
+  const { child } = entry
+  let item: Item | undefined = entry.item
+  for (const key of keys) item = item && child(item, key)
+  return item && { item, child }
+}
+
+/** A version that looks like a number stays as it was written. */
+function textAt(entry: Entry | undefined, ...keys: readonly (string | number)[]): string | undefined {
+  const found = entryAt(entry, ...keys)
+  return found && asText(found.item)
 }
