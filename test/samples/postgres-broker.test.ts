@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { beforeAll, expect, it, onTestFinished, vi } from 'vitest'
 import { loadLibrary } from '../../src/store/postgres/driver.ts'
 import { connect } from '../external/postgres-connection.ts'
@@ -12,7 +10,6 @@ import {
   login,
   rows,
   running,
-  sample,
   sessions,
   small,
   startSample,
@@ -22,11 +19,6 @@ import {
 const refused = { code: '42501' }
 const unknownUser = { code: '28P01' }
 const incomplete = { acceptsIncomplete: true }
-
-it('the sample is a broker in under 100 lines', () => {
-  const lines = readFileSync(join(sample, 'broker.mjs'), 'utf8').trimEnd().split('\n')
-  expect(lines.length).toBeLessThan(100)
-})
 
 describePostgres('samples/postgres-broker', server => {
   const start = async () => ({ admin: await login({ uri: server.url }), ...(await startSample(server.url)) })

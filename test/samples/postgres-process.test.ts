@@ -116,7 +116,7 @@ async function install(url: string) {
 }
 
 async function copySample(folder: string): Promise<void> {
-  for (const name of ['broker.mjs', 'package.json']) await cp(join(sample, name), join(folder, name))
+  for (const name of ['broker.mjs', 'server.mjs', 'package.json']) await cp(join(sample, name), join(folder, name))
   await mkdir(join(folder, 'node_modules'))
   await symlink(join(root, 'node_modules', 'pg'), join(folder, 'node_modules', 'pg'))
 }
