@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { useBuiltPackage } from '../cli/built-package.ts'
 import { type Block, blocksOf, guides, nameOf, root } from './pages.ts'
@@ -63,9 +63,9 @@ describe('code in README.md and docs/guides', () => {
   })
 })
 
-function pathOf({ page, line, language, marker, argument }: Block): string {
-  const name = marker === 'file' ? argument : `line-${line}.${language === 'js' ? 'mjs' : 'ts'}`
-  return join(nameOf(page), name)
+function pathOf({ page, line, language, marker = '', argument }: Block): string {
+  const named = ['file', 'example'].includes(marker)
+  return join(nameOf(page), named ? basename(argument) : `line-${line}.${language === 'js' ? 'mjs' : 'ts'}`)
 }
 
 /** The repository's own strictness, over JavaScript too. */
