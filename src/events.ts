@@ -116,6 +116,16 @@ export interface BrokerEvents {
   'step.failed': StepFields & { readonly delayMs?: number; readonly error: Error }
   /** A hook that is told about failures failed itself. */
   'hook.failed': OperationFields & { readonly hook: string; readonly error: Error }
+  /**
+   * An error in the code of an author that nobody handles: a `rejection` of a promise that was not awaited, which fails the
+   * attempt if that is still running, or an `exception` in a callback such as a timer, after which Node.js ends the process.
+   */
+  'author.unhandled': OperationFields & {
+    readonly kind: 'rejection' | 'exception'
+    readonly attempt: number
+    readonly step?: string
+    readonly error: Error
+  }
   /** An author wrote to the log. */
   'author.log': OperationFields & {
     readonly level: 'info' | 'warn' | 'error'

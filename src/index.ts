@@ -20,6 +20,7 @@ export type {
 export type { BrokerDefinition, Hook, LedgerView, Route } from './author/broker-definition.ts'
 export type {
   ActionContext,
+  AuthorLog,
   BindContext,
   BindingInfo,
   DeprovisionContext,

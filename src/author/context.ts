@@ -1,5 +1,6 @@
 import type { Call } from '../engine/call.ts'
 import type { Wait } from '../engine/work.ts'
+import type { LogFields } from '../events.ts'
 import type { Action } from '../protocol/actions.ts'
 import type { JsonObject } from '../protocol/json.ts'
 import type { Duration } from '../shape/duration.ts'
@@ -43,6 +44,13 @@ export interface RetrySettings {
   readonly for?: Duration
 }
 
+/** Fields whose names sound like a secret lose their value. The message is written as it is. */
+export interface AuthorLog {
+  info(message: string, fields?: LogFields): void
+  warn(message: string, fields?: LogFields): void
+  error(message: string, fields?: LogFields): void
+}
+
 /** What every action gets. The action runs again from its top after a crash, a wait or a failed step. */
 export interface ActionContext {
   readonly action: Action
@@ -51,8 +59,10 @@ export interface ActionContext {
   readonly operation: { readonly id: string; readonly attempt: number; readonly fence: number }
   /** On whose behalf, as the platform said it; absent for its own clean-up. Personal data. */
   readonly identity?: JsonObject
-  /** Aborted when the operation is superseded, out of time, or moves to another process. */
+  /** Aborted when this run is over: the action has returned, a step failed, the operation is superseded or out of time. */
   readonly signal: AbortSignal
+  /** Writes to the broker's log, with the operation and the step that it is called in. */
+  readonly log: AuthorLog
   /** Runs `fn` until it has succeeded once; its JSON output is kept and given back whenever the action runs again. */
   step<T>(name: string, fn: (call: Call) => T | Promise<T>, settings?: StepSettings): Promise<T>
   /** The text that users see while they wait. */

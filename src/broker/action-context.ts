@@ -66,6 +66,11 @@ export async function createActionContext(options: ContextOptions): Promise<Cont
     operation: { id: operation.id, attempt: operation.attempt, fence: operation.fence },
     identity: operation.identity,
     signal: run.signal,
+    log: {
+      info: (message, fields) => run.log('info', message, fields),
+      warn: (message, fields) => run.log('warn', message, fields),
+      error: (message, fields) => run.log('error', message, fields),
+    },
     parameters,
     get state() {
       return operation.bindingId === undefined && !isBinding ? run.state : instance.state

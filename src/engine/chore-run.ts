@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts'
 import { type Observer, toError } from '../observer.ts'
 import type { ChoreLease, ChoreResult, Upkeep } from '../upkeep.ts'
-import { messageOf, RunEnded } from './errors.ts'
+import { AbortedError, messageOf } from './errors.ts'
 
 /** What a chore's code works with. */
 export interface ChoreRun {
@@ -35,8 +35,8 @@ export async function runChore(
   const { clock, observer, lease, offset, stopping } = options
   const chore = lease.name
   const controller = new AbortController()
-  const stop = () => controller.abort(new RunEnded('the process stops'))
-  const release = keepLease(options, () => controller.abort(new RunEnded('the lease was lost')))
+  const stop = () => controller.abort(new AbortedError('the process stops'))
+  const release = keepLease(options, () => controller.abort(new AbortedError('the lease was lost')))
   stopping.addEventListener('abort', stop, { once: true })
   if (stopping.aborted) stop()
   const startedAt = clock.now()

@@ -24,9 +24,26 @@ export class TerminalError extends Error {
   }
 }
 
-/** Thrown through the author's code to end a run whose outcome is already decided. Catching it changes nothing. */
+/** Ends a run whose outcome is already decided. It stays inside the engine: no author's code sees it. */
 export class RunEnded extends Error {
   override readonly name = 'RunEnded'
+}
+
+/** Why a signal was aborted. Its name is the one that `fetch` and other code look for. */
+export class AbortedError extends Error {
+  override readonly name = 'AbortError'
+}
+
+/** What was thrown, as an error that says who threw it where it is not an error itself. */
+export function asError(thrown: unknown, who: string): Error {
+  if (thrown instanceof Error) return thrown
+  const what = typeof thrown === 'string' ? `the text ${JSON.stringify(thrown.slice(0, 200))}` : nameOf(thrown)
+  return new Error(`${who} threw ${what}: throw an Error`)
+}
+
+function nameOf(thrown: unknown): string {
+  if (typeof thrown === 'object' && thrown !== null) return 'an object that is not an Error'
+  return typeof thrown === 'function' ? 'a function' : String(thrown)
 }
 
 /** 4xx answers that pass by themselves; every other 4xx will be the same next time. */

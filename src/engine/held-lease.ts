@@ -1,9 +1,15 @@
 import type { Clock } from '../clock.ts'
 import type { Lease, Ledger } from '../ledger.ts'
-import { RunEnded } from './errors.ts'
+import { AbortedError, RunEnded } from './errors.ts'
 
-/** Why a run's signal was aborted. */
+/** Why a run's signal was aborted before the run was over. */
 export type Abortion = 'lost' | 'deadline' | 'stopping'
+
+const reasons: Readonly<Record<Abortion, string>> = {
+  lost: 'the operation was superseded, or another process runs it now',
+  deadline: 'the operation is out of time',
+  stopping: 'the process stops',
+}
 
 /**
  * A lease as its holder sees it. The end is measured by the holder's own clock from before the claim was sent, so it is
@@ -70,7 +76,7 @@ export class HeldLease {
 
   /** A call of this length fits into the lease, extended first where it must be. */
   async ensure(callMs: number): Promise<void> {
-    this.signal.throwIfAborted()
+    if (this.signal.aborted) throw new RunEnded()
     if (this.#isSure && this.#until - this.#clock.now() >= Math.min(callMs, this.#leaseMs * 0.6)) return
     const sentAt = this.#clock.now()
     const held = await this.#store.renew([this.lease], this.#leaseMs)
@@ -89,12 +95,13 @@ export class HeldLease {
     if (this.#why !== undefined) return
     this.#why = why
     this.#cancelTimer()
-    this.#controller.abort(new RunEnded(why))
+    this.#controller.abort(new AbortedError(reasons[why]))
   }
 
-  /** The run is over: no timer is left. */
+  /** The run is over: no timer is left, and whatever its code still does is told to stop. */
   end(): void {
     this.#cancelTimer()
+    this.#controller.abort(new AbortedError('this run of the action is over'))
   }
 
   #watch(): () => void {

@@ -5,11 +5,11 @@ import { backOff, isExhausted } from '../domain/retry.ts'
 import { settle } from '../domain/settle.ts'
 import type { ParkReason } from '../events.ts'
 import type { Claim, Ledger, Parking } from '../ledger.ts'
-import { type Observer, toError } from '../observer.ts'
-import { isPermanent, messageOf, retryAfterMs, toOperationError } from './errors.ts'
+import type { Observer } from '../observer.ts'
+import { asError, isPermanent, retryAfterMs, toOperationError } from './errors.ts'
 import type { HeldLease } from './held-lease.ts'
 import { attemptFields } from './operation-fields.ts'
-import { Run } from './run.ts'
+import { type Retry, Run } from './run.ts'
 import { type FindWork, isWait, type Wait, type Work } from './work.ts'
 
 export interface RunContext {
@@ -29,6 +29,17 @@ const noDriverPolicy: SettlePolicy = { sweepDelayMs: 0, sweepTimeoutMs: 0, sweep
 /** The pseudo step that counts failures of an action outside its steps. */
 const actionStep = '(action)'
 
+/** A claimed operation, and who holds it. */
+interface Attempt extends RunContext {
+  readonly claim: Claim
+  readonly held: HeldLease
+}
+
+interface Running extends Attempt {
+  readonly run: Run
+  readonly work: Work
+}
+
 /**
  * Runs a claimed operation until it is finished, parked or lost. Exactly one of finish, park and handBack is called, and
  * nothing is written after it.
@@ -42,52 +53,80 @@ export async function runOperation(claim: Claim, held: HeldLease, context: RunCo
     queueMs: Math.max(0, now - operation.notBefore),
     takenOver: claim.takenOver,
   })
+  const attempt: Attempt = { claim, held, ...context }
   const isOver = now >= operation.deadlineAt
   const isPoison = claim.takenOver && operation.losses > poisonLosses
   const work = context.findWork(claim)
   // None of the author's code runs where it is unknown, or where it may be what kills the workers.
   if (isOver && (isPoison || work === undefined)) {
     const policy = work?.settlePolicy(now) ?? noDriverPolicy
-    await finish({ claim, held, context, policy, outcome: { kind: 'failed', error: timedOut(claim) }, unclean: true })
+    await finish(attempt, { policy, outcome: { kind: 'failed', error: timedOut(claim) }, unclean: true })
     return
   }
   if (isPoison) {
     observer['operation.poisonous']?.({ ...attemptFields(claim, held), losses: operation.losses })
     const description = 'put aside after repeated crashes'
-    return park({ claim, held, context }, 'poisonous', { until: now + poisonParkMs, description })
+    return park(attempt, 'poisonous', { until: now + poisonParkMs, description })
   }
   if (work === undefined) {
     observer['operation.unknownService']?.(attemptFields(claim, held))
     const description = 'waiting for a broker that knows the service'
-    return park({ claim, held, context }, 'unknownService', { until: now + noDriverParkMs, description })
+    return park(attempt, 'unknownService', { until: now + noDriverParkMs, description })
   }
-  const run = new Run({ claim, held, ...context, retry: work.retry, callTimeoutMs: work.callTimeoutMs })
-  if (isOver) return fail(run, work, held, context, timedOut(claim), undefined)
-  await perform(run, work, held, context)
+  const run = new Run({ ...attempt, retry: work.retry, callTimeoutMs: work.callTimeoutMs })
+  const running = { ...attempt, run, work }
+  try {
+    await (isOver ? fail(running, timedOut(claim)) : perform(running))
+  } finally {
+    run.close()
+  }
 }
 
-async function perform(run: Run, work: Work, held: HeldLease, context: RunContext): Promise<void> {
-  const { claim } = run
-  const cancelDeadline = context.clock.after(claim.operation.deadlineAt - held.storeNow(), () => held.abort('deadline'))
-  const ended = await settleFirst(held.signal, () => work.perform(run))
+async function perform(running: Running): Promise<void> {
+  const { run, work, held, claim, clock } = running
+  const cancelDeadline = clock.after(claim.operation.deadlineAt - held.storeNow(), () => held.abort('deadline'))
+  const ended = await firstEnd(run, () => work.perform(run))
   cancelDeadline()
   await run.settled()
-  if (held.why === 'deadline') return fail(run, work, held, context, timedOut(claim), undefined)
-  if (held.why !== undefined) return letGo(run, held, context)
-  if (run.retry !== undefined) return parkForRetry(run, held, context)
-  if (run.interrupted) return comeAgain(run, work, held, context)
-  if ('error' in ended) return judge(run, work, held, context, ended.error)
+  if (held.why === 'deadline') return fail(running, timedOut(claim))
+  if (held.why !== undefined) return handBack(running)
+  if (run.retry !== undefined) return parkForRetry(running, run.retry)
+  if (run.interrupted) return parkInterrupted(running)
+  if (ended !== 'over' && 'error' in ended) return retryOrFail(running, ended.error)
+  if (run.unhandled !== undefined || ended === 'over') return retryOrFail(running, run.unhandled)
   if (isWait(ended.value)) {
     const { waitMs, description } = ended.value
-    return park({ claim, held, context }, 'wait', { until: held.storeNow() + waitMs, description })
+    return park(running, 'wait', { until: held.storeNow() + waitMs, description })
   }
   const policy = work.settlePolicy(held.storeNow())
   const outcome: Outcome = { kind: 'succeeded', result: ended.value, description: run.description }
-  if (await finish({ claim, held, context, policy, outcome, unclean: run.unclean })) await work.afterwards?.(outcome)
+  if (await finish(running, { policy, outcome, unclean: run.unclean })) await work.afterwards?.(outcome)
+}
+
+type Ended = { readonly value: ActionResult | Wait } | { readonly error: unknown } | 'over'
+
+/** The action's end, or that of the run: an action that does not return cannot hold the operation. */
+async function firstEnd(run: Run, action: () => Promise<ActionResult | Wait>): Promise<Ended> {
+  const { signal } = run
+  const ended = await new Promise<Ended>(resolve => {
+    const end = () => resolve('over')
+    if (signal.aborted) return end()
+    signal.addEventListener('abort', end, { once: true })
+    void run.over.then(end)
+    run
+      .runAuthorCode(async () => action())
+      .then(
+        value => resolve({ value }),
+        error => resolve({ error }),
+      )
+  })
+  // Node.js reports a rejection that nobody handles when all that can run has run.
+  if (ended !== 'over') await new Promise(resolve => setImmediate(resolve))
+  return ended
 }
 
 /** A call that was cut off may still land: the ledger notes that there was one, as the claim after a crash does. */
-async function letGo({ claim }: Run, held: HeldLease, { store, observer }: RunContext): Promise<void> {
+async function handBack({ claim, held, store, observer }: Running): Promise<void> {
   const reason = held.why === 'stopping' ? 'stopping' : 'lost'
   observer['operation.handedBack']?.({ ...attemptFields(claim, held), reason })
   await store.checkpoint(held.lease, { step: { ...failuresSoFar(claim), error: 'interrupted' } })
@@ -95,55 +134,32 @@ async function letGo({ claim }: Run, held: HeldLease, { store, observer }: RunCo
 }
 
 /**
- * The ledger did not answer in the middle of the action. That is no failure of the action and counts as none; what it did
- * last may not be noted, so the ledger is told, as after a stop, that there was something. Where it still does not answer,
- * the lease runs out.
+ * The ledger did not answer in the middle of the action. That is not a failure of the action. What the action did last may
+ * not be in the ledger, which therefore notes, as after a stop, that there was something. If the ledger still does not
+ * answer, the lease runs out.
  */
-async function comeAgain({ claim }: Run, work: Work, held: HeldLease, context: RunContext): Promise<void> {
-  const until = held.storeNow() + backOff(work.retry, 1, context.random())
+async function parkInterrupted(running: Running): Promise<void> {
+  const { claim, held, work, random } = running
+  const until = held.storeNow() + backOff(work.retry, 1, random())
   const step = { ...failuresSoFar(claim), error: 'interrupted' }
-  await park({ claim, held, context }, 'store', { until, description: 'interrupted, trying again', step })
+  await park(running, 'store', { until, description: 'interrupted, trying again', step })
 }
 
-type Ended = { readonly value: ActionResult | Wait } | { readonly error: unknown }
-
-/** The action's end, or the abortion of its signal: an action that does not listen cannot hold the operation. */
-function settleFirst(signal: AbortSignal, action: () => Promise<ActionResult | Wait>): Promise<Ended> {
-  return new Promise(resolve => {
-    const onAbort = () => resolve({ error: signal.reason })
-    if (signal.aborted) return onAbort()
-    signal.addEventListener('abort', onAbort, { once: true })
-    Promise.resolve()
-      .then(action)
-      .then(
-        value => resolve({ value }),
-        error => resolve({ error }),
-      )
-      .finally(() => signal.removeEventListener('abort', onAbort))
-  })
-}
-
-/** The action threw outside its steps, or let a final failure of a step through. */
-async function judge(run: Run, work: Work, held: HeldLease, context: RunContext, error: unknown): Promise<void> {
-  const { claim } = run
+/** The action threw outside its steps, let a final failure of a step through, or left a rejected promise behind. */
+async function retryOrFail(running: Running, thrown: unknown): Promise<void> {
+  const { claim, held, run, work, random, observer } = running
+  const { action } = claim.operation
   const before = failuresSoFar(claim)
-  const attempts = before.attempts + 1
+  const failures = before.attempts + 1
   const now = held.storeNow()
-  const exhausted = isExhausted(work.retry, attempts, before.startedAt, now)
-  if (isPermanent(error) || exhausted) {
-    const where = `The ${claim.operation.action}`
-    return fail(run, work, held, context, toOperationError(error, where, run.nothingDone), error)
-  }
-  const delayMs = backOff(work.retry, attempts, context.random(), retryAfterMs(error))
-  context.observer['action.failed']?.({
-    ...attemptFields(claim, held),
-    failures: attempts,
-    delayMs,
-    error: toError(error),
-  })
-  const step: Step = { ...before, attempts, error: messageOf(error) }
-  const description = `${claim.operation.action} failed ${attempts} time(s), trying again`
-  await park({ claim, held, context }, 'retry', { until: now + delayMs, description, step })
+  const error = asError(thrown, `the ${action}`)
+  if (isPermanent(thrown) || isExhausted(work.retry, failures, before.startedAt, now))
+    return fail(running, toOperationError(error, `The ${action}`, run.nothingDone), error)
+  const delayMs = backOff(work.retry, failures, random(), retryAfterMs(thrown))
+  observer['action.failed']?.({ ...attemptFields(claim, held), failures, delayMs, error })
+  const step: Step = { ...before, attempts: failures, error: error.message }
+  const description = `${action} failed ${failures} time(s), trying again`
+  await park(running, 'retry', { until: now + delayMs, description, step })
 }
 
 /** The failures of the action outside its steps, as its pseudo step has counted them. */
@@ -153,44 +169,29 @@ function failuresSoFar({ operation, steps }: Claim): Step {
   return { name: actionStep, state: 'failed', attempts: before?.attempts ?? 0, startedAt }
 }
 
-async function parkForRetry(run: Run, held: HeldLease, context: RunContext): Promise<void> {
-  const { retry, claim } = run
-  if (retry === undefined) return
-  const [first, ...others] = retry.steps
-  for (const step of others) await context.store.checkpoint(held.lease, { step })
-  await park({ claim, held, context }, 'retry', { until: retry.until, description: retry.description, step: first })
+async function parkForRetry(running: Running, { steps, until, description }: Retry): Promise<void> {
+  const [first, ...others] = steps
+  for (const step of others) await running.store.checkpoint(running.held.lease, { step })
+  await park(running, 'retry', { until, description, step: first })
 }
 
 /** Gives the operation back to the ledger; it is due again at the deadline at the latest, so that it ends then. */
-async function park({ claim, held, context }: Parked, reason: ParkReason, parking: Parking): Promise<void> {
+async function park({ claim, held, store, observer }: Attempt, reason: ParkReason, parking: Parking): Promise<void> {
   const until = Math.min(parking.until, Math.max(claim.operation.deadlineAt, 0))
   const { description } = parking
-  if (await context.store.park(held.lease, { ...parking, until }))
-    context.observer['operation.parked']?.({ ...attemptFields(claim, held), until, reason, description })
+  if (await store.park(held.lease, { ...parking, until }))
+    observer['operation.parked']?.({ ...attemptFields(claim, held), until, reason, description })
 }
 
-interface Parked {
-  readonly claim: Claim
-  readonly held: HeldLease
-  readonly context: RunContext
-}
-
-async function fail(
-  run: Run,
-  work: Work,
-  held: HeldLease,
-  context: RunContext,
-  error: OperationError,
-  cause: unknown,
-): Promise<void> {
-  // What is told about the failure cannot keep the operation from ending.
-  const told = new AbortController()
-  const telling = work.onFailure(run, cause ?? new Error(error.message)).finally(() => told.abort())
-  await Promise.race([telling, sleep(context.clock, work.callTimeoutMs, told.signal)])
-  await finish({
-    claim: run.claim,
-    held,
-    context,
+async function fail(running: Running, error: OperationError, cause?: Error): Promise<void> {
+  const { run, work, held, clock } = running
+  // The hooks that hear of the failure cannot keep the operation from ending.
+  const heard = new AbortController()
+  const hearing = run
+    .runAuthorCode(() => work.onFailure(run, cause ?? new Error(error.message)))
+    .finally(() => heard.abort())
+  await Promise.race([hearing, sleep(clock, work.callTimeoutMs, heard.signal)])
+  await finish(running, {
     policy: work.settlePolicy(held.storeNow()),
     outcome: { kind: 'failed', error },
     unclean: run.unclean || held.why === 'deadline',
@@ -198,17 +199,17 @@ async function fail(
   })
 }
 
-interface Finish extends Parked {
+interface Finish {
   readonly policy: SettlePolicy
   readonly outcome: Outcome
   readonly unclean: boolean
   /** What was thrown, where that is why it failed. */
-  readonly cause?: unknown
+  readonly cause?: Error
 }
 
-async function finish({ claim, held, context, policy, outcome, unclean, cause }: Finish): Promise<boolean> {
-  const { observer } = context
-  const finished = await context.store.finish(held.lease, snapshot => {
+async function finish(attempt: Attempt, { policy, outcome, unclean, cause }: Finish): Promise<boolean> {
+  const { claim, held, store, observer } = attempt
+  const finished = await store.finish(held.lease, snapshot => {
     const finishing = unclean ? { ...snapshot.finishing, unclean } : snapshot.finishing
     return settle({ ...snapshot, finishing }, outcome, policy)
   })
@@ -218,14 +219,9 @@ async function finish({ claim, held, context, policy, outcome, unclean, cause }:
   })
   if (!finished) {
     observer['operation.handedBack']?.({ ...attemptFields(claim, held), reason: 'lost' })
-    await context.store.handBack(held.lease)
+    await store.handBack(held.lease)
   } else if (outcome.kind === 'succeeded') observer['operation.succeeded']?.(fields())
-  else
-    observer['operation.failed']?.({
-      ...fields(),
-      reason: outcome.error.message,
-      error: cause === undefined ? undefined : toError(cause),
-    })
+  else observer['operation.failed']?.({ ...fields(), reason: outcome.error.message, error: cause })
   return finished
 }
 

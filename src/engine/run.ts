@@ -3,13 +3,14 @@ import { limits } from '../domain/limits.ts'
 import type { Step } from '../domain/operation.ts'
 import { backOff, isExhausted, type RetryPolicy } from '../domain/retry.ts'
 import type { SharedWish } from '../domain/shared-claim.ts'
-import type { StepFields } from '../events.ts'
+import type { LogFields, OperationFields, StepFields } from '../events.ts'
 import type { Claim, Lease, Ledger } from '../ledger.ts'
-import { type Observer, toError } from '../observer.ts'
+import type { Observer } from '../observer.ts'
 import type { JsonObject } from '../protocol/json.ts'
 import { StoreUnavailableError } from '../store.ts'
+import { currentStep, runAuthorCode, type UnhandledListener } from './author-code.ts'
 import { type Call, callWithDeadline } from './call.ts'
-import { isPermanent, messageOf, RunEnded, retryAfterMs, TerminalError } from './errors.ts'
+import { asError, isPermanent, RunEnded, retryAfterMs, TerminalError } from './errors.ts'
 import type { HeldLease } from './held-lease.ts'
 import { operationFields } from './operation-fields.ts'
 import { type Kept, toJson } from './to-json.ts'
@@ -64,8 +65,15 @@ export class Run {
   readonly #steps: Map<string, Step>
   readonly #used = new Set<string>()
   readonly #inFlight = new Set<Promise<unknown>>()
+  readonly #link: RunLink
+  #end: () => void = () => {}
+  /** Resolved when the run can only end, although the action has not returned. */
+  readonly #over = new Promise<void>(resolve => {
+    this.#end = resolve
+  })
   #state: JsonObject
   #retry: Retry | undefined
+  #unhandled: Error | undefined
   #interrupted = false
   #description: string | undefined
 
@@ -82,6 +90,14 @@ export class Run {
     this.#observer = options.observer
     this.#steps = new Map(claim.steps.map(step => [step.name, step]))
     this.#state = (claim.operation.bindingId === undefined ? claim.instance : claim.binding)?.state ?? {}
+    this.#link = new RunLink(claim, options.observer, error => {
+      this.#unhandled ??= error
+      this.#end()
+    })
+  }
+
+  get over(): Promise<void> {
+    return this.#over
   }
 
   get signal(): AbortSignal {
@@ -103,6 +119,11 @@ export class Run {
     return this.#interrupted
   }
 
+  /** Set when a promise of the author's code was rejected and nobody handled it. */
+  get unhandled(): Error | undefined {
+    return this.#unhandled
+  }
+
   /** What this run has said last. */
   get description(): string | undefined {
     return this.#description
@@ -118,25 +139,29 @@ export class Run {
     return [...this.#steps.values()].some(step => step.state === 'failed' || step.attempts > 1)
   }
 
+  /** Runs code of the author, so that what nobody handles in it is traced to this run, and to the step. */
+  runAuthorCode<T>(code: () => T, step?: string): T {
+    return runAuthorCode({ run: this.#link, step }, code)
+  }
+
   /** Runs `fn` once, however often the action runs: its output is kept and given back on every later run. */
   step<T>(name: string, fn: (call: Call) => T | Promise<T>, options: StepOptions = {}): Promise<T> {
-    return this.#track(this.#step(name, fn, options))
+    return this.#untilOver(this.#step(name, fn, options))
   }
 
   /** Claims a shared resource; `create` runs where this operation is the one to make it. */
   share(key: string, create: (call: Call) => unknown): Promise<void> {
-    return this.#track(this.#shared('acquire', key, create))
+    return this.#untilOver(this.#shared('acquire', key, create))
   }
 
-  /** Lets go of a shared resource; `remove` runs where nobody else claims it. */
+  /** Gives up the claim of a shared resource; `remove` runs where nobody else claims it. */
   unshare(key: string, remove: (call: Call) => unknown): Promise<void> {
-    return this.#track(this.#shared(this.claim.operation.action === 'sweep' ? 'sweep' : 'release', key, remove))
+    return this.#untilOver(this.#shared(this.claim.operation.action === 'sweep' ? 'sweep' : 'release', key, remove))
   }
 
   /** Merges into the resource's state at once, so that a clean-up after a failure knows it too. */
-  async saveState(patch: JsonObject): Promise<void> {
-    this.#state = toJson({ ...this.#state, ...patch }, keptState)
-    this.#stillHeld(await this.#answered(this.#store.checkpoint(this.#lease, { state: this.#state })))
+  saveState(patch: JsonObject): Promise<void> {
+    return this.#untilOver(this.#saveState(patch))
   }
 
   /** Shown by the platform while it polls. Not awaited by the action; the end of the run waits for it. */
@@ -144,12 +169,34 @@ export class Run {
     if (description === '' || this.signal.aborted) return
     this.#description = description
     const write = this.#store.checkpoint(this.#lease, { description }).then(held => this.#stillHeld(held))
-    this.#track(write).catch(() => this.#held.doubt())
+    this.#track(write.catch(() => this.#held.doubt()))
+  }
+
+  log(level: 'info' | 'warn' | 'error', message: string, fields?: LogFields): void {
+    const { operation, instance } = this.claim
+    this.#observer['author.log']?.({
+      ...operationFields(operation, instance),
+      attempt: operation.attempt,
+      step: currentStep(),
+      level,
+      message,
+      fields,
+    })
   }
 
   /** Every step that was started has ended, so nothing of this run is under way any more. */
   async settled(): Promise<void> {
     while (this.#inFlight.size > 0) await Promise.allSettled([...this.#inFlight])
+  }
+
+  /** The run is over. Its code may have left something behind that runs on; that has no hold on the run. */
+  close(): void {
+    this.#link.cut()
+  }
+
+  async #saveState(patch: JsonObject): Promise<void> {
+    this.#state = toJson({ ...this.#state, ...patch }, keptState)
+    this.#stillHeld(await this.#answered(this.#store.checkpoint(this.#lease, { state: this.#state })))
   }
 
   async #step<T>(name: string, fn: (call: Call) => T | Promise<T>, options: StepOptions): Promise<T> {
@@ -212,7 +259,7 @@ export class Run {
     const calledAt = this.#held.storeNow()
     try {
       const output = await callWithDeadline(
-        fn,
+        call => this.runAuthorCode(() => fn(call), name),
         { fence: operation.fence, key: `${operation.id}/${name}` },
         { timeoutMs, signal: this.signal, clock: this.#clock },
       )
@@ -220,27 +267,23 @@ export class Run {
       const kept = toJson(output, keptOutput(name))
       this.#observer['step.succeeded']?.(this.#stepFields(step, calledAt))
       return { output: kept, step }
-    } catch (error) {
-      this.signal.throwIfAborted()
-      const step: Step = { name, state: 'failed', attempts, startedAt, error: messageOf(error) }
-      throw await this.#failed(step, error, options, calledAt)
-    }
-  }
-
-  async #failed(step: Step, error: unknown, options: StepOptions, calledAt: number): Promise<Error> {
-    this.#steps.set(step.name, step)
-    const policy = options.retry ?? this.#retryPolicy
-    const exhausted = isExhausted(policy, step.attempts, step.startedAt, this.#held.storeNow())
-    const final = isPermanent(error) || exhausted
-    const delayMs = final ? undefined : backOff(policy, step.attempts, this.#random(), retryAfterMs(error))
-    this.#observer['step.failed']?.({ ...this.#stepFields(step, calledAt), delayMs, error: toError(error) })
-    if (delayMs === undefined) {
+    } catch (thrown) {
+      if (this.signal.aborted) throw new RunEnded()
+      const error = asError(thrown, `the step "${name}"`)
+      const step: Step = { name, state: 'failed', attempts, startedAt, error: error.message }
+      this.#steps.set(name, step)
+      const policy = options.retry ?? this.#retryPolicy
+      const exhausted = isExhausted(policy, attempts, startedAt, this.#held.storeNow())
+      const isFinal = isPermanent(thrown) || exhausted
+      const delayMs = isFinal ? undefined : backOff(policy, attempts, this.#random(), retryAfterMs(thrown))
+      this.#observer['step.failed']?.({ ...this.#stepFields(step, calledAt), delayMs, error })
+      if (delayMs !== undefined)
+        throw this.#retryLater(delayMs, `the step "${name}" failed ${attempts} time(s), trying again`, step)
       this.#stillHeld(await this.#answered(this.#store.checkpoint(this.#lease, { step })))
-      if (error instanceof TerminalError) return error
-      const how = exhausted ? `gave up after ${step.attempts} attempt(s)` : 'was refused for good'
-      return new TerminalError(`The step "${step.name}" ${how}.`, { cause: error })
+      if (error instanceof TerminalError) throw error
+      const how = exhausted ? `gave up after ${attempts} attempt(s)` : 'was refused for good'
+      throw new TerminalError(`The step "${name}" ${how}.`, { cause: error })
     }
-    return this.#retryLater(delayMs, `the step "${step.name}" failed ${step.attempts} time(s), trying again`, step)
   }
 
   #stepFields({ name, attempts }: Pick<Step, 'name' | 'attempts'>, calledAt: number): StepFields {
@@ -270,8 +313,9 @@ export class Run {
     try {
       return await question
     } catch (error) {
-      if (error instanceof StoreUnavailableError) this.#interrupted = true
-      throw error
+      if (!(error instanceof StoreUnavailableError)) throw error
+      this.#interrupted = true
+      throw new RunEnded()
     }
   }
 
@@ -284,10 +328,47 @@ export class Run {
     return answer
   }
 
-  #track<T>(promise: Promise<T>): Promise<T> {
-    this.#inFlight.add(promise)
-    const forget = () => this.#inFlight.delete(promise)
-    promise.then(forget, forget)
-    return promise
+  /**
+   * What the author awaits. Where the run is over it stays pending for ever: the engine ends the run by itself, and neither
+   * a catch nor anything else of the author's code runs in between. Nothing refers to it then, so it is collected.
+   */
+  #untilOver<T>(work: Promise<T>): Promise<T> {
+    this.#track(work)
+    return new Promise((resolve, reject) => {
+      work.then(resolve, error => (error instanceof RunEnded ? this.#end() : reject(error)))
+    })
+  }
+
+  #track(work: Promise<unknown>): void {
+    this.#inFlight.add(work)
+    const forget = () => this.#inFlight.delete(work)
+    work.then(forget, forget)
+  }
+}
+
+/**
+ * Hears of what nobody handles in the code of a run. It outlives the run where that code has opened a connection or set a
+ * timer, and then it knows no more than which operation it was.
+ */
+class RunLink implements UnhandledListener {
+  readonly #fields: OperationFields & { readonly attempt: number }
+  readonly #observer: Observer
+  #fail: ((error: Error) => void) | undefined
+
+  constructor({ operation, instance }: Claim, observer: Observer, fail: (error: Error) => void) {
+    this.#fields = { ...operationFields(operation, instance), attempt: operation.attempt }
+    this.#observer = observer
+    this.#fail = fail
+  }
+
+  onUnhandled(kind: 'rejection' | 'exception', thrown: unknown, step: string | undefined): void {
+    const error = asError(thrown, step === undefined ? `the ${this.#fields.action}` : `the step "${step}"`)
+    this.#observer['author.unhandled']?.({ ...this.#fields, step, kind, error })
+    const message = `a promise that was not awaited was rejected: ${error.message}`
+    this.#fail?.(error instanceof TerminalError ? error : new Error(message, { cause: error }))
+  }
+
+  cut(): void {
+    this.#fail = undefined
   }
 }

@@ -4,6 +4,7 @@ import { backOff } from '../domain/retry.ts'
 import type { Claim, Ledger } from '../ledger.ts'
 import { type Observer, toError } from '../observer.ts'
 import type { Store, WakeUpSource } from '../store.ts'
+import { watchUnhandled } from './author-code.ts'
 import { HeldLease } from './held-lease.ts'
 import { attemptFields } from './operation-fields.ts'
 import { createOutage, type Outage } from './outage.ts'
@@ -43,6 +44,7 @@ export class Worker {
   #storeOffset = 0
   #loop: Promise<void> | undefined
   #stopListening: () => void = () => {}
+  #stopWatching: () => void = () => {}
   #cancelRenewal: () => void = () => {}
 
   constructor(options: WorkerOptions) {
@@ -55,6 +57,7 @@ export class Worker {
     this.#stopListening = this.#options.store.onWakeUp(wakeUp => {
       if (wakeUp.type === 'work') this.#poke()
     })
+    this.#stopWatching = watchUnhandled()
     this.#scheduleRenewal()
     this.#loop = this.#claimUntilStopped()
   }
@@ -74,6 +77,8 @@ export class Worker {
     for (const held of this.#running.keys()) held.abort('stopping')
     await Promise.allSettled(this.#running.values())
     this.#cancelRenewal()
+    this.#stopWatching()
+    this.#stopWatching = () => {}
   }
 
   /** The store's clock, as of the last look at the ledger; until there was one, our own. */

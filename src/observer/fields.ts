@@ -5,6 +5,7 @@ export interface LoggedError {
   readonly name: string
   readonly code?: string
   readonly message: string
+  /** The messages of all causes, the nearest first. */
   readonly cause?: string
   readonly stack?: string
 }
@@ -35,18 +36,23 @@ function toLoggedError(error: Error): LoggedError {
     name: error.name,
     code: 'code' in error && typeof error.code === 'string' ? error.code : undefined,
     message: error.message,
-    cause: error.cause instanceof Error ? error.cause.message : undefined,
+    cause: causesOf(error).join(', because ') || undefined,
     stack: plannedNames.has(error.name) || error.stack === undefined ? undefined : framesOf(error.stack),
   }
 }
 
+function causesOf(error: Error, depth = 10): readonly string[] {
+  if (!(error.cause instanceof Error) || depth === 0) return []
+  return [error.cause.message, ...causesOf(error.cause, depth - 1)]
+}
+
 /** Errors whose message says what to do: they need no stack. */
 const plannedNames: ReadonlySet<string> = new Set([
+  'AbortError',
   'BrokerError',
   'CatalogError',
   'ConfigError',
   'ListenError',
-  'RunEnded',
   'RuntimeUnavailableError',
   'StoreUnavailableError',
   'TerminalError',

@@ -90,6 +90,14 @@ export const lines: { readonly [Type in EventType]: LineOf<BrokerEvents[Type]> }
     fields: [...step, 'delayMs', 'error'],
   },
   'hook.failed': { level: 'error', text: 'an error hook failed', fields: [...operation, 'hook', 'error'] },
+  'author.unhandled': {
+    level: 'error',
+    text: ({ kind }) =>
+      kind === 'rejection'
+        ? 'a promise that was not awaited was rejected'
+        : 'an error in a callback of an action ends the process',
+    fields: [...attempt, 'step', 'error'],
+  },
   'author.log': { level: ({ level }) => level, text: ({ message }) => message, fields: [...attempt, 'step'] },
 
   'chore.started': { text: 'chore started', fields: ['chore'] },

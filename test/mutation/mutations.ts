@@ -318,7 +318,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'a store that does not answer counts as a failure of the action',
     file: 'src/engine/run-operation.ts',
-    find: 'if (run.interrupted) return comeAgain(run, work, held, context)',
+    find: 'if (run.interrupted) return parkInterrupted(running)',
     replace: '',
     suite: ['test/engine/outage.test.ts'],
   },

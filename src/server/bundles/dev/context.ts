@@ -27,6 +27,7 @@ export function createDevContext(options: DevContextOptions): {
       if (!steps.has(name)) steps.set(name, await fn(call))
       return steps.get(name) as T
     },
+    log: { info: options.onProgress, warn: options.onProgress, error: options.onProgress },
     describe: options.onProgress,
     wait: (after, description) => ({ waitMs: parseDuration(after), description }),
     async saveState(patch) {
