@@ -54,3 +54,36 @@ export class StoreUnavailableError extends Error {
 export class RevisionGoneError extends Error {
   override readonly name = 'RevisionGoneError'
 }
+
+export type StoreOpenFailure =
+  | 'no-driver'
+  | 'broken-driver'
+  | 'bad-url'
+  | 'bad-schema'
+  | 'bad-prefix'
+  | 'unreachable'
+  | 'refused'
+  | 'no-rights'
+  | 'unsuitable-server'
+  | 'not-a-replica-set'
+  | 'locked'
+  | 'unusable-path'
+  | 'full'
+  | 'not-a-database'
+  /** What is there belongs to another program. */
+  | 'foreign-database'
+  | 'foreign-schema'
+  | 'foreign-collections'
+  /** A newer release wrote it. */
+  | 'newer-version'
+
+/** The store cannot be opened. Its message says what is in the way and what to do about it, and holds no password. */
+export class StoreOpenError extends Error {
+  override readonly name = 'StoreOpenError'
+  readonly failure: StoreOpenFailure
+
+  constructor(failure: StoreOpenFailure, message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause })
+    this.failure = failure
+  }
+}

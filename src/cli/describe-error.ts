@@ -22,13 +22,7 @@ export function describeError(error: unknown, style: Style): DescribedError {
 /** What the user has to correct. */
 const mistakes = new Set(['ConfigError', 'CatalogError', 'StartError', 'StoreUrlError'])
 /** What stands in the way of a right command. */
-const obstacles = new Set([
-  'ListenError',
-  'SqliteOpenError',
-  'PostgresOpenError',
-  'MongoOpenError',
-  'StoreUnavailableError',
-])
+const obstacles = new Set(['ListenError', 'StoreOpenError', 'StoreUnavailableError'])
 /** Of what keeps a store from being opened, what the configuration says wrong. */
 const badSettings = new Set<unknown>(['bad-url', 'bad-schema', 'bad-prefix'])
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { MongoOpenError, openMongoStore } from '../../src/store/mongodb/index.ts'
-import { type Store, StoreUnavailableError, type WakeUp } from '../../src/store.ts'
+import { openMongoStore } from '../../src/store/mongodb/index.ts'
+import { type Store, StoreOpenError, StoreUnavailableError, type WakeUp } from '../../src/store.ts'
 import {
   claimOne,
   finish,
@@ -104,7 +104,7 @@ describeMongo('mongodb: a server that fails', server => {
     ['postgres://user:secret@127.0.0.1/', 'bad-url'],
   ])('refuses %s without showing the password', async (url, failure) => {
     const error = await openMongoStore({ url }).catch(error => error)
-    expect(error).toBeInstanceOf(MongoOpenError)
+    expect(error).toBeInstanceOf(StoreOpenError)
     expect(error.failure).toBe(failure)
     expect(String(error.stack)).not.toMatch(/secret|cret@/)
     expect(error.cause).toBeUndefined()
@@ -112,7 +112,7 @@ describeMongo('mongodb: a server that fails', server => {
 
   it('refuses a prefix that would name other collections', async () => {
     const opening = openMongoStore({ url: server().url, prefix: 'a.b$' })
-    await expect(opening).rejects.toMatchObject({ name: 'MongoOpenError', failure: 'bad-prefix' })
+    await expect(opening).rejects.toMatchObject({ name: 'StoreOpenError', failure: 'bad-prefix' })
   })
 
   it('refuses a ledger of a newer release, and changes nothing', async () => {
@@ -149,7 +149,7 @@ describeMongo(
   server => {
     it('is refused, with what to do', async () => {
       const opening = openMongoStore({ url: server().url })
-      await expect(opening).rejects.toMatchObject({ name: 'MongoOpenError', failure: 'not-a-replica-set' })
+      await expect(opening).rejects.toMatchObject({ name: 'StoreOpenError', failure: 'not-a-replica-set' })
       await expect(opening).rejects.toThrow(/start it with --replSet rs0 and run rs.initiate\(\)/)
     })
   },

@@ -5,7 +5,8 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { inspect } from 'node:util'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { openPostgresStore, PostgresOpenError, pendingMigrations } from '../../src/store/postgres/index.ts'
+import { openPostgresStore, pendingMigrations } from '../../src/store/postgres/index.ts'
+import { StoreOpenError } from '../../src/store.ts'
 import { provision } from '../../src/testing/store-contract/rows.ts'
 import { connect } from '../external/postgres-connection.ts'
 import { describePostgres, newSchema, openStore, patient } from './postgres-subject.ts'
@@ -143,12 +144,12 @@ describePostgres('openPostgresStore', server => {
   })
 })
 
-async function failureOf(opening: Promise<unknown>): Promise<PostgresOpenError> {
+async function failureOf(opening: Promise<unknown>): Promise<StoreOpenError> {
   const error = await opening.then(
     () => new Error('it was opened'),
     (error: unknown) => error,
   )
-  if (error instanceof PostgresOpenError) return error
+  if (error instanceof StoreOpenError) return error
   throw error
 }
 

@@ -36,7 +36,7 @@ describePostgres('TLS to PostgreSQL', server => {
     expect(seen.rows.every(row => row.ssl === true)).toBe(true)
 
     const refused = openPostgresStore({ url: trusting(join(folder, 'other.crt')), schema })
-    await expect(refused).rejects.toMatchObject({ name: 'PostgresOpenError', failure: 'unreachable' })
+    await expect(refused).rejects.toMatchObject({ name: 'StoreOpenError', failure: 'unreachable' })
     await expect(refused).rejects.toThrow(/certificate/)
   })
 })

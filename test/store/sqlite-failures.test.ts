@@ -3,9 +3,8 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { systemClock } from '../../src/clock.ts'
 import type { Driver } from '../../src/store/sqlite/driver.ts'
-import { SqliteOpenError } from '../../src/store/sqlite/index.ts'
 import { openWith } from '../../src/store/sqlite/open.ts'
-import { StoreUnavailableError } from '../../src/store.ts'
+import { StoreOpenError, StoreUnavailableError } from '../../src/store.ts'
 import { instanceRow, provision, standing } from '../../src/testing/store-contract/rows.ts'
 import { describeDrivers, testFolder, watch } from './sqlite-drivers.ts'
 
@@ -120,11 +119,11 @@ describeDrivers('sqlite with a full disk', driver => {
   })
 })
 
-function failure(driver: Driver, file: string): SqliteOpenError {
+function failure(driver: Driver, file: string): StoreOpenError {
   try {
     openWith(driver, { file, clock })
   } catch (error) {
-    if (error instanceof SqliteOpenError) return error
+    if (error instanceof StoreOpenError) return error
     throw error
   }
   throw new Error(`${file} was opened`)

@@ -1,4 +1,4 @@
-import { MongoOpenError } from './errors.ts'
+import { StoreOpenError } from '../../store.ts'
 
 export interface Address {
   /** Hosts and database, as people may see them: no user, no password, no options. */
@@ -10,7 +10,7 @@ export interface Address {
 export function readAddress(url: string, database?: string): Address {
   const [, scheme, rest = ''] = /^(mongodb(?:\+srv)?):\/\/(.*)$/s.exec(url) ?? []
   if (scheme === undefined) {
-    throw new MongoOpenError(
+    throw new StoreOpenError(
       'bad-url',
       'the URL of the MongoDB store must begin with mongodb:// or mongodb+srv://, for example mongodb://db1,db2,db3/purser?replicaSet=rs0',
     )
@@ -28,7 +28,7 @@ function decode(path: string): string {
   try {
     return decodeURIComponent(path)
   } catch {
-    throw new MongoOpenError(
+    throw new StoreOpenError(
       'bad-url',
       'the URL of the MongoDB store names a database that is not percent-encoded right',
     )

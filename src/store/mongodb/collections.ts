@@ -1,4 +1,5 @@
 import type { Collection, Db, IndexDescription } from 'mongodb'
+import { StoreOpenError } from '../../store.ts'
 import type {
   BindingDocument,
   CatalogDocument,
@@ -16,7 +17,6 @@ import type {
   SharedDocument,
 } from './documents.ts'
 import { isCode, serverCodes } from './driver.ts'
-import { MongoOpenError } from './errors.ts'
 import { addListed } from './upgrade.ts'
 
 export interface Collections {
@@ -67,7 +67,7 @@ export async function prepareCollections(db: Db, collections: Collections, name:
   const { version } = (await meta.findOne({ _id: 'ledger' })) ?? {}
   if (version === undefined) await refuseForeign(db, collections, name)
   else if (version > schemaVersion) {
-    throw new MongoOpenError(
+    throw new StoreOpenError(
       'newer-version',
       `${name} was written by a newer release (its schema is ${version}, this release knows ${schemaVersion}): ` +
         'start that release, or put back the backup made before the upgrade',
@@ -162,7 +162,7 @@ async function refuseForeign(db: Db, collections: Collections, name: string): Pr
     // An empty one may be of a replica that is being opened at this moment, or of an opening that was cut off.
     if ((await db.collection(existing).findOne({})) === null) continue
     if ((await collections.meta.findOne({ _id: 'ledger' })) !== null) return
-    throw new MongoOpenError(
+    throw new StoreOpenError(
       'foreign-collections',
       `${name} has a collection ${existing} that is not a ledger's: name another database, or another prefix`,
     )

@@ -1,22 +1,17 @@
 /** The MongoDB driver is an optional peer: loaded where it is used, and only then. */
-import { MongoOpenError } from './errors.ts'
+import { StoreOpenError } from '../../store.ts'
+import { loadPackage } from '../load-package.ts'
 
 export type Driver = typeof import('mongodb')
 
 export async function loadDriver(): Promise<Driver> {
-  try {
-    return await import('mongodb')
-  } catch (error) {
-    throw new MongoOpenError(
-      'no-driver',
-      'the package mongodb cannot be loaded: run "npm install mongodb" where the broker is installed',
-      error,
-    )
-  }
+  const driver = await loadPackage<Driver>('mongodb')
+  if (driver !== undefined) return driver
+  throw new StoreOpenError('no-driver', 'the MongoDB store needs the package mongodb: run "npm install mongodb"')
 }
 
 export function isDriverError(error: unknown): error is Error {
-  if (!(error instanceof Error) || error instanceof MongoOpenError) return false
+  if (!(error instanceof Error) || error instanceof StoreOpenError) return false
   return error.name.startsWith('Mongo') || error.name === 'PoolClearedOnNetworkError' || isSocketError(error)
 }
 

@@ -1,7 +1,6 @@
 /** What the driver's errors mean to those who use the store. */
-import { StoreUnavailableError } from '../../store.ts'
+import { StoreOpenError, StoreUnavailableError } from '../../store.ts'
 import { codeOf, hasLabel, isCode, isDriverError, isSocketError, serverCodes } from './driver.ts'
-import { MongoOpenError } from './errors.ts'
 
 /** What passes is for operators; the rest is ours, or the decision's, and stays as it is. */
 export function toStoreError(error: unknown, name: string): unknown {
@@ -16,7 +15,7 @@ export function toStoreError(error: unknown, name: string): unknown {
 /** The same while the store is being opened: there the operator is listening. */
 export function toOpenError(error: unknown, name: string): unknown {
   if (isCode(error, serverCodes.unauthorized, serverCodes.authenticationFailed)) {
-    return new MongoOpenError(
+    return new StoreOpenError(
       'refused',
       `${name} refuses this user: check the user, the password and authSource in the URL, and that the user has the role readWrite on the database`,
       error,
@@ -24,7 +23,7 @@ export function toOpenError(error: unknown, name: string): unknown {
   }
   if (isDriverError(error) && badUrl.has(error.name)) {
     // The driver's own words may repeat a part of the URL.
-    return new MongoOpenError('bad-url', `the URL for ${name} cannot be read: check its options and its encoding`)
+    return new StoreOpenError('bad-url', `the URL for ${name} cannot be read: check its options and its encoding`)
   }
   return toStoreError(error, name)
 }

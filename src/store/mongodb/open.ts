@@ -3,10 +3,10 @@ import type { DbOptions, MongoClient, MongoClientOptions } from 'mongodb'
 import { systemClock } from '../../clock.ts'
 import { type Observer, toError } from '../../observer.ts'
 import type { Store } from '../../store.ts'
+import { StoreOpenError } from '../../store.ts'
 import { readAddress } from './address.ts'
 import { collectionsOf, prepareCollections } from './collections.ts'
 import { type Driver, loadDriver } from './driver.ts'
-import { MongoOpenError } from './errors.ts'
 import { toOpenError } from './failures.ts'
 import type { Ledger } from './ledger.ts'
 import { createMongoStore } from './mongo-store.ts'
@@ -32,7 +32,7 @@ export interface MongoStoreOptions {
 }
 
 /**
- * Opens the ledger in a replica set, for as many processes as there are. Throws MongoOpenError where it cannot be had, and
+ * Opens the ledger in a replica set, for as many processes as there are. Throws StoreOpenError where it cannot be had, and
  * StoreUnavailableError where nobody answers.
  */
 export function openMongoStore(options: MongoStoreOptions): Promise<Store> {
@@ -44,7 +44,7 @@ export async function openWith(options: MongoStoreOptions, now: Now): Promise<St
   const { url, prefix = 'purser_', poolSize = 10, connectTimeoutMs = 5000, timeoutMs = 10_000, observer } = options
   const { name, database } = readAddress(url, options.database)
   if (!/^[\w-]{0,60}$/.test(prefix)) {
-    throw new MongoOpenError(
+    throw new StoreOpenError(
       'bad-prefix',
       `the prefix "${prefix}" cannot begin a collection's name: use letters, digits, _ and -`,
     )
@@ -120,7 +120,7 @@ async function connect(name: string, create: () => MongoClient): Promise<MongoCl
 async function requireReplicaSet(client: MongoClient, name: string): Promise<void> {
   const hello = await client.db('admin').command({ hello: 1 })
   if (hello.setName !== undefined || hello.msg === 'isdbgrid') return
-  throw new MongoOpenError(
+  throw new StoreOpenError(
     'not-a-replica-set',
     `${name} is a single MongoDB server, and the ledger needs transactions, which only a replica set has: start it ` +
       'with --replSet rs0 and run rs.initiate() once (one member is enough)',

@@ -1,6 +1,6 @@
+import { StoreOpenError } from '../../store.ts'
 import type { ConnectionConfig } from './driver.ts'
 import { types } from './driver.ts'
-import { PostgresOpenError } from './errors.ts'
 
 export interface Address {
   /** `postgres://host:port/database`, without user, password and options. */
@@ -14,10 +14,7 @@ export function parseAddress(url: string): Address {
   const parsed = URL.canParse(url) ? new URL(url) : undefined
   if (parsed === undefined || !/^postgres(ql)?:$/.test(parsed.protocol))
     // Nothing of the text is shown: whatever it is, a password may stand in it.
-    throw new PostgresOpenError(
-      'bad-url',
-      'the URL of the PostgreSQL store must read postgres://user@host:port/database',
-    )
+    throw new StoreOpenError('bad-url', 'the URL of the PostgreSQL store must read postgres://user@host:port/database')
   const options = parsed.searchParams.get('options') ?? ''
   const host = parsed.host || (parsed.searchParams.get('host') ?? 'localhost')
   // The driver lets the URL win over what it is told besides; the options go together, ours last.

@@ -1,5 +1,6 @@
 /** What we need of the package `pg`, which an application installs beside this one if it uses this store. */
-import { PostgresOpenError } from './errors.ts'
+import { StoreOpenError } from '../../store.ts'
+import { loadPackage } from '../load-package.ts'
 
 export type SqlValue = string | number | boolean | null | readonly string[] | readonly number[]
 export type SqlRow = Readonly<Record<string, unknown>>
@@ -64,15 +65,10 @@ export interface Library {
   readonly Client: new (config: ConnectionConfig) => Connection
 }
 
-/** The name is a variable so that nobody needs the package, or its types, to compile this one. */
-const packageName: string = 'pg'
-
 export async function loadLibrary(): Promise<Library> {
-  try {
-    return (await import(/* @vite-ignore */ packageName)) as Library
-  } catch {
-    throw new PostgresOpenError('no-driver', 'the PostgreSQL store needs the package pg: run "npm install pg"')
-  }
+  const library = await loadPackage<Library>('pg')
+  if (library !== undefined) return library
+  throw new StoreOpenError('no-driver', 'the PostgreSQL store needs the package pg: run "npm install pg"')
 }
 
 /** Our own, so that an application that changes the package's global parsers does not change what we read. */

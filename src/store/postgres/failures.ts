@@ -2,9 +2,8 @@
  * What the errors of the driver mean to those who use the store. None is passed on as it is: what the server says about a
  * failed statement may hold the values of the row.
  */
-import { StoreUnavailableError } from '../../store.ts'
+import { StoreOpenError, type StoreOpenFailure, StoreUnavailableError } from '../../store.ts'
 import { revisionGone } from '../catalog.ts'
-import { PostgresOpenError, type PostgresOpenFailure } from './errors.ts'
 
 export function toStoreError(error: unknown, name: string): Error {
   const said = serverError(error)
@@ -22,17 +21,17 @@ export function toStoreError(error: unknown, name: string): Error {
 
 /** The same while the store is being opened: there the operator is listening. */
 export function toOpenError(error: unknown, name: string): unknown {
-  if (error instanceof PostgresOpenError) return error
+  if (error instanceof StoreOpenError) return error
   const said = serverError(error)
   if (said === undefined)
-    return new PostgresOpenError(
+    return new StoreOpenError(
       'unreachable',
       `${name} cannot be reached (${messageOf(error)}): look whether the server runs, at its address and at the network`,
     )
   const [failure, advice] = openFailures.find(([, , codes]) => codes.test(said.code)) ?? []
   if (failure === undefined)
-    return new PostgresOpenError('unsuitable-server', `${name} cannot be used: ${said.message} (${said.code})`)
-  return new PostgresOpenError(failure, `${name} cannot be used: ${said.message} (${said.code}). ${advice}`)
+    return new StoreOpenError('unsuitable-server', `${name} cannot be used: ${said.message} (${said.code})`)
+  return new StoreOpenError(failure, `${name} cannot be used: ${said.message} (${said.code}). ${advice}`)
 }
 
 /** Whether the connection may be used again: the server answered, and did not say good-bye. */
@@ -63,7 +62,7 @@ const conditions: Record<string, string> = {
   '22021': 'a text that PostgreSQL cannot hold',
 }
 
-const openFailures: readonly (readonly [failure: PostgresOpenFailure, advice: string, codes: RegExp])[] = [
+const openFailures: readonly (readonly [failure: StoreOpenFailure, advice: string, codes: RegExp])[] = [
   ['refused', 'Look at the user, the password and the pg_hba.conf of the server', /^28/],
   ['refused', 'Create the database, or name another one', /^3D/],
   ['no-rights', 'Give the user the right to create the schema, or run the pending migrations as its owner', /^42501$/],

@@ -1,5 +1,4 @@
 /** Many replicas on one PostgreSQL: leases by SKIP LOCKED, times by the database's clock, wake-ups by LISTEN and NOTIFY. */
-export { PostgresOpenError, type PostgresOpenFailure } from './errors.ts'
 export {
   applyMigrations,
   type MigrationTarget,

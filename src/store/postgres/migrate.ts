@@ -1,5 +1,5 @@
+import { StoreOpenError } from '../../store.ts'
 import type { Connection } from './driver.ts'
-import { PostgresOpenError } from './errors.ts'
 import { migrations } from './migrations.ts'
 
 /** What is to be run, in this order, to bring the schema to this release. Changes nothing. */
@@ -7,13 +7,13 @@ export async function findPending(connection: Connection, schema: string, patien
   const quoted = `"${schema}"`
   const { exists, ours, tables } = await look(connection, schema, patienceMs)
   if (!ours && tables > 0)
-    throw new PostgresOpenError(
+    throw new StoreOpenError(
       'foreign-schema',
       `the schema ${schema} holds tables of another program: name an empty schema, or one that is not there yet`,
     )
   const version = ours ? await readVersion(connection, quoted, patienceMs) : 0
   if (version > migrations.length)
-    throw new PostgresOpenError(
+    throw new StoreOpenError(
       'newer-version',
       `the schema ${schema} was written by a newer release (its version is ${version}, this release knows ` +
         `${migrations.length}): start that release, or put back the backup made before the upgrade`,

@@ -1,12 +1,12 @@
 import { type Clock, systemClock } from '../../clock.ts'
 import type { Observer } from '../../observer.ts'
 import type { Store } from '../../store.ts'
+import { StoreOpenError } from '../../store.ts'
 import { createWakeUps } from '../wake-ups.ts'
 import { type Address, connectionConfig, parseAddress, type Session } from './connection.ts'
 import { createDatabase } from './database.ts'
 import type { Connection, Library } from './driver.ts'
 import { loadLibrary } from './driver.ts'
-import { PostgresOpenError } from './errors.ts'
 import { toOpenError } from './failures.ts'
 import { startListener } from './listener.ts'
 import { findPending, migrate } from './migrate.ts'
@@ -32,7 +32,7 @@ export interface PostgresStoreOptions extends MigrationTarget {
   readonly observer?: Observer
 }
 
-/** Opens the ledger for this replica and brings its schema up to date; throws PostgresOpenError where it cannot be had. */
+/** Opens the ledger for this replica and brings its schema up to date; throws StoreOpenError where it cannot be had. */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
   const {
     clock = systemClock,
@@ -158,14 +158,14 @@ async function checkServer(connection: Connection, patienceMs: number): Promise<
           ? 'it is a standby and read-only: name the primary server'
           : undefined
   if (unsuitable !== undefined)
-    throw new PostgresOpenError('unsuitable-server', `the PostgreSQL database cannot be used: ${unsuitable}`)
+    throw new StoreOpenError('unsuitable-server', `the PostgreSQL database cannot be used: ${unsuitable}`)
   return commit === 'off' ? { synchronousCommit: 'on' } : {}
 }
 
 /** Leaves room for the name of the channel within PostgreSQL's 63 characters. */
 function checkSchema(schema = 'purser'): string {
   if (/^(?!pg_)[a-z_][a-z0-9_]{0,49}$/.test(schema)) return schema
-  throw new PostgresOpenError(
+  throw new StoreOpenError(
     'bad-schema',
     `"${schema}" cannot be the name of the schema: use up to 50 small letters, digits and underscores, without pg_ before it`,
   )

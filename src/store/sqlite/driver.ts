@@ -2,7 +2,8 @@
  * What we need of a SQLite library, and the two that have it: Node's own, and `libsql` for Nodes without. Both work in the
  * calling thread and finish a statement before they return.
  */
-import { SqliteOpenError } from './errors.ts'
+import { StoreOpenError } from '../../store.ts'
+import { loadPackage } from '../load-package.ts'
 
 export type SqlValue = string | number | null
 export type SqlRow = Readonly<Record<string, unknown>>
@@ -29,7 +30,7 @@ export interface Driver {
 export async function loadDriver(): Promise<Driver> {
   const driver = loadNodeDriver() ?? (await loadLibsqlDriver())
   if (driver !== undefined) return driver
-  throw new SqliteOpenError(
+  throw new StoreOpenError(
     'no-driver',
     `this Node (${process.version}) has no node:sqlite and the package libsql is not installed: run "npm install libsql", or use Node 22.13 or later`,
   )
@@ -59,8 +60,8 @@ export function loadNodeDriver(): Driver | undefined {
   }
 }
 
-export async function loadLibsqlDriver(): Promise<Driver | undefined> {
-  const library = await importLibsql()
+export async function loadLibsqlDriver(load?: () => Promise<unknown>): Promise<Driver | undefined> {
+  const library = await loadPackage<Libsql>('libsql', load)
   if (library === undefined) return undefined
   return {
     name: 'libsql',
@@ -130,13 +131,5 @@ interface Libsql {
       run(values: readonly SqlValue[]): { readonly changes: number }
     }
     close(): void
-  }
-}
-
-async function importLibsql(): Promise<Libsql | undefined> {
-  try {
-    return (await import('libsql')) as unknown as Libsql
-  } catch {
-    return undefined
   }
 }

@@ -1,7 +1,6 @@
 /** What SQLite's errors mean to those who use the store. */
-import { StoreUnavailableError } from '../../store.ts'
+import { StoreOpenError, StoreUnavailableError } from '../../store.ts'
 import { resultCode, resultCodes } from './driver.ts'
-import { SqliteOpenError } from './errors.ts'
 
 /** Errors of the disk and the file are for operators and pass; the rest is ours, or the decision's, and stays as it is. */
 export function toStoreError(error: unknown, file: string): unknown {
@@ -19,13 +18,13 @@ export function toOpenError(error: unknown, file: string): unknown {
   switch (resultCode(error)) {
     case resultCodes.notADatabase:
     case resultCodes.corrupt:
-      return new SqliteOpenError(
+      return new StoreOpenError(
         'not-a-database',
         `${file} is not a SQLite database, or is damaged: name another file, or put back a backup`,
         error,
       )
     case resultCodes.full:
-      return new SqliteOpenError('full', `the disk of ${file} is full: make room and start again`, error)
+      return new StoreOpenError('full', `the disk of ${file} is full: make room and start again`, error)
     case resultCodes.cantOpen:
     case resultCodes.readOnly:
     case resultCodes.inputOutput:
@@ -35,8 +34,8 @@ export function toOpenError(error: unknown, file: string): unknown {
   }
 }
 
-export function unusablePath(file: string, cause: unknown): SqliteOpenError {
-  return new SqliteOpenError(
+export function unusablePath(file: string, cause: unknown): StoreOpenError {
+  return new StoreOpenError(
     'unusable-path',
     `${file} cannot be opened for writing (${messageOf(cause)}): name a file in a folder that this user may write to`,
     cause,

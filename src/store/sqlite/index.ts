@@ -1,3 +1,2 @@
 /** One file, one process, every answer synced to the disk: the store to start with, and for most brokers the one to keep. */
-export { SqliteOpenError, type SqliteOpenFailure } from './errors.ts'
 export { openSqliteStore } from './open.ts'

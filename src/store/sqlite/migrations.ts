@@ -1,5 +1,5 @@
+import { StoreOpenError } from '../../store.ts'
 import type { Database } from './driver.ts'
-import { SqliteOpenError } from './errors.ts'
 
 /**
  * Each brings a database from the version before it to the next; a published one is never changed. `doc` is a row as JSON
@@ -233,11 +233,11 @@ export function checkVersion(database: Database, file: string): void {
   const owner = pragma(database, 'application_id')
   const tables = Number(database.prepare('select count(*) as count from sqlite_schema').get()?.count)
   if (owner !== applicationId && (owner !== 0 || tables > 0)) {
-    throw new SqliteOpenError('foreign-database', `${file} is the database of another program: name another file`)
+    throw new StoreOpenError('foreign-database', `${file} is the database of another program: name another file`)
   }
   const version = pragma(database, 'user_version')
   if (version <= migrations.length) return
-  throw new SqliteOpenError(
+  throw new StoreOpenError(
     'newer-version',
     `${file} was written by a newer release (its schema is ${version}, this release knows ${migrations.length}): ` +
       'start that release, or put back the backup made before the upgrade',

@@ -2,8 +2,8 @@ import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import type { Clock } from '../../clock.ts'
 import type { Store } from '../../store.ts'
+import { StoreOpenError } from '../../store.ts'
 import { type Database, type Driver, loadDriver, resultCode, resultCodes } from './driver.ts'
-import { SqliteOpenError } from './errors.ts'
 import { toOpenError, unusablePath } from './failures.ts'
 import { checkVersion, migrate } from './migrations.ts'
 import { describeOwner, noteOwner, removeOwner } from './owner.ts'
@@ -15,7 +15,7 @@ export interface SqliteStoreOptions {
   readonly clock: Clock
 }
 
-/** Opens the database for this process alone; throws SqliteOpenError where it cannot be had. */
+/** Opens the database for this process alone; throws StoreOpenError where it cannot be had. */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
   return openWith(await loadDriver(), options)
 }
@@ -68,7 +68,7 @@ function lock(database: Database, file: string): void {
     database.exec('BEGIN IMMEDIATE; COMMIT')
   } catch (error) {
     if (resultCode(error) !== resultCodes.busy) throw error
-    throw new SqliteOpenError(
+    throw new StoreOpenError(
       'locked',
       `${file} is held by ${describeOwner(file)}: one process at a time can use it. Stop that process, or name another file`,
       error,

@@ -1,0 +1,34 @@
+import { StoreOpenError } from '../store.ts'
+
+/**
+ * Loads a library that applications install themselves. Undefined where it is not installed; StoreOpenError where it is and
+ * cannot be loaded: a native part that was built for another Node or system, or one of its own packages that is missing.
+ */
+export async function loadPackage<Library>(
+  name: string,
+  load: () => Promise<unknown> = () => import(/* @vite-ignore */ name),
+): Promise<Library | undefined> {
+  try {
+    return (await load()) as Library
+  } catch (error) {
+    if (missingPackage(error) === name) return undefined
+    throw new StoreOpenError(
+      'broken-driver',
+      `the package ${name} is installed and cannot be loaded (${messageOf(error)}): ` +
+        `install it again with this Node (${process.version}), for example with "npm rebuild ${name}"`,
+      error,
+    )
+  }
+}
+
+/** The package that was looked for and is not there. */
+function missingPackage(error: unknown): string | undefined {
+  const { code, message } = error as { readonly code?: unknown; readonly message?: unknown }
+  if (code !== 'ERR_MODULE_NOT_FOUND') return undefined
+  return /^Cannot find package '([^']+)'/.exec(String(message))?.[1]
+}
+
+function messageOf(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error)
+  return message.split('\n')[0] ?? message
+}
