@@ -41,7 +41,7 @@ export async function sync(
     registries: [{ name: registry.name, answer: reply }],
     stored: state,
     uses: new Map(),
-    settings: { retireAfterMs: 86_400_000 },
+    settings: { retireAfter: 86_400_000 },
   })
   return { state: applyCatalogChanges(state, changes), changes }
 }

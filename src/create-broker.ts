@@ -1,7 +1,6 @@
 import { createOpenAuthenticator } from './authenticator/open.ts'
 import { type Authenticator, combineAuthenticators } from './authenticator.ts'
 import type { BrokerDefinition } from './author/broker-definition.ts'
-import type { BrokerSettings } from './broker/settings.ts'
 import { type Clock, sleep, systemClock } from './clock.ts'
 import { withIdentity } from './http/app.ts'
 import { toFetch } from './http/fetch.ts'
@@ -10,8 +9,9 @@ import { json } from './http/respond.ts'
 import { logTrouble } from './observer/log.ts'
 import { combineObservers, type Observer, toError } from './observer.ts'
 import { BrokerError, toErrorBody } from './protocol/errors.ts'
-import { type LedgerOptions, openStore } from './server/open-store.ts'
+import { openStore } from './server/open-store.ts'
 import { type RegistryOptions, type RunningBroker, type StartOptions, startBroker } from './server/running-broker.ts'
+import { type ReadSettings, readSettings, type Settings } from './settings/settings.ts'
 import type { Store } from './store.ts'
 
 export interface BrokerOptions {
@@ -24,10 +24,8 @@ export interface BrokerOptions {
   readonly authenticator: Authenticator | readonly Authenticator[] | 'none'
   /** Hears what happens. Without one, warnings and errors are written to standard error. */
   readonly observer?: Observer
-  readonly settings?: Partial<BrokerSettings>
-  /** For a store on a database server. */
-  readonly ledger?: LedgerOptions
-  readonly publicUrl?: string
+  /** The settings of the configuration, with the same names and durations. */
+  readonly settings?: Settings
   /** The machine's clock, unless told otherwise. */
   readonly clock?: Clock
 }
@@ -50,9 +48,7 @@ export function createBroker(definition: BrokerDefinition, options: BrokerOption
 }
 
 /** What `purser serve` and the test kit say besides. */
-export interface BrokerParts
-  extends Pick<StartOptions, 'concurrency' | 'pollIntervalMs' | 'bodyLimit' | 'random' | 'registries'> {
-  readonly shutdownGraceMs?: number
+export interface BrokerParts extends Pick<StartOptions, 'concurrency' | 'random' | 'registries'> {
   openRegistries?(opened: OpenedParts): Promise<RegistryOptions | undefined>
 }
 
@@ -80,9 +76,10 @@ export const lastAnswersMs = 3_000
 export function openBroker(
   definition: BrokerDefinition,
   options: BrokerOptions,
-  { openRegistries, shutdownGraceMs = 10_000, ...parts }: BrokerParts = {},
+  { openRegistries, ...parts }: BrokerParts = {},
 ): OpenedBroker {
-  const { clock = systemClock, settings, publicUrl } = options
+  const { clock = systemClock } = options
+  const settings = readSettings(options.settings)
   const observer = combineObservers(options.observer ?? logTrouble())
   const authenticator = toAuthenticator(options.authenticator)
   if (typeof options.store !== 'string' && typeof options.store?.accept !== 'function')
@@ -93,11 +90,11 @@ export function openBroker(
   let closing: Promise<void> | undefined
 
   async function open(): Promise<RunningBroker> {
-    const store = await toStore(options, clock, observer)
+    const store = await toStore(options.store, { clock, observer, settings })
     try {
       const storeNow = () => running?.context.storeNow() ?? clock.now()
       const registries = parts.registries ?? (await openRegistries?.({ store, clock, observer, storeNow }))
-      const all = { definition, store, authenticator, settings, publicUrl, clock, observer, ...parts, registries }
+      const all = { definition, store, authenticator, settings, clock, observer, ...parts, registries }
       running = await startBroker(all)
       return running
     } catch (error) {
@@ -153,7 +150,7 @@ export function openBroker(
     async start() {
       await start()
     },
-    close(graceMs = shutdownGraceMs) {
+    close(graceMs = settings.server.shutdownGrace) {
       closing ??= end(graceMs)
       return closing
     },
@@ -169,8 +166,11 @@ function toAuthenticator(given: BrokerOptions['authenticator']): Authenticator {
   )
 }
 
-function toStore({ store, ledger }: BrokerOptions, clock: Clock, observer: Observer): Promise<Store> | Store {
-  return typeof store === 'string' ? openStore(store, clock, { ...ledger, observer }) : store
+function toStore(
+  store: string | Store,
+  { clock, observer, settings: { ledger } }: { clock: Clock; observer: Observer; settings: ReadSettings },
+): Promise<Store> | Store {
+  return typeof store === 'string' ? openStore(store, clock, { ledger, observer }) : store
 }
 
 function refuse({ headers }: HttpRequest, error: BrokerError): HttpResponse {

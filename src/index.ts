@@ -49,7 +49,6 @@ export type {
   UnbindResult,
   VolumeMount,
 } from './author/results.ts'
-export type { BrokerSettings, ChoreSettings, CleanUpSettings } from './broker/settings.ts'
 export type { Clock } from './clock.ts'
 export { type Broker, type BrokerOptions, createBroker } from './create-broker.ts'
 export type { Call } from './engine/call.ts'
@@ -61,6 +60,6 @@ export { createLogObserver, type LogOptions, logTrouble } from './observer/log.t
 export { observeAll } from './observer/observe-all.ts'
 export { combineObservers, type Observer } from './observer.ts'
 export type { Offering, Plan } from './protocol/offering.ts'
-export type { LedgerOptions } from './server/open-store.ts'
+export { type Settings, SettingsError } from './settings/settings.ts'
 export type { Duration } from './shape/duration.ts'
 export type { Store } from './store.ts'

@@ -8,11 +8,11 @@ import type { Run, StepOptions } from '../engine/run.ts'
 import type { Wait } from '../engine/work.ts'
 import type { Action } from '../protocol/actions.ts'
 import { isJsonObject, type JsonObject } from '../protocol/json.ts'
+import type { ReadSettings } from '../settings/settings.ts'
 import { parseDuration } from '../shape/duration.ts'
 import { typeName } from '../shape/mistake.ts'
 import { toInstanceInfo } from './instance-info.ts'
 import { type ResolvedService, toRetryPolicy } from './resolve-services.ts'
-import type { BrokerSettings } from './settings.ts'
 
 /** Every field that any action's context has; each action is given the type with its own. */
 export type AnyContext = ActionContext &
@@ -23,7 +23,7 @@ export type AnyContext = ActionContext &
 export interface ContextOptions {
   readonly run: Run
   readonly service: ResolvedService
-  readonly settings: BrokerSettings
+  readonly settings: ReadSettings
   /** How the author calls what is done here: a sweep is a deprovision or an unbind to him. */
   readonly action: Action
   readonly binding?: Binding
@@ -152,10 +152,10 @@ async function parse(
 function toStepOptions(
   { retry, timeout }: StepSettings,
   service: ResolvedService,
-  settings: BrokerSettings,
+  settings: ReadSettings,
   action: Action,
 ): StepOptions {
-  const fallback = action === 'observe' || action === 'sweep' ? settings.retry : service.actions[action].retry
+  const fallback = action === 'observe' || action === 'sweep' ? settings.engine.retry : service.actions[action].retry
   return readDurations('ctx.step', () => ({
     retry: retry && toRetryPolicy(retry, fallback),
     timeoutMs: timeout && parseDuration(timeout),

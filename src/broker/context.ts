@@ -1,10 +1,10 @@
 import type { Clock } from '../clock.ts'
 import type { Observer } from '../observer.ts'
 import type { JsonObject } from '../protocol/json.ts'
+import type { ReadSettings } from '../settings/settings.ts'
 import type { Store } from '../store.ts'
 import type { RegisteredCatalog } from './registries/registered-catalog.ts'
 import type { ServiceIndex } from './resolve-services.ts'
-import type { BrokerSettings } from './settings.ts'
 
 /** What the use cases work with. */
 export interface BrokerContext {
@@ -16,7 +16,7 @@ export interface BrokerContext {
   /** The store's clock, as well as it is known here: what the ledger's times are compared with. */
   readonly storeNow: () => number
   readonly observer: Observer
-  readonly settings: BrokerSettings
+  readonly settings: ReadSettings
   /** Aborted when the process stops: requests that wait for an operation are let go. */
   readonly stopping: AbortSignal
 }

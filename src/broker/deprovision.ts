@@ -27,8 +27,8 @@ export async function deprovision(
       attributes: {},
       acceptsIncomplete,
     }),
-    cascade: settings.cascadeDelete,
-    forceUnknown: settings.forceDeleteUnknownInstances,
+    cascade: settings.osb.cascadeDelete,
+    forceUnknown: settings.instances.forceDeleteUnknown,
   }
   const answer = await accept(broker, { instanceId }, snapshot => decideDeprovision(snapshot, intent), caller)
   if (answer.kind === 'forced') {

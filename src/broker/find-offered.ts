@@ -25,7 +25,7 @@ export async function findOffered(broker: BrokerContext, serviceId: string, plan
 type Looked = Offered | { readonly kind: 'refused'; readonly refusal: BrokerError }
 
 function look({ registered, settings }: BrokerContext, serviceId: string, planId: string): Looked {
-  const { retiredPlans } = settings
+  const { retiredPlans } = settings.reconcile
   const synced = registered?.synced ?? true
   const service = registered?.service(serviceId)
   const can = provisionability(service, { retiredPlans, synced })

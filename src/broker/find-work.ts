@@ -33,8 +33,7 @@ function createWork(
 ): Work {
   const { settings, store, observer } = broker
   const { action } = claim.operation
-  const retry = action === 'observe' || action === 'sweep' ? settings.retry : service.actions[action].retry
-  const timeouts = settings.timeoutsMs
+  const retry = action === 'observe' || action === 'sweep' ? settings.engine.retry : service.actions[action].retry
   return {
     perform: run => performAction({ run, service, settings, store, hooks }),
     onFailure: (run, error) =>
@@ -50,7 +49,7 @@ function createWork(
     callTimeoutMs: service.callTimeoutMs,
     settlePolicy: now => ({
       sweepDelayMs: 2 * service.callTimeoutMs,
-      sweepTimeoutMs: timeouts.deprovision,
+      sweepTimeoutMs: settings.engine.timeouts.deprovision,
       sweepOperationId: newId(now),
       lateCalls: service.lateCalls,
       ...(service.code.observe === undefined ? {} : { observeAt: nextObservation(service, now, random) }),

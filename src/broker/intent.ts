@@ -3,9 +3,9 @@ import { newId } from '../domain/new-id.ts'
 import { hashRequest } from '../domain/request-hash.ts'
 import type { JsonObject } from '../protocol/json.ts'
 import type { Plan } from '../protocol/offering.ts'
+import type { ReadSettings } from '../settings/settings.ts'
 import type { BrokerContext, Caller } from './context.ts'
 import type { ResolvedService, SettableAction } from './resolve-services.ts'
-import type { BrokerSettings } from './settings.ts'
 
 /** The part of every intent that does not depend on the endpoint. `attributes` is what makes two requests equal. */
 export function createIntent(
@@ -37,8 +37,8 @@ export function createIntent(
 }
 
 /** UPD-22: an update whose request was answered with a 5xx must not be applied later, so it ends before the request does. */
-function waitingLimit({ syncTimeoutMs }: BrokerSettings): number {
-  return syncTimeoutMs * 0.9
+function waitingLimit({ server }: ReadSettings): number {
+  return server.syncTimeout * 0.9
 }
 
 /** DUR-04: the operation ends before the platform stops polling for it, so that both see the same result. */

@@ -33,8 +33,8 @@ export async function lastOperation(
   const belongs = named?.instanceId === target.instanceId && named.bindingId === target.bindingId
   const operation = belongs && isPlatforms(named) ? named : await store.operation(resource.lastOperationId)
   if (resource.phase === 'deleted' && isDeletion(operation) && operation?.state !== 'failed') {
-    const forgotten = storeNow() - (resource.deletedAt ?? 0) > settings.rememberDeletedMs
-    if (forgotten || settings.pollAfterDelete === 'gone') throw gone(target)
+    const forgotten = storeNow() - (resource.deletedAt ?? 0) > settings.osb.rememberDeleted
+    if (forgotten || settings.osb.pollAfterDelete === 'gone') throw gone(target)
   }
   if (operation === undefined) return { operation: deletionOf(target, resource.phase) }
   return { operation, ...retryAfter(operation, storeNow()) }

@@ -10,15 +10,15 @@ import { isWait, type Wait } from '../engine/work.ts'
 import type { Action } from '../protocol/actions.ts'
 import type { JsonObject } from '../protocol/json.ts'
 import type { Reads } from '../reads.ts'
+import type { ReadSettings } from '../settings/settings.ts'
 import { type AnyContext, type ContextInUse, type ContextOptions, createActionContext } from './action-context.ts'
 import type { ResolvedService } from './resolve-services.ts'
-import type { BrokerSettings } from './settings.ts'
 import { toBindingBody } from './to-binding-body.ts'
 
 export interface Performing {
   readonly run: Run
   readonly service: ResolvedService
-  readonly settings: BrokerSettings
+  readonly settings: ReadSettings
   readonly store: Reads
   readonly hooks: readonly Hook[]
 }

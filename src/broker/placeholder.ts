@@ -1,27 +1,25 @@
+import type { ReadSettings } from '../settings/settings.ts'
 import type { ResolvedAction, ResolvedService } from './resolve-services.ts'
-import type { BrokerSettings } from './settings.ts'
 
 /**
  * Stands in for a service that is not known: one that a registry may offer when it has answered, or one that is gone while
  * a platform still asks for its instances. It has the settings that every service starts from, and no plan.
  */
-export function createPlaceholder(
-  serviceId: string,
-  { timeoutsMs, retry, ...settings }: BrokerSettings,
-): ResolvedService {
+export function createPlaceholder(serviceId: string, { engine }: ReadSettings): ResolvedService {
+  const { timeouts, retry } = engine
   const action = (timeoutMs: number): ResolvedAction => ({ mode: 'auto', timeoutMs, retry })
   return {
     offering: { id: serviceId, name: '', description: '', bindable: true, plans: [] },
     code: { id: serviceId, provision: () => undefined, deprovision: () => undefined },
     actions: {
-      provision: action(timeoutsMs.provision),
-      update: action(timeoutsMs.update),
-      deprovision: action(timeoutsMs.deprovision),
-      bind: action(timeoutsMs.bind),
-      unbind: action(timeoutsMs.unbind),
+      provision: action(timeouts.provision),
+      update: action(timeouts.update),
+      deprovision: action(timeouts.deprovision),
+      bind: action(timeouts.bind),
+      unbind: action(timeouts.unbind),
     },
-    callTimeoutMs: settings.callTimeoutMs,
-    observeEveryMs: settings.observeEveryMs,
+    callTimeoutMs: engine.callTimeout,
+    observeEveryMs: engine.observeEvery,
     plans: new Map(),
     schemas: {},
     lateCalls: false,

@@ -8,8 +8,8 @@ import type { RetryPolicy } from '../domain/retry.ts'
 import type { JsonObject } from '../protocol/json.ts'
 import type { Offering, Plan } from '../protocol/offering.ts'
 import { isBindable } from '../protocol/offering.ts'
+import type { ReadSettings } from '../settings/settings.ts'
 import { parseDuration } from '../shape/duration.ts'
-import type { BrokerSettings } from './settings.ts'
 
 export type SettableAction = 'provision' | 'update' | 'deprovision' | 'bind' | 'unbind'
 
@@ -62,7 +62,7 @@ export interface DeclaredOfferings {
 export async function resolveServices(
   services: readonly Service[],
   declared: DeclaredOfferings,
-  settings: BrokerSettings,
+  settings: ReadSettings,
 ): Promise<ServiceIndex> {
   const problems: CatalogProblem[] = []
   const pairs = pair(services, declared.offerings)
@@ -246,10 +246,10 @@ function problem(
 export function resolve(
   offering: Offering,
   code: Service,
-  settings: BrokerSettings,
+  settings: ReadSettings,
   schemas: ServiceSchemas,
 ): ResolvedService {
-  const callTimeoutMs = code.callTimeout === undefined ? settings.callTimeoutMs : parseDuration(code.callTimeout)
+  const callTimeoutMs = code.callTimeout === undefined ? settings.engine.callTimeout : parseDuration(code.callTimeout)
   const action = (name: SettableAction) => resolveAction(name, offering, code.actions?.[name] ?? {}, settings)
   return {
     offering,
@@ -262,7 +262,7 @@ export function resolve(
       unbind: action('unbind'),
     },
     callTimeoutMs,
-    observeEveryMs: code.observeEvery === undefined ? settings.observeEveryMs : parseDuration(code.observeEvery),
+    observeEveryMs: code.observeEvery === undefined ? settings.engine.observeEvery : parseDuration(code.observeEvery),
     plans: new Map(offering.plans.map(plan => [plan.id, { plan, schemas: planSchemas(offering, plan, schemas) }])),
     schemas,
   }
@@ -273,22 +273,22 @@ function resolveAction(
   name: SettableAction,
   offering: Offering,
   given: ActionSettings,
-  settings: BrokerSettings,
+  settings: ReadSettings,
 ): ResolvedAction {
   const mode: AsyncMode = name === 'bind' && offering.bindingsRetrievable !== true ? 'never' : (given.async ?? 'auto')
   return {
     mode,
-    timeoutMs: given.timeout === undefined ? settings.timeoutsMs[name] : parseDuration(given.timeout),
-    retry: toRetryPolicy(given.retry, settings.retry),
+    timeoutMs: given.timeout === undefined ? settings.engine.timeouts[name] : parseDuration(given.timeout),
+    retry: toRetryPolicy(given.retry, settings.engine.retry),
   }
 }
 
 export function toRetryPolicy(given: RetrySettings | undefined, fallback: RetryPolicy): RetryPolicy {
   if (given === undefined) return fallback
   return {
-    initialMs: given.initial === undefined ? fallback.initialMs : parseDuration(given.initial),
+    initial: given.initial === undefined ? fallback.initial : parseDuration(given.initial),
     factor: given.factor ?? fallback.factor,
-    maxMs: given.max === undefined ? fallback.maxMs : parseDuration(given.max),
+    max: given.max === undefined ? fallback.max : parseDuration(given.max),
     attempts: given.attempts,
     ...(given.for === undefined ? {} : { forMs: parseDuration(given.for) }),
   }

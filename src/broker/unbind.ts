@@ -29,7 +29,7 @@ export async function unbind(
       acceptsIncomplete,
     }),
     bindingId,
-    forceUnknown: settings.forceDeleteUnknownBindings,
+    forceUnknown: settings.bindings.forceDeleteUnknown,
   }
   const answer = await accept(broker, { instanceId, bindingId }, snapshot => decideUnbind(snapshot, intent), caller)
   if (answer.kind === 'forced') {

@@ -21,8 +21,8 @@ export function createWaitingWork(broker: BrokerContext): Work {
   return {
     perform: run => perform(broker, run),
     onFailure: async () => {},
-    retry: settings.retry,
-    callTimeoutMs: settings.callTimeoutMs,
+    retry: settings.engine.retry,
+    callTimeoutMs: settings.engine.callTimeout,
     settlePolicy: () => ({ lateCalls: false, sweepDelayMs: 0, sweepTimeoutMs: 0, sweepOperationId: '' }),
   }
 }

@@ -23,8 +23,8 @@ export type RegistryReply =
 export interface ReconcileSettings {
   /** Failures in a row after which the unused specs of a registry are retired. Absent: however many. */
   readonly failureLimit?: number
-  /** The same after this long without an answer. */
-  readonly retireAfterMs: number
+  /** The same after so many milliseconds without an answer. */
+  readonly retireAfter: number
 }
 
 /** Why the unused specs of a failing registry are retired. */
@@ -57,7 +57,7 @@ export function nextRegistryState(
 export function lapseOf(state: RegistryState, now: number, settings: ReconcileSettings): Lapse | undefined {
   if (state.failures === 0) return undefined
   if (settings.failureLimit !== undefined && state.failures >= settings.failureLimit) return 'failures'
-  if (state.silentSince !== undefined && now - state.silentSince >= settings.retireAfterMs) return 'silence'
+  if (state.silentSince !== undefined && now - state.silentSince >= settings.retireAfter) return 'silence'
   return undefined
 }
 
@@ -66,7 +66,7 @@ export function lapseOf(state: RegistryState, now: number, settings: ReconcileSe
  * in between (the broker was down, say), and one failure must not empty the catalog: then it counts from here.
  */
 function silenceStart(lastAnswerAt: number | undefined, now: number, settings: ReconcileSettings): number {
-  return lastAnswerAt !== undefined && now - lastAnswerAt < settings.retireAfterMs ? lastAnswerAt : now
+  return lastAnswerAt !== undefined && now - lastAnswerAt < settings.retireAfter ? lastAnswerAt : now
 }
 
 const shownProblems = 20

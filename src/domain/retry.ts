@@ -1,8 +1,9 @@
 /** Exponential back-off with full jitter. Budgets are counted from persisted times, never from a process's memory. */
 export interface RetryPolicy {
-  readonly initialMs: number
+  /** Milliseconds. */
+  readonly initial: number
   readonly factor: number
-  readonly maxMs: number
+  readonly max: number
   /** Attempts in all; absent: until the time is over. */
   readonly attempts?: number
   /** Time in all, from the checkpoint before the step; absent: until the operation's deadline. */
@@ -11,7 +12,7 @@ export interface RetryPolicy {
 
 /** How long to wait before the attempt after `attempts` failed ones. `random` is uniform in [0, 1). */
 export function backOff(policy: RetryPolicy, attempts: number, random: number, retryAfterMs = 0): number {
-  const ceiling = Math.min(policy.maxMs, policy.initialMs * policy.factor ** Math.min(attempts - 1, 64))
+  const ceiling = Math.min(policy.max, policy.initial * policy.factor ** Math.min(attempts - 1, 64))
   return Math.max(Math.round(random * ceiling), retryAfterMs)
 }
 

@@ -124,7 +124,7 @@ export class Worker {
   #pauseMs(): number {
     const { pollIntervalMs, leaseMs, random } = this.#options
     const longest = Math.max(pollIntervalMs, leaseMs / 3)
-    const pause = { initialMs: pollIntervalMs, factor: 2, maxMs: longest }
+    const pause = { initial: pollIntervalMs, factor: 2, max: longest }
     return Math.max(pollIntervalMs, backOff(pause, this.#refusals, random()))
   }
 

@@ -49,7 +49,7 @@ export function createApp(options: AppOptions): HttpApp {
     if (isAdminPath(path)) return handleAdmin(options, exchange, principal)
     if (!principal.roles.includes('platform'))
       throw unauthorized(exchange, { refused: 'these credentials may not use the OSB API' })
-    const minor = readVersion(exchange, broker.settings.missingVersionStatus)
+    const minor = readVersion(exchange, broker.settings.osb.missingVersion)
     const target = parseOsbPath(path)
     if (target === undefined)
       throw new BrokerError('NotFound', 'There is nothing at this path. The OSB API is under /v2.')

@@ -1,26 +1,24 @@
-import { readFile } from 'node:fs/promises'
-import { basename, dirname, resolve } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import type { RegistrySettings } from '../registry/settings.ts'
-import { moveSecrets } from './config/automation-broker-secrets.ts'
+import { type ConfigSettings, configShape } from '../settings/config.ts'
+import type { Settings } from '../settings/settings.ts'
+import { resolveStoreUrl } from '../settings/store-url.ts'
+import { fromCode, type Path, placeOf, put, valueAt } from '../shape/place.ts'
+import { read } from '../shape/read.ts'
 import { resolveFiles, whyUnreadable } from './config/files.ts'
-import { keysOfSection } from './config/known-settings.ts'
-import { ConfigError, type Mistake } from './config/mistake.ts'
+import { ConfigError, type Mistake, toMistake } from './config/mistake.ts'
 import { applyOverrides, type ConfigFlags } from './config/overrides.ts'
 import { checkPatterns } from './config/patterns.ts'
-import { type Environment, substitute } from './config/placeholders.ts'
+import type { Environment } from './config/placeholders.ts'
+import { readConfigFile } from './config/read-file.ts'
 import { takeRegistries } from './config/registries.ts'
-import { asSpringReads, isSpringFile, readSpring } from './config/spring.ts'
-import { resolveStoreUrl } from './config/store-url.ts'
-import { getIn, isTree, type Origins, setIn, type Tree } from './config/tree.ts'
-import { type Settings, validate } from './config/validate.ts'
-import type { YamlSource } from './config/yaml-source.ts'
 
+export { maskStoreUrl } from '../settings/store-url.ts'
 export { ConfigError } from './config/mistake.ts'
 export type { ConfigFlags } from './config/overrides.ts'
-export { maskStoreUrl } from './config/store-url.ts'
 
 /** Everything that can be set, complete and checked. Times are milliseconds, sizes bytes, paths absolute. */
-export type Config = DeepReadonly<Omit<Settings, 'registries'>> & {
+export type Config = Omit<ConfigSettings, 'registries'> & {
   readonly registries: readonly RegistrySettings[]
   /** What is allowed and hardly meant, a line each, for the log. */
   readonly warnings: readonly string[]
@@ -42,34 +40,37 @@ export interface LoadConfigOptions {
 export async function loadConfig(options: LoadConfigOptions): Promise<Config> {
   const { env, flags, cwd, terminal = process.stdout.isTTY === true } = options
   const file = await findFile(options)
-  const { tree, origins, mistakes } = await readFileSettings(file, env)
-  mistakes.push(...applyOverrides(tree, origins, { env, flags, cwd }))
-  applyLogFormat(tree, terminal)
-  moveSecrets(tree)
-  const { registries, warnings, mistakes: ofRegistries } = await takeRegistries(tree, origins, cwd)
-  mistakes.push(...ofRegistries)
-  mistakes.push(...(await resolveFiles(tree, origins, cwd)), ...(await checkPatterns(tree, origins)))
-  const checked = validate(tree, origins)
-  if ('mistakes' in checked) {
-    const known = new Set(mistakes.map(({ path }) => path).filter(path => path !== undefined))
-    mistakes.push(...checked.mistakes.filter(({ path }) => path === undefined || !known.has(path)))
-  }
-  if (mistakes.length > 0 || !('settings' in checked)) throw new ConfigError(mistakes)
-  const { settings } = checked
+  const home = file === undefined ? cwd : dirname(file)
+  const { source, mistakes: ofFile } =
+    file === undefined ? { source: fromCode({}), mistakes: [] } : await readConfigFile(file, env)
+  const mistakes = [...ofFile, ...applyOverrides(source, env, flags)]
+  if (valueAt(source.root, ['log', 'format']) === undefined)
+    put(source, ['log', 'format'], terminal ? 'people' : 'json')
+  // Only places in the file have a line.
+  const folderOf = (path: Path) => (placeOf(source, path)?.line === undefined ? cwd : home)
+  const { registries, warnings, mistakes: ofRegistries } = await takeRegistries(source, folderOf(['registries']))
+  mistakes.push(...ofRegistries, ...(await resolveFiles(source, folderOf)), ...(await checkPatterns(source)))
+  const reading = read(configShape, source, { textAsValues: true })
+  const known = new Set(mistakes.map(({ path }) => path))
+  mistakes.push(...reading.mistakes.map(toMistake).filter(({ path }) => !known.has(path)))
+  if (mistakes.length > 0 || !reading.ok) throw new ConfigError(inOrder(mistakes))
+  const { store, bundles } = reading.value
   return deepFreeze({
-    ...settings,
-    store: resolveStoreUrl(settings.store, cwd),
-    bundles: {
-      ...settings.bundles,
-      folder: resolve(file === undefined ? cwd : dirname(file), settings.bundles.folder),
-    },
+    ...reading.value,
+    store: resolveStoreUrl(store, cwd),
+    bundles: { ...bundles, folder: resolve(home, bundles.folder) },
     registries,
     warnings,
     file,
   })
 }
 
-type DeepReadonly<Value> = Value extends object ? { readonly [Key in keyof Value]: DeepReadonly<Value[Key]> } : Value
+/** What of it a broker needs, wherever it runs. */
+export function toSettings({ ledger, server, osb, instances, bindings, engine, reconcile, chores }: Config): Settings {
+  const { publicUrl, bodyLimit, syncTimeout, shutdownGrace } = server
+  const ofServer = { publicUrl, bodyLimit, syncTimeout, shutdownGrace }
+  return { ledger, server: ofServer, osb, instances, bindings, engine, reconcile, chores }
+}
 
 async function findFile({ file, env, cwd }: LoadConfigOptions): Promise<string | undefined> {
   const named = file ?? (env.PURSER_CONFIG || undefined)
@@ -87,61 +88,10 @@ async function findFile({ file, env, cwd }: LoadConfigOptions): Promise<string |
   return undefined
 }
 
-interface FileSettings {
-  readonly tree: Tree
-  readonly origins: Origins
-  readonly mistakes: Mistake[]
-}
-
-async function readFileSettings(file: string | undefined, env: Environment): Promise<FileSettings> {
-  if (file === undefined) return { tree: {}, origins: new Map(), mistakes: [] }
-  const name = basename(file)
-  let text: string
-  try {
-    text = await readFile(file, 'utf8')
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
-    throw new ConfigError([
-      { where: name, problem: `${file} cannot be read (${code}); correct it, or name another with --config` },
-    ])
-  }
-  // The parser is a large part of a start, and most brokers are configured by their environment.
-  const { readYaml } = await import('./config/yaml-source.ts')
-  return understand(readYaml(text, name), file, env)
-}
-
-/** What the file means for us: Spring's names become ours, and placeholders what the environment says. */
-function understand(source: YamlSource, file: string, env: Environment): FileSettings {
-  const [name, folder] = [basename(file), dirname(file)]
-  const origins: Origins = new Map(
-    [...source.lines].map(([path, line]) => [path, { where: `${name}:${line}`, folder }]),
-  )
-  let { tree } = source
-  let mistakes = [...source.mistakes]
-  let patterns: readonly (readonly string[])[] = []
-  if (isSpringFile(tree)) {
-    const spring = readSpring(tree, { top: [...keysOfSection([]), 'registry'], server: keysOfSection(['server']) })
-    tree = spring.tree
-    patterns = spring.patterns
-    for (const [from, to] of spring.moved) origins.set(to, origins.get(from) ?? { where: name, folder })
-    if (spring.hasCatalog && tree.catalog === undefined) {
-      tree.catalog = file
-      origins.set('catalog', origins.get('spring') ?? { where: name, folder })
-    }
-    mistakes = mistakes.filter(({ path }) => path === undefined || Object.hasOwn(tree, path.split(/[.[]/)[0] ?? ''))
-  }
-  const substituted = substitute(tree, env, (path, variable) => {
-    const problem = `the environment variable ${variable} is not set; set it, or write a default: \${${variable}:default}`
-    mistakes.push({ where: origins.get(path)?.where ?? name, path, problem })
-  })
-  const settings = isTree(substituted) ? substituted : {}
-  for (const path of patterns) setIn(settings, path, asSpringReads(getIn(settings, path)))
-  return { tree: settings, origins, mistakes }
-}
-
-function applyLogFormat(tree: Tree, terminal: boolean): void {
-  tree.log ??= {}
-  if (isTree(tree.log)) tree.log.format ??= terminal ? 'people' : 'json'
+/** Line by line, as one goes through the file; what stands elsewhere comes last. */
+function inOrder(mistakes: readonly Mistake[]): readonly Mistake[] {
+  const lineOf = ({ where = '' }: Mistake) => Number(/:(\d+)$/.exec(where)?.[1] ?? Number.POSITIVE_INFINITY)
+  return mistakes.toSorted((left, right) => Math.sign(lineOf(left) - lineOf(right)) || 0)
 }
 
 function deepFreeze<Value>(value: Value): Value {

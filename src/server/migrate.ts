@@ -1,6 +1,6 @@
 import { systemClock } from '../clock.ts'
 import type { Environment } from './config/placeholders.ts'
-import { loadConfig, maskStoreUrl } from './config.ts'
+import { type Config, loadConfig, maskStoreUrl } from './config.ts'
 import { openStore } from './open-store.ts'
 
 export interface MigrateOptions {
@@ -15,11 +15,11 @@ export async function migrateStore(options: MigrateOptions): Promise<string> {
   const { url, name, ledger } = await findStore(options)
   if (isPostgres(url)) {
     const { applyMigrations } = await import('../store/postgres/index.ts')
-    const applied = await applyMigrations({ url, ...ledger })
+    const applied = await applyMigrations(toPostgres(url, ledger))
     return applied === 0 ? upToDate(name) : `${name} was brought up to date.`
   }
   if (!isMongo(url)) return migratesItself(name)
-  await (await openStore(url, systemClock, ledger)).close()
+  await (await openStore(url, systemClock, { ledger })).close()
   return `${name} has all its collections and indexes.`
 }
 
@@ -28,7 +28,7 @@ export async function previewMigration(options: MigrateOptions): Promise<string>
   const { url, name, ledger } = await findStore(options)
   if (isPostgres(url)) {
     const { migrationScript } = await import('../store/postgres/index.ts')
-    return (await migrationScript({ url, ...ledger })) ?? comment(upToDate(name))
+    return (await migrationScript(toPostgres(url, ledger))) ?? comment(upToDate(name))
   }
   if (!isMongo(url)) return comment(migratesItself(name))
   return comment(`${name} takes no SQL: purser migrate makes the collections and indexes that are missing.`)
@@ -36,9 +36,11 @@ export async function previewMigration(options: MigrateOptions): Promise<string>
 
 async function findStore({ store, config: file, env, cwd }: MigrateOptions) {
   const config = await loadConfig({ file, env, flags: { store }, cwd })
-  const { schema, connectTimeout } = config.ledger
-  const ledger = { schema, connectTimeoutMs: connectTimeout }
-  return { url: config.store, name: maskStoreUrl(config.store), ledger }
+  return { url: config.store, name: maskStoreUrl(config.store), ledger: config.ledger }
+}
+
+function toPostgres(url: string, { schema, connectTimeout }: Config['ledger']) {
+  return { url, schema, connectTimeoutMs: connectTimeout }
 }
 
 function comment(sentence: string): string {

@@ -1,24 +1,18 @@
 import type { Clock } from '../clock.ts'
 import type { Observer } from '../observer.ts'
+import { type ReadSettings, readSettings } from '../settings/settings.ts'
 import type { Store } from '../store.ts'
-
-/** What a store on a database server can be told besides its URL. */
-export interface LedgerOptions {
-  /** One for each broker: PostgreSQL's schema, or what stands before the names of MongoDB's collections. */
-  readonly schema?: string
-  /** Connections for statements, for each replica. */
-  readonly poolSize?: number
-  readonly connectTimeoutMs?: number
-  readonly statementTimeoutMs?: number
-}
 
 /** Opens the store that a URL names; each kind is loaded only where it is used. */
 export async function openStore(
   url: string,
   clock: Clock,
-  { observer, ...options }: LedgerOptions & { readonly observer?: Observer } = {},
+  {
+    ledger = readSettings().ledger,
+    observer,
+  }: { readonly ledger?: ReadSettings['ledger']; readonly observer?: Observer } = {},
 ): Promise<Store> {
-  const told = observer === undefined ? {} : { observer }
+  const { schema, poolSize, connectTimeout: connectTimeoutMs, statementTimeout: statementTimeoutMs } = ledger
   if (url === 'memory:') {
     const { createMemoryStore } = await import('../store/memory/index.ts')
     return createMemoryStore({ clock })
@@ -32,18 +26,12 @@ export async function openStore(
   }
   if (/^postgres(ql)?:/.test(url)) {
     const { openPostgresStore } = await import('../store/postgres/index.ts')
-    return openPostgresStore({ url, clock, ...options, ...told })
+    return openPostgresStore({ url, clock, schema, poolSize, connectTimeoutMs, statementTimeoutMs, observer })
   }
   if (/^mongodb(\+srv)?:/.test(url)) {
     const { openMongoStore } = await import('../store/mongodb/index.ts')
-    const { schema, statementTimeoutMs, ...rest } = options
-    return openMongoStore({
-      url,
-      ...rest,
-      ...(schema === undefined ? {} : { prefix: `${schema}_` }),
-      timeoutMs: statementTimeoutMs,
-      ...told,
-    })
+    const prefix = `${schema}_`
+    return openMongoStore({ url, prefix, poolSize, connectTimeoutMs, timeoutMs: statementTimeoutMs, observer })
   }
   const scheme = /^[a-z+]+:/.exec(url)?.[0] ?? 'this'
   throw new StoreUrlError(

@@ -9,7 +9,6 @@ import { createFindWork } from '../broker/find-work.ts'
 import type { RegisteredCatalogParts } from '../broker/registries/registered-catalog.ts'
 import type { SyncParts } from '../broker/registries/sync.ts'
 import { type DeclaredOfferings, resolveServices, type ServiceIndex } from '../broker/resolve-services.ts'
-import { type BrokerSettings, defaultSettings } from '../broker/settings.ts'
 import { type Clock, systemClock } from '../clock.ts'
 import type { ChoreRun } from '../engine/chore-run.ts'
 import { startChores } from '../engine/chores.ts'
@@ -18,6 +17,7 @@ import { Worker } from '../engine/worker.ts'
 import { createApp } from '../http/app.ts'
 import type { HttpApp } from '../http/message.ts'
 import { combineObservers, type Observer, toError } from '../observer.ts'
+import type { ReadSettings } from '../settings/settings.ts'
 import type { Store } from '../store.ts'
 import { createReadiness } from './readiness.ts'
 
@@ -25,11 +25,9 @@ export interface StartOptions {
   readonly definition: BrokerDefinition
   readonly store: Store
   readonly authenticator: Authenticator
-  readonly settings?: Partial<BrokerSettings>
+  readonly settings: ReadSettings
+  /** Other than the setting, for tests: with 0 it accepts operations and leaves them to others. */
   readonly concurrency?: number
-  readonly pollIntervalMs?: number
-  readonly bodyLimit?: number
-  readonly publicUrl?: string
   readonly clock?: Clock
   readonly observer?: Observer
   readonly random?: () => number
@@ -40,7 +38,6 @@ export interface StartOptions {
 export interface RegistryOptions
   extends Pick<RegisteredCatalogParts, 'drive' | 'given' | 'onCatalog'>,
     Pick<SyncParts, 'registries'> {
-  readonly reconcile: SyncParts['settings']
   /** Removes the sandboxes on this machine that nobody needs any more; does not throw. */
   readonly removeUnusedSandboxes?: () => Promise<unknown>
 }
@@ -58,9 +55,9 @@ export interface RunningBroker {
 
 /** Puts the parts together. Refuses a catalog that could not work before anything runs. */
 export async function startBroker(options: StartOptions): Promise<RunningBroker> {
-  const { definition, store, clock = systemClock, random = Math.random } = options
+  const { definition, store, settings, clock = systemClock, random = Math.random } = options
   const observer = combineObservers(options.observer)
-  const settings = { ...defaultSettings, ...options.settings }
+  const { engine, server } = settings
   const own = await resolveServices(definition.services, await declaredOfferings(definition), settings)
   for (const warning of own.warnings) observer['catalog.warning']?.({ message: warning })
   const registries = options.registries && (await openRegistries(options.registries, own, store, settings))
@@ -95,12 +92,12 @@ export async function startBroker(options: StartOptions): Promise<RunningBroker>
     random,
     findWork: createFindWork(broker, definition.hooks ?? [], random),
     owner,
-    concurrency: options.concurrency ?? 16,
-    leaseMs: settings.leaseMs,
-    pollIntervalMs: options.pollIntervalMs ?? 1_000,
+    concurrency: options.concurrency ?? engine.concurrency,
+    leaseMs: engine.lease,
+    pollIntervalMs: engine.pollInterval,
     outage,
   })
-  const chores = startChores({ store, clock, observer, owner, leaseMs: settings.leaseMs, tasks, outage })
+  const chores = startChores({ store, clock, observer, owner, leaseMs: engine.lease, tasks, outage })
   const { presentCatalog } = definition
   const app = createApp({
     broker,
@@ -111,8 +108,8 @@ export async function startBroker(options: StartOptions): Promise<RunningBroker>
     ...(presentCatalog === undefined
       ? {}
       : { presentCatalog: async (offerings, platform) => presentCatalog(offerings, platform) }),
-    bodyLimit: options.bodyLimit ?? 1024 * 1024,
-    publicUrl: options.publicUrl,
+    bodyLimit: server.bodyLimit,
+    publicUrl: server.publicUrl,
     health: { readiness: () => (ending ? Promise.resolve('stopping') : readiness()) },
   })
   worker.start()
@@ -134,10 +131,10 @@ export async function startBroker(options: StartOptions): Promise<RunningBroker>
 
 /** Loaded only where there are registries. */
 async function openRegistries(
-  { registries, reconcile, removeUnusedSandboxes, ...parts }: RegistryOptions,
+  { registries, removeUnusedSandboxes, ...parts }: RegistryOptions,
   own: ServiceIndex,
   store: Store,
-  settings: BrokerSettings,
+  settings: ReadSettings,
 ) {
   const { createRegisteredCatalog } = await import('../broker/registries/registered-catalog.ts')
   const { withRegistered } = await import('../broker/registries/with-registered.ts')
@@ -151,7 +148,7 @@ async function openRegistries(
     registered,
     services: withRegistered(own, registered),
     createSync: (broker: BrokerContext) => (run: ChoreRun) =>
-      syncRegistries(broker, { registered, registries, settings: reconcile }, run),
+      syncRegistries(broker, { registered, registries, settings: settings.reconcile }, run),
     follow: (broker: BrokerContext) =>
       Promise.all([
         followCatalog(registered, broker, broker.stopping),

@@ -10,13 +10,12 @@ import { listen, type RunningServer } from '../http/node.ts'
 import { createLogObserver } from '../observer/log.ts'
 import { combineObservers, type Observer } from '../observer.ts'
 import type { OpenBundlesParts } from './bundles/open.ts'
-import { type Config, loadConfig, maskStoreUrl } from './config.ts'
+import { type Config, loadConfig, maskStoreUrl, toSettings } from './config.ts'
 import { demoCredentials } from './demo-credentials.ts'
 import { findBrokerModule, loadBrokerModule } from './load-broker.ts'
 import type { RegistryOptions } from './running-broker.ts'
 import { endSoon, untilStopped } from './shutdown.ts'
 import { StartError } from './start-error.ts'
-import { toBrokerSettings, toLedgerOptions } from './to-broker-settings.ts'
 import { welcome } from './welcome.ts'
 
 export interface ServeOptions {
@@ -24,6 +23,8 @@ export interface ServeOptions {
   readonly host?: string | undefined
   readonly port?: number | undefined
   readonly store?: string | undefined
+  /** `engine.lease=30s`, each. */
+  readonly set?: readonly string[] | undefined
   readonly config?: string | undefined
   /** Serves the demo catalog where no broker is named. */
   readonly demo?: boolean | undefined
@@ -40,7 +41,7 @@ export async function runServe(options: ServeOptions): Promise<void> {
   const loaded = await loadConfig({
     file: options.config,
     env,
-    flags: { broker: options.module, host: options.host, port: options.port, store: options.store },
+    flags: { broker: options.module, host: options.host, port: options.port, store: options.store, set: options.set },
     cwd,
     terminal: stdout.isTTY === true,
   })
@@ -59,21 +60,8 @@ export async function runServe(options: ServeOptions): Promise<void> {
   for (const warning of config.warnings) observer['configuration.warning']?.({ message: warning })
   const broker = openBroker(
     config.catalog === undefined ? definition : { ...definition, catalog: config.catalog },
-    {
-      store: config.store,
-      ledger: toLedgerOptions(config),
-      authenticator,
-      settings: toBrokerSettings(config),
-      publicUrl: config.server.publicUrl,
-      observer,
-    },
-    {
-      concurrency: config.engine.concurrency,
-      pollIntervalMs: config.engine.pollInterval,
-      bodyLimit: config.server.bodyLimit,
-      shutdownGraceMs: config.server.shutdownGrace,
-      openRegistries: opened => openRegistries(config, { ...opened, env }),
-    },
+    { store: config.store, authenticator, settings: toSettings(config), observer },
+    { openRegistries: opened => openRegistries(config, { ...opened, env }) },
   )
   try {
     const { context } = await broker.running()

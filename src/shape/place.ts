@@ -69,3 +69,26 @@ export function quoted(text: string): string {
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
+
+export function valueAt(root: unknown, path: Path): unknown {
+  let value = root
+  for (const key of path) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined
+    value = Reflect.get(value, key)
+  }
+  return value
+}
+
+/** Does nothing where something else than a map or a list is in the way: that is a mistake of its own. */
+export function put({ root, places }: Source, path: Path, value: unknown, place?: Place): void {
+  let parent = root
+  for (const [index, key] of path.entries()) {
+    if (typeof parent !== 'object' || parent === null) return
+    const last = index === path.length - 1
+    if (last || !Object.hasOwn(parent, key)) {
+      Reflect.set(parent, key, last ? value : {})
+      if (place !== undefined) setPlace(places, parent, key, place)
+    }
+    parent = Reflect.get(parent, key)
+  }
+}

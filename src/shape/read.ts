@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { type Described, describe, describeAt, relaxed } from './describe.ts'
 import { type Mistake, show, typeName } from './mistake.ts'
-import { isObject, type Path, type Place, placeOf, quoted, type Source, setPlace } from './place.ts'
+import { isObject, type Path, type Place, placeOf, quoted, type Source, setPlace, valueAt } from './place.ts'
 import type { Kind, Read, Shape } from './shape.ts'
 import { suggest } from './suggest.ts'
 
@@ -170,12 +170,4 @@ function toMistake(shape: Shape, source: Source, issue: v.BaseIssue<unknown>): M
     rule: isRule ? issue.message : (info.rule ?? 'nothing'),
     remedy: info.remedy,
   }
-}
-
-function valueAt(root: unknown, path: Path): unknown {
-  return path.reduce<unknown>(
-    (value, key) =>
-      typeof value === 'object' && value !== null && Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined,
-    root,
-  )
 }

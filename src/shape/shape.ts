@@ -17,6 +17,12 @@ type DeepReadonly<Value> = Value extends (...args: never[]) => unknown
       : { readonly [Key in keyof Value]: DeepReadonly<Value[Key]> }
     : Value
 
+type DeepPartial<Value> = Value extends readonly (infer Item)[]
+  ? readonly (DeepPartial<Item> | undefined)[]
+  : Value extends object
+    ? { readonly [Key in keyof Value]?: DeepPartial<Value[Key]> }
+    : Value
+
 /** What can be said about any field. */
 export interface About {
   /** The minor version of the OSB API that brought it; it has always been there unless told otherwise. */
@@ -41,8 +47,8 @@ export interface FieldInfo extends About {
 }
 
 /**
- * A rule that no single field can keep; it answers how it is broken. It also runs where fields are wrong, which it then
- * finds undefined.
+ * A rule that no single field can keep; it answers how it is broken. It also runs where fields are wrong, and finds them
+ * undefined.
  */
 export type Rule<Value> = (value: Value) => Broken | readonly Broken[] | false | undefined
 
@@ -55,7 +61,7 @@ interface Broken {
 export interface ObjectInfo<Value> extends About {
   /** What it must be: `a plan, with id, name and description`. */
   readonly rule?: string
-  readonly rules?: readonly Rule<Partial<Value>>[]
+  readonly rules?: readonly Rule<DeepPartial<Value>>[]
   /** What becomes of keys that are not described; an error unless told otherwise. */
   readonly unknown?: 'error' | 'warning' | 'ignore'
 }
@@ -120,17 +126,31 @@ export function fallback<const S extends Shape, const Preset extends v.InferInpu
 function withRules<S extends Shape>(schema: S, rules: readonly Rule<never>[], info: object): S {
   const checks = rules.map(rule =>
     v.rawCheck(({ dataset, addIssue }) => {
-      const value: unknown = dataset.value
-      if (typeof value !== 'object' || value === null) return
-      const sound: object = Array.isArray(value) ? [...value] : { ...value }
-      for (const { path } of dataset.issues ?? [])
-        if (path !== undefined) Reflect.set(sound, path[0].key as string, undefined)
+      if (typeof dataset.value !== 'object' || dataset.value === null) return
+      const sound = (dataset.issues ?? []).reduce<unknown>(
+        (value, { kind, path = [] }) =>
+          kind === 'validation'
+            ? value
+            : without(
+                value,
+                Array.from(path, ({ key }) => key as string | number),
+              ),
+        dataset.value,
+      )
       for (const { error, path = [] } of [rule(sound as never) || []].flat())
         addIssue({ message: error, path: path.map(toItem) as never })
     }),
   )
   const pipe = [schema, ...checks, v.metadata({ info })] as unknown as [S, v.MetadataAction<S, { info: object }>]
   return v.pipe(...pipe) as unknown as S
+}
+
+/** A copy without what stands at this path; the keys stay. */
+function without(value: unknown, [key, ...rest]: Path): unknown {
+  if (typeof value !== 'object' || value === null || key === undefined) return undefined
+  const copy: object = Array.isArray(value) ? [...value] : { ...value }
+  Reflect.set(copy, key, without(Reflect.get(value, key), rest))
+  return copy
 }
 
 function toItem(key: string | number): unknown {

@@ -83,8 +83,9 @@ function unfold(document: Document, faults: Fault[], placeAt: (offset: number) =
     if (target === undefined)
       throw new FaultError({
         place,
-        problem: `no anchor &${name} stands before the alias *${name}`,
-        remedy: 'correct its name, or put a text that begins with * in quotes',
+        // The name is not shown: a password may begin with *.
+        problem: 'a * that is not in quotes names an alias, and no anchor of that name stands before it',
+        remedy: 'correct the name, or put the text in quotes',
       })
     if (inside.has(target))
       throw new FaultError({

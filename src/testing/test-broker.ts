@@ -11,9 +11,7 @@ import { createVirtualClock, type VirtualClock } from './virtual-clock.ts'
 /** `in process`: requests are function calls. `socket`: the same application behind a real server on loopback. */
 export type Transport = 'in process' | 'socket'
 
-export interface TestBrokerOptions
-  extends BrokerDefinition,
-    Pick<BrokerOptions, 'observer' | 'settings' | 'publicUrl'> {
+export interface TestBrokerOptions extends BrokerDefinition, Pick<BrokerOptions, 'observer' | 'settings'> {
   readonly transport?: Transport
   /** Opened with the clock below; the caller closes it. A new memory store by default. */
   readonly store?: Store
@@ -46,10 +44,10 @@ export interface TestBroker {
 export async function startTestBroker(options: TestBrokerOptions): Promise<TestBroker> {
   const { transport = 'in process', clock = createVirtualClock() } = options
   const store = options.store ?? createMemoryStore({ clock })
-  const { authenticator = 'none', observer, settings, publicUrl, random, concurrency, registries } = options
+  const { authenticator = 'none', observer, settings, random, concurrency, registries } = options
   const broker = openBroker(
     options,
-    { store, authenticator, observer, settings, publicUrl, clock },
+    { store, authenticator, observer, settings, clock },
     { random, concurrency, registries },
   )
   const { context } = await broker.running()

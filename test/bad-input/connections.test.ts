@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createOpenAuthenticator } from '../../src/authenticator/open.ts'
 import { listen } from '../../src/http/node.ts'
 import { startBroker } from '../../src/server/running-broker.ts'
+import { readSettings } from '../../src/settings/settings.ts'
 import { createMemoryStore } from '../../src/store/memory/index.ts'
 import { createVirtualClock } from '../../src/testing/virtual-clock.ts'
 import { createBackend } from '../conformance/backend.ts'
@@ -76,7 +77,13 @@ describe('a client that is too slow', () => {
     const backend = createBackend()
     const definition = { services: createServices(backend) }
     const store = createMemoryStore({ clock })
-    const broker = await startBroker({ definition, store, clock, authenticator: createOpenAuthenticator() })
+    const broker = await startBroker({
+      definition,
+      store,
+      clock,
+      settings: readSettings(),
+      authenticator: createOpenAuthenticator(),
+    })
     const limits = { headersTimeout: 100, requestTimeout: 100 }
     const server = await listen({ app: broker.app, host: '127.0.0.1', port: 0, limits })
     try {

@@ -37,7 +37,11 @@ describe('clients that get into each other’s way', () => {
           expect(overlaps).toEqual([])
         },
         // A request may wait as long as it likes: time is made by this test, faster than sockets are.
-        { services: createServices(slowed(backend, random, overlaps)), random, settings: { syncTimeoutMs: 1e9 } },
+        {
+          services: createServices(slowed(backend, random, overlaps)),
+          random,
+          settings: { server: { syncTimeout: '1h' } },
+        },
       )
     },
   )

@@ -43,7 +43,7 @@ conformance('Context and bind resource', () => {
       expect((await t.client.provision('i', { ...full, context: { platform: 'sapcp' } })).status).toBe(201)
       expect((await t.client.provision('j', full)).status).toBe(201)
     },
-    { settings: { requireOrgAndSpace: false } },
+    { settings: { osb: { requireOrgAndSpace: false } } },
   )
 
   requirement('CTX-05', 'the author sees the context as it came', async t => {

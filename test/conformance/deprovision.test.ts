@@ -58,7 +58,7 @@ conformance('Deprovisioning', () => {
         expect((await t.client.unbind('i', binding, full)).status).toBe(410)
       }
     },
-    { settings: { cascadeDelete: true } },
+    { settings: { osb: { cascadeDelete: true } } },
   )
 
   requirement(

@@ -42,7 +42,7 @@ conformance('Headers', () => {
       expect(answer.body.description).toContain('X-Broker-API-Version')
       expect((await t.client.catalog({ headers: { [version]: '3.0' } })).status).toBe(412)
     },
-    { settings: { missingVersionStatus: 400 } },
+    { settings: { osb: { missingVersion: 400 } } },
   )
 
   requirement('HDR-05', 'the name of the header is read in any case', async t => {

@@ -121,7 +121,7 @@ conformance('Polling a binding', () => {
       })
       expect(await t.ended('i', 'c')).toMatchObject({ state: 'failed' })
     },
-    { settings: { rememberDeletedMs: 100_000 } },
+    { settings: { osb: { rememberDeleted: 100_000 } } },
   )
 
   requirement('BPOLL-18', 'a binding can be fetched as soon as its poll says succeeded', async t => {

@@ -82,7 +82,7 @@ conformance('Polling an instance', () => {
         expect(await t.client.lastOperation('i', query)).toMatchObject({ status: 410, body: { error: 'InstanceGone' } })
       expect(await t.ended('i', undefined, created.body.operation ?? '')).toMatchObject({ state: 'succeeded' })
     },
-    { settings: { pollAfterDelete: 'gone' } },
+    { settings: { osb: { pollAfterDelete: 'gone' } } },
   )
 
   requirement(
@@ -170,7 +170,7 @@ conformance('Polling an instance', () => {
       await t.clock.advance(60_000)
       expect((await t.client.lastOperation('i')).status).toBe(410)
     },
-    { settings: { rememberDeletedMs: 100_000 } },
+    { settings: { osb: { rememberDeleted: 100_000 } } },
   )
 
   requirement('POLL-23', 'each operation answers for itself; without a known one the latest answers', async t => {

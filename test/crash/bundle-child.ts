@@ -16,6 +16,7 @@ import { findContainment } from '../../src/sandbox/process/containment.ts'
 import { createProcessRuntime } from '../../src/sandbox/process/process-runtime.ts'
 import type { Runtime } from '../../src/sandbox.ts'
 import { startBroker } from '../../src/server/running-broker.ts'
+import { readSettings } from '../../src/settings/settings.ts'
 import { openSqliteStore } from '../../src/store/sqlite/index.ts'
 import { createCrashPoints } from '../../src/testing/crash-points.ts'
 
@@ -88,17 +89,14 @@ const broker = await startBroker({
   definition: { services: [] },
   store: points.wrap(store),
   authenticator: createOpenAuthenticator(),
-  settings: {
-    requireOrgAndSpace: false,
-    leaseMs: 1_000,
-    callTimeoutMs: 400,
-    retry: { initialMs: 50, factor: 1, maxMs: 50 },
+  settings: readSettings({
+    osb: { requireOrgAndSpace: false },
+    engine: { lease: '1s', callTimeout: 400, pollInterval: 50, retry: { initial: 50, factor: 1, max: 50 } },
     chores: { sync: '-' },
-  },
-  pollIntervalMs: 50,
+    reconcile: { retireAfter: '1h' },
+  }),
   registries: {
     registries,
-    reconcile: { retireAfterMs: 3_600_000 },
     drive,
     given: async () => [],
     onCatalog: async () => {},

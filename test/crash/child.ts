@@ -8,6 +8,7 @@ import { createOpenAuthenticator } from '../../src/authenticator/open.ts'
 import { sleep, systemClock } from '../../src/clock.ts'
 import { listen } from '../../src/http/node.ts'
 import { startBroker } from '../../src/server/running-broker.ts'
+import { readSettings } from '../../src/settings/settings.ts'
 import { openSqliteStore } from '../../src/store/sqlite/index.ts'
 import type { Store } from '../../src/store.ts'
 import { createCrashPoints } from '../../src/testing/crash-points.ts'
@@ -74,13 +75,10 @@ const broker = await startBroker({
   definition: { services: [serviceOf(backend)] },
   store: points.wrap(recorded(store)),
   authenticator: createOpenAuthenticator(),
-  settings: {
-    requireOrgAndSpace: false,
-    leaseMs: 1_000,
-    callTimeoutMs: 400,
-    retry: { initialMs: 50, factor: 1, maxMs: 50 },
-  },
-  pollIntervalMs: 50,
+  settings: readSettings({
+    osb: { requireOrgAndSpace: false },
+    engine: { lease: '1s', callTimeout: 400, pollInterval: 50, retry: { initial: 50, factor: 1, max: 50 } },
+  }),
 })
 const { url } = await listen({ app: broker.app, host: '127.0.0.1', port: 0 })
 process.send?.({ url } satisfies Ready)

@@ -28,7 +28,7 @@ export async function startSession(built: BuiltPackage): Promise<Session> {
   await writeScript(join(tools, 'npx'), 'exec "$@"')
   const port = await findFreePort()
   const url = `http://127.0.0.1:${port}`
-  const own = { PURSER_URL: url, PURSER_PORT: String(port), NOTES_URL: url, PURSER_LOG_FORMAT: 'json' }
+  const own = { PURSER_URL: url, PURSER_SERVER_PORT: String(port), NOTES_URL: url, PURSER_LOG_FORMAT: 'json' }
   const env = { PATH: `${tools}:${process.env.PATH}`, HOME: home, ...own }
   const shell = spawn('bash', { cwd: home, env, stdio: ['pipe', 'pipe', 'inherit'] })
   const servers: ChildProcess[] = []

@@ -31,7 +31,7 @@ describe('lost connection', () => {
   })
 
   it('failureLimit 3: the unused specs are retired with the third failure in a row', () => {
-    const world = inUse(createWorld({ failureLimit: 3, retireAfterMs: 24 * hour }))
+    const world = inUse(createWorld({ failureLimit: 3, retireAfter: 24 * hour }))
     failEveryHour(world, 2)
     expect(world.names()).toEqual(['dh-pg', 'dh-redis'])
     world.wait(hour)
@@ -39,7 +39,7 @@ describe('lost connection', () => {
   })
 
   it('failureLimit 3: an answer in between starts the count again', () => {
-    const world = inUse(createWorld({ failureLimit: 3, retireAfterMs: 24 * hour }))
+    const world = inUse(createWorld({ failureLimit: 3, retireAfter: 24 * hour }))
     for (let i = 0; i < 5; i++) {
       failEveryHour(world, 2)
       world.sync({ dh: complete(bundle('dh', 'pg'), bundle('dh', 'redis')) })
@@ -50,7 +50,7 @@ describe('lost connection', () => {
   })
 
   it('a failure that is reconciled twice counts once', () => {
-    const world = inUse(createWorld({ failureLimit: 2, retireAfterMs: 24 * hour }))
+    const world = inUse(createWorld({ failureLimit: 2, retireAfter: 24 * hour }))
     world.wait(hour)
     world.sync({ dh: failed })
     const again = world.sync({ dh: failed })
@@ -59,7 +59,7 @@ describe('lost connection', () => {
   })
 
   it('used specs stay in the catalog, however long it lasts; unused ones follow with their last instance', () => {
-    const world = inUse(createWorld({ failureLimit: 1, retireAfterMs: hour }))
+    const world = inUse(createWorld({ failureLimit: 1, retireAfter: hour }))
     failEveryHour(world, 100)
     expect(world.names()).toEqual(['dh-pg'])
     world.deprovision('one')
@@ -69,7 +69,7 @@ describe('lost connection', () => {
   })
 
   it('another registry is not touched', () => {
-    const world = createWorld({ failureLimit: 1, retireAfterMs: hour })
+    const world = createWorld({ failureLimit: 1, retireAfter: hour })
     const quay = complete(bundle('quay', 'pg'))
     world.sync({ dh: complete(bundle('dh', 'pg')), quay })
     world.sync({ dh: failed, quay })
@@ -87,13 +87,13 @@ describe('lost connection', () => {
   })
 
   it('retireAfter 0 retires with the first failure', () => {
-    const world = inUse(createWorld({ retireAfterMs: 0 }))
+    const world = inUse(createWorld({ retireAfter: 0 }))
     failEveryHour(world, 1)
     expect(world.names()).toEqual(['dh-pg'])
   })
 
   it('the same services are back with the connection', () => {
-    const world = inUse(createWorld({ failureLimit: 1, retireAfterMs: 24 * hour }))
+    const world = inUse(createWorld({ failureLimit: 1, retireAfter: 24 * hour }))
     const before = world.state.services
     failEveryHour(world, 1)
     world.sync({ dh: complete(bundle('dh', 'pg'), bundle('dh', 'redis')) })

@@ -61,7 +61,7 @@ const round: fc.Arbitrary<Round> = fc.record({
 
 const settings = fc.record({
   failureLimit: fc.option(fc.integer({ min: 1, max: 4 }), { nil: undefined }),
-  retireAfterMs: fc.constantFrom(0, 12 * hour, 24 * hour),
+  retireAfter: fc.constantFrom(0, 12 * hour, 24 * hour),
 })
 
 /** `past`: the rounds before this one. */
@@ -76,28 +76,24 @@ type Check = (facts: {
 /** Plays the rounds, and checks after each of them. Retired services are provisioned too, as `accept` allows it. */
 function play(check: Check, runs = 150): void {
   fc.assert(
-    fc.property(
-      settings,
-      fc.array(round, { minLength: 3, maxLength: 14 }),
-      ({ failureLimit, retireAfterMs }, rounds) => {
-        const world = createWorld({ retireAfterMs, failureLimit })
-        let instances = 0
-        for (const [i, round] of rounds.entries()) {
-          world.wait(round.hours * hour)
-          const before = world.state
-          const result = world.sync(round.answers)
-          check({ world, round, past: rounds.slice(0, i), before, result })
-          for (const pick of round.provisions) {
-            const service = world.state.services[pick % Math.max(1, world.state.services.length)]
-            if (service !== undefined) world.pins.set(`instance-${instances++}`, service.revisionId)
-          }
-          for (const pick of round.deprovisions) {
-            const id = [...world.pins.keys()][pick % Math.max(1, world.pins.size)]
-            if (id !== undefined) world.deprovision(id)
-          }
+    fc.property(settings, fc.array(round, { minLength: 3, maxLength: 14 }), ({ failureLimit, retireAfter }, rounds) => {
+      const world = createWorld({ retireAfter, failureLimit })
+      let instances = 0
+      for (const [i, round] of rounds.entries()) {
+        world.wait(round.hours * hour)
+        const before = world.state
+        const result = world.sync(round.answers)
+        check({ world, round, past: rounds.slice(0, i), before, result })
+        for (const pick of round.provisions) {
+          const service = world.state.services[pick % Math.max(1, world.state.services.length)]
+          if (service !== undefined) world.pins.set(`instance-${instances++}`, service.revisionId)
         }
-      },
-    ),
+        for (const pick of round.deprovisions) {
+          const id = [...world.pins.keys()][pick % Math.max(1, world.pins.size)]
+          if (id !== undefined) world.deprovision(id)
+        }
+      }
+    }),
     { numRuns: runs },
   )
 }
@@ -124,8 +120,8 @@ describe('over many rounds of registries, failures and instances', () => {
         if (!configured || answer?.kind === 'complete') continue
         expect(answer?.kind, 'only a registry that failed may retire without a complete answer').toBe('failed')
         const { failures, silence } = troubleOf(registry, [...past, round])
-        const { failureLimit = Number.POSITIVE_INFINITY, retireAfterMs } = world.settings
-        expect(failures >= failureLimit || silence >= retireAfterMs).toBe(true)
+        const { failureLimit = Number.POSITIVE_INFINITY, retireAfter } = world.settings
+        expect(failures >= failureLimit || silence >= retireAfter).toBe(true)
         const used = before.revisions.some(({ id, serviceId: of }) => of === serviceId && world.uses().has(id))
         expect(used, 'a used service of a failed registry').toBe(false)
       }

@@ -4,7 +4,7 @@ import type { ReconcileSettings, RegistryReply, SeenBundle } from '../../src/dom
 import type { Offering } from '../../src/protocol/offering.ts'
 
 export const hour = 3_600_000
-export const defaults: ReconcileSettings = { retireAfterMs: 24 * hour }
+export const defaults: ReconcileSettings = { retireAfter: 24 * hour }
 
 export interface BundleOptions {
   readonly version?: number

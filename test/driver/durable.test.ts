@@ -38,7 +38,7 @@ describe('a deletion', () => {
   })
 
   it('clears what an operation left that ran out of time', async () => {
-    const world = await open({ script: waiting, settings: { timeoutsMs: { ...patient, provision: 60_000 } } })
+    const world = await open({ script: waiting, settings: { engine: { timeouts: { ...patient, provision: 60_000 } } } })
     const { client } = await world.start()
     const ids = idsOf(world)
     const provisioned = await client.provision('i', { ...ids, ...place }, asynchronous)
@@ -55,7 +55,7 @@ describe('a deletion', () => {
 describe('a bind', () => {
   it('does not run beside an update that ran out of time', async () => {
     const world = await open({
-      settings: { timeoutsMs: { ...patient, update: 60_000 } },
+      settings: { engine: { timeouts: { ...patient, update: 60_000 } } },
       script: `echo "$1" >> $out/runs
         if [ "$1" = update ]; then while :; do sleep 0.02; done; fi
         echo '{}' > "$BUNDLE_OUTPUT/credentials.json"`,

@@ -173,7 +173,7 @@ describe('state', () => {
 describe('a deprovision with bindings', () => {
   it('runs each unbind once, and itself once, however often it is looked at', async () => {
     const { world, client, ids, provision, bind } = await opened({
-      settings: { cascadeDelete: true },
+      settings: { osb: { cascadeDelete: true } },
       script: `echo "$1" >> $out/runs
         [ "$1" = provision ] && echo '{}' > "$BUNDLE_OUTPUT/credentials.json"
         if [ "$1" = deprovision ]; then while [ ! -e $out/go ]; do sleep 0.02; done; fi; exit 0`,

@@ -24,7 +24,7 @@ describe('unused sandboxes', () => {
   it('takes what ended operations left, and leaves what is needed, young or of others', async () => {
     const world = await open({
       script: 'while [ ! -e $out/go ]; do sleep 0.02; done',
-      settings: { timeoutsMs: { ...patient, provision: 60_000 } },
+      settings: { engine: { timeouts: { ...patient, provision: 60_000 } } },
     })
     const { client } = await world.start()
     const ids = idsOf(world)

@@ -142,7 +142,7 @@ async function createWorld(command: readonly string[], options: WorldOptions) {
       store,
       random: () => 0.5,
       observer: options.observer ?? silent,
-      settings: { timeoutsMs: patient, ...options.settings },
+      settings: { engine: { timeouts: patient }, ...options.settings },
       concurrency: replica.concurrency,
     })
     // A dead process is not stopped.

@@ -8,13 +8,13 @@ const every = '0 * * * * *'
 /** A broker that looks every minute for operations that ended five minutes ago and tombstones of an hour ago. */
 async function start(options: { readonly settings?: object; readonly service?: Partial<Service> } = {}) {
   const lines: string[] = []
-  const cleanUp = { ageMs: minutes(5), all: every }
+  const cleanUp = { age: minutes(5), all: every }
   const world = createWorld({
     service: { bind: async () => ({ credentials: {} }), async unbind() {}, async update() {}, ...options.service },
     observer: observeLines('info', ({ text, fields }) => lines.push(`${text}: ${fields.message ?? ''}`)),
     settings: {
-      rememberDeletedMs: minutes(30),
-      chores: { purge: every, purgeAfterMs: minutes(60), cleanUp: { instances: cleanUp, bindings: cleanUp } },
+      osb: { rememberDeleted: minutes(30) },
+      chores: { purge: every, purgeAfter: minutes(60), cleanUp: { instances: cleanUp, bindings: cleanUp } },
       ...options.settings,
     },
   })
@@ -85,7 +85,7 @@ describe('a poll after a clean-up', () => {
 
   it('with pollAfterDelete: gone, a deletion that was cleaned up answers 410', async () => {
     const t = await start({
-      settings: { pollAfterDelete: 'gone', chores: { cleanUp: { instances: { ageMs: 0, all: every } } } },
+      settings: { osb: { pollAfterDelete: 'gone' }, chores: { cleanUp: { instances: { age: 0, all: every } } } },
     })
     await t.provision('i')
     await t.clock.advance(seconds(2))
@@ -124,7 +124,7 @@ describe('a poll after a clean-up', () => {
     }
     const t = await start({
       service: fails,
-      settings: { chores: { cleanUp: { instances: { ageMs: minutes(5), failed: every }, bindings: { ageMs: 0 } } } },
+      settings: { chores: { cleanUp: { instances: { age: minutes(5), failed: every }, bindings: { age: 0 } } } },
     })
     const created = await t.provision('i')
     await t.clock.advance(seconds(2))

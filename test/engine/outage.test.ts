@@ -43,11 +43,11 @@ describe('a store that does not answer', () => {
     const calls: string[] = []
     const world = createWorld({
       service: {
+        actions: { provision: { retry: { initial: '1s', factor: 1, max: '1s', attempts: 1 } } },
         async provision(ctx) {
           await ctx.step('create', () => void calls.push('create'))
         },
       },
-      settings: { retry: { initialMs: 1_000, factor: 1, maxMs: 1_000, attempts: 1 } },
     })
     const { store, breakWhen } = createBreakable(world.ledger)
     let failures = 1
@@ -113,6 +113,7 @@ describe('a store that does not answer', () => {
     const signals: AbortSignal[] = []
     const world = createWorld({
       service: {
+        callTimeout: '5m',
         async provision(ctx) {
           signals.push(ctx.signal)
           await ctx.step('create', ({ signal }) => {
@@ -121,7 +122,6 @@ describe('a store that does not answer', () => {
           })
         },
       },
-      settings: { callTimeoutMs: minutes(5) },
     })
     const { store, breakWhen } = createBreakable(world.ledger)
     const process = await world.boot({ store })

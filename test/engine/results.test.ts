@@ -158,7 +158,7 @@ describe('a result is checked where it is returned, and a wrong one fails at onc
     const drains = { ...serviceOf({ bind, async unbind() {} }), requires: ['syslog_drain'] as const }
     const empty = { ...serviceOf({ bind: async () => ({ credentials: {} }), async unbind() {} }), id: 'e', name: 'e' }
     const services = [drains, { ...empty, plans: [{ id: 'p', name: 'p', description: 'p' }] }]
-    const broker = await startTestBroker({ services, settings: { requireOrgAndSpace: false } })
+    const broker = await startTestBroker({ services, settings: { osb: { requireOrgAndSpace: false } } })
     for (const named of [ids, { service_id: 'e', plan_id: 'p' }]) {
       const provisioned = broker.client.provision(named.plan_id, named)
       await broker.clock.advance(seconds(1))
@@ -239,7 +239,7 @@ describe('a result is checked where it is returned, and a wrong one fails at onc
     const broker = await startTestBroker({
       services,
       transport: 'socket',
-      settings: { requireOrgAndSpace: false },
+      settings: { osb: { requireOrgAndSpace: false } },
     })
     const answered = broker.client.provision('i', ids)
     let answer: Awaited<typeof answered> | undefined

@@ -48,7 +48,7 @@ function fail(): never {
 const broker = await startTestBroker({
   services: [service],
   random: () => 1,
-  settings: { requireOrgAndSpace: false },
+  settings: { osb: { requireOrgAndSpace: false } },
   observer: observeAll((type, event) => {
     if (!type.startsWith('author.') && type !== 'action.failed') return
     const { step, kind, error, action } = event as { step?: string; kind?: string; error: Error; action: string }

@@ -77,7 +77,7 @@ export function createWorld(options: Partial<TestBrokerOptions> & { readonly ser
         observer: silent,
         services: [serviceOf(service)],
         ...more,
-        settings: { requireOrgAndSpace: false, ...more.settings },
+        settings: { ...more.settings, osb: { requireOrgAndSpace: false, ...more.settings?.osb } },
         clock: own,
         store: crashable.store,
         concurrency,

@@ -38,7 +38,7 @@ async function start() {
       },
       createLogObserver({ format: 'people', level: 'info', stream: { write: line => lines.push(line) } }),
     ),
-    settings: { requireOrgAndSpace: false },
+    settings: { osb: { requireOrgAndSpace: false } },
   })
   onTestFinished(() => broker.stop())
   const port = Number(new URL(broker.url).port)

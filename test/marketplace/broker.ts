@@ -9,10 +9,10 @@ import type { Revision } from '../../src/domain/revision.ts'
 import { listen } from '../../src/http/node.ts'
 import { createLogObserver } from '../../src/observer/log.ts'
 import { openBundles } from '../../src/server/bundles/open.ts'
-import { loadConfig } from '../../src/server/config.ts'
+import { loadConfig, toSettings } from '../../src/server/config.ts'
 import { openStore } from '../../src/server/open-store.ts'
 import { startBroker } from '../../src/server/running-broker.ts'
-import { toBrokerSettings, toLedgerOptions } from '../../src/server/to-broker-settings.ts'
+import { readSettings } from '../../src/settings/settings.ts'
 import type { Store } from '../../src/store.ts'
 
 export interface OpenBroker {
@@ -38,15 +38,13 @@ export async function openBroker({ folder, config: text, clock, drive, log }: Br
   writeFileSync(join(folder, 'purser.yaml'), text)
   const config = await loadConfig({ env: {}, flags: {}, cwd: folder, terminal: false })
   const observer = createLogObserver({ format: 'json', level: 'info', stream: { write: line => log.push(line) } })
-  const store = await openStore(config.store, systemClock, { ...toLedgerOptions(config), observer })
+  const store = await openStore(config.store, systemClock, { ledger: config.ledger, observer })
   const opened = await openBundles(config, { store, storeNow: systemClock.now, clock, env: {}, observer })
   const broker = await startBroker({
     definition: { services: [] },
     store,
     authenticator: createOpenAuthenticator(),
-    settings: toBrokerSettings(config),
-    concurrency: config.engine.concurrency,
-    pollIntervalMs: config.engine.pollInterval,
+    settings: readSettings(toSettings(config)),
     observer,
     registries: { ...opened, drive },
   })

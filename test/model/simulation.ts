@@ -59,7 +59,7 @@ export async function createSimulation({ kind, shared = false, onPoint }: Simula
     const crashable = createCrashableStore(watch.wrap(real), onPoint)
     const broker = await startTestBroker({
       services: [service],
-      settings: { requireOrgAndSpace: false },
+      settings: { osb: { requireOrgAndSpace: false } },
       random: () => 0.5,
       observer: silent,
       clock,

@@ -80,7 +80,7 @@ export const reconcileMutations: readonly Mutation[] = [
   {
     ...reply,
     name: 'reconcile takes a pause of the broker for silence of the registry',
-    find: 'lastAnswerAt !== undefined && now - lastAnswerAt < settings.retireAfterMs',
+    find: 'lastAnswerAt !== undefined && now - lastAnswerAt < settings.retireAfter',
     replace: 'lastAnswerAt !== undefined',
   },
   {

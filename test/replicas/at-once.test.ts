@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import type { OsbClient } from '../../src/client/index.ts'
 import type { Service } from '../../src/index.ts'
+import type { Settings } from '../../src/settings/settings.ts'
 import { openMongoStore } from '../../src/store/mongodb/index.ts'
 import { openPostgresStore } from '../../src/store/postgres/index.ts'
 import type { Store } from '../../src/store.ts'
@@ -10,7 +11,7 @@ import { describePostgres, newSchema, patient } from '../store/postgres-subject.
 import { ended, type Replica, startReplica } from './broker.ts'
 
 const count = 50
-const settings = { leaseMs: 60_000, callTimeoutMs: 20_000, syncTimeoutMs: 60_000 }
+const settings: Settings = { engine: { lease: '60s', callTimeout: '20s' }, server: { syncTimeout: '60s' } }
 
 type Backend = ReturnType<typeof createBackend>
 

@@ -1,7 +1,6 @@
 /** A broker behind a real socket, in real time, on a store that a test may take away from it. */
 import { onTestFinished } from 'vitest'
 import { createOpenAuthenticator } from '../../src/authenticator/open.ts'
-import type { BrokerSettings } from '../../src/broker/settings.ts'
 import { createOsbClient, type OsbClient } from '../../src/client/index.ts'
 import type { Clock } from '../../src/clock.ts'
 import { listen } from '../../src/http/node.ts'
@@ -9,13 +8,20 @@ import type { Service } from '../../src/index.ts'
 import { observeLines } from '../../src/observer/log.ts'
 import type { Observer } from '../../src/observer.ts'
 import { startBroker } from '../../src/server/running-broker.ts'
+import { readSettings, type Settings } from '../../src/settings/settings.ts'
 import type { Store } from '../../src/store.ts'
 import { serviceOf } from '../engine/world.ts'
 
+const quick: Settings['engine'] = {
+  lease: '3s',
+  callTimeout: '1200ms',
+  pollInterval: '100ms',
+  retry: { initial: 50, factor: 2, max: 500 },
+}
+
 export interface ReplicaOptions {
   readonly service: Partial<Service>
-  readonly settings?: Partial<BrokerSettings>
-  readonly pollIntervalMs?: number
+  readonly settings?: Settings
   readonly clock?: Clock
 }
 
@@ -52,14 +58,11 @@ export async function startReplica(
     store,
     observer,
     authenticator: createOpenAuthenticator(),
-    pollIntervalMs: options.pollIntervalMs ?? 100,
-    settings: {
-      requireOrgAndSpace: false,
-      leaseMs: 3_000,
-      callTimeoutMs: 1_200,
-      retry: { initialMs: 50, factor: 2, maxMs: 500 },
+    settings: readSettings({
       ...options.settings,
-    },
+      osb: { requireOrgAndSpace: false, ...options.settings?.osb },
+      engine: { ...quick, ...options.settings?.engine },
+    }),
     clock: options.clock,
   })
   const server = await listen({ app: broker.app, host: '127.0.0.1', port: 0 })

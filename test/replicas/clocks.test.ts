@@ -76,7 +76,7 @@ describeWorlds('replicas whose clocks are wrong by an hour', makeWorld => {
           return begun.length === 1 ? ctx.wait('20s', 'not yet') : undefined
         },
       },
-      settings: { rememberDeletedMs: minutes(10) },
+      settings: { osb: { rememberDeleted: minutes(10) } },
     })
     const replica = await world.bootReplica({ clock: skewed(world.clock, wrong) })
     await world.clock.advance(seconds(2))

@@ -100,7 +100,7 @@ async function surviveOutage(
         await ctx.step('two', () => void calls.push(`two ${ctx.instance.id}`))
       },
     },
-    settings: { leaseMs: 10_000, callTimeoutMs: 4_000 },
+    settings: { engine: { lease: '10s', callTimeout: '4s' } },
   })
   const { client, log } = replica
   const held = (await client.provision('held', ids, incomplete)).body.operation ?? ''

@@ -9,6 +9,7 @@ import { toFetch } from '../../src/http/fetch.ts'
 import { observeLines } from '../../src/observer/log.ts'
 import type { JsonObject } from '../../src/protocol/json.ts'
 import { startBroker } from '../../src/server/running-broker.ts'
+import { readSettings } from '../../src/settings/settings.ts'
 import type { Duration } from '../../src/shape/duration.ts'
 import { createMemoryStore } from '../../src/store/memory/index.ts'
 import type { Connection, SqlRow } from '../../src/store/postgres/driver.ts'
@@ -39,9 +40,11 @@ export async function startSample(url: string, callTimeout: Duration = '12s') {
     definition: { services: definition.services.map(service => ({ ...service, callTimeout })) },
     store: createMemoryStore({ clock: systemClock }),
     authenticator: createOpenAuthenticator(),
-    settings: { requireOrgAndSpace: false, retry: { initialMs: 50, factor: 2, maxMs: 500 } },
+    settings: readSettings({
+      osb: { requireOrgAndSpace: false },
+      engine: { pollInterval: 50, retry: { initial: 50, factor: 2, max: 500 } },
+    }),
     observer: observeLines('info', ({ text, fields }) => log.push(`${text} ${JSON.stringify(fields)}`)),
-    pollIntervalMs: 50,
   })
   onTestFinished(() => broker.stop(0))
   const send = toFetch(broker.app)

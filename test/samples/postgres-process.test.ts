@@ -86,7 +86,7 @@ async function install(url: string) {
   const engine = 'engine: { lease: 5s, callTimeout: 2s, pollInterval: 100ms, retry: { initial: 50ms, max: 500ms } }'
   await writeFile(join(folder, 'purser.yaml'), `broker: ./broker.mjs\nosb: { requireOrgAndSpace: false }\n${engine}\n`)
   const port = await findFreePort()
-  const env = { PATH: process.env.PATH, PGADMIN_URL: url, PURSER_PORT: String(port) }
+  const env = { PATH: process.env.PATH, PGADMIN_URL: url, PURSER_SERVER_PORT: String(port) }
   const client = createOsbClient({ url: `http://127.0.0.1:${port}` })
   let child: ChildProcess | undefined
 

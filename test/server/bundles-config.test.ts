@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { loadConfig } from '../../src/server/config.ts'
-import { toBrokerSettings, toReconcileSettings } from '../../src/server/to-broker-settings.ts'
 import { mistakesIn } from './mistakes.ts'
 
 let cwd = ''
@@ -69,11 +68,11 @@ describe('registries', () => {
     url: https://me:very-secret@registry.example.com
 `)
     expect(told).toEqual([
-      expect.stringMatching(/^purser\.yaml:4 registries\[0\]\.white_list\[0\]: /),
       expect.stringMatching(/^purser\.yaml:2 registries\[0\]: .*org/),
       expect.stringMatching(/^purser\.yaml:2 registries\[0\]: auth_type is config/),
-      expect.stringMatching(/^purser\.yaml:8 registries\[1\]\.type: the type "ftp" is not known/),
+      expect.stringMatching(/^purser\.yaml:4 registries\[0\]\.white_list\[0\]: /),
       expect.stringMatching(/^purser\.yaml:7 registries\[1\]\.name: .*used twice/),
+      expect.stringMatching(/^purser\.yaml:8 registries\[1\]\.type: the type "ftp" is not known/),
       expect.stringMatching(/^purser\.yaml:11 registries\[2\]\.url: .*has a user in it/),
     ])
     expect(told.join()).not.toContain('very-secret')
@@ -107,11 +106,9 @@ describe('registries', () => {
 })
 
 describe('reconcile', () => {
-  it('becomes the settings of a reconciliation', async () => {
-    const config = await load('reconcile: { retire-after: 2h, failure_limit: 3, retiredPlans: fail-async }\n')
-    expect(toReconcileSettings(config)).toEqual({ retireAfterMs: 7_200_000, failureLimit: 3 })
-    expect(toBrokerSettings(config).retiredPlans).toBe('fail-async')
-    expect(toReconcileSettings(await load('reconcile: {}\n'))).toEqual({ retireAfterMs: 86_400_000 })
+  it('is read in any spelling', async () => {
+    const { reconcile } = await load('reconcile: { retire-after: 2h, failure_limit: 3, retiredPlans: fail-async }\n')
+    expect(reconcile).toEqual({ retireAfter: 7_200_000, failureLimit: 3, retiredPlans: 'fail-async' })
   })
 })
 
@@ -163,10 +160,10 @@ describe('bundles', () => {
         'bundles:\n  user: nobody\n  memory: 1MB\n  runtime: vm\n  secrets: [{ bundle: a, file: none.yaml }]\n',
       ),
     ).toEqual([
-      `purser.yaml:5 bundles.secrets[0].file: found ${join(cwd, 'none.yaml')}, which does not exist; correct the path`,
-      'purser.yaml:4 bundles.runtime: found "vm"; allowed: auto or process or container',
       expect.stringMatching(/^purser\.yaml:2 bundles\.user: found "nobody"; allowed: the number of a user/),
       expect.stringMatching(/^purser\.yaml:3 bundles\.memory: found "1MB"; allowed: a size from 16MB to 1000GB/),
+      'purser.yaml:4 bundles.runtime: found "vm"; allowed: auto or process or container',
+      `purser.yaml:5 bundles.secrets[0].file: found ${join(cwd, 'none.yaml')}, which does not exist; correct the path`,
     ])
   })
 })

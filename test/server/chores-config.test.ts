@@ -3,9 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createSchedule } from '../../src/engine/schedule.ts'
-import { listKnownSettings } from '../../src/server/config/known-settings.ts'
 import { loadConfig } from '../../src/server/config.ts'
-import { toBrokerSettings, toLedgerOptions } from '../../src/server/to-broker-settings.ts'
+import { readSettings } from '../../src/settings/settings.ts'
 import { mistakesIn } from './mistakes.ts'
 
 let cwd = ''
@@ -26,24 +25,22 @@ describe('chores', () => {
     instances: { age: 10d, all: 0 3 * * * }
     bindings: { age: 90s, succeeded: "@daily", failed: "-" }
 `)
-    expect(toBrokerSettings(config).chores).toEqual({
+    expect(config.chores).toEqual({
       timeZone: 'Europe/Berlin',
       observe: '-',
       purge: '0 15 3 * * *',
       sync: '@hourly',
-      purgeAfterMs: 90 * 86_400_000,
+      purgeAfter: 90 * 86_400_000,
       cleanUp: {
-        instances: { ageMs: 864_000_000, all: '0 3 * * *' },
-        bindings: { ageMs: 90_000, succeeded: '@daily', failed: '-' },
+        instances: { age: 864_000_000, all: '0 3 * * *' },
+        bindings: { age: 90_000, succeeded: '@daily', failed: '-' },
       },
     })
   })
 
   it('have defaults that are patterns', () => {
-    const named = ['chores.observe', 'chores.purge', 'chores.sync']
-    const patterns = listKnownSettings().filter(({ key }) => named.includes(key))
-    expect(patterns).toHaveLength(3)
-    for (const pattern of patterns) expect(createSchedule(String(pattern.default), 'UTC').next(0)).toBeGreaterThan(0)
+    const { observe, purge, sync } = readSettings().chores
+    for (const pattern of [observe, purge, sync]) expect(createSchedule(pattern, 'UTC').next(0)).toBeGreaterThan(0)
   })
 
   it('tell every wrong pattern with what is allowed', async () => {
@@ -60,16 +57,16 @@ describe('chores', () => {
     bindings: { all: true, sucseeded: "@daily" }
 `),
     ).toEqual([
+      'purser.yaml:2 chores.timeZone: found "Europe/Bärlin"; allowed: the IANA name of a time zone, such as UTC or Europe/Berlin',
       `purser.yaml:3 chores.observe: found "5s": it has 1 field; ${allowed}`,
       `purser.yaml:4 chores.purge: found "0 0 0 1 1 * 2030": it has 7 fields; ${allowed}`,
+      'purser.yaml:5 chores.purgeAfter: found "30m"; allowed: a duration from 1h to 3650d, such as 500ms, 90s, 5m, 2h or 10d',
       `purser.yaml:7 chores.cleanUp.instances.all: found "0 0 30 2 *": there is no such time; ${allowed}`,
       `purser.yaml:7 chores.cleanUp.instances.succeeded: found "0 61 * * * *": it cannot be read (Invalid value for minute: 61); ${allowed}`,
-      'purser.yaml:2 chores.timeZone: found "Europe/Bärlin"; allowed: the IANA name of a time zone, such as UTC or Europe/Berlin',
-      'purser.yaml:5 chores.purgeAfter: found "30m"; allowed: a duration from 1h to 3650d, such as 500ms, 90s, 5m, 2h or 10d',
       'purser.yaml:7 chores.cleanUp.instances.age: found "3 days"; allowed: a duration from 0s to 3650d, such as 500ms, 90s, 5m, 2h or 10d',
       'purser.yaml:7 chores.cleanUp.instances.failed: found ""; allowed: a cron pattern in quotes, such as "30 3 * * *", or "-" for off',
-      'purser.yaml:8 chores.cleanUp.bindings.all: found true; allowed: a cron pattern in quotes, such as "30 3 * * *", or "-" for off',
       'purser.yaml:8 chores.cleanUp.bindings.sucseeded: unknown setting; did you mean chores.cleanUp.bindings.succeeded?',
+      'purser.yaml:8 chores.cleanUp.bindings.all: found true; allowed: a cron pattern in quotes, such as "30 3 * * *", or "-" for off',
     ])
   })
 
@@ -134,11 +131,11 @@ describe('a Spring application.yaml with a clean-up', () => {
 describe('ledger', () => {
   it('goes to the store', async () => {
     const config = await load('ledger: { schema: cf_eu, pool-size: 5, connectTimeout: 2s, statementTimeout: 1m }\n')
-    expect(toLedgerOptions(config)).toEqual({
+    expect(config.ledger).toEqual({
       schema: 'cf_eu',
       poolSize: 5,
-      connectTimeoutMs: 2000,
-      statementTimeoutMs: 60_000,
+      connectTimeout: 2000,
+      statementTimeout: 60_000,
     })
   })
 

@@ -108,8 +108,10 @@ log: { level: warn }
     write('purser.yaml', 'server: { port: 1, host: file, headerLimit: 8KB }\nstore: sqlite:file.db\n')
     const env = {
       PORT: '2',
-      PURSER_PORT: '3',
-      PURSER_HOST: 'env',
+      PURSER_SERVER_PORT: '3',
+      PURSER_SERVER_HOST: 'env',
+      PURSER_ENGINE_LEASE: '40s',
+      PURSER_OSB_CASCADE_DELETE: 'true',
       PURSER_STORE: 'memory:',
       PURSER_LOG_FORMAT: 'people',
     }
@@ -117,11 +119,16 @@ log: { level: warn }
     expect(await load({ env: { PORT: '2' } })).toMatchObject({ server: { port: 2 } })
     expect(await load({ env })).toMatchObject({
       server: { port: 3, host: 'env', headerLimit: 8192 },
+      engine: { lease: 40_000 },
+      osb: { cascadeDelete: true },
       store: 'memory:',
       log: { format: 'people' },
     })
-    expect(await load({ env, flags: { port: 4, host: 'flag', store: 'sqlite:/x.db' } })).toMatchObject({
+    const set = ['engine.lease=50s', 'chores.clean-up.bindings.age=2d']
+    expect(await load({ env, flags: { port: 4, host: 'flag', store: 'sqlite:/x.db', set } })).toMatchObject({
       server: { port: 4, host: 'flag' },
+      engine: { lease: 50_000 },
+      chores: { cleanUp: { bindings: { age: 172_800_000 } } },
       store: 'sqlite:/x.db',
     })
   })
@@ -195,10 +202,10 @@ osb.cascadeDelete: \${CASCADE:true}
     expect(await load()).toMatchObject({ bindings: { forceDeleteUnknown: true } })
   })
 
-  it('ignores the PURSER_PORT of a Kubernetes service link only', async () => {
-    const link = { PURSER_PORT: 'tcp://10.0.0.1:8080', PURSER_SERVICE_HOST: '10.0.0.1' }
+  it('ignores the PURSER_SERVER_PORT of a Kubernetes service link only', async () => {
+    const link = { PURSER_SERVER_PORT: 'tcp://10.0.0.1:8080', PURSER_SERVER_SERVICE_HOST: '10.0.0.1' }
     expect(await load({ env: link })).toMatchObject({ server: { port: 8080 } })
-    expect(await mistakes({ env: { PURSER_PORT: 'tcp://10.0.0.1:8080' } })).toHaveLength(1)
+    expect(await mistakes({ env: { PURSER_SERVER_PORT: 'tcp://10.0.0.1:8080' } })).toHaveLength(1)
   })
 
   it('logs for people on a terminal', async () => {
@@ -281,23 +288,28 @@ osb: yes
 log: { format: xml }
 `,
     )
-    const lines = await mistakes({ env: { PURSER_HOST: 'a b', PURSER_USERNAME: 'x' }, flags: { store: 'redis:x' } })
+    const lines = await mistakes({
+      env: { PURSER_SERVER_HOST: 'a b', PURSER_USERNAME: 'x' },
+      flags: { store: 'redis:x', set: ['server.prot=1', 'x'] },
+    })
     expect(lines).toEqual([
-      `purser.yaml:12 engine.retry.max: the environment variable RETRY_MAX is not set; set it, or write a default: \${RETRY_MAX:default}`,
-      'PURSER_PASSWORD: is missing beside PURSER_USERNAME; set both',
       `purser.yaml:1 broker: found ${join(cwd, 'missing.mjs')}, which does not exist; correct the path`,
-      `purser.yaml:6 server.tls.cert: found ${join(cwd, 'missing.pem')}, which does not exist; correct the path`,
-      '--store store: found "redis:x"; allowed: memory:, sqlite:<file>, postgres://… or mongodb://…',
-      'PURSER_HOST server.host: found "a b"; allowed: a host name or an IP address',
-      'purser.yaml:4 server.port: found "80a"; allowed: a whole number from 0 to 65535',
-      'purser.yaml:7 server.publicUrl: found "ftp://[hidden]@x"; allowed: an http or https URL without user, query and fragment',
-      'purser.yaml:6 server.tls.key: is missing; allowed: the path of a file',
-      'purser.yaml:5 server.tsl: unknown setting; did you mean server.tls?',
-      'purser.yaml:13 osb: found "yes"; allowed: a map of settings',
-      'purser.yaml:10 engine.concurency: unknown setting; did you mean engine.concurrency?',
-      'purser.yaml:9 engine.callTimeout: found its default "12s"; must be at most 40 % of engine.lease, so that a call ends before its lease; lower it, or raise the lease',
-      'purser.yaml:14 log.format: found "xml"; allowed: json or people',
       'purser.yaml:2 prot: unknown setting; did you mean server.port?',
+      'purser.yaml:4 server.port: found "80a"; allowed: a whole number from 0 to 65535',
+      'purser.yaml:5 server.tsl: unknown setting; did you mean server.tls?',
+      `purser.yaml:6 server.tls.cert: found ${join(cwd, 'missing.pem')}, which does not exist; correct the path`,
+      'purser.yaml:6 server.tls.key: is missing; allowed: the path of a file',
+      'purser.yaml:7 server.publicUrl: found "ftp://[hidden]@x"; allowed: an http or https URL without user, query and fragment',
+      'purser.yaml:9 engine.callTimeout: found its default "12s"; must be at most 40 % of engine.lease, so that a call ends before its lease; lower it, or raise the lease',
+      'purser.yaml:10 engine.concurency: unknown setting; did you mean engine.concurrency?',
+      `purser.yaml:12 engine.retry.max: the environment variable RETRY_MAX is not set; set it, or write a default: \${RETRY_MAX:default}`,
+      'purser.yaml:13 osb: found a text (not shown); allowed: a map of settings',
+      'purser.yaml:14 log.format: found "xml"; allowed: json or people',
+      'PURSER_PASSWORD: is missing beside PURSER_USERNAME; set both',
+      '--set server.prot: unknown setting; did you mean server.port?',
+      '--set: write it as setting=value, such as engine.lease=30s',
+      '--store store: found "redis:x"; allowed: memory:, sqlite:<file>, postgres://… or mongodb://…',
+      'PURSER_SERVER_HOST server.host: found "a b"; allowed: a host name or an IP address',
     ])
   })
 
@@ -317,13 +329,13 @@ log: { format: xml }
     expect(lines).toEqual([
       'purser.yaml:3 auth.basic[0].pasword: unknown setting; did you mean auth.basic[0].password?',
       'purser.yaml:3 auth.basic[0]: needs exactly one of password and passwordHash; make a hash with "purser hash-password"',
-      'purser.yaml:4 auth.basic[1].passwordHash: found a string (not shown); allowed: a hash made with "purser hash-password" (scrypt$N$r$p$salt$hash)',
+      'purser.yaml:4 auth.basic[1].passwordHash: found a text (not shown); allowed: a hash made with "purser hash-password" (scrypt$N$r$p$salt$hash)',
       'purser.yaml:4 auth.basic[1]: needs exactly one of password and passwordHash; make a hash with "purser hash-password"',
       'purser.yaml:5 auth.basic[2].username: found "b:c"; allowed: a text without a colon, in quotes where it is a number',
       'purser.yaml:5 auth.basic[2].password: found a number (not shown); allowed: a text, in quotes where it is a number',
       'purser.yaml:6 auth.basic[3].previousPasswordHash: found a list; allowed: a hash made with "purser hash-password" (scrypt$N$r$p$salt$hash)',
       'purser.yaml:6 auth.basic[3].roles[0]: found "admin"; allowed: platform or viewer or operator',
-      'purser.yaml:6 auth.basic[3].username: found "b" a second time; each user needs a name of its own',
+      'purser.yaml:6 auth.basic[3].username: found "b"; it is the name of a user above; give each a name of its own',
     ])
   })
 
@@ -348,18 +360,18 @@ log: { format: xml }
   })
 
   it.each([
-    ['a: 1\na: 2\n', /^purser\.yaml:2 not valid YAML: Map keys must be unique|^purser\.yaml:2: not valid YAML/],
-    ['a: 1\n---\nb: 2\n', /^purser\.yaml:2: the file holds several YAML documents; keep one$/],
+    ['a: 1\na: 2\n', /^purser\.yaml:2: the key "a" is given twice, first in line 1/],
+    ['a: 1\n---\nb: 2\n', /^purser\.yaml:3: the file holds several YAML documents; keep one$/],
     [
       'server: { bodyLimit: 1KB }\nserver.body-limit: 2KB\n',
-      /^purser\.yaml:2 server\.bodyLimit: given twice, first in line 1/,
+      /^purser\.yaml:2 server\.bodyLimit: is given twice, first in line 1/,
     ],
     ['just text', /^purser\.yaml:1: the file is not a map of settings/],
     ['port: 80', /^purser\.yaml:1 port: unknown setting; did you mean server\.port\?$/],
     ['store: "sqlite:"', /found "sqlite:"/],
     ['store: memory:', /^purser\.yaml:1: not valid YAML: .*in quotes/],
     ['store: "sqlite::memory:"', /allowed: memory:/],
-    ['__proto__: { port: 1 }', /unknown setting/],
+    ['__proto__: { port: 1 }', /a key must not be called __proto__/],
     [
       'constructor: 1',
       /^purser\.yaml:1 constructor: unknown setting; known here: broker, catalog, store, ledger, server, /,

@@ -4,6 +4,7 @@ import type { HttpRequest, HttpResponse } from '../../src/http/message.ts'
 import { observeLines } from '../../src/observer/log.ts'
 import type { Observer } from '../../src/observer.ts'
 import { startBroker } from '../../src/server/running-broker.ts'
+import { readSettings } from '../../src/settings/settings.ts'
 import type { Store } from '../../src/store.ts'
 import { type Backend, callTimeoutMs } from './backend.ts'
 import { createGate } from './gate.ts'
@@ -51,14 +52,16 @@ export async function bootReplica(options: ReplicaOptions): Promise<Replica> {
     definition: { services: [createSimulatedService(options.backend.connect(gate, name), options.features)] },
     store: link.store,
     authenticator: createOpenAuthenticator(),
-    settings: {
-      requireOrgAndSpace: false,
-      leaseMs,
-      callTimeoutMs,
-      retry: { initialMs: 1_000, factor: 2, maxMs: 15_000 },
-    },
-    concurrency: random.pick([1, 2, 16]),
-    pollIntervalMs: 5_000,
+    settings: readSettings({
+      osb: { requireOrgAndSpace: false },
+      engine: {
+        lease: leaseMs,
+        callTimeout: callTimeoutMs,
+        retry: { initial: 1_000, factor: 2, max: 15_000 },
+        concurrency: random.pick([1, 2, 16]),
+        pollInterval: 5_000,
+      },
+    }),
     clock: gate.clock,
     observer: createJudge(name, options.onProblem),
     random: () => chance.next(),

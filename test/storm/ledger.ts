@@ -1,14 +1,15 @@
 /** Looks at the ledger from outside, when the replicas have nothing more to do. */
 import { systemClock } from '../../src/clock.ts'
 import { openStore } from '../../src/server/open-store.ts'
+import { readSettings } from '../../src/settings/settings.ts'
 import type { Operation, Store } from '../../src/store.ts'
 import type { Database } from './databases.ts'
 import { pause } from './platforms.ts'
 import type { Asked, LedgerInstance, Polled } from './record.ts'
 
 export async function withLedger<T>(database: Database, look: (store: Store) => Promise<T>): Promise<T> {
-  const patient = { connectTimeoutMs: 60_000, statementTimeoutMs: 60_000 }
-  const store = await openStore(database.urlAt(database.port), systemClock, patient)
+  const { ledger } = readSettings({ ledger: { connectTimeout: '60s', statementTimeout: '60s' } })
+  const store = await openStore(database.urlAt(database.port), systemClock, { ledger })
   try {
     return await look(store)
   } finally {

@@ -6,6 +6,7 @@ import { listen } from '../../src/http/node.ts'
 import { createLogObserver } from '../../src/observer/log.ts'
 import { openStore } from '../../src/server/open-store.ts'
 import { startBroker } from '../../src/server/running-broker.ts'
+import { readSettings } from '../../src/settings/settings.ts'
 import type { Lease, Store } from '../../src/store.ts'
 import { type LedgerNote, monotonicNow } from './record.ts'
 import { createBackendClient, createStormService } from './service.ts'
@@ -56,8 +57,7 @@ function noted(store: Store): Store {
 }
 
 const store = await openStore(settings.storeUrl, clock, {
-  connectTimeoutMs: 3_000,
-  statementTimeoutMs: 4_000,
+  ledger: readSettings({ ledger: { connectTimeout: '3s', statementTimeout: '4s' } }).ledger,
   observer,
 })
 const broker = await startBroker({
@@ -71,13 +71,15 @@ const broker = await startBroker({
       roles: ['platform'],
     })),
   ),
-  settings: {
-    requireOrgAndSpace: false,
-    leaseMs,
-    callTimeoutMs,
-    retry: { initialMs: 100, factor: 2, maxMs: 1_000 },
-  },
-  pollIntervalMs: 250,
+  settings: readSettings({
+    osb: { requireOrgAndSpace: false },
+    engine: {
+      lease: leaseMs,
+      callTimeout: callTimeoutMs,
+      pollInterval: 250,
+      retry: { initial: 100, factor: 2, max: 1_000 },
+    },
+  }),
   clock,
   observer,
 })

@@ -34,7 +34,7 @@ describe('lost connection', () => {
 
   it('with a failureLimit: retires at that many failures in a row, and an answer begins the count anew', async () => {
     const { dh, clock, sync, names } = await startWithPg({
-      reconcile: { failureLimit: 3, retireAfterMs: 1000 * minute },
+      reconcile: { failureLimit: 3, retireAfter: 1000 * minute },
     })
     for (const offered of [true, true, false]) {
       dh.fails()
@@ -259,7 +259,7 @@ describe('untimely provision', () => {
 
 describe('out-of-sync provision', () => {
   async function startRetired(retiredPlans: 'reject' | 'accept' | 'fail-async') {
-    const world = await startWithPg({ settings: { retiredPlans } })
+    const world = await startWithPg({ settings: { reconcile: { retiredPlans } } })
     await world.client.provision('keeper', pg, incomplete)
     await world.end('keeper')
     world.dh.offers()
@@ -300,7 +300,7 @@ describe('out-of-sync provision', () => {
     async retiredPlans => {
       const dh = new ScriptedRegistry('dh')
       dh.offers(bundle('pg', { plans: ['small', 'large'] }))
-      const { client, end, sync } = await startWorld({ registries: [dh], settings: { retiredPlans } })
+      const { client, end, sync } = await startWorld({ registries: [dh], settings: { reconcile: { retiredPlans } } })
       await client.provision('keeper', pg, incomplete)
       await end('keeper')
       dh.offers(bundle('pg', { version: '2.0.0', plans: ['small'] }))

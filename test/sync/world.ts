@@ -1,12 +1,11 @@
 import { onTestFinished } from 'vitest'
 import type { Service } from '../../src/author/define-service.ts'
-import type { BrokerSettings } from '../../src/broker/settings.ts'
 import { fullName, planIdOf, serviceIdOf } from '../../src/bundle/names.ts'
-import type { ReconcileSettings } from '../../src/domain/registry-reply.ts'
 import type { Revision } from '../../src/domain/revision.ts'
 import { type Observer, silent } from '../../src/observer.ts'
 import { digestOf } from '../../src/registry/oci/digest.ts'
 import type { FoundSpec, RegistryAnswer } from '../../src/registry.ts'
+import type { Settings } from '../../src/settings/settings.ts'
 import { createMemoryStore } from '../../src/store/memory/index.ts'
 import type { Store } from '../../src/store.ts'
 import { startTestBroker, type TestBroker } from '../../src/testing/test-broker.ts'
@@ -95,8 +94,8 @@ export function idsOf(registry: string, name: string, plan = 'small') {
 
 export interface WorldOptions {
   readonly registries: readonly ScriptedRegistry[]
-  readonly settings?: Partial<BrokerSettings>
-  readonly reconcile?: Partial<ReconcileSettings>
+  readonly settings?: Settings
+  readonly reconcile?: Settings['reconcile']
   readonly store?: Store
   readonly clock?: VirtualClock
   readonly observer?: Observer
@@ -142,10 +141,14 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     observer: options.observer ?? silent,
     store,
     clock,
-    settings: { requireOrgAndSpace: false, chores: { sync: '-' }, ...options.settings },
+    settings: {
+      osb: { requireOrgAndSpace: false },
+      chores: { sync: '-' },
+      ...options.settings,
+      reconcile: { retireAfter: '10m', ...options.settings?.reconcile, ...options.reconcile },
+    },
     registries: {
       registries: options.registries,
-      reconcile: { retireAfterMs: 10 * minute, ...options.reconcile },
       drive,
       given: async () => [],
       onCatalog: async () => {},

@@ -12,13 +12,13 @@ const statesOf: Readonly<Record<CleanUpKind, readonly FinalState[]>> = {
   failed: ['failed'],
 }
 
-/** Removes operations that ended at least `ageMs` ago, with their steps. What may never go, the ledger knows. */
+/** Removes operations that ended at least `age` ago, with their steps. What may never go, the ledger knows. */
 export async function cleanUpOperations(
   store: Upkeep,
   run: ChoreRun,
-  { of, kind, ageMs }: { readonly of: CleanUp['of']; readonly kind: CleanUpKind; readonly ageMs: number },
+  { of, kind, age }: { readonly of: CleanUp['of']; readonly kind: CleanUpKind; readonly age: number },
 ): Promise<string | undefined> {
-  const before = run.now() - ageMs
+  const before = run.now() - age
   const remove = (max: number) => store.cleanUp({ of, states: statesOf[kind], before, max })
   return removeInBatches(run, remove, ['operation', 'operations'])
 }

@@ -46,7 +46,7 @@ async function begin(broker: BrokerContext, instanceId: string, now: number, ran
     mode: 'always',
     timeoutMs: observationTimeoutMs,
   }
-  const at = service === undefined ? now + broker.settings.observeEveryMs : nextObservation(service, now, random)
+  const at = service === undefined ? now + broker.settings.engine.observeEvery : nextObservation(service, now, random)
   const next = { at, possible: service?.code.observe !== undefined }
   return accept(broker, { instanceId }, snapshot => decideObserve(snapshot, intent, next))
 }

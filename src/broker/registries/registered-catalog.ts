@@ -7,8 +7,8 @@ import { catalogOf, type RegisteredService } from '../../domain/catalog-state.ts
 import type { Revision } from '../../domain/revision.ts'
 import type { Marketplace, StoredCatalog } from '../../marketplace.ts'
 import type { Offering } from '../../protocol/offering.ts'
+import type { ReadSettings } from '../../settings/settings.ts'
 import { type ResolvedService, resolve } from '../resolve-services.ts'
-import type { BrokerSettings } from '../settings.ts'
 import { createSpecCache, type SpecCache } from './spec-cache.ts'
 
 /** What came from registries, as this process knows it. The ledger has it; every replica follows. */
@@ -31,7 +31,7 @@ export interface RegisteredCatalog {
 
 export interface RegisteredCatalogParts {
   readonly store: Marketplace
-  readonly settings: BrokerSettings
+  readonly settings: ReadSettings
   /** The names of the configured registries. */
   readonly registries: readonly string[]
   /** Runs a revision's actions. */

@@ -7,6 +7,7 @@ interface ServeOptions {
   readonly host?: string
   readonly port?: number
   readonly store?: string
+  readonly set?: readonly string[]
   readonly config?: string
   readonly demo?: boolean
 }
@@ -19,6 +20,7 @@ export function defineCommand(program: Command, io: CliIo): void {
     .option('--host <host>', 'address to listen on (default: 127.0.0.1)')
     .option('--port <port>', 'port to listen on; 0 takes a free one (default: 8080)', parsePort)
     .option('--store <url>', 'where to keep state, such as sqlite:purser.db or memory:')
+    .option('--set <setting=value>', 'any setting by its name; may be given several times', collect)
     .option('--config <file>', 'settings (default: purser.yaml in the current folder, if it is there)')
     .option('--demo', 'serve the demo catalog where no broker is named')
     .addHelpText(
@@ -34,4 +36,8 @@ export function defineCommand(program: Command, io: CliIo): void {
       const { env, cwd } = io
       await runServe({ module, ...options, command: commandName(cwd), env, cwd, stdout: process.stdout })
     })
+}
+
+function collect(value: string, previous: readonly string[] = []): readonly string[] {
+  return [...previous, value]
 }

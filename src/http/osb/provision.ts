@@ -9,7 +9,7 @@ import type { Endpoint } from './endpoint.ts'
 
 /** PUT /v2/service_instances/:instance_id -> 200 exists, 201 created, 202 in progress */
 export const provisionEndpoint: Endpoint = async (broker, request) => {
-  const wanted = parseProvision(await request.body(), !broker.settings.requireOrgAndSpace)
+  const wanted = parseProvision(await request.body(), !broker.settings.osb.requireOrgAndSpace)
   const { caller, instanceId, minor } = request
   const answer = await provision(broker, caller, instanceId, wanted, acceptsIncomplete(request.query))
   if (answer.kind === 'accepted') {

@@ -9,7 +9,6 @@ import type { Runtime } from '../../sandbox.ts'
 import type { Store } from '../../store.ts'
 import type { Config } from '../config.ts'
 import type { RegistryOptions } from '../running-broker.ts'
-import { toReconcileSettings } from '../to-broker-settings.ts'
 import { createBundleFolders } from './folders.ts'
 import { readHelpers } from './helpers.ts'
 import { createProgramFor } from './program-for.ts'
@@ -76,7 +75,6 @@ export async function openBundles(config: Config, parts: OpenBundlesParts): Prom
   })
   return {
     registries,
-    reconcile: toReconcileSettings(config),
     drive,
     async given(fullName) {
       try {

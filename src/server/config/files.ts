@@ -1,55 +1,28 @@
 import { access, constants } from 'node:fs/promises'
 import { resolve } from 'node:path'
+import { resolveStoreUrl } from '../../settings/store-url.ts'
+import { type Path, placeOf, put, type Source, showPath, showPlace, valueAt } from '../../shape/place.ts'
 import type { Mistake } from './mistake.ts'
-import { resolveStoreUrl } from './store-url.ts'
-import { findOrigin, getIn, type Origins, setIn, type Tree, toPath } from './tree.ts'
+import { textsOf } from './values.ts'
 
-/** Makes every path absolute (from the file that it stands in, else from `cwd`) and looks whether it can be read. */
-export async function resolveFiles(tree: Tree, origins: Origins, cwd: string): Promise<readonly Mistake[]> {
+/** Makes every path absolute, and looks whether files can be read. `folderOf` is where a path in a setting starts from. */
+export async function resolveFiles(source: Source, folderOf: (path: Path) => string): Promise<readonly Mistake[]> {
   const mistakes: Mistake[] = []
-  for (const key of [...fileSettings, ...secretFiles(tree)]) {
-    const value = getIn(tree, key)
-    if (typeof value !== 'string' || value === '') continue
-    const origin = findOrigin(origins, key)
-    const file = resolve(origin?.folder ?? cwd, value)
-    setIn(tree, key, file)
-    const reason = await whyUnreadable(file)
-    if (reason !== undefined) {
+  for (const { path, kind, text } of textsOf(source.root, ['file', 'folder'])) {
+    const file = resolve(folderOf(path), text)
+    put(source, path, file)
+    const reason = kind === 'file' ? await whyUnreadable(file) : undefined
+    const place = placeOf(source, path)
+    if (reason !== undefined)
       mistakes.push({
-        where: origin?.where,
-        path: toPath(key),
+        where: place && showPlace(place),
+        path: showPath(path),
         problem: `found ${file}, which ${reason}; correct the path`,
       })
-    }
   }
-  for (const key of placeSettings) {
-    const value = getIn(tree, key)
-    if (typeof value === 'string' && value !== '')
-      setIn(tree, key, resolve(findOrigin(origins, key)?.folder ?? cwd, value))
-  }
-  const store = tree.store
-  if (typeof store === 'string') tree.store = resolveStoreUrl(store, findOrigin(origins, ['store'])?.folder ?? cwd)
+  const store = valueAt(source.root, ['store'])
+  if (typeof store === 'string') put(source, ['store'], resolveStoreUrl(store, folderOf(['store'])))
   return mistakes
-}
-
-const fileSettings: readonly (readonly string[])[] = [
-  ['broker'],
-  ['catalog'],
-  ['server', 'tls', 'cert'],
-  ['server', 'tls', 'key'],
-  ['server', 'tls', 'ca'],
-]
-
-/** Made when they are needed, or there only later. */
-const placeSettings: readonly (readonly string[])[] = [
-  ['bundles', 'folder'],
-  ['bundles', 'secretsFolder'],
-  ['bundles', 'socket'],
-]
-
-function secretFiles(tree: Tree): (readonly (string | number)[])[] {
-  const secrets = getIn(tree, ['bundles', 'secrets'])
-  return Array.isArray(secrets) ? secrets.map((_, index) => ['bundles', 'secrets', index, 'file']) : []
 }
 
 export async function whyUnreadable(file: string): Promise<string | undefined> {

@@ -1,6 +1,9 @@
-import type { Mistake } from './mistake.ts'
+import { configShape } from '../../settings/config.ts'
+import { listFields } from '../../shape/describe.ts'
+import { fromCode, isObject, type Path, put, type Source, setPlace, valueAt } from '../../shape/place.ts'
+import { normalize } from '../../shape/read.ts'
+import { type Mistake, toMistake } from './mistake.ts'
 import type { Environment } from './placeholders.ts'
-import { isTree, join, type Origins, setIn, type Tree } from './tree.ts'
 
 /** What the command line can say; the words of `purser serve`. */
 export interface ConfigFlags {
@@ -8,65 +11,82 @@ export interface ConfigFlags {
   readonly host?: string | undefined
   readonly port?: string | number | undefined
   readonly store?: string | undefined
+  /** Any setting by its name: `engine.lease=30s`. */
+  readonly set?: readonly string[] | undefined
 }
 
 /** Puts what the environment and the command line say over what the file says. */
-export function applyOverrides(
-  tree: Tree,
-  origins: Origins,
-  { env, flags, cwd }: { env: Environment; flags: ConfigFlags; cwd: string },
-): readonly Mistake[] {
-  const set = (where: string, key: readonly string[], value: unknown) => {
-    setIn(tree, key, value)
-    origins.set(key.reduce(join, ''), { where, folder: cwd })
+export function applyOverrides(source: Source, env: Environment, flags: ConfigFlags): readonly Mistake[] {
+  for (const [name, path] of [['PORT', ['server', 'port']] as const, ...environmentNames()]) {
+    const value = env[name]
+    if (isGiven(value) && !isServiceLink(name, value, env)) put(source, path, value, { source: name })
   }
-  for (const [name, key] of variables) {
-    if (isGiven(env[name]) && !isServiceLink(name, env)) set(name, key, env[name])
-  }
-  const mistakes = applyUser(tree, origins, env, cwd)
-  for (const [where, key, value] of [
+  const mistakes = [...applyUser(source, env), ...applySet(source, flags.set ?? [])]
+  for (const [name, path, value] of [
     ['[broker]', ['broker'], flags.broker],
     ['--host', ['server', 'host'], flags.host],
     ['--port', ['server', 'port'], flags.port],
     ['--store', ['store'], flags.store],
   ] as const) {
-    if (value !== undefined) set(where, key, value)
+    if (value !== undefined) put(source, path, value, { source: name })
   }
   return mistakes
 }
 
-/** The later one wins: a platform sets PORT for whatever runs on it. */
-const variables: readonly (readonly [name: string, key: readonly string[]])[] = [
-  ['PORT', ['server', 'port']],
-  ['PURSER_PORT', ['server', 'port']],
-  ['PURSER_HOST', ['server', 'host']],
-  ['PURSER_PUBLIC_URL', ['server', 'publicUrl']],
-  ['PURSER_STORE', ['store']],
-  ['PURSER_LOG_FORMAT', ['log', 'format']],
-]
+/** The variable of each setting: `engine.lease` is PURSER_ENGINE_LEASE. What stands in a list has none. */
+export function environmentNames(): readonly (readonly [name: string, path: readonly string[]])[] {
+  return listFields(configShape)
+    .filter(({ path, described: { info } }) => info.kind !== undefined && !path.includes('[]'))
+    .map(({ path }) => {
+      const words = path.map(key => key.replaceAll(/[A-Z]/g, letter => `_${letter}`).toUpperCase())
+      return [`PURSER_${words.join('_')}`, path]
+    })
+}
 
 function isGiven(value: string | undefined): value is string {
   return value !== undefined && value !== ''
 }
 
-/** Kubernetes gives every pod PURSER_PORT=tcp://… where a Service is called purser; nobody meant us. */
-function isServiceLink(name: string, env: Environment): boolean {
-  return name === 'PURSER_PORT' && isGiven(env.PURSER_SERVICE_HOST) && (env[name] ?? '').startsWith('tcp://')
+/** Beside a Service called purser-server, Kubernetes sets PURSER_SERVER_PORT=tcp://… in every pod; nobody meant us. */
+function isServiceLink(name: string, value: string, env: Environment): boolean {
+  return value.startsWith('tcp://') && isGiven(env[name.replace(/_PORT$/, '_SERVICE_HOST')])
+}
+
+/** `--set server.port=80`. */
+function applySet(source: Source, settings: readonly string[]): readonly Mistake[] {
+  const mistakes: Mistake[] = []
+  for (const setting of settings) {
+    const [, name = '', value = ''] = /^([^=]+)=(.*)$/s.exec(setting) ?? []
+    if (name === '') {
+      mistakes.push({ where: '--set', problem: 'write it as setting=value, such as engine.lease=30s' })
+      continue
+    }
+    const given = fromCode({})
+    put(given, name.split('.'), value, { source: '--set' })
+    const { source: tidied, mistakes: found } = normalize(configShape, given, { lenient: true })
+    mistakes.push(...found.map(toMistake))
+    for (const path of leaves(tidied.root)) put(source, path, value, { source: '--set' })
+  }
+  return mistakes
+}
+
+function leaves(value: unknown): readonly Path[] {
+  if (!isObject(value)) return [[]]
+  return Object.entries(value).flatMap(([key, child]) => leaves(child).map(path => [key, ...path]))
 }
 
 /** One more user with every role; it takes the place of a user of that name in the file. */
-function applyUser(tree: Tree, origins: Origins, env: Environment, cwd: string): readonly Mistake[] {
+function applyUser(source: Source, env: Environment): readonly Mistake[] {
   const { PURSER_USERNAME: username, PURSER_PASSWORD: password } = env
   if (!isGiven(username) && !isGiven(password)) return []
   if (!isGiven(username)) return [{ where: 'PURSER_USERNAME', problem: 'is missing beside PURSER_PASSWORD; set both' }]
   if (!isGiven(password)) return [{ where: 'PURSER_PASSWORD', problem: 'is missing beside PURSER_USERNAME; set both' }]
-  const auth = tree.auth ?? {}
-  const basic: unknown = isTree(auth) ? (auth.basic ?? []) : undefined
-  if (!isTree(auth) || !Array.isArray(basic)) return []
-  const user = { username, password, roles: ['platform', 'viewer', 'operator'] }
-  const found = basic.findIndex(other => isTree(other) && other.username === username)
-  const index = found < 0 ? basic.length : found
-  tree.auth = { ...auth, basic: basic.toSpliced(index, 1, user) }
-  origins.set(`auth.basic[${index}]`, { where: 'PURSER_USERNAME', folder: cwd })
+  const users = valueAt(source.root, ['auth', 'basic']) ?? []
+  if (!Array.isArray(users)) return []
+  const found = users.findIndex(other => isObject(other) && other.username === username)
+  const index = found < 0 ? users.length : found
+  users[index] = { username, password, roles: ['platform', 'viewer', 'operator'] }
+  if (users.length === 1) put(source, ['auth', 'basic'], users, { source: 'PURSER_USERNAME' })
+  setPlace(source.places, users, index, { source: 'PURSER_USERNAME' })
   return []
 }

@@ -1,20 +1,23 @@
-import { isTree, join } from './tree.ts'
+import { type Path, type Source, valueAt } from '../../shape/place.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** A copy with `${NAME}` and `${NAME:default}` in its texts replaced. What the environment says is not looked at again. */
+/** Replaces `${NAME}` and `${NAME:default}` in the source's texts. What the environment says is not looked at again. */
 export function substitute(
-  value: unknown,
+  source: Source,
   env: Environment,
-  onMissing: (path: string, name: string) => void,
-  path = '',
-): unknown {
-  if (typeof value === 'string') return expand(value, env, name => onMissing(path, name))
-  if (Array.isArray(value)) return value.map((item, index) => substitute(item, env, onMissing, join(path, index)))
-  if (!isTree(value)) return value
-  return Object.fromEntries(
-    Object.entries(value).map(([key, child]) => [key, substitute(child, env, onMissing, join(path, key))]),
-  )
+  onMissing: (path: Path, name: string) => void,
+  path: Path = [],
+): void {
+  const parent = valueAt(source.root, path)
+  if (typeof parent !== 'object' || parent === null) return
+  for (const [name, value] of Object.entries(parent)) {
+    const at = [...path, Array.isArray(parent) ? Number(name) : name]
+    if (typeof value === 'string') {
+      const text = expand(value, env, variable => onMissing(at, variable))
+      Reflect.set(parent, name, text)
+    } else substitute(source, env, onMissing, at)
+  }
 }
 
 /** Defaults may hold placeholders themselves. */

@@ -1,6 +1,6 @@
 import type { RegistrySettings } from '../../registry/settings.ts'
+import { isObject, placeOf, type Source, showPlace, valueAt } from '../../shape/place.ts'
 import type { Mistake } from './mistake.ts'
-import { findOrigin, type Origins, type Tree } from './tree.ts'
 
 export interface ReadRegistries {
   readonly registries: readonly RegistrySettings[]
@@ -9,30 +9,18 @@ export interface ReadRegistries {
   readonly warnings: readonly string[]
 }
 
-/**
- * Takes the registries out of the tree: `registries`, or `registry` as the Automation Broker's file has it. The code that
- * reads them is loaded only where there are some.
- */
-export async function takeRegistries(tree: Tree, origins: Origins, cwd: string): Promise<ReadRegistries> {
-  const { registries, registry } = tree
-  const key = registries === undefined ? 'registry' : 'registries'
-  const origin = findOrigin(origins, [key])
-  delete tree.registry
-  delete tree.registries
-  if (registries !== undefined && registry !== undefined)
-    return {
-      registries: [],
-      mistakes: [{ where: findOrigin(origins, ['registry'])?.where, path: 'registry', problem: twice }],
-      warnings: [],
-    }
-  const raw = registries ?? registry
-  if (raw === undefined) return { registries: [], mistakes: [], warnings: [] }
+/** Takes the registries out of the tree. The code that reads them is loaded only where there are some. */
+export async function takeRegistries(source: Source, folder: string): Promise<ReadRegistries> {
+  const given = valueAt(source.root, ['registries'])
+  if (given === undefined) return { registries: [], mistakes: [], warnings: [] }
   const { parseRegistrySettings } = await import('../../registry/parse-settings.ts')
-  const { settings = [], problems } = parseRegistrySettings(raw, key, { folder: origin?.folder ?? cwd })
+  const { settings = [], problems } = parseRegistrySettings(asWritten(given, source), 'registries', { folder })
   const found = problems.map(({ severity, path, problem }) => {
-    const whole = path === '' || path.startsWith('[') ? `${key}${path}` : `${key}.${path}`
-    return { severity, mistake: { where: placeOf(origins, whole), path: whole, problem } }
+    const whole = path === '' || path.startsWith('[') ? `registries${path}` : `registries.${path}`
+    const place = placeOf(source, toKeys(whole))
+    return { severity, mistake: { where: place && showPlace(place), path: whole, problem } }
   })
+  if (isObject(source.root)) delete source.root.registries
   return {
     registries: settings,
     mistakes: found.filter(({ severity }) => severity === 'error').map(({ mistake }) => mistake),
@@ -42,13 +30,16 @@ export async function takeRegistries(tree: Tree, origins: Origins, cwd: string):
   }
 }
 
-const twice = 'stands beside "registries", which is the same; keep one'
+/** A tag such as 1.10 is not a number, though YAML takes it for one. */
+function asWritten(value: unknown, source: Source, text?: string): unknown {
+  if (typeof value === 'number') return text ?? value
+  if (typeof value !== 'object' || value === null) return value
+  const textOf = (key: string | number) => source.places.get(value)?.get(key)?.text
+  if (Array.isArray(value)) return value.map((item, index) => asWritten(item, source, textOf(index)))
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, asWritten(item, source, textOf(key))]))
+}
 
-/** Of the nearest part of the path that stands in the file. */
-function placeOf(origins: Origins, path: string): string | undefined {
-  for (let part = path; part !== ''; part = part.replace(/(^|\.)[^.[]*$|\[\d+\]$/, '')) {
-    const origin = origins.get(part)
-    if (origin !== undefined) return origin.where
-  }
-  return undefined
+function toKeys(path: string): (string | number)[] {
+  const keys = path.split(/[.[\]]+/).filter(key => key !== '')
+  return keys.map(key => (/^\d+$/.test(key) ? Number(key) : key))
 }

@@ -1,36 +1,43 @@
-import { getIn, isTree, setIn, type Tree } from './tree.ts'
+import { relaxed } from '../../shape/describe.ts'
+import { isObject, type Path, placeOf, put, type Source, valueAt } from '../../shape/place.ts'
 
 /** A Spring broker's application.yaml is told by its `spring` or `com` key. */
-export function isSpringFile(tree: Tree): boolean {
-  return Object.hasOwn(tree, 'spring') || Object.hasOwn(tree, 'com')
+export function isSpringFile({ root }: Source): boolean {
+  return isObject(root) && (Object.hasOwn(root, 'spring') || Object.hasOwn(root, 'com'))
 }
 
 /** What of such a file concerns us: our own keys as they are, Spring's names under ours. The rest is left out. */
 export interface SpringSettings {
-  readonly tree: Tree
-  /** Path in the file -> path of the setting it became. */
-  readonly moved: ReadonlyMap<string, string>
+  readonly source: Source
   /** The settings that hold a cron pattern of Spring's. */
-  readonly patterns: readonly (readonly string[])[]
-  /** The file holds a catalog itself. */
-  readonly hasCatalog: boolean
+  readonly patterns: readonly Path[]
 }
 
-/** `known`: the settings' own keys, at the top and in `server`, a section that Spring has too. */
-export function readSpring(tree: Tree, known: { top: readonly string[]; server: readonly string[] }): SpringSettings {
-  const kept = pick(tree, known.top)
-  if (isTree(kept.server)) kept.server = pick(kept.server, known.server)
-  const moved = new Map<string, string>()
-  const patterns: (readonly string[])[] = []
+/** `isKnown`: whether a key is a setting's, at the top or in `server`, a section that Spring has too. */
+export function readSpring(file: Source, isKnown: (path: Path) => boolean, fileName: string): SpringSettings {
+  const source = { ...file, root: {} }
+  const keep = (path: Path) => {
+    for (const key of Object.keys(Object(valueAt(file.root, path)))) {
+      const at = [...path, key]
+      if (isKnown(at)) put(source, at, valueAt(file.root, at), placeOf(file, at))
+    }
+  }
+  keep([])
+  if (isObject(valueAt(source.root, ['server']))) {
+    put(source, ['server'], {}, placeOf(file, ['server']))
+    keep(['server'])
+  }
+  const patterns: Path[] = []
   for (const { from, to, isPattern } of moves) {
-    const found = lookUp(tree, from)
-    if (found === undefined || getIn(kept, to) !== undefined) continue
-    setIn(kept, to, found.value)
-    moved.set(found.path.join('.'), to.join('.'))
+    const found = lookUp(file.root, from)
+    if (found === undefined || valueAt(source.root, to) !== undefined) continue
+    put(source, to, valueAt(file.root, found), placeOf(file, found))
     if (isPattern) patterns.push(to)
   }
-  const hasCatalog = lookUp(tree, ['spring', 'cloud', 'openservicebroker', 'catalog']) !== undefined
-  return { tree: kept, moved, patterns, hasCatalog }
+  const catalog = lookUp(file.root, ['spring', 'cloud', 'openservicebroker', 'catalog'])
+  if (catalog !== undefined && valueAt(source.root, ['catalog']) === undefined)
+    put(source, ['catalog'], fileName, placeOf(file, catalog))
+  return { source, patterns }
 }
 
 /** Where Spring's pattern names a day of the month and one of the week, both must hold; elsewhere in cron either will do. */
@@ -64,24 +71,14 @@ const moves: readonly Move[] = (['instances', 'bindings'] as const).flatMap(sect
   ]
 })
 
-function pick(tree: Tree, keys: readonly string[]): Tree {
-  return Object.fromEntries(Object.entries(tree).filter(([key]) => keys.includes(key)))
-}
-
 /** Spring compares names without dashes, underscores and case. */
-function lookUp(tree: Tree, names: readonly string[]): { value: unknown; path: readonly string[] } | undefined {
-  let value: unknown = tree
+function lookUp(root: unknown, names: readonly string[]): Path | undefined {
   const path: string[] = []
   for (const name of names) {
-    if (!isTree(value)) return undefined
-    const key = Object.keys(value).find(candidate => uniform(candidate) === uniform(name))
+    const value = valueAt(root, path)
+    const key = isObject(value) ? Object.keys(value).find(one => relaxed(one) === relaxed(name)) : undefined
     if (key === undefined) return undefined
     path.push(key)
-    value = value[key]
   }
-  return { value, path }
-}
-
-function uniform(name: string): string {
-  return name.replaceAll(/[-_]/g, '').toLowerCase()
+  return path
 }

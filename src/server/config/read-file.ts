@@ -1,0 +1,74 @@
+import { readFile } from 'node:fs/promises'
+import { basename } from 'node:path'
+import { configShape } from '../../settings/config.ts'
+import { describeAt, relaxed } from '../../shape/describe.ts'
+import { isObject, type Path, placeOf, put, type Source, showPath, showPlace, valueAt } from '../../shape/place.ts'
+import { normalize } from '../../shape/read.ts'
+import { moveAutomationBroker } from './automation-broker.ts'
+import { unfoldDots } from './dotted.ts'
+import { ConfigError, type Mistake, toMistake } from './mistake.ts'
+import { type Environment, substitute } from './placeholders.ts'
+import { asSpringReads, isSpringFile, readSpring } from './spring.ts'
+
+export interface FileSettings {
+  readonly source: Source
+  readonly mistakes: readonly Mistake[]
+}
+
+/** The settings of a file under their own names, with what the environment says in place of placeholders. */
+export async function readConfigFile(file: string, env: Environment): Promise<FileSettings> {
+  const name = basename(file)
+  let text: string
+  try {
+    text = await readFile(file, 'utf8')
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
+    throw new ConfigError([
+      { where: name, problem: `${file} cannot be read (${code}); correct it, or name another with --config` },
+    ])
+  }
+  const mistakes: Mistake[] = []
+  let source = await parse(text, name, mistakes)
+  let patterns: readonly Path[] = []
+  const isSpring = isSpringFile(source)
+  if (isSpring) ({ source, patterns } = readSpring(source, isKnown, file))
+  const known = mistakes.filter(({ path = '' }) => !isSpring || isKnown([path.split(/[.[]/)[0] ?? '']))
+  known.push(...moveAutomationBroker(source))
+  const tidied = normalize(configShape, source, { lenient: true })
+  source = tidied.source
+  known.push(...tidied.mistakes.map(toMistake))
+  substitute(source, env, (path, variable) => {
+    const place = placeOf(source, path)
+    const problem = `the environment variable ${variable} is not set; set it, or write a default: \${${variable}:default}`
+    known.push({ where: place ? showPlace(place) : name, path: showPath(path), problem })
+  })
+  for (const path of patterns) put(source, path, asSpringReads(valueAt(source.root, path)))
+  return { source, mistakes: known }
+}
+
+async function parse(text: string, name: string, mistakes: Mistake[]): Promise<Source> {
+  // The parser is a large part of a start, and most brokers are configured by their environment.
+  const { readYaml } = await import('../../shape/yaml.ts')
+  const { documents, faults } = readYaml(text, { name })
+  mistakes.push(
+    ...faults.map(({ place, problem, remedy }) => ({
+      where: place ? showPlace(place) : name,
+      problem: `${problem}; ${remedy}`,
+    })),
+  )
+  const [first, second] = documents
+  const root = second === undefined ? (first?.root ?? {}) : {}
+  if (second?.place !== undefined)
+    mistakes.push({ where: showPlace(second.place), problem: 'the file holds several YAML documents; keep one' })
+  else if (!isObject(root))
+    mistakes.push({ where: `${name}:1`, problem: 'the file is not a map of settings; write "key: value" lines' })
+  const unfolded = unfoldDots({ root: isObject(root) ? root : {}, places: first?.places ?? new WeakMap() })
+  mistakes.push(...unfolded.mistakes)
+  return unfolded.source
+}
+
+/** Whether it is a setting, or what the Automation Broker calls one, in whichever spelling. */
+function isKnown(path: Path): boolean {
+  const { spellings } = describeAt(configShape, path.slice(0, -1)) ?? {}
+  return spellings?.has(relaxed(String(path.at(-1)))) === true || (path.length === 1 && path[0] === 'registry')
+}

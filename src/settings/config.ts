@@ -1,0 +1,233 @@
+import { checkPasswordHash } from '../authenticator/password.ts'
+import { anything, decimal, duration, file, flag, folder, oneOf, size, text, wholeNumber } from '../shape/fields.ts'
+import { fallback, field, list, object, optional, type Read, section } from '../shape/shape.ts'
+import { brokerSections, keepsDeletions, serverFields } from './settings.ts'
+import { allowedStores, isStoreUrl, maskStoreUrl } from './store-url.ts'
+
+const server = section({
+  host: fallback(
+    text({
+      rule: 'a host name or an IP address',
+      allows: /^[\w.:%-]+$/,
+      doc: 'where to listen; `0.0.0.0` for every interface',
+    }),
+    '127.0.0.1',
+  ),
+  port: fallback(wholeNumber(0, 65_535, { doc: '0 takes any free port' }), 8080),
+  tls: optional(
+    object(
+      {
+        cert: file({ doc: 'PEM file with the certificate and its chain; with `key` it turns TLS on' }),
+        key: file({ doc: 'PEM file with the private key' }),
+        ca: optional(file({ doc: 'PEM file of a CA: only clients with a certificate that it has signed are served' })),
+      },
+      { rule: 'a map of settings' },
+    ),
+  ),
+  headerLimit: fallback(size('1KB', '1MB', { doc: 'request line and headers together; beyond it 431' }), '16KB'),
+  requestTimeout: fallback(
+    duration('1s', '1h', { doc: 'how long a client may take to send a request; beyond it 408' }),
+    '60s',
+  ),
+  ...serverFields,
+})
+
+const passwordHash = (doc: string) =>
+  text({
+    rule: 'a hash made with "purser hash-password" (scrypt$N$r$p$salt$hash)',
+    allows: hash => checkPasswordHash(hash) === undefined,
+    secret: true,
+    doc,
+  })
+
+const user = object(
+  {
+    username: text({
+      rule: 'a text without a colon, in quotes where it is a number',
+      allows: /^[^:]+$/,
+      doc: 'required, once each',
+    }),
+    password: optional(
+      text({
+        rule: 'a text, in quotes where it is a number',
+        allows: /./s,
+        secret: true,
+        doc: 'the password itself; better a placeholder, or a hash',
+      }),
+    ),
+    passwordHash: optional(passwordHash('made with `purser hash-password`')),
+    previousPasswordHash: optional(passwordHash('is good too, while platforms change to the new password')),
+    platform: fallback(
+      text({
+        rule: 'letters, digits, dots, dashes and underscores',
+        allows: /^[\w.-]+$/,
+        doc: 'the platform that these credentials stand for; instances remember it',
+      }),
+      'default',
+    ),
+    roles: fallback(
+      list(oneOf(['platform', 'viewer', 'operator']), {
+        rule: 'a list of platform, viewer, operator',
+        rules: [roles => roles.length === 0 && { error: 'allowed: at least one of platform, viewer, operator' }],
+        doc: "`platform` may use the OSB API; `viewer` may look at the operators' API (`/admin`), `operator` may also change things there",
+      }),
+      ['platform'],
+    ),
+  },
+  {
+    rules: [
+      user =>
+        'password' in user === 'passwordHash' in user && {
+          error: 'needs exactly one of password and passwordHash; make a hash with "purser hash-password"',
+        },
+    ],
+  },
+)
+
+const auth = section({
+  basic: fallback(
+    list(user, {
+      rules: [
+        users => {
+          const names = users.map(user => user?.username)
+          return names.flatMap((name, index) =>
+            name === undefined || names.indexOf(name) === index
+              ? []
+              : [{ path: [index, 'username'], error: 'it is the name of a user above; give each a name of its own' }],
+          )
+        },
+      ],
+    }),
+    [],
+  ),
+})
+
+const bundles = section({
+  runtime: fallback(
+    oneOf(['auto', 'process', 'container'], {
+      doc: '`auto` runs folders as processes and images as containers; the others run only what they can',
+    }),
+    'auto',
+  ),
+  folder: fallback(
+    folder({
+      doc: 'what running bundles need on this machine, and copies of bundles in folders; from the folder of the configuration file',
+    }),
+    '.purser/bundles',
+  ),
+  socket: optional(
+    folder({
+      doc: 'of the container engine; without it, of these the first one there is: `DOCKER_HOST`, `/run/podman/podman.sock`, `$XDG_RUNTIME_DIR/podman/podman.sock`, `/var/run/docker.sock`',
+    }),
+  ),
+  user: optional(
+    field<string | number, { readonly uid: number; readonly gid: number }>(
+      {
+        kind: 'text',
+        rule: 'the number of a user, or user:group, such as 65534 or 1001:1001',
+        doc: 'who runs bundles where the broker is root, and only there; 65534 without it',
+      },
+      toUser,
+    ),
+  ),
+  network: fallback(oneOf(['none', 'allowed'], { doc: 'whether bundles may use the network' }), 'none'),
+  pull: fallback(oneOf(['if-missing', 'always', 'never'], { doc: 'when an image is pulled' }), 'if-missing'),
+  timeout: fallback(
+    duration('1s', '30d', { doc: 'the longest run of one action, where its bundle says nothing' }),
+    '1h',
+  ),
+  memory: optional(size('16MB', '1000GB', { doc: 'the most memory of one action; a bundle may ask for less' })),
+  cpu: optional(decimal(0.01, 1024, { doc: 'cores; containers only' })),
+  output: fallback(size('1KB', '1GB', { doc: 'how much one action may print' }), '16MB'),
+  processes: fallback(wholeNumber(1, 1_000_000, { doc: 'how many processes one action may have' }), 512),
+  keepOnError: fallback(
+    flag({ doc: 'what a failed action ran in stays until the next action of the same instance or binding' }),
+    false,
+  ),
+  secretsFolder: fallback(
+    folder({
+      doc: 'secrets that are named: a folder for each, with a file for each entry, as Kubernetes mounts a Secret. Also for `auth_type: secret` of a registry',
+    }),
+    '/etc/purser/secrets',
+  ),
+  secrets: fallback(
+    list(
+      object(
+        {
+          bundle: text({
+            rule: 'the name of a service in the catalog, such as dh-postgresql-apb',
+            doc: 'a service as the catalog names it, such as `dh-postgresql-apb`',
+          }),
+          file: optional(
+            file({
+              doc: 'a YAML or JSON file with a map: the actions of that bundle get its entries as parameters. It is read anew for each action',
+            }),
+          ),
+          secret: optional(
+            text({
+              rule: 'the name of a folder in bundles.secretsFolder',
+              doc: 'the same from a folder in `bundles.secretsFolder`; one of the two',
+            }),
+          ),
+        },
+        {
+          rules: [entry => 'file' in entry === 'secret' in entry && { error: 'needs exactly one of file and secret' }],
+        },
+      ),
+    ),
+    [],
+  ),
+})
+
+const { ledger, osb, instances, bindings, engine, reconcile, chores } = brokerSections
+
+/** Every setting of `purser serve`. The reference is made from it: `npm run configuration:reference`. */
+export const configShape = object(
+  {
+    broker: optional(file({ doc: 'the module whose default export is the broker' })),
+    catalog: optional(
+      file({ doc: "a YAML file with the catalog; the services' actions come from the broker module by id" }),
+    ),
+    store: fallback(
+      text({
+        rule: allowedStores,
+        allows: isStoreUrl,
+        show: maskStoreUrl,
+        doc: 'where state is kept: `memory:` (forgets), `sqlite:<file>`, `postgres://…`, `mongodb://…` (see [ledger](#ledger))',
+      }),
+      'sqlite:purser.db',
+    ),
+    ledger,
+    server,
+    auth,
+    osb,
+    instances,
+    bindings,
+    engine,
+    registries: fallback(
+      list(anything<unknown>('a registry'), {
+        rule: 'a list of registries',
+        doc: 'where bundles come from: [Registries](registries.md) has every key',
+      }),
+      [],
+    ),
+    reconcile,
+    bundles,
+    chores,
+    log: section({
+      // Always there: the loader fills it in, since it depends on where logs go.
+      format: oneOf(['json', 'people'], {
+        doc: 'one JSON object a line, or text for people; `people` on a terminal, else `json`',
+      }),
+      level: fallback(oneOf(['info', 'warn', 'error'], { doc: 'the least that is worth a line' }), 'info'),
+    }),
+  },
+  { rules: [keepsDeletions] },
+)
+
+export type ConfigSettings = Read<typeof configShape>
+
+function toUser(value: unknown): { readonly uid: number; readonly gid: number } | undefined {
+  const [, uid, gid = uid] = /^(\d{1,9})(?::(\d{1,9}))?$/.exec(String(value)) ?? []
+  return uid === undefined ? undefined : { uid: Number(uid), gid: Number(gid) }
+}

@@ -1,0 +1,263 @@
+import { cron, decimal, duration, flag, oneOf, size, text, wholeNumber } from '../shape/fields.ts'
+import { explain } from '../shape/mistake.ts'
+import { fromCode, showPath } from '../shape/place.ts'
+import { read } from '../shape/read.ts'
+import { fallback, field, object, optional, type Read, section, type Written } from '../shape/shape.ts'
+
+const ledger = section({
+  schema: fallback(
+    text({
+      rule: 'small letters, digits and _, at most 40, not a digit first',
+      allows: /^[a-z_][a-z0-9_]{0,39}$/,
+      doc: "one for each broker that shares a database: PostgreSQL's schema, or what stands before the names of MongoDB's collections",
+    }),
+    'purser',
+  ),
+  poolSize: fallback(wholeNumber(1, 1000, { doc: 'connections of one replica' }), 10),
+  connectTimeout: fallback(
+    duration('100ms', '10m', {
+      doc: 'how long to wait for a connection; then the request is answered 503',
+    }),
+    '5s',
+  ),
+  statementTimeout: fallback(duration('100ms', '1h', { doc: 'the same for a statement' }), '10s'),
+})
+
+/** What a broker needs to know of the server that it is behind. */
+export const serverFields = {
+  publicUrl: optional(
+    field<string, string>(
+      {
+        kind: 'text',
+        rule: 'an http or https URL without user, query and fragment',
+        doc: 'how platforms and browsers reach the broker; without it, URLs are made from the Host header',
+      },
+      toPublicUrl,
+    ),
+  ),
+  bodyLimit: fallback(size('1KB', '64MB', { doc: 'the longest request body; beyond it 413' }), '1MB'),
+  syncTimeout: fallback(duration('1s', '1h', { doc: 'how long a synchronous request waits for its operation' }), '55s'),
+  shutdownGrace: fallback(
+    duration('0s', '1h', { doc: 'how long running requests and operations may go on after SIGTERM' }),
+    '25s',
+  ),
+}
+
+const osb = section({
+  missingVersion: fallback(oneOf([412, 400], { doc: 'the answer to a request without `X-Broker-API-Version`' }), 412),
+  requireOrgAndSpace: fallback(
+    flag({
+      doc: 'a provision without `organization_guid` and `space_guid`, at the top or in `context`, is refused',
+    }),
+    true,
+  ),
+  pollAfterDelete: fallback(
+    oneOf(['succeeded', 'gone'], {
+      doc: 'the answer to a poll after a finished deletion, while it is remembered: 200 with that state, or 410',
+    }),
+    'succeeded',
+  ),
+  rememberDeleted: fallback(
+    duration('0s', '3650d', { doc: 'how long a deletion is remembered; then polls are answered 410' }),
+    '72h',
+  ),
+  cascadeDelete: fallback(
+    flag({
+      doc: 'deleting an instance unbinds its bindings first; else it is refused with 422 while it has any',
+    }),
+    false,
+  ),
+})
+
+const timeout = (doc: string) => duration('1s', '3650d', { doc })
+
+const engine = section(
+  {
+    concurrency: fallback(wholeNumber(1, 10_000, { doc: 'operations that run at a time in this process' }), 16),
+    lease: fallback(
+      duration('1s', '1h', { doc: 'the right to run an operation; after a crash it waits at most this long' }),
+      '30s',
+    ),
+    callTimeout: fallback(
+      duration('100ms', '1h', { doc: 'the longest call of a step; at most 40 % of `engine.lease`' }),
+      '12s',
+    ),
+    pollInterval: fallback(
+      duration('10ms', '1h', { doc: 'how often the ledger is asked for due work where no wake-up came' }),
+      '1s',
+    ),
+    observeEvery: fallback(
+      duration('1s', '30d', {
+        doc: 'how often the health of an instance is looked at, for services that have `observe`',
+      }),
+      '5m',
+    ),
+    timeouts: section({
+      provision: fallback(
+        timeout("after this long a provision has failed; a plan's `maximum_polling_duration` may make it shorter"),
+        '1h',
+      ),
+      update: fallback(timeout('the same for an update'), '1h'),
+      deprovision: fallback(timeout('the same for a deprovision'), '24h'),
+      bind: fallback(timeout('the same for a bind'), '1h'),
+      unbind: fallback(timeout('the same for an unbind'), '24h'),
+    }),
+    retry: section(
+      {
+        initial: fallback(duration('1ms', '1h', { doc: 'the wait before the first retry of a step' }), '1s'),
+        factor: fallback(decimal(1, 10, { doc: 'what each further wait is multiplied with' }), 2),
+        max: fallback(
+          duration('1ms', '24h', { doc: 'the longest wait; not shorter than `engine.retry.initial`' }),
+          '60s',
+        ),
+      },
+      {
+        rules: [
+          ({ initial, max }) =>
+            isMore(initial, max) && {
+              path: ['max'],
+              error: 'must not be shorter than engine.retry.initial; raise it, or lower initial',
+            },
+        ],
+      },
+    ),
+  },
+  {
+    rules: [
+      ({ lease, callTimeout }) =>
+        isMore(callTimeout, lease && lease * 0.4) && {
+          path: ['callTimeout'],
+          error:
+            'must be at most 40 % of engine.lease, so that a call ends before its lease; lower it, or raise the lease',
+        },
+    ],
+  },
+)
+
+const reconcile = section({
+  retireAfter: fallback(
+    duration('1m', '3650d', {
+      doc: 'a registry that gave no answer for so long: those of its services that no instance uses leave the catalog',
+    }),
+    '24h',
+  ),
+  failureLimit: optional(
+    wholeNumber(1, 1_000_000, { doc: 'the same after so many failures in a row; without it they are not counted' }),
+  ),
+  retiredPlans: fallback(
+    oneOf(['reject', 'accept', 'fail-async'], {
+      doc: 'a provision of what left the catalog: refused with 400, provisioned all the same, or accepted and failed afterwards',
+    }),
+    'reject',
+  ),
+})
+
+const chores = section({
+  timeZone: fallback(
+    text({
+      rule: 'the IANA name of a time zone, such as UTC or Europe/Berlin',
+      allows: isTimeZone,
+      doc: 'the time zone that patterns are read in, such as `Europe/Berlin`',
+    }),
+    'UTC',
+  ),
+  observe: fallback(
+    cron({ doc: 'looks for instances whose health is due to be looked at, where a service has `observe`' }),
+    '*/5 * * * * *',
+  ),
+  purge: fallback(
+    cron({ doc: 'removes what was deleted longer ago than `chores.purgeAfter`, with its history' }),
+    '30 * * * *',
+  ),
+  sync: fallback(cron({ doc: 'asks the registries what there is, where there are any' }), '*/10 * * * *'),
+  purgeAfter: fallback(duration('1h', '3650d', { doc: 'not shorter than `osb.rememberDeleted`' }), '30d'),
+  cleanUp: section({
+    instances: cleanUp('an instance', 'instances'),
+    bindings: cleanUp('a binding', 'bindings'),
+  }),
+})
+
+function cleanUp(one: string, many: string) {
+  return section({
+    age: fallback(duration('0s', '3650d', { doc: `how long ago an operation on ${one} has ended at least` }), '3d'),
+    all: optional(cron({ doc: `removes finished operations on ${many}` })),
+    succeeded: optional(cron({ doc: 'removes those that succeeded' })),
+    failed: optional(cron({ doc: 'removes those that failed' })),
+  })
+}
+
+const forceDeleteUnknown = (doc: string) => section({ forceDeleteUnknown: fallback(flag({ doc }), false) })
+
+/** The sections that a broker needs wherever it runs; `purser serve` has more. */
+export const brokerSections = {
+  ledger,
+  osb,
+  instances: forceDeleteUnknown('deleting an unknown instance answers 200 `{}` instead of 410'),
+  bindings: forceDeleteUnknown('the same for bindings'),
+  engine,
+  reconcile,
+  chores,
+}
+
+/** A deletion has to be remembered for as long as polls are answered from it. */
+export function keepsDeletions({
+  osb,
+  chores,
+}: {
+  readonly osb?: { readonly rememberDeleted?: number }
+  readonly chores?: { readonly purgeAfter?: number }
+}) {
+  return (
+    isMore(osb?.rememberDeleted, chores?.purgeAfter) && {
+      path: ['chores', 'purgeAfter'],
+      error:
+        'must not be shorter than osb.rememberDeleted, for which a deletion is remembered; raise it, or lower that',
+    }
+  )
+}
+
+const settingsShape = object({ ...brokerSections, server: section(serverFields) }, { rules: [keepsDeletions] })
+
+/** What a broker can be told, with the names and durations of the configuration: `{ engine: { lease: '30s' } }`. */
+export type Settings = Written<typeof settingsShape>
+
+/** All settings, as code uses them: times in milliseconds, sizes in bytes. */
+export type ReadSettings = Read<typeof settingsShape>
+
+/** Fills in what is not given. Throws a SettingsError that lists every mistake. */
+export function readSettings(settings: Settings = {}): ReadSettings {
+  const reading = read(settingsShape, fromCode(settings))
+  if (reading.ok) return reading.value
+  const lines = reading.mistakes.map(mistake => `  ${showPath(['settings', ...mistake.path])}: ${explain(mistake)}`)
+  throw new SettingsError(
+    `The settings have ${lines.length === 1 ? 'a mistake' : `${lines.length} mistakes`}:\n${lines.join('\n')}`,
+  )
+}
+
+export class SettingsError extends Error {
+  override readonly name = 'SettingsError'
+}
+
+/** Two settings can be compared only where both are right. */
+function isMore(value: number | undefined, most: number | undefined): boolean {
+  return value !== undefined && most !== undefined && value > most
+}
+
+function isTimeZone(value: string): boolean {
+  try {
+    // Offsets such as +02:00 are known to some versions of Node.js only, and know no summer time.
+    return (
+      value === 'UTC' ||
+      (/^[A-Za-z]/.test(value) && new Intl.DateTimeFormat('en', { timeZone: value }).resolvedOptions() !== undefined)
+    )
+  } catch {
+    return false
+  }
+}
+
+function toPublicUrl(value: unknown): string | undefined {
+  if (typeof value !== 'string' || !URL.canParse(value)) return undefined
+  const url = new URL(value)
+  const plain = url.username === '' && url.password === '' && url.search === '' && url.hash === ''
+  return plain && /^https?:$/.test(url.protocol) ? url.href.replace(/\/+$/, '') : undefined
+}
