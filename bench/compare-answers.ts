@@ -14,7 +14,7 @@ export function compareAnswers(
   return inNewFolder(async folder => {
     // Too long for an argument, where the catalog is.
     const file = join(folder, 'answer.json')
-    await writeFile(file, JSON.stringify(await answerOf(`http://127.0.0.1:${port}${path}`)))
+    await writeFile(file, JSON.stringify(await answerOrFailure(`http://127.0.0.1:${port}${path}`)))
     const bare = await startChild('bare.mjs', [file])
     try {
       const request = osbRequest('GET', path)
@@ -33,7 +33,7 @@ export function compareAnswers(
   })
 }
 
-async function answerOf(url: string) {
+async function answerOrFailure(url: string) {
   const answer = await fetch(url, { headers: osbHeaders })
   const body = await answer.text()
   const etag = answer.headers.get('etag')

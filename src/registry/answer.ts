@@ -2,7 +2,7 @@ import type { FoundSpec, RegistryAnswer } from '../registry.ts'
 import { messageOf } from './registry-error.ts'
 
 /** `undefined`: it is no bundle, which is no problem. A note is about something that is known not to be there. */
-export type Seen = { readonly found: FoundSpec } | { readonly note: string } | undefined
+export type BundleReading = { readonly found: FoundSpec } | { readonly note: string } | undefined
 
 /** At once, and no more: a registry is shared by many. */
 const atOnce = 8
@@ -10,10 +10,10 @@ const atOnce = 8
 /** Reads each of the names, a few at once. One that cannot be read makes the answer partial. */
 export async function readEach(
   names: readonly string[],
-  read: (name: string) => Promise<Seen>,
+  read: (name: string) => Promise<BundleReading>,
   signal: AbortSignal,
 ): Promise<RegistryAnswer> {
-  const results = new Map<string, Seen | { readonly problem: string }>()
+  const results = new Map<string, BundleReading | { readonly problem: string }>()
   const waiting = [...new Set(names)]
   const work = waiting.values()
   await Promise.all(
@@ -29,10 +29,10 @@ export async function readEach(
     }),
   )
   if (signal.aborted) return stopped
-  return gather(waiting.map(name => results.get(name)))
+  return toAnswer(waiting.map(name => results.get(name)))
 }
 
-export function gather(results: readonly (Seen | { readonly problem: string })[]): RegistryAnswer {
+export function toAnswer(results: readonly (BundleReading | { readonly problem: string })[]): RegistryAnswer {
   const found: FoundSpec[] = []
   const problems: string[] = []
   let partial = false
@@ -49,7 +49,10 @@ export function gather(results: readonly (Seen | { readonly problem: string })[]
 }
 
 /** Whatever is thrown is an answer too: nothing is known. */
-export async function answerOf(signal: AbortSignal, list: () => Promise<RegistryAnswer>): Promise<RegistryAnswer> {
+export async function answerOrFailure(
+  signal: AbortSignal,
+  list: () => Promise<RegistryAnswer>,
+): Promise<RegistryAnswer> {
   if (signal.aborted) return stopped
   try {
     return await list()

@@ -1,7 +1,7 @@
 import { readdir, realpath, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Registry, RegistryAnswer } from '../registry.ts'
-import { answerOf, readEach, type Seen } from './answer.ts'
+import { answerOrFailure, type BundleReading, readEach } from './answer.ts'
 import { createFilter } from './filter.ts'
 import { hashFolder, isInside } from './hash-folder.ts'
 import { messageOf, RegistryError } from './registry-error.ts'
@@ -29,7 +29,7 @@ export function createDirectoryRegistry(settings: RegistrySettings & { readonly 
     throw new RegistryError(`the folder ${root} cannot be read (${error.code}); create it, or correct the path`)
   }
 
-  const readBundle = async (real: string, name: string, signal: AbortSignal): Promise<Seen> => {
+  const readBundle = async (real: string, name: string, signal: AbortSignal): Promise<BundleReading> => {
     try {
       const folder = await realpath(join(real, name))
       if (!isInside(real, folder))
@@ -45,7 +45,7 @@ export function createDirectoryRegistry(settings: RegistrySettings & { readonly 
     }
   }
 
-  return { name: settings.name, type: settings.type, list: signal => answerOf(signal, () => list(signal)) }
+  return { name: settings.name, type: settings.type, list: signal => answerOrFailure(signal, () => list(signal)) }
 }
 
 async function hasSpec(folder: string): Promise<boolean> {

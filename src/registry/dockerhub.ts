@@ -1,6 +1,6 @@
 import { isJsonObject } from '../protocol/json.ts'
 import type { Registry, RegistryAnswer } from '../registry.ts'
-import { answerOf, readEach } from './answer.ts'
+import { answerOrFailure, readEach } from './answer.ts'
 import { readCredentials } from './credentials.ts'
 import { createFilter } from './filter.ts'
 import { createOciClient } from './oci/oci-client.ts'
@@ -52,7 +52,7 @@ export function createDockerHubRegistry(
     })
   }
 
-  return { name, type, list: signal => answerOf(signal, () => list(signal)) }
+  return { name, type, list: signal => answerOrFailure(signal, () => list(signal)) }
 }
 
 async function listOrganisation(

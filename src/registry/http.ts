@@ -1,5 +1,5 @@
 import type { Registry, RegistryAnswer } from '../registry.ts'
-import { answerOf, gather, type Seen } from './answer.ts'
+import { answerOrFailure, type BundleReading, toAnswer } from './answer.ts'
 import { readCredentials } from './credentials.ts'
 import { createFilter } from './filter.ts'
 import { imageTag } from './image-tag.ts'
@@ -28,7 +28,7 @@ export function createHttpRegistry(
     const reply = await withWebClient(settings, parts, signal, web => web.get(url, { headers, limit: maxList }))
     if (reply.status !== 200) throw new RegistryError(`${showUrl(url)}: it answered ${reply.status}, not 200`)
     const names = new Set<string>()
-    return gather(read(reply.body).map((entry, index) => readEntry(entry, index, names)))
+    return toAnswer(read(reply.body).map((entry, index) => readEntry(entry, index, names)))
   }
 
   const read = (body: Buffer): readonly ListedSpec[] => {
@@ -39,7 +39,11 @@ export function createHttpRegistry(
     }
   }
 
-  const readEntry = (entry: ListedSpec, index: number, names: Set<string>): Seen | { readonly problem: string } => {
+  const readEntry = (
+    entry: ListedSpec,
+    index: number,
+    names: Set<string>,
+  ): BundleReading | { readonly problem: string } => {
     const { name: spec, image, runtime = '2' } = entry
     if (spec === undefined || spec === '') return { problem: `entry ${index + 1} has no name; give it one` }
     if (!passes(spec)) return undefined
@@ -53,7 +57,7 @@ export function createHttpRegistry(
     return { found: { name: spec, image, tag: imageTag(image), digest, source, runtime: runtime === '1' ? 1 : 2 } }
   }
 
-  return { name, type, list: signal => answerOf(signal, () => list(signal)) }
+  return { name, type, list: signal => answerOrFailure(signal, () => list(signal)) }
 }
 
 function authorization({ username, password, token }: Credentials): Readonly<Record<string, string>> {

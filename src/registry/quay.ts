@@ -1,6 +1,6 @@
 import { isJsonObject } from '../protocol/json.ts'
 import type { Registry, RegistryAnswer } from '../registry.ts'
-import { answerOf, readEach, type Seen } from './answer.ts'
+import { answerOrFailure, type BundleReading, readEach } from './answer.ts'
 import { readCredentials } from './credentials.ts'
 import { createFilter } from './filter.ts'
 import { readLabels } from './labels.ts'
@@ -43,7 +43,7 @@ export function createQuayRegistry(
           return { items, next: typeof next === 'string' ? repositoriesOf(base, org, next) : undefined }
         })
 
-      const read = async (image: string): Promise<Seen> => {
+      const read = async (image: string): Promise<BundleReading> => {
         if (!isRepository(`${org}/${image}`)) throw new RegistryError('its name is not allowed in a registry')
         const wanted = tagOf(tag, image)
         const root = new URL(`/api/v1/repository/${org}/${image}/`, base)
@@ -70,7 +70,7 @@ export function createQuayRegistry(
     })
   }
 
-  return { name, type, list: signal => answerOf(signal, () => list(signal)) }
+  return { name, type, list: signal => answerOrFailure(signal, () => list(signal)) }
 }
 
 function repositoriesOf(base: URL, org: string, page?: string): URL {

@@ -1,7 +1,7 @@
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import type { Registry, RegistryAnswer } from '../../registry.ts'
-import { answerOf, readEach, type Seen } from '../answer.ts'
+import { answerOrFailure, type BundleReading, readEach } from '../answer.ts'
 import { createFilter } from '../filter.ts'
 import { imageTag } from '../image-tag.ts'
 import { checkDigest, digestOf } from '../oci/digest.ts'
@@ -45,7 +45,7 @@ export function createHelmRegistry(
       )
     })
 
-  const readChart = async (web: WebClient, chart: Chart, index: URL): Promise<Seen> => {
+  const readChart = async (web: WebClient, chart: Chart, index: URL): Promise<BundleReading> => {
     const release = chart.describe()
     if (release.archive === undefined || release.archive === '' || !URL.canParse(release.archive, index.href))
       throw new RegistryError(`the index does not say where version ${chart.newest} is`)
@@ -57,7 +57,7 @@ export function createHelmRegistry(
     }
   }
 
-  return { name, type, list: signal => answerOf(signal, () => list(signal)) }
+  return { name, type, list: signal => answerOrFailure(signal, () => list(signal)) }
 }
 
 async function download(web: WebClient, url: URL, limit: number): Promise<Buffer> {

@@ -1,5 +1,5 @@
 import type { Registry, RegistryAnswer } from '../../registry.ts'
-import { answerOf, readEach } from '../answer.ts'
+import { answerOrFailure, readEach } from '../answer.ts'
 import { readCredentials } from '../credentials.ts'
 import { createFilter } from '../filter.ts'
 import type { RegistryParts } from '../parts.ts'
@@ -49,5 +49,5 @@ export function createOciRegistry(
     }
   }
 
-  return { name, type, list: signal => answerOf(signal, () => list(signal)) }
+  return { name, type, list: signal => answerOrFailure(signal, () => list(signal)) }
 }

@@ -1,5 +1,5 @@
 import { isJsonObject } from '../../protocol/json.ts'
-import type { Seen } from '../answer.ts'
+import type { BundleReading } from '../answer.ts'
 import { readLabels } from '../labels.ts'
 import { RegistryError } from '../registry-error.ts'
 import type { WebReply } from '../web/send.ts'
@@ -22,7 +22,10 @@ export interface ImageName {
 }
 
 /** Reads the labels of one image. Everything that has a digest is checked against it. */
-export async function readImage(client: OciClient, { repository, tag, image, named }: ImageName): Promise<Seen> {
+export async function readImage(
+  client: OciClient,
+  { repository, tag, image, named }: ImageName,
+): Promise<BundleReading> {
   if (!isRepository(repository)) throw new RegistryError('its name is not allowed in a registry')
   const at = (path: string) => new URL(`/v2/${repository}/${path}`, client.base)
 
