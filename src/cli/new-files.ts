@@ -1,34 +1,37 @@
-import { access, mkdir, realpath, writeFile } from 'node:fs/promises'
+import { access, mkdir, readFile, realpath, writeFile } from 'node:fs/promises'
 import { join, relative, resolve } from 'node:path'
 import { failure, messageOf, wrongUsage } from './cli-error.ts'
 import type { CliIo } from './io.ts'
+import { packageRoot } from './package-info.ts'
 
-export interface NewFile {
-  readonly path: string
-  readonly text: string
-  readonly executable?: boolean
+/** What `purser init` and `purser bundle init` write: the files of a folder in `templates/`. */
+const templates = {
+  project: { folder: 'broker', files: ['package.json', 'broker.mjs', 'purser.yaml', 'README.md', '.gitignore'] },
+  bundle: { folder: 'bundle', files: ['bundle.yml', 'entrypoint.sh', '.gitignore'] },
 }
 
 /**
- * Makes a folder with new files, never over a file that exists, and prints their paths. Answers the folder as a person
- * types it, from the current one; empty for the current one itself.
+ * Makes a folder with the files of a template, never over a file that exists, and prints their paths. `valuesFor` gives what
+ * `{{name}}` and the like stand for. Answers the folder as a person types it, from the current one; empty for that one itself.
  */
 export async function writeNewFiles(
   io: CliIo,
   folder: string,
-  what: 'project' | 'bundle',
-  filesFor: (realFolder: string) => readonly NewFile[],
+  what: keyof typeof templates,
+  valuesFor: (realFolder: string) => Readonly<Record<string, string>>,
 ): Promise<string> {
   const target = resolve(io.cwd, folder)
+  const template = templates[what]
   const existing: string[] = []
-  let files: readonly NewFile[] = []
   try {
     await mkdir(target, { recursive: true })
-    files = filesFor(await realpath(target))
-    for (const { path } of files) if (await exists(join(target, path))) existing.push(path)
+    const values = valuesFor(await realpath(target))
+    for (const file of template.files) if (await exists(join(target, file))) existing.push(file)
     if (existing.length === 0)
-      for (const { path, text, executable } of files)
-        await writeFile(join(target, path), text, { flag: 'wx', mode: executable ? 0o755 : 0o644 })
+      for (const file of template.files) {
+        const text = await readTemplate(template.folder, file, values)
+        await writeFile(join(target, file), text, { flag: 'wx', mode: file.endsWith('.sh') ? 0o755 : 0o644 })
+      }
   } catch (error) {
     throw failure({
       what: `could not make a ${what} in ${target}`,
@@ -42,9 +45,15 @@ export async function writeNewFiles(
       why: `these files would be overwritten: ${existing.join(', ')}`,
       next: 'Choose another folder, or move the files away.',
     })
-  io.stdout.write(`${files.map(({ path }) => join(target, path)).join('\n')}\n`)
+  io.stdout.write(`${template.files.map(file => join(target, file)).join('\n')}\n`)
   const typed = relative(io.cwd, target)
   return /^[\w./-]*$/.test(typed) ? typed : `'${typed}'`
+}
+
+async function readTemplate(folder: string, file: string, values: Readonly<Record<string, string>>): Promise<string> {
+  // npm leaves files out that are called .gitignore.
+  const text = await readFile(join(packageRoot(), 'templates', folder, file.replace(/^\./, '')), 'utf8')
+  return text.replace(/\{\{(\w+)\}\}/g, (found, key) => values[key] ?? found)
 }
 
 async function exists(path: string): Promise<boolean> {

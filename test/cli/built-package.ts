@@ -18,8 +18,8 @@ export function useBuiltPackage(): BuiltPackage {
   let folder = ''
   beforeAll(async () => {
     folder = await realpath(await mkdtemp(join(tmpdir(), 'purser-built-')))
-    await cp(join(root, 'bin'), join(folder, 'bin'), { recursive: true })
-    await cp(join(root, 'helpers'), join(folder, 'helpers'), { recursive: true })
+    for (const part of ['bin', 'helpers', 'templates'])
+      await cp(join(root, part), join(folder, part), { recursive: true })
     await cp(join(root, 'package.json'), join(folder, 'package.json'))
     await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))
     const compiler = join(root, 'node_modules', '.bin', 'tsc')

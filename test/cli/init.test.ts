@@ -18,8 +18,10 @@ describe('purser init', () => {
     expect(out.trim().split('\n')).toHaveLength(files.length)
     expect(err).toContain("Next:\n  cd 'My Broker'\n  npm install\n  npm start\n")
     expect(code).toBe(0)
-    const { name, dependencies } = JSON.parse(await readFile(join(cwd, 'My Broker', 'package.json'), 'utf8'))
-    expect(name).toBe('my-broker')
+    const { name, type, scripts, dependencies } = JSON.parse(
+      await readFile(join(cwd, 'My Broker', 'package.json'), 'utf8'),
+    )
+    expect({ name, type, scripts }).toEqual({ name: 'my-broker', type: 'module', scripts: { start: 'purser serve' } })
     expect(dependencies.purser).toMatch(/^file:/)
   })
 

@@ -5,8 +5,7 @@ import type { CliIo } from '../io.ts'
 import { writeNewFiles } from '../new-files.ts'
 import { examples } from '../options.ts'
 import { packageRoot, packageVersion } from '../package-info.ts'
-import { toDependency } from '../project/dependency.ts'
-import { toPackageName } from '../project/package-json.ts'
+import { toDependency, toPackageName } from '../project.ts'
 
 export function defineCommand(program: Command, io: CliIo): void {
   program
@@ -23,12 +22,12 @@ ${examples('purser init my-broker', 'mkdir my-broker && cd my-broker && purser i
 }
 
 async function init(io: CliIo, folder: string): Promise<void> {
-  const { projectFiles } = await import('../project/files.ts')
   const root = realpathSync(packageRoot())
-  // npm resolves a path from where the folder really is.
-  const typed = await writeNewFiles(io, folder, 'project', realFolder =>
-    projectFiles(toPackageName(basename(realFolder)), toDependency(root, packageVersion(), realFolder)),
-  )
+  const typed = await writeNewFiles(io, folder, 'project', realFolder => ({
+    name: toPackageName(basename(realFolder)),
+    // npm resolves a path from where the folder really is.
+    purser: toDependency(root, packageVersion(), realFolder),
+  }))
   const steps = [
     ...(typed === '' ? [] : [`cd ${typed}`]),
     'npm install',

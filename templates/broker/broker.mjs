@@ -1,5 +1,4 @@
-/** The new project's broker: plain JavaScript with types in comments, so that it runs without a build. */
-export const brokerModule = `// @ts-check
+// @ts-check
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -42,8 +41,8 @@ const notes = defineService({
     await ctx.step('allow token', () => writeFile(tokenFile(ctx.instance.id, ctx.binding.id), hash(secret)))
     return {
       credentials: {
-        url: \`\${publicUrl}/notes/\${hash(ctx.instance.id)}\`,
-        token: \`\${hash(ctx.binding.id)}.\${secret}\`,
+        url: `${publicUrl}/notes/${hash(ctx.instance.id)}`,
+        token: `${hash(ctx.binding.id)}.${secret}`,
       },
     }
   },
@@ -68,23 +67,23 @@ export default defineBroker({
 /** @param {Request} request */
 async function readNote(request) {
   const note = await authorize(request)
-  if (note === undefined) return new Response('wrong token\\n', { status: 401 })
+  if (note === undefined) return new Response('wrong token\n', { status: 401 })
   try {
     return new Response(await readFile(note.file))
   } catch {
-    return new Response('no such note\\n', { status: 404 })
+    return new Response('no such note\n', { status: 404 })
   }
 }
 
 /** @param {Request} request */
 async function writeNote(request) {
   const note = await authorize(request)
-  if (note === undefined) return new Response('wrong token\\n', { status: 401 })
+  if (note === undefined) return new Response('wrong token\n', { status: 401 })
   const text = await request.text()
   const { maxLength } = JSON.parse(await readFile(join(note.home, 'limits.json'), 'utf8'))
-  if (text.length > maxLength) return new Response(\`at most \${maxLength} characters\\n\`, { status: 413 })
+  if (text.length > maxLength) return new Response(`at most ${maxLength} characters\n`, { status: 413 })
   await writeFile(note.file, text)
-  return new Response('kept\\n')
+  return new Response('kept\n')
 }
 
 /**
@@ -93,7 +92,8 @@ async function writeNote(request) {
  */
 async function authorize(request) {
   const [, , instance = '', name = ''] = new URL(request.url).pathname.split('/')
-  const [, binding = '', secret = ''] = /^Bearer (\\w+)\\.([\\w-]+)$/.exec(request.headers.get('authorization') ?? '') ?? []
+  const [, binding = '', secret = ''] =
+    /^Bearer (\w+)\.([\w-]+)$/.exec(request.headers.get('authorization') ?? '') ?? []
   if (!/^[0-9a-f]{64}$/.test(instance) || !/^[0-9a-f]{64}$/.test(binding) || name === '') return undefined
   const own = join(folder, instance)
   try {
@@ -102,7 +102,7 @@ async function authorize(request) {
   } catch {
     return undefined
   }
-  return { home: own, file: join(own, \`\${hash(name)}.txt\`) }
+  return { home: own, file: join(own, `${hash(name)}.txt`) }
 }
 
 /** Ids come from outside and may hold any character: file names are made from their hashes. @param {string} text */
@@ -124,4 +124,3 @@ function tokenFile(instanceId, bindingId) {
 function writeLimits(instanceId, maxLength) {
   return writeFile(join(home(instanceId), 'limits.json'), JSON.stringify({ maxLength }))
 }
-`
