@@ -1,6 +1,6 @@
 // A whole broker from dist/: a store, basic authentication, the worker running. Counts the operations it has finished.
 // `broker.mjs <store URL> <steps> [<options of the store and the broker as JSON>]`
-import { defineService } from '../../dist/index.js'
+import { combineObservers, defineService, logTrouble } from '../../dist/index.js'
 import { createBasicAuthenticator, listen, openStore, systemClock } from '../../dist/server/index.js'
 import { startBroker } from '../../dist/server/running-broker.js'
 
@@ -26,11 +26,9 @@ const service = defineService({
   deprovision() {},
 })
 const counting = {
-  info(message) {
-    if (message === 'operation succeeded') finished++
+  'operation.succeeded': () => {
+    finished++
   },
-  warn: console.error,
-  error: console.error,
 }
 const store = await openStore(url, systemClock, storeOptions)
 const broker = await startBroker({
@@ -39,7 +37,7 @@ const broker = await startBroker({
   authenticator: createBasicAuthenticator([
     { username: 'bench', password: 'bench', platform: 'default', roles: ['platform'] },
   ]),
-  observer: counting,
+  observer: combineObservers(counting, logTrouble()),
   ...runtimeOptions,
 })
 const server = await listen({ app: broker.app, host: '127.0.0.1', port: 0 })

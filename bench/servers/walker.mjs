@@ -1,6 +1,6 @@
 // A replica whose operations take many short steps, and that tells of each of them.
 // `walker.mjs <store URL> <options of the store and the broker as JSON>`
-import { defineService } from '../../dist/index.js'
+import { defineService, logTrouble } from '../../dist/index.js'
 import { createBasicAuthenticator, openStore, systemClock } from '../../dist/server/index.js'
 import { startBroker } from '../../dist/server/running-broker.js'
 
@@ -28,7 +28,7 @@ await startBroker({
   authenticator: createBasicAuthenticator([
     { username: 'bench', password: 'bench', platform: 'default', roles: ['platform'] },
   ]),
-  observer: { info() {}, warn: console.error, error: console.error },
+  observer: logTrouble(),
   ...runtimeOptions,
 })
 process.send?.('ready')

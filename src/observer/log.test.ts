@@ -10,10 +10,10 @@ import { createLogObserver, type LogFormat, type LogLevel } from './log.ts'
 const canary = 'canary-7f3a'
 
 describe.each<LogFormat>(['json', 'people'])('createLogObserver, %s', format => {
-  it('never prints the value of a field that an author named like a secret', () => {
+  it('never prints the value of a field that an author named like a secret', async () => {
     const names = ['password', 'new_password', 'clientSecret', 'access-token', 'Authorization', 'credentials']
     const fields = Object.fromEntries([...names, 'parameters', 'state', 'instanceState'].map(name => [name, canary]))
-    const text = logged(format, observer => {
+    const text = await logged(format, observer => {
       observer['author.log']?.(written(fields))
       observer['author.log']?.(written({ credentials: new Error(canary) }))
     })
@@ -21,8 +21,8 @@ describe.each<LogFormat>(['json', 'people'])('createLogObserver, %s', format => 
     expect(text.match(/\[redacted\]/g)).toHaveLength(10)
   })
 
-  it('prints nothing below its level', () => {
-    const text = logged(
+  it('prints nothing below its level', async () => {
+    const text = await logged(
       format,
       observer => {
         observer['registry.available']?.({ registry: 'too little' })
@@ -40,29 +40,31 @@ describe.each<LogFormat>(['json', 'people'])('createLogObserver, %s', format => 
     expect(text.trim().split('\n')).toHaveLength(3)
   })
 
-  it('prints a stack only for errors that nobody planned for', () => {
-    const planned = logged(format, observer =>
+  it('prints a stack only for errors that nobody planned for', async () => {
+    const planned = await logged(format, observer =>
       observer['server.failed']?.({ error: new BrokerError('NotFound', 'no such') }),
     )
     expect(planned).toContain('NotFound')
     expect(planned).toContain('no such')
     expect(planned).not.toContain('log.test.ts')
-    const unplanned = logged(format, observer => observer['server.failed']?.({ error: new TypeError('oops') }))
+    const unplanned = await logged(format, observer => observer['server.failed']?.({ error: new TypeError('oops') }))
     expect(unplanned).toContain('oops')
     expect(unplanned).toContain('log.test.ts')
   })
 
-  it('keeps what a client sent on one line', () => {
+  it('keeps what a client sent on one line', async () => {
     const path = '/x\r\n2026 ERROR fake\u001b[31m'
-    const text = logged(format, observer => observer['request.ended']?.(request({ path, requestId: path })))
+    const text = await logged(format, observer => observer['request.ended']?.(request({ path, requestId: path })))
     expect(text.trimEnd().split(/[\r\n]/)).toHaveLength(1)
     expect(text).not.toContain('\u001b')
   })
 })
 
 describe('the formats', () => {
-  it('json: one object with time, level, event, fields and msg', () => {
-    const text = logged('json', observer => observer['store.migrated']?.({ store: 'postgres://db', migrations: 2 }))
+  it('json: one object with time, level, event, fields and msg', async () => {
+    const text = await logged('json', observer =>
+      observer['store.migrated']?.({ store: 'postgres://db', migrations: 2 }),
+    )
     expect(JSON.parse(text)).toEqual({
       level: 'info',
       time: '1970-01-01T00:00:01.000Z',
@@ -73,9 +75,9 @@ describe('the formats', () => {
     })
   })
 
-  it('people: time, level, text, key=value', () => {
+  it('people: time, level, text, key=value', async () => {
     const error = new BrokerError('StoreUnavailable', 'full', { cause: new Error('ENOSPC') })
-    const text = logged('people', observer => {
+    const text = await logged('people', observer => {
       observer['registry.unavailable']?.({ registry: 'a1', problem: 'too slow' })
       observer['registry.unavailable']?.({ registry: '' })
       observer['server.failed']?.({ error })
@@ -89,7 +91,7 @@ describe('the formats', () => {
     )
   })
 
-  it('show no field whose name sounds like a secret', () => {
+  it('show no field whose name sounds like a secret', async () => {
     for (const { fields } of Object.values(lines)) expect(fields.filter(isSecretName)).toEqual([])
   })
 })
@@ -105,12 +107,29 @@ describe('a stream that fails', () => {
     expect(stream.listenerCount('error')).toBe(1)
   })
 
-  it('may throw', () => {
+  it('may throw', async () => {
     const write = () => {
       throw new Error('ENOSPC')
     }
     const observer = createLogObserver({ format: 'people', level: 'info', stream: { write } })
     expect(() => observer['broker.stopped']?.({})).not.toThrow()
+    expect(() => observer['chore.lost']?.({ chore: 'purge' })).not.toThrow()
+    await new Promise(resolve => setImmediate(resolve))
+  })
+})
+
+describe('writes', () => {
+  it('are one for many lines of a turn; warnings are written at once, after what came before them', async () => {
+    const writes: string[] = []
+    const stream = { write: (text: string) => writes.push(text) }
+    const observer = createLogObserver({ format: 'json', level: 'info', stream })
+    for (let line = 0; line < 3; line += 1) observer['broker.stopped']?.({})
+    expect(writes).toEqual([])
+    await new Promise(resolve => setImmediate(resolve))
+    expect(writes.map(text => text.trimEnd().split('\n').length)).toEqual([3])
+    observer['broker.stopped']?.({})
+    observer['chore.lost']?.({ chore: 'purge' })
+    expect(writes[1]).toMatch(/stopped.*\n.*purge.*\n$/)
   })
 })
 
@@ -124,9 +143,10 @@ function written(fields: LogFields): BrokerEvents['author.log'] {
   return { ...operation, platform: 'cf', acceptedAt: 0, attempt: 1, level: 'warn', message: 'hello', fields }
 }
 
-function logged(format: LogFormat, use: (observer: Observer) => void, level: LogLevel = 'info'): string {
+async function logged(format: LogFormat, use: (observer: Observer) => void, level: LogLevel = 'info'): Promise<string> {
   const written: string[] = []
   const stream = { write: (line: string) => void written.push(line) }
   use(createLogObserver({ format, level, stream, clock: { now: () => 1000, after: () => () => {} } }))
+  await new Promise(resolve => setImmediate(resolve))
   return written.join('')
 }

@@ -40,14 +40,27 @@ export function createLogObserver({
 }: LogOptions): Observer {
   ignoreErrors(stream)
   const toText = format === 'json' ? formatAsJson : formatForPeople
-  return observeLines(level, line => {
-    const text = toText(clock.now(), line)
+  const write = createWriter(stream)
+  return observeLines(level, line => write(toText(clock.now(), line), line.level !== 'info'))
+}
+
+/** Collects lines until the event loop turns, since each write is a system call. What is urgent is written at once. */
+function createWriter(stream: LogStream): (text: string, urgent: boolean) => void {
+  let waiting = ''
+  const flush = () => {
+    const text = waiting
+    waiting = ''
     try {
-      stream.write(text)
+      if (text !== '') stream.write(text)
     } catch {
-      // The line is lost; the broker goes on.
+      // The lines are lost; the broker goes on.
     }
-  })
+  }
+  return (text, urgent) => {
+    if (waiting === '' && !urgent) setImmediate(flush)
+    waiting += text
+    if (urgent) flush()
+  }
 }
 
 /** What embedded and test brokers log unless told otherwise: warnings and errors, to standard error. */
