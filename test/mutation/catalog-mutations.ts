@@ -1,7 +1,7 @@
 import type { Mutation } from './mutation.ts'
 
 const only = 'catalog:|pins:|concurrency: (of twenty changes|an instance is pinned)'
-const memory = { only, suite: ['test/store/memory.test.ts'], file: 'src/store/memory/catalog.ts' }
+const memory = { only, suite: ['test/store/memory.test.ts'], file: 'src/store/memory/marketplace.ts' }
 const sqlite = { only, suite: ['test/store/sqlite.test.ts'] }
 const statements = { ...sqlite, file: 'src/store/sqlite/statements.ts' }
 const postgres = { needs: 'postgres', file: 'src/store/postgres/catalog-schema.ts' } as const

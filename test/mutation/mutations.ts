@@ -7,7 +7,7 @@ import { replicaMutations } from './replica-mutations.ts'
 
 export type { Mutation } from './mutation.ts'
 
-const memory = { file: 'src/store/memory/memory-store.ts', suite: ['test/store/memory.test.ts'] }
+const memory = { file: 'src/store/memory/progress.ts', suite: ['test/store/memory.test.ts'] }
 const tables = { file: 'src/store/memory/tables.ts', suite: ['test/store/memory.test.ts'] }
 const sql = { file: 'src/store/sqlite/statements.ts', suite: ['test/store/sqlite.test.ts'] }
 const supersede = ['test/engine/supersede.test.ts']
@@ -18,29 +18,38 @@ const fenceless = `id = ? and ? is not null and state = 'running'`
 
 export const mutations: readonly Mutation[] = [
   // Fences: a worker that lost its lease can write.
-  ...['checkpoint: (lease, checkpoint)', 'park: (lease, parking)', 'share: (lease, key, wish)'].map(method => ({
-    ...memory,
-    name: `memory ${method.split(':')[0]} without its fence`,
-    find: `    ${method} =>\n      run(${method.startsWith('park') ? 'wake' : '()'} => {\n        const operation = held(lease)`,
-    replace: `    ${method} =>\n      run(${method.startsWith('park') ? 'wake' : '()'} => {\n        const operation = tables.operation(lease.operationId)`,
-  })),
+  ...['renew', 'writeCheckpoint', 'park'].map(name => {
+    const before = {
+      renew: '    ',
+      writeCheckpoint: 'checkpoint: Checkpoint, now: number): boolean {\n  ',
+      park: 'Parking): boolean {\n  ',
+    }[name]
+    return {
+      ...memory,
+      name: `memory ${name} without its fence`,
+      find: `${before}const operation = tables.heldOperation(lease)`,
+      replace: `${before}const operation = tables.operation(lease.operationId)`,
+    }
+  }),
   {
     ...memory,
-    name: 'memory renew without its fence',
-    find: '          const operation = held(lease)',
-    replace: '          const operation = tables.operation(lease.operationId)',
+    file: 'src/store/memory/share.ts',
+    name: 'memory share without its fence',
+    find: 'tables.heldOperation(lease)',
+    replace: 'tables.operation(lease.operationId)',
   },
   {
     ...memory,
+    file: 'src/store/memory/accept.ts',
     name: 'memory finish without its fence',
-    find: 'const finishing = held(lease)',
-    replace: 'const finishing = tables.operation(lease.operationId)',
+    find: 'tables.heldOperation(lease)',
+    replace: 'tables.operation(lease.operationId)',
   },
   {
     ...memory,
     name: 'memory hand back without its fence',
-    find: 'if (operation?.fence !== lease.fence) return',
-    replace: 'if (operation === undefined) return',
+    find: 'if (operation?.fence !== lease.fence) return false',
+    replace: 'if (operation === undefined) return false',
   },
   {
     ...sql,
@@ -79,10 +88,10 @@ export const mutations: readonly Mutation[] = [
     replace: 'from operation where id = ? and fence = ?',
   },
   {
-    ...memory,
+    ...tables,
     name: 'memory fences that do not rise',
-    find: 'fence += 1',
-    replace: 'fence = 1',
+    find: 'this.#fence += 1',
+    replace: 'this.#fence = 1',
   },
   {
     file: 'src/store/sqlite/claim.ts',

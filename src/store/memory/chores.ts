@@ -1,3 +1,4 @@
+import { compareText } from '../../domain/catalog-state.ts'
 import type { Chore, ChoreLease, ChoreResult, ChoreTaking } from '../../store.ts'
 import type { Tables } from './tables.ts'
 
@@ -23,6 +24,10 @@ export function finishChore(tables: Tables, lease: ChoreLease, result: ChoreResu
   const { leaseUntil: _, ...rest } = chore
   tables.putChore({ ...rest, finishedAt: now, result })
   return true
+}
+
+export function readChores(tables: Tables): readonly Chore[] {
+  return [...tables.chores()].sort((one, other) => compareText(one.name, other.name))
 }
 
 /** A period that is over is taken once; one whose holder is gone is taken over, for itself or for a later one. */

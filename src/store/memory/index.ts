@@ -1,2 +1,2 @@
 /** A store that forgets everything when the process ends: for trying things out and for tests. */
-export { createMemoryStore } from './memory-store.ts'
+export { createMemoryStore } from './store.ts'

@@ -7,6 +7,7 @@ import type {
   Chore,
   HistoryEvent,
   Instance,
+  Lease,
   Operation,
   RegisteredService,
   RegistryState,
@@ -45,6 +46,7 @@ export class Tables {
   readonly #activeByInstance = new Map<string, Map<string, string>>()
   readonly #observed = new Map<string, number>()
 
+  #fence = 0
   #undo: (() => void)[] = []
 
   transaction<Result>(body: () => Result): Result {
@@ -71,6 +73,17 @@ export class Tables {
 
   operation(id: string): Operation | undefined {
     return copy(this.#operations.get(id))
+  }
+
+  heldOperation({ operationId, fence }: Lease): Operation | undefined {
+    const operation = this.operation(operationId)
+    return operation?.state === 'running' && operation.fence === fence ? operation : undefined
+  }
+
+  /** Never given again, also where the transaction that took it fails. */
+  nextFence(): number {
+    this.#fence += 1
+    return this.#fence
   }
 
   activeOperation(instanceId: string, bindingId?: string): Operation | undefined {

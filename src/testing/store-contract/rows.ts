@@ -154,3 +154,8 @@ export async function view(store: Store, instanceId: string, ...operationIds: st
     operations: await Promise.all(operationIds.map(id => store.operation(id))),
   }
 }
+
+/** Without the keys that are undefined: for a store they are the same as absent ones, for `deepEqual` they are not. */
+export function present<Row extends object>(row: Row): Row {
+  return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== undefined)) as Row
+}

@@ -1,5 +1,6 @@
+import { compareText } from '../../domain/catalog-state.ts'
 import type { JsonObject } from '../../protocol/json.ts'
-import type { CatalogChanges, RevisionUse, StoredCatalog } from '../../store.ts'
+import type { CatalogChanges, RevisionUse, StoredCatalog, StoredRegistries } from '../../store.ts'
 import { type CatalogOutcome, inOrder, pinsOf, sumUses, touchesCatalog } from '../catalog.ts'
 import type { Tables } from './tables.ts'
 
@@ -13,6 +14,13 @@ export function readCatalog(tables: Tables, known: number | undefined): StoredCa
   const { version } = tables.edition()
   if (version === known) return undefined
   return inOrder({ version, services: tables.services(), revisions: tables.revisions() })
+}
+
+export function readRegistries(tables: Tables): Omit<StoredRegistries, 'now'> {
+  return {
+    registries: [...tables.registries()].sort((one, other) => compareText(one.name, other.name)),
+    lastChange: tables.edition().lastChange,
+  }
 }
 
 export function readUses(tables: Tables): readonly RevisionUse[] {

@@ -1,0 +1,52 @@
+import type { Change, Finishing, Lease, Operation, Snapshot, Target, Verdict, WakeUp } from '../../store.ts'
+import { wakeUpsOf } from '../wake-ups.ts'
+import type { Tables } from './tables.ts'
+
+/** Wake-ups are sent when the transaction has ended. */
+export interface Deciding {
+  readonly tables: Tables
+  readonly now: number
+  readonly wake: WakeUp[]
+}
+
+export function accept<Answer>(
+  deciding: Deciding,
+  target: Target,
+  decide: (snapshot: Snapshot) => Verdict<Answer>,
+): Answer {
+  const { answer, change } = decide(snapshotOf(deciding, target))
+  if (change !== undefined) apply(deciding, change)
+  return answer
+}
+
+export function finish(deciding: Deciding, lease: Lease, decide: (snapshot: Finishing) => Change): boolean {
+  const { tables } = deciding
+  const finishing = tables.heldOperation(lease)
+  if (finishing === undefined) return false
+  apply(deciding, decide({ ...snapshotOf(deciding, targetOf(tables, finishing)), finishing }))
+  return true
+}
+
+function snapshotOf({ tables, now }: Deciding, { instanceId, bindingId, predecessorId }: Target): Snapshot {
+  const live = tables.bindings(instanceId).filter(({ phase }) => phase !== 'failed' && phase !== 'deleted')
+  return {
+    now,
+    instance: tables.instance(instanceId),
+    operation: tables.activeOperation(instanceId),
+    binding: bindingId === undefined ? undefined : tables.binding(instanceId, bindingId),
+    bindingOperation: bindingId === undefined ? undefined : tables.activeOperation(instanceId, bindingId),
+    predecessor: predecessorId === undefined ? undefined : tables.binding(instanceId, predecessorId),
+    liveBindings: live.length,
+    busyBindings: tables.busyBindings(instanceId),
+  }
+}
+
+function targetOf(tables: Tables, { instanceId, bindingId }: Operation): Target {
+  if (bindingId === undefined) return { instanceId }
+  return { instanceId, bindingId, predecessorId: tables.binding(instanceId, bindingId)?.predecessorId }
+}
+
+function apply({ tables, wake }: Deciding, change: Change): void {
+  tables.apply(change)
+  wake.push(...wakeUpsOf(change))
+}

@@ -1,0 +1,39 @@
+import { claimed } from '../../domain/operation.ts'
+import type { Claim, Claims, Operation } from '../../store.ts'
+import type { Tables } from './tables.ts'
+
+export interface ClaimRequest {
+  readonly owner: string
+  readonly max: number
+  readonly leaseMs: number
+  readonly now: number
+}
+
+export function claimDue(tables: Tables, { owner, max, leaseMs, now }: ClaimRequest): Claims {
+  const active = [...tables.queue()].sort((one, other) => dueAt(one) - dueAt(other))
+  const due = active.filter(operation => dueAt(operation) <= now).slice(0, Math.max(0, max))
+  const claims = due.map(operation => {
+    const lease = { leaseOwner: owner, leaseUntil: now + leaseMs, fence: tables.nextFence() }
+    return claim(tables, operation, lease, now)
+  })
+  const next = active.find(operation => !due.includes(operation))
+  return { claims, now, nextAt: next && dueAt(next) }
+}
+
+/** Queued operations are due at `notBefore`, running ones when their lease is over. */
+function dueAt(operation: Operation): number {
+  return operation.state === 'running' ? (operation.leaseUntil ?? 0) : operation.notBefore
+}
+
+type LeaseFields = Pick<Operation, 'fence'> & Required<Pick<Operation, 'leaseOwner' | 'leaseUntil'>>
+
+function claim(tables: Tables, before: Operation, lease: LeaseFields, now: number): Claim {
+  const takenOver = before.state === 'running'
+  tables.putOperation({ ...claimed(before, now), ...lease })
+  const instance = tables.instance(before.instanceId)
+  const operation = tables.operation(before.id)
+  if (instance === undefined || operation === undefined) throw new Error(`operation ${before.id} has no instance`)
+  const { bindingId } = before
+  const binding = bindingId === undefined ? undefined : tables.binding(before.instanceId, bindingId)
+  return { operation, instance, binding, steps: tables.steps(before.id), takenOver }
+}

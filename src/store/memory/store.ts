@@ -1,0 +1,86 @@
+import type { Clock } from '../../clock.ts'
+import type { Store, WakeUp } from '../../store.ts'
+import { StoreUnavailableError } from '../../store.ts'
+import { createWakeUps } from '../wake-ups.ts'
+import { accept, finish } from './accept.ts'
+import { finishChore, readChores, renewChore, takeChore } from './chores.ts'
+import { claimDue } from './claim.ts'
+import { cleanUp } from './clean-up.ts'
+import { listBindings, listInstances, listOperations } from './lists.ts'
+import { changeCatalog, readCatalog, readRegistries, readUses } from './marketplace.ts'
+import { handBack, park, renew, writeCheckpoint } from './progress.ts'
+import { purge } from './purge.ts'
+import { readBindings, readDueForObservation } from './reads.ts'
+import { share } from './share.ts'
+import { Tables } from './tables.ts'
+
+/** Every method runs to its end in one turn, so each is a transaction without a lock. */
+export function createMemoryStore({ clock }: { clock: Clock }): Store {
+  const tables = new Tables()
+  const wakeUps = createWakeUps()
+  let open = true
+
+  /** The one way in: refuses after close, takes back what a throw left half done, wakes afterwards. */
+  async function run<Result>(body: (now: number, wake: WakeUp[]) => Result): Promise<Result> {
+    if (!open) throw new StoreUnavailableError('the memory store is closed')
+    const wake: WakeUp[] = []
+    const result = tables.transaction(() => body(clock.now(), wake))
+    wakeUps.send(wake)
+    return result
+  }
+
+  return {
+    name: 'memory:',
+
+    accept: (target, decide) => run((now, wake) => accept({ tables, now, wake }, target, decide)),
+    finish: (lease, decide) => run((now, wake) => finish({ tables, now, wake }, lease, decide)),
+    claim: (owner, max, leaseMs) => run(now => claimDue(tables, { owner, max, leaseMs, now })),
+    renew: (leases, leaseMs) => run(now => renew(tables, leases, leaseMs, now)),
+    checkpoint: (lease, checkpoint) => run(now => writeCheckpoint(tables, lease, checkpoint, now)),
+    park: (lease, parking) =>
+      run((_now, wake) => {
+        const parked = park(tables, lease, parking)
+        if (parked) wake.push({ type: 'work' })
+        return parked
+      }),
+    handBack: lease =>
+      run((now, wake) => {
+        if (handBack(tables, lease, now)) wake.push({ type: 'work' })
+      }),
+    share: (lease, key, wish) => run(now => share(tables, { lease, key, wish, now })),
+
+    takeChore: taking => run(now => takeChore(tables, taking, now)),
+    renewChore: (lease, leaseMs) => run(now => renewChore(tables, lease, leaseMs, now)),
+    finishChore: (lease, result) => run(now => finishChore(tables, lease, result, now)),
+    chores: () => run(now => ({ now, chores: readChores(tables) })),
+    cleanUp: wanted => run(now => cleanUp(tables, wanted, now)),
+    purge: (before, max) => run(now => purge(tables, before, max, now)),
+    dueForObservation: max => run(now => readDueForObservation(tables, max, now)),
+
+    catalog: known => run(() => readCatalog(tables, known)),
+    registries: () => run(now => ({ now, ...readRegistries(tables) })),
+    revisionUses: () => run(() => readUses(tables)),
+    changeCatalog: (version, changes, report) =>
+      run((now, wake) => {
+        const { written, changed } = changeCatalog(tables, { version, changes, report }, now)
+        if (changed) wake.push({ type: 'catalog' })
+        return written
+      }),
+
+    instance: id => run(() => tables.instance(id)),
+    binding: (instanceId, id) => run(() => tables.binding(instanceId, id)),
+    bindings: instanceId => run(() => readBindings(tables, instanceId)),
+    operation: id => run(() => tables.operation(id)),
+    steps: operationId => run(() => tables.steps(operationId)),
+    history: instanceId => run(() => tables.history(instanceId)),
+    listInstances: (query = {}) => run(() => listInstances(tables, query)),
+    listBindings: (query = {}) => run(() => listBindings(tables, query)),
+    listOperations: (query = {}) => run(() => listOperations(tables, query)),
+
+    ping: () => run(() => undefined),
+    onWakeUp: listener => wakeUps.listen(listener),
+    async close() {
+      open = false
+    },
+  }
+}
