@@ -52,14 +52,14 @@ export const catalogMutations: readonly Mutation[] = [
   },
   {
     ...sqlite,
-    file: 'src/store/sqlite/catalog.ts',
+    file: 'src/store/sqlite/marketplace.ts',
     name: 'sqlite changes a catalog of another version',
     find: 'touchesCatalog(changes) && Number(statements.catalog.get()?.version) !== version',
     replace: 'version < 0 && touchesCatalog(changes)',
   },
   {
     ...sqlite,
-    file: 'src/store/sqlite/catalog.ts',
+    file: 'src/store/sqlite/accept.ts',
     name: 'sqlite pins to what is not stored',
     find: 'if (statements.revision.get(id) === undefined) throw revisionGone()',
     replace: 'void id',

@@ -144,7 +144,7 @@ export const choreMutations: readonly Mutation[] = [
   },
   {
     ...sql,
-    file: 'src/store/sqlite/sqlite-store.ts',
+    file: 'src/store/sqlite/store.ts',
     name: 'sqlite shows an operation that was cleaned up',
     find: 'for (const id of removed) cache.forget(operationKey(id))',
     replace: '',

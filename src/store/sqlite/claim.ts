@@ -1,6 +1,5 @@
 import { claimed } from '../../domain/operation.ts'
 import type { Binding, Claim, Claims, Instance, Operation, Step } from '../../store.ts'
-import type { SqlRow } from './driver.ts'
 import { toOperation, toRow } from './rows.ts'
 import type { Statements } from './statements.ts'
 
@@ -23,13 +22,13 @@ export function claimDue(statements: Statements, { owner, max, leaseMs, now }: C
     return {
       operation,
       instance: toRow<Instance>(row.instance_doc, row.instance_sealed),
-      ...bindingOf(row),
+      binding: row.binding_doc === null ? undefined : toRow<Binding>(row.binding_doc, row.binding_sealed),
       steps: statements.steps.all(operation.id).map(step => toRow<Step>(step.doc, step.sealed)),
       takenOver: before.state === 'running',
     }
   })
   const next = statements.nextDue.get(lastFence)
-  return { claims, now, ...(next === undefined ? {} : { nextAt: Number(next.due_at) }) }
+  return { claims, now, nextAt: next && Number(next.due_at) }
 }
 
 /** Answers the fence before the first of those that were taken. */
@@ -50,8 +49,4 @@ function writeLease(statements: Statements, operation: Operation): void {
     checkpointAt ?? null,
     id,
   )
-}
-
-function bindingOf(row: SqlRow): { binding?: Binding } {
-  return row.binding_doc === null ? {} : { binding: toRow<Binding>(row.binding_doc, row.binding_sealed) }
 }

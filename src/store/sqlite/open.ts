@@ -7,7 +7,7 @@ import { type Database, type Driver, loadDriver, resultCode, resultCodes } from 
 import { toOpenError, unusablePath } from './failures.ts'
 import { checkVersion, migrate } from './migrations.ts'
 import { describeOwner, noteOwner, removeOwner } from './owner.ts'
-import { createSqliteStore } from './sqlite-store.ts'
+import { createSqliteStore } from './store.ts'
 
 export interface SqliteStoreOptions {
   /** Made where it is missing, with its folders. */

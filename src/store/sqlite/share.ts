@@ -3,13 +3,15 @@ import type { Lease } from '../../store.ts'
 import { toOperation } from './rows.ts'
 import type { Statements } from './statements.ts'
 
-export function share(
-  statements: Statements,
-  { operationId, fence }: Lease,
-  key: string,
-  wish: SharedWish,
-  now: number,
-): SharedVerdict['answer'] | undefined {
+export interface Sharing {
+  readonly lease: Lease
+  readonly key: string
+  readonly wish: SharedWish
+  readonly now: number
+}
+
+export function share(statements: Statements, { lease, key, wish, now }: Sharing): SharedVerdict['answer'] | undefined {
+  const { operationId, fence } = lease
   const held = statements.heldOperation.get(operationId, fence)
   if (held === undefined) return undefined
   const { instanceId } = toOperation(held)
@@ -29,8 +31,8 @@ export function share(
 function readShared(statements: Statements, key: string): SharedResource {
   const row = statements.shared.get(key)
   if (row === undefined) return { key, phase: 'absent' }
-  const phase = row.phase as SharedResource['phase']
-  return typeof row.holder === 'string' ? { key, phase, holder: row.holder } : { key, phase }
+  const { phase, holder } = row
+  return { key, phase: phase as SharedResource['phase'], holder: typeof holder === 'string' ? holder : undefined }
 }
 
 function writeShared(statements: Statements, { key, phase, holder }: SharedResource): void {

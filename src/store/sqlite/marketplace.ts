@@ -2,14 +2,14 @@ import { compareText } from '../../domain/catalog-state.ts'
 import type { JsonObject } from '../../protocol/json.ts'
 import type {
   CatalogChanges,
-  Change,
   RegisteredService,
   RegistryState,
   Revision,
   RevisionUse,
   StoredCatalog,
+  StoredRegistries,
 } from '../../store.ts'
-import { type CatalogOutcome, inOrder, pinsOf, revisionGone, sumUses, touchesCatalog } from '../catalog.ts'
+import { type CatalogOutcome, inOrder, sumUses, touchesCatalog } from '../catalog.ts'
 import { text } from '../columns.ts'
 import type { SqlRow } from './driver.ts'
 import type { Statements } from './statements.ts'
@@ -19,12 +19,6 @@ export interface CatalogWriting {
   readonly changes: CatalogChanges
   readonly report: JsonObject | undefined
   readonly now: number
-}
-
-/** Refuses a change whose instance needs a revision that is not stored. */
-export function requirePins(statements: Statements, change: Change | undefined): void {
-  if (change?.instance === undefined) return
-  for (const id of pinsOf(change.instance)) if (statements.revision.get(id) === undefined) throw revisionGone()
 }
 
 export function readCatalog(statements: Statements, known: number | undefined): StoredCatalog | undefined {
@@ -37,15 +31,12 @@ export function readCatalog(statements: Statements, known: number | undefined): 
   })
 }
 
-export function readRegistries(statements: Statements): {
-  readonly registries: readonly RegistryState[]
-  readonly lastChange?: { readonly at: number; readonly report: JsonObject }
-} {
+export function readRegistries(statements: Statements): Omit<StoredRegistries, 'now'> {
   const { changed_at: at, report } = statements.catalog.get() ?? {}
   const registries = statements.registries.all().map(row => toDocument<RegistryState>(row))
   return {
     registries: registries.sort((a, b) => compareText(a.name, b.name)),
-    ...(typeof report === 'string' ? { lastChange: { at: Number(at), report: JSON.parse(report) } } : {}),
+    lastChange: typeof report === 'string' ? { at: Number(at), report: JSON.parse(report) } : undefined,
   }
 }
 

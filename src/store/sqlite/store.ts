@@ -1,23 +1,22 @@
 import type { Clock } from '../../clock.ts'
-import type { Binding, Change, Instance, Operation, Step, Store, Target, WakeUp } from '../../store.ts'
+import type { Change, Store, WakeUp } from '../../store.ts'
 import { StoreUnavailableError } from '../../store.ts'
-import { text } from '../columns.ts'
 import { createWakeUps } from '../wake-ups.ts'
-import { changeCatalog, readCatalog, readRegistries, readUses, requirePins } from './catalog.ts'
+import { accept, applyChange, finish } from './accept.ts'
 import { finishChore, readChores, takeChore } from './chores.ts'
 import { claimDue } from './claim.ts'
 import { cleanUp } from './clean-up.ts'
-import { type Database, resultCode, type SqlRow } from './driver.ts'
+import { type Database, resultCode } from './driver.ts'
 import { toStoreError } from './failures.ts'
 import { createGroupCommit, type Job } from './group-commit.ts'
 import { listsOf, readPage } from './lists.ts'
+import { changeCatalog, readCatalog, readRegistries, readUses } from './marketplace.ts'
 import { handBack, park, writeCheckpoint } from './progress.ts'
 import { purge } from './purge.ts'
+import { createReads } from './reads.ts'
 import { bindingKey, createRowCache, instanceKey, operationKey, type RowCache } from './row-cache.ts'
-import { toHistory, toOperation, toRow } from './rows.ts'
 import { share } from './share.ts'
-import { applyChange, readBinding, readSnapshot } from './snapshot.ts'
-import { prepareAll, type Statements } from './statements.ts'
+import { prepareAll } from './statements.ts'
 
 export interface SqliteStoreParts {
   readonly database: Database
@@ -39,6 +38,7 @@ export function createSqliteStore({ database, file, clock, onClosed }: SqliteSto
   }
   const commits = createGroupCommit(transactions, wakeUps.send)
   const cache = createRowCache()
+  const reads = createReads(statements, cache)
   let open = true
 
   async function translated<Result>(work: () => Result | Promise<Result>): Promise<Result> {
@@ -48,19 +48,6 @@ export function createSqliteStore({ database, file, clock, onClosed }: SqliteSto
     } catch (error) {
       throw toStoreError(error, file)
     }
-  }
-
-  /** A row that is known needs no round through the database. */
-  function cached<Row extends object>(key: string, read: () => SqlRow | undefined, convert: (row: SqlRow) => Row) {
-    const known = open ? cache.get<Row>(key) : undefined
-    if (known !== undefined) return Promise.resolve(known)
-    return translated(() => {
-      const found = read()
-      if (found === undefined) return undefined
-      const row = convert(found)
-      cache.put(key, row, text(found.doc).length + text(found.sealed).length)
-      return row
-    })
   }
 
   function apply(change: Change, wake: WakeUp[]): void {
@@ -76,8 +63,7 @@ export function createSqliteStore({ database, file, clock, onClosed }: SqliteSto
 
     accept: (target, decide) =>
       decided(wake => {
-        const { answer, change } = decide(readSnapshot(statements, clock.now(), target))
-        requirePins(statements, change)
+        const { answer, change } = accept(statements, clock.now(), target, decide)
         return () => {
           if (change !== undefined) apply(change, wake)
           return answer
@@ -85,18 +71,12 @@ export function createSqliteStore({ database, file, clock, onClosed }: SqliteSto
       }),
     finish: (lease, decide) =>
       decided(wake => {
-        const row = statements.heldOperation.get(lease.operationId, lease.fence)
-        if (row === undefined) return () => false
-        const finishing = toOperation(row)
-        const target = targetOf(statements, finishing)
-        const change = decide({ ...readSnapshot(statements, clock.now(), target, finishing), finishing })
-        requirePins(statements, change)
+        const change = finish(statements, clock.now(), lease, decide)
         return () => {
-          apply(change, wake)
-          return true
+          if (change !== undefined) apply(change, wake)
+          return change !== undefined
         }
       }),
-
     claim: (owner, max, leaseMs) =>
       written(() => {
         const claimed = claimDue(statements, { owner, max, leaseMs, now: clock.now() })
@@ -129,28 +109,15 @@ export function createSqliteStore({ database, file, clock, onClosed }: SqliteSto
         cache.clear()
         if (handBack(statements, lease, clock.now())) wake.push({ type: 'work' })
       }),
-    share: (lease, key, wish) => written(() => share(statements, lease, key, wish, clock.now())),
+    share: (lease, key, wish) => written(() => share(statements, { lease, key, wish, now: clock.now() })),
 
-    instance: id =>
-      cached(
-        instanceKey(id),
-        () => statements.instance.get(id),
-        row => toRow<Instance>(row.doc, row.sealed),
-      ),
-    binding: (instanceId, id) =>
-      cached(
-        bindingKey(instanceId, id),
-        () => statements.binding.get(instanceId, id),
-        row => toRow<Binding>(row.doc, row.sealed),
-      ),
-    bindings: instanceId =>
-      translated(() => statements.bindings.all(instanceId).map(row => toRow<Binding>(row.doc, row.sealed))),
-    operation: id => cached(operationKey(id), () => statements.operation.get(id), toOperation),
-    steps: operationId =>
-      translated(() => statements.steps.all(operationId).map(row => toRow<Step>(row.doc, row.sealed))),
-    dueForObservation: max =>
-      translated(() => statements.dueForObservation.all(clock.now(), Math.max(0, max)).map(row => text(row.id))),
-    history: instanceId => translated(() => statements.history.all(instanceId).map(toHistory)),
+    instance: id => translated(() => reads.instance(id)),
+    binding: (instanceId, id) => translated(() => reads.binding(instanceId, id)),
+    bindings: instanceId => translated(() => reads.bindings(instanceId)),
+    operation: id => translated(() => reads.operation(id)),
+    steps: operationId => translated(() => reads.steps(operationId)),
+    history: instanceId => translated(() => reads.history(instanceId)),
+    dueForObservation: max => translated(() => reads.dueForObservation(max, clock.now())),
     listInstances: (query = {}) => translated(() => readPage(database, listsOf.instances(query))),
     listBindings: (query = {}) => translated(() => readPage(database, listsOf.bindings(query))),
     listOperations: (query = {}) => translated(() => readPage(database, listsOf.operations(query))),
@@ -204,12 +171,6 @@ function forgetChanged(cache: RowCache, { instance, bindings = [], operations = 
   for (const { instanceId, id } of bindings) cache.forget(bindingKey(instanceId, id))
   for (const { id } of operations) cache.forget(operationKey(id))
   for (const id of forget) cache.forget(operationKey(id))
-}
-
-function targetOf(statements: Statements, { instanceId, bindingId }: Operation): Target {
-  if (bindingId === undefined) return { instanceId }
-  const predecessorId = readBinding(statements, instanceId, bindingId)?.predecessorId
-  return { instanceId, bindingId, ...(predecessorId === undefined ? {} : { predecessorId }) }
 }
 
 /**

@@ -1,0 +1,82 @@
+import type { Change, Finishing, Instance, Lease, Operation, Snapshot, Target, Verdict, WakeUp } from '../../store.ts'
+import { pinsOf, revisionGone } from '../catalog.ts'
+import { wakeUpsOf } from '../wake-ups.ts'
+import { readBinding } from './reads.ts'
+import { fromBinding, fromHistory, fromInstance, fromOperation, toOperation, toRow } from './rows.ts'
+import type { Statements } from './statements.ts'
+
+/** What was decided, to be written by `applyChange`. */
+export function accept<Answer>(
+  statements: Statements,
+  now: number,
+  target: Target,
+  decide: (snapshot: Snapshot) => Verdict<Answer>,
+): Verdict<Answer> {
+  const verdict = decide(readSnapshot(statements, now, target))
+  requirePins(statements, verdict.change)
+  return verdict
+}
+
+/** The change that ends the operation; undefined where the lease is lost. */
+export function finish(
+  statements: Statements,
+  now: number,
+  { operationId, fence }: Lease,
+  decide: (snapshot: Finishing) => Change,
+): Change | undefined {
+  const row = statements.heldOperation.get(operationId, fence)
+  if (row === undefined) return undefined
+  const finishing = toOperation(row)
+  const target = targetOf(statements, finishing)
+  const change = decide({ ...readSnapshot(statements, now, target, finishing), finishing })
+  requirePins(statements, change)
+  return change
+}
+
+/** `held` is an operation of the target that is known to be the active one: it is not read again. */
+function readSnapshot(statements: Statements, now: number, target: Target, held?: Operation): Snapshot {
+  const { instanceId, bindingId, predecessorId } = target
+  const row = statements.snapshot.get(instanceId)
+  // Bindings and operations refer to their instance: without it there are none.
+  if (row === undefined) return { now, liveBindings: 0, busyBindings: 0 }
+  const active = (id?: string) =>
+    held !== undefined && held.bindingId === id ? held : readActive(statements, instanceId, id)
+  return {
+    now,
+    instance: toRow<Instance>(row.doc, row.sealed),
+    operation: active(),
+    binding: bindingId === undefined ? undefined : readBinding(statements, instanceId, bindingId),
+    bindingOperation: bindingId === undefined ? undefined : active(bindingId),
+    predecessor: predecessorId === undefined ? undefined : readBinding(statements, instanceId, predecessorId),
+    liveBindings: Number(row.live),
+    busyBindings: Number(row.busy),
+  }
+}
+
+export function applyChange(statements: Statements, change: Change, wake: WakeUp[]): void {
+  if (change.instance !== undefined) statements.putInstance.run(...fromInstance(change.instance))
+  for (const binding of change.bindings ?? []) statements.putBinding.run(...fromBinding(binding))
+  for (const operation of change.operations ?? []) {
+    statements.putOperation.run(...fromOperation(operation))
+    if (operation.finishedAt !== undefined) statements.spendOperation.run(operation.id)
+  }
+  for (const id of change.forget ?? []) statements.forgetOperation.run(id)
+  for (const event of change.history ?? []) statements.appendHistory.run(...fromHistory(event))
+  wake.push(...wakeUpsOf(change))
+}
+
+function readActive(statements: Statements, instanceId: string, bindingId = ''): Operation | undefined {
+  const row = statements.activeOperation.get(instanceId, bindingId)
+  return row === undefined ? undefined : toOperation(row)
+}
+
+function targetOf(statements: Statements, { instanceId, bindingId }: Operation): Target {
+  if (bindingId === undefined) return { instanceId }
+  return { instanceId, bindingId, predecessorId: readBinding(statements, instanceId, bindingId)?.predecessorId }
+}
+
+/** Refuses a change whose instance needs a revision that is not stored. */
+function requirePins(statements: Statements, change: Change | undefined): void {
+  if (change?.instance === undefined) return
+  for (const id of pinsOf(change.instance)) if (statements.revision.get(id) === undefined) throw revisionGone()
+}
