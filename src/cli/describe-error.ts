@@ -7,7 +7,7 @@ export interface DescribedError {
   readonly exitCode: 1 | 2
 }
 
-/** Errors are known by their names and shapes: to import their classes would load what `purser --help` does not need. */
+/** Recognizes errors by name and shape: importing their classes would load code that `purser --help` does not need. */
 export function describeError(error: unknown, style: Style): DescribedError {
   if (!(error instanceof Error)) return describeDefect(String(error), '', style)
   if (hasParts(error)) {
@@ -19,11 +19,11 @@ export function describeError(error: unknown, style: Style): DescribedError {
   return describeDefect(error.message, error.stack ?? '', style)
 }
 
-/** What the user has to correct. */
+/** Mistakes of the user: exit code 2. */
 const mistakes = new Set(['ConfigError', 'CatalogError', 'StartError', 'StoreUrlError'])
-/** What stands in the way of a right command. */
+/** The command is right, but it cannot be done now: exit code 1. */
 const obstacles = new Set(['ListenError', 'StoreOpenError', 'StoreUnavailableError'])
-/** Of what keeps a store from being opened, what the configuration says wrong. */
+/** A store that cannot be opened because of a mistake in its settings: exit code 2. */
 const badSettings = new Set<unknown>(['bad-url', 'bad-schema', 'bad-prefix'])
 
 function hasParts(error: Error): error is Error & { what: string; why: string; next: string } {
@@ -42,7 +42,7 @@ function obstacleCode(error: Error): 1 | 2 {
 function describeDefect(why: string, stack: string, style: Style): DescribedError {
   const text = renderError(
     {
-      what: 'purser met something it was not made for',
+      what: 'purser failed unexpectedly',
       why,
       next: 'Please report this as a defect, with the lines below.',
     },

@@ -95,7 +95,7 @@ async function readMemory(file: string): Promise<MemoryContent> {
     const content: unknown = JSON.parse(text)
     if (isMemory(content)) return content
   } catch {
-    // Said below, as for any other content.
+    // Reported below.
   }
   throw unreadable(file, 'its content was not written by this version of purser')
 }

@@ -2,14 +2,14 @@ import type { OsbResponse, WireError } from '../client/index.ts'
 import type { CliError } from './cli-error.ts'
 import { failure } from './cli-error.ts'
 
-/** The broker's answer as an error: `what` was tried, its status and words, and what may help. */
+/** The broker's answer as an error: what was tried, the status and text of the answer, and what may help. */
 export function refusal(what: string, response: OsbResponse<WireError>): CliError {
   return failure({ what, why: explain(response), next: advise(response) })
 }
 
 function explain({ status, body }: OsbResponse<WireError>): string {
   const words = [body.error, body.description].filter(word => typeof word === 'string' && word !== '')
-  return `the broker answered ${status}${words.length === 0 ? ' and said no more' : ` ${words.join(': ')}`}`
+  return `the broker answered ${status}${words.length === 0 ? ' without a reason' : ` ${words.join(': ')}`}`
 }
 
 function advise({ status, body }: OsbResponse<WireError>): string {
@@ -19,18 +19,18 @@ function advise({ status, body }: OsbResponse<WireError>): string {
   const byStatus = statusAdvice[status]
   if (byStatus !== undefined) return byStatus
   return status >= 500
-    ? 'Try again; if it goes on, the log of the broker says more.'
+    ? 'Try again; if it fails again, the log of the broker says more.'
     : 'Check that the address is that of an Open Service Broker.'
 }
 
 const errorAdvice: Readonly<Record<string, string>> = {
-  AsyncRequired: 'Leave --sync off: this plan is only made asynchronously.',
+  AsyncRequired: 'Leave --sync off: this plan works only asynchronously.',
   ConcurrencyError:
     'Wait until the running operation has ended (purser status <instance> shows it), then repeat the command.',
   MaintenanceInfoConflict: 'Read the catalog again (purser catalog): its maintenance version has changed.',
   RequiresApp: 'This service binds applications only; use the platform on which the application runs.',
   ChoreRunning: 'Wait until it has ended (purser chores list shows it), then repeat the command.',
-  UnknownOperation: 'Check the id: it is what the broker gave with its 202, and stands in its log.',
+  UnknownOperation: 'Check the id: the broker gave it with its 202 and writes it to its log.',
   UnknownChore: 'purser chores list shows the chores there are.',
   Forbidden: 'Use the credentials of a user that has the role, or add it to auth.basic[].roles of the broker.',
   BindingsExist: 'Remove the bindings first (purser unbind <instance> <binding>).',
@@ -42,7 +42,7 @@ const statusAdvice: Readonly<Record<number, string>> = {
   403: 'Use credentials that are allowed to do this.',
   404: 'Check the id and the address; an instance that is still being made cannot be found yet.',
   409: 'The id is taken by something made with other attributes: choose another with --id.',
-  410: 'There is nothing left to do: the broker does not know it.',
-  412: 'Choose a version the broker speaks with --api-version.',
+  410: 'Nothing is left to do: the broker does not know it.',
+  412: 'Choose a version that the broker supports with --api-version.',
   422: 'Change the request as the broker says.',
 }

@@ -28,7 +28,7 @@ export interface Settled {
   readonly asynchronous: boolean
 }
 
-/** From the broker's first answer to the end of the operation. Throws CliError when it was refused or failed. */
+/** Waits for the end of the operation, if the broker's first answer was a 202. Throws CliError if it was refused or failed. */
 export async function settle(
   session: Session,
   request: Request,
@@ -47,7 +47,7 @@ export async function settle(
   return { state: 'succeeded', asynchronous: true }
 }
 
-/** The `operation` to poll with, where the broker gave one (POLL-06: never an empty one). */
+/** The `operation` to poll with, if the broker gave one (POLL-06: never an empty one). */
 export function operationOf(response: OsbResponse<{ readonly operation?: string | null }>): string | undefined {
   const { operation } = response.body
   return typeof operation === 'string' && operation !== '' ? operation : undefined
@@ -93,7 +93,7 @@ function unsuccessful(request: Request, result: PollResult) {
   if (result.state === 'timed out') {
     return failure({
       what: `gave up waiting for: ${request.label}`,
-      why: `not ended after ${formatElapsed(result.elapsed)}${said}`,
+      why: `it has not ended after ${formatElapsed(result.elapsed)}${said}`,
       next: `${statusCommand(request)} shows whether it has ended since; --timeout sets how long to wait.`,
     })
   }

@@ -109,7 +109,7 @@ describe('purser bundle lint', () => {
       'good/apb.yml: can be used',
       '',
     ])
-    expect(err).toContain('error: bad cannot be used\n  why: 6 errors, told above\n')
+    expect(err).toContain('error: bad cannot be used\n  why: 6 errors, listed above\n')
     expect(code).toBe(1)
   })
 

@@ -3,12 +3,12 @@ import { isAbsolute, join, relative, resolve, sep } from 'node:path'
 
 export interface FolderProblem {
   readonly severity: 'error' | 'warning'
-  /** The file, from the bundle's folder on. */
+  /** Relative to the folder of the bundle. */
   readonly file: string
   readonly problem: string
 }
 
-/** What would keep a bundle in a folder from being run, or from being copied when it is first seen. */
+/** What keeps a bundle in a folder from being run, or from being copied by the broker. */
 export async function checkFolder(folder: string, entrypoint = 'entrypoint.sh'): Promise<readonly FolderProblem[]> {
   const root = await realpath(folder)
   return [...(await checkProgram(root, entrypoint)), ...(await checkFiles(root, ''))]
@@ -22,7 +22,7 @@ async function checkProgram(root: string, entrypoint: string): Promise<FolderPro
   if (isAbsolute(entrypoint) || !isInside(root, path)) return tell('it is outside of the bundle; name a file inside')
   const found = await stat(path).catch(() => undefined)
   if (found === undefined) {
-    // Such a folder is where an image is made, and the image has a program of its own.
+    // An image is built from such a folder, and the image has its own program.
     if (await isImage(root)) return tell('is missing, so the bundle can be run as an image only', 'warning')
     return tell('is missing; add it, or name another "entrypoint" in the spec')
   }
@@ -33,7 +33,7 @@ async function checkProgram(root: string, entrypoint: string): Promise<FolderPro
   ]
 }
 
-/** Without it the kernel does not know what to do with a text, and with a carriage return in it looks for another program. */
+/** The kernel needs a #! line to run a script; a carriage return in it becomes part of the program's name. */
 async function checkBeginning(path: string): Promise<string[]> {
   const file = await open(path)
   try {

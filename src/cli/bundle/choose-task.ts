@@ -6,7 +6,7 @@ import type { DevTask } from '../../server/bundles/dev/perform.ts'
 import { wrongUsage } from '../cli-error.ts'
 import type { KnownInstance, RunFile } from './run-file.ts'
 
-/** What one run is about, and what is known of the instance before it and when it has succeeded. */
+/** What one run does, and what is known of the instance before the run and after its success. */
 export interface RunTask {
   readonly driven: Pick<DevTask, 'action' | 'instance' | 'plan' | 'state' | 'binding' | 'previous'>
   readonly before: KnownInstance
@@ -22,19 +22,19 @@ export interface Wanted {
   readonly context: JsonObject | undefined
 }
 
-/** Checks what was asked for as a broker would: the plan, the parameters against its schema, and what has to be there. */
+/** Checks what was asked for as a broker would: the plan, the parameters, and that instance and binding exist. */
 export async function chooseTask(offering: Offering, file: RunFile, wanted: Wanted): Promise<RunTask> {
   const { action } = wanted
   const known = file.instance(wanted.instance)
   if (known === undefined && action !== 'provision')
     throw wrongUsage({
       what: `instance ${wanted.instance} is not known`,
-      why: 'no provision of it was run here',
+      why: 'it was not provisioned with this state file',
       next: 'Run purser bundle run provision first, or name another with --instance.',
     })
   if (wanted.plan !== undefined && action !== 'provision' && action !== 'update')
     throw wrongUsage({
-      what: `--plan does not fit ${action}`,
+      what: `--plan cannot be used with ${action}`,
       why: 'only a provision and an update choose a plan',
       next: 'Leave it off.',
     })
@@ -82,7 +82,7 @@ function findPlan({ plans }: Offering, name: string | undefined): Plan {
   })
 }
 
-/** An update changes what it names, and leaves the rest as it is. */
+/** An update changes the parameters that it names and keeps the others. */
 async function instanceParameters(plan: Plan, known: KnownInstance | undefined, wanted: Wanted): Promise<JsonObject> {
   const { create, update } = plan.schemas?.serviceInstance ?? {}
   if (wanted.action === 'provision') return check(create?.parameters, wanted.parameters ?? {})
@@ -111,7 +111,7 @@ async function chooseBinding(
   if (known !== undefined) return { id, ...known }
   throw wrongUsage({
     what: `binding ${id} is not known`,
-    why: 'no bind of it was run here',
+    why: 'it was not bound with this state file',
     next: 'Run purser bundle run bind first, or name another with --binding.',
   })
 }

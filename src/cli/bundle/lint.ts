@@ -12,7 +12,7 @@ export interface LintOptions {
   readonly output: 'json' | 'text'
 }
 
-/** Says everything that is wrong with every bundle. */
+/** Lists everything that is wrong with each bundle. */
 export async function lintBundles(io: CliIo, paths: readonly string[], { output }: LintOptions): Promise<void> {
   const bundles = []
   for (const path of paths) bundles.push(await lint(path, io.cwd))
@@ -21,7 +21,7 @@ export async function lintBundles(io: CliIo, paths: readonly string[], { output 
   if (broken.length > 0)
     throw failure({
       what: broken.length === 1 ? `${broken[0]?.path} cannot be used` : `${broken.length} bundles cannot be used`,
-      why: `${count(broken.flatMap(errorsOf).length, 'error')}, told above`,
+      why: `${count(broken.flatMap(errorsOf).length, 'error')}, listed above`,
       next: 'Correct them and run it again.',
     })
 }
@@ -34,7 +34,7 @@ interface Linted {
 
 async function lint(path: string, cwd: string): Promise<Linted> {
   const { shown, text, folder } = await readSpecFile(path, cwd)
-  // Nothing that is checked depends on what the registry is called.
+  // The name of the registry makes no difference to the checks.
   const { bundle, problems } = await checkBundle(text, { where: shown, registry: 'local' })
   const found = folder === undefined ? [] : await checkFolder(folder, bundle?.spec.entrypoint)
   const all = [

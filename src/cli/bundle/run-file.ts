@@ -17,7 +17,7 @@ export interface KnownInstance {
   readonly bindings: Readonly<Record<string, KnownBinding>>
 }
 
-/** What the runs of one bundle have left, by instance. It may hold secrets: only its owner can read it. */
+/** What is kept between runs of one bundle, by instance. It may hold secrets: only its owner can read it. */
 export interface RunFile {
   instance(id: string): KnownInstance | undefined
   /** `undefined` forgets it. */
@@ -59,7 +59,7 @@ async function readInstances(file: string): Promise<Readonly<Record<string, Know
     if (isJsonObject(content) && isJsonObject(content.instances) && Object.values(content.instances).every(isKnown))
       return content.instances as unknown as Readonly<Record<string, KnownInstance>>
   } catch {
-    // Said below, as for any other content.
+    // Reported below.
   }
   throw unusable(file, 'cannot be read', 'its content was not written by this version of purser')
 }

@@ -33,7 +33,7 @@ export interface RunOptions extends ParameterOptions {
   readonly output: 'json' | 'text'
 }
 
-/** The developer's loop: one action, as a broker would run it. */
+/** Runs one action as a broker would, and keeps its results for the next one. */
 export async function runBundle(io: CliIo, options: RunOptions): Promise<void> {
   const timeoutMs = readTimeout(options.timeout)
   const secrets = options.secrets === undefined ? {} : await readSecrets(resolve(io.cwd, options.secrets))
@@ -167,7 +167,7 @@ async function loadBundle(io: CliIo, { folder, image }: RunOptions, secrets: Jso
         .filter(({ severity }) => severity === 'error')
         .map(formatSpecProblem)
         .join('; '),
-      next: 'purser bundle lint says the same, a line each.',
+      next: 'purser bundle lint lists the mistakes, one per line.',
     })
   const { spec } = bundle
   const offering = toOffering(hideParameters(spec, Object.keys(secrets)), { registry: 'local' })

@@ -2,18 +2,18 @@ import { readFile, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { wrongUsage } from '../cli-error.ts'
 
-/** The first one that is there is the spec. */
+/** The first one that exists is used. */
 const names = ['bundle.yml', 'apb.yml'] as const
 
 export interface SpecFile {
-  /** How problems call it. */
+  /** Its name in messages. */
   readonly shown: string
   readonly text: string
-  /** Absent where the file itself was named. */
+  /** Absent if a file was named, not a folder. */
   readonly folder?: string
 }
 
-/** The spec of a bundle: of a folder, or a file that was named itself. */
+/** Reads the spec of a bundle, from its folder or from a named file. */
 export async function readSpecFile(path: string, cwd: string): Promise<SpecFile> {
   const target = resolve(cwd, path)
   const found = await stat(target).catch((error: NodeJS.ErrnoException) => {

@@ -43,8 +43,8 @@ function defineLint(bundle: Command, io: CliIo): void {
     .addHelpText(
       'after',
       `
-Of a folder, what is in it is checked too: the program that it runs, and links that lead out of it.
-Exit code 1 where a bundle cannot be used.
+In a folder it also checks the program that it runs, and links that lead out of it.
+The exit code is 1 if a bundle cannot be used.
 ${examples('purser bundle lint my-bundle', 'purser bundle lint bundles/* --output json')}`,
     )
     .action(async (paths: readonly string[], options: LintOptions) => {
