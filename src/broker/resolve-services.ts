@@ -1,13 +1,15 @@
 import type { RetrySettings } from '../author/context.ts'
 import type { ActionSettings, Service } from '../author/define-service.ts'
-import { CatalogError, type CatalogProblem, checkCatalog, formatProblem } from '../catalog/check-catalog.ts'
+import { checkCatalog } from '../catalog/check-catalog.ts'
 import { createParameterSchema, type ParameterSchema, toUpdateSchema } from '../catalog/parameters.ts'
+import { CatalogError, type CatalogProblem, formatProblem } from '../catalog/problem.ts'
 import type { Instance } from '../domain/instance.ts'
 import type { AsyncMode } from '../domain/intent.ts'
 import type { RetryPolicy } from '../domain/retry.ts'
 import type { JsonObject } from '../protocol/json.ts'
 import type { Offering, Plan } from '../protocol/offering.ts'
 import { isBindable } from '../protocol/offering.ts'
+import { offeringShape } from '../protocol/offering-shape.ts'
 import type { ReadSettings } from '../settings/settings.ts'
 import { parseDuration } from '../shape/duration.ts'
 
@@ -117,21 +119,7 @@ function pair(services: readonly Service[], declared: readonly Offering[]): Pair
   return [...inFile, ...inCode]
 }
 
-const catalogKeys = [
-  'id',
-  'name',
-  'description',
-  'bindable',
-  'tags',
-  'requires',
-  'instancesRetrievable',
-  'bindingsRetrievable',
-  'allowContextUpdates',
-  'metadata',
-  'dashboardClient',
-  'planUpdateable',
-  'plans',
-] as const
+const catalogKeys = Object.keys(offeringShape.entries) as (keyof Offering)[]
 
 /** What of a service's code is for the catalog. Instances and bindings can be fetched unless the author says otherwise. */
 function catalogFields(service: Service): Partial<Offering> {

@@ -1,5 +1,5 @@
-import { semver } from '../catalog/check-fields.ts'
 import { isJsonObject, type JsonObject } from '../protocol/json.ts'
+import { isSemanticVersion } from '../shape/fields.ts'
 import { quoted } from '../shape/place.ts'
 import { readResources, readTimeouts } from './read-limits.ts'
 import { readPlans } from './read-plan.ts'
@@ -102,11 +102,7 @@ function withoutRedirect(gates: JsonObject): JsonObject & { readonly dashboardRe
 function readBundleVersion(item: Item | undefined, reading: Reading): string | undefined {
   const version = reading.text(item, '"bundle_version"')
   if (item === undefined || version === undefined) return undefined
-  let sound = true
-  semver(version, '"bundle_version"', [], () => {
-    sound = false
-  })
-  return sound
+  return isSemanticVersion(version)
     ? version
     : reading.error(item, '"bundle_version" must be a semantic version; write three numbers in quotes, such as "1.2.0"')
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { CatalogError, checkCatalog, formatProblem } from './check-catalog.ts'
+import { checkCatalog } from './check-catalog.ts'
+import { CatalogError, formatProblem } from './problem.ts'
 
 const plan = (more: object = {}) => ({ id: 'p', name: 'plan', description: 'A plan', ...more })
 const offering = (more: object = {}) => ({
@@ -152,7 +153,7 @@ describe('checkCatalog', () => {
   })
 
   it.each([null, 'x', 1, []])('refuses %j for a service', async value => {
-    expect(await problemsOf(value)).toEqual([expect.stringContaining('service number 1: a service must be an object')])
+    expect(await problemsOf(value)).toEqual([expect.stringContaining('service number 1: a service must be a map')])
   })
 
   it('names the service and the plan', async () => {
@@ -243,17 +244,17 @@ describe('schemas', () => {
     ],
     ['a reference to nothing', { $ref: '#/definitions/a' }, "can't resolve reference"],
     ['SCH-05 more than 64 kB', { description: 'x'.repeat(65 * 1024) }, 'bytes'],
-    ['an unknown type', { type: 'strin' }, 'no valid JSON Schema'],
-    ['a wrong keyword', { type: 'object', properties: [] }, 'no valid JSON Schema'],
-    ['a broken pattern', { properties: { a: { pattern: '(' } } }, 'no valid JSON Schema'],
-    ['draft-03 words', { properties: { a: { required: true } } }, 'no valid JSON Schema'],
+    ['an unknown type', { type: 'strin' }, 'not a valid JSON Schema'],
+    ['a wrong keyword', { type: 'object', properties: [] }, 'not a valid JSON Schema'],
+    ['a broken pattern', { properties: { a: { pattern: '(' } } }, 'not a valid JSON Schema'],
+    ['draft-03 words', { properties: { a: { required: true } } }, 'not a valid JSON Schema'],
     ['an unknown draft', { $schema: 'http://example.com/draft' }, 'names none of the known drafts'],
     [
       'words that its draft does not have',
       { $schema: 'http://json-schema.org/draft-04/schema#', exclusiveMinimum: 3 },
-      'no valid JSON Schema',
+      'not a valid JSON Schema',
     ],
-    ['NaN', { minimum: Number.NaN }, 'JSON cannot hold'],
+    ['NaN', { minimum: Number.NaN }, 'must be a map that JSON can hold'],
   ])('refuses %s', async (_, schema, reason) => {
     expect(await problemsOf(withSchema(schema))).toEqual([expect.stringContaining(reason)])
   })
@@ -338,8 +339,17 @@ describe('CatalogError', () => {
     const { problems } = await checkCatalog([offering({ bindable: 'yes', plans: [] })])
     expect(new CatalogError(problems).message).toBe(
       'the catalog has 2 problems:\n' +
-        '  service "service": "bindable" must be true or false, but is a string; write true or false, without quotes\n' +
+        '  service "service": "bindable" must be true or false, but is "yes"; write it without quotes\n' +
         '  service "service": it has no plans; give it at least one, with id, name and description',
     )
   })
+})
+
+it('refuses a key of a plan in code that nobody knows, and says which one was meant', async () => {
+  expect(
+    await problemsOf(offering({ plans: [plan({ planUpdatable: true, schemas: { serviceinstance: {} } })] })),
+  ).toEqual([
+    'service "service" > plan "plan": "planUpdatable" is not known here; did you mean planUpdateable?',
+    'service "service" > plan "plan": "schemas.serviceinstance" is not known here; did you mean serviceInstance?',
+  ])
 })

@@ -1,8 +1,10 @@
 import { isJsonObject, type JsonObject } from '../protocol/json.ts'
-import { jsonObject, type Path, type Report, wrongType } from './check-fields.ts'
+import { isJson } from '../shape/check-json.ts'
+import { isObject, type Path } from '../shape/place.ts'
 import { compileSchema } from './compile-schema.ts'
 import { draftOf, draftUri } from './json-schema-draft.ts'
 import { visitSchemas } from './json-schema-walk.ts'
+import type { Report } from './problem.ts'
 
 /** The OSB API's limit for one schema (SCH-05). */
 const maxBytes = 64 * 1024
@@ -14,31 +16,18 @@ const places = [
   ['serviceBinding', 'create'],
 ] as const
 
-/** Checks every schema of a plan (`value` is its `schemas`), asynchronously because the compiler is loaded on demand. */
-export async function checkSchemas(value: unknown, path: Path, report: Report, warn: Report): Promise<void> {
-  const at = [...path, 'schemas']
-  if (!isObject(value, '"schemas"', at, report)) return
-  for (const resource of ['serviceInstance', 'serviceBinding']) {
-    const methods = value[resource]
-    if (methods !== undefined) isObject(methods, `"${resource}"`, [...at, resource], report)
-  }
+/** Checks every schema of a plan, asynchronously because the compiler is loaded on demand. */
+export async function checkSchemas(plan: unknown, path: Path, report: Report, warn: Report): Promise<void> {
   for (const [resource, method] of places) {
-    const methods = value[resource]
-    const call = isJsonObject(methods) ? methods[method] : undefined
-    const callPath = [...at, resource, method]
-    const name = `"schemas.${resource}.${method}"`
-    if (call === undefined || !isObject(call, name, callPath, report) || call.parameters === undefined) continue
-    await checkSchema(call.parameters, `the schema in ${name}`, [...callPath, 'parameters'], report, warn)
+    const at = [...path, 'schemas', resource, method, 'parameters']
+    const schema = at.slice(path.length).reduce((value, key) => (isObject(value) ? value[key] : undefined), plan)
+    // What is not JSON has been reported already.
+    if (isJsonObject(schema) && isJson(schema))
+      await checkSchema(schema, `the schema in "schemas.${resource}.${method}"`, at, report, warn)
   }
 }
 
-async function checkSchema(value: unknown, name: string, path: Path, report: Report, warn: Report): Promise<void> {
-  let sound = true
-  jsonObject(value, name, path, (...problem) => {
-    sound = false
-    report(...problem)
-  })
-  if (!sound || !isJsonObject(value)) return
+async function checkSchema(value: JsonObject, name: string, path: Path, report: Report, warn: Report): Promise<void> {
   const size = Buffer.byteLength(JSON.stringify(value))
   if (size > maxBytes) {
     report(path, `${name} has ${size} bytes`, `the OSB API allows ${maxBytes}: shorten or split it`)
@@ -55,7 +44,7 @@ async function checkSchema(value: unknown, name: string, path: Path, report: Rep
     const reason = error instanceof Error ? error.message : String(error)
     report(
       path,
-      `${name} is no valid JSON Schema: ${reason}`,
+      `${name} is not a valid JSON Schema: ${reason}`,
       'correct it, or name the draft it is written in with "$schema"',
     )
     return
@@ -68,17 +57,6 @@ async function checkSchema(value: unknown, name: string, path: Path, report: Rep
     )
   if (value.type !== undefined && ![value.type].flat().includes('object'))
     warn(path, `${name} accepts no object`, 'parameters are always an object: describe one, with "type": "object"')
-}
-
-function isObject(
-  value: unknown,
-  name: string,
-  path: Path,
-  report: Report,
-): value is Readonly<Record<string, unknown>> {
-  if (isJsonObject(value)) return true
-  wrongType(value, name, path, report, 'an object', 'write it as keys and values')
-  return false
 }
 
 function findRemoteReference(schema: JsonObject): string | undefined {

@@ -1,9 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import { dirname, extname, join } from 'node:path'
 import type { Offering } from '../protocol/offering.ts'
-import { CatalogError, type CatalogProblem, checkCatalog, locate } from './check-catalog.ts'
-import type { Path } from './check-fields.ts'
-import { type Reading, readOffering, type WantedImage } from './yaml-offering.ts'
+import type { Path } from '../shape/place.ts'
+import { locate, readOfferings, showPlace } from './check-catalog.ts'
+import { CatalogError, type CatalogProblem, type Report } from './problem.ts'
+import { readSpringSpelling, type WantedImage } from './spring-spelling.ts'
 import { readSource } from './yaml-source.ts'
 
 export interface ParseOptions {
@@ -16,7 +17,7 @@ export interface ParseOptions {
 /** Checked offerings, and where each part of them stands in its file. */
 export interface LoadedCatalog {
   readonly offerings: readonly Offering[]
-  where(path: Path): string
+  where(path: Path): string | undefined
 }
 
 /** Reads and checks a catalog file. Throws a CatalogError that lists everything wrong with it. */
@@ -42,26 +43,27 @@ async function readCatalog(text: string, { file, readImage }: ParseOptions): Pro
   const source = readSource(text, file)
   if (source === undefined)
     throw new CatalogError([at(file, 'it has no catalog', 'list the services under "services:" at the top level')])
-  if (Array.isArray(source))
-    throw new CatalogError(
-      source.map(({ place, reason }) => at(place, `it is not valid YAML: ${reason}`, 'correct the text there')),
-    )
-  if (!Array.isArray(source.services))
-    throw new CatalogError([at(source.where([]), '"services" must be a list', 'begin each service with "- id:"')])
+  if (!('services' in source))
+    throw new CatalogError(source.map(({ place, problem, remedy }) => at(showPlace(place) ?? file, problem, remedy)))
+  const { services, spring } = source
+  if (!Array.isArray(services.root))
+    throw new CatalogError([
+      at(showPlace(services.place) ?? file, '"services" must be a list', 'begin each service with "- id:"'),
+    ])
 
-  const services: readonly unknown[] = source.services
-  const problems: CatalogProblem[] = []
-  const images: WantedImage[] = []
-  const offerings: unknown[] = []
-  const report: Reading['report'] = (path, reason, remedy) =>
-    problems.push({ path, location: locate(services, path, source.where), reason, remedy })
-  for (const [index, service] of services.entries())
-    offerings.push(readOffering(service, [index], { spring: source.spring, report, images }))
-  for (const image of images) await fillImage(image, readImage, report)
-  problems.push(...(await checkCatalog(offerings, source.where)).problems)
-  if (problems.length > 0) throw new CatalogError(problems)
+  const images = readSpringSpelling(services, spring)
+  const { offerings, problems, where } = await readOfferings(services, {
+    lenient: true,
+    unknown: spring ? 'ignore' : 'error',
+  })
+  const imageProblems: CatalogProblem[] = []
+  for (const image of images)
+    await fillImage(image, readImage, (path, reason, remedy) =>
+      imageProblems.push({ path, location: locate(offerings, path, where(path)), reason, remedy }),
+    )
+  if (imageProblems.length + problems.length > 0) throw new CatalogError([...imageProblems, ...problems])
   // Every field has just been checked to be what the type says.
-  return { offerings: offerings as Offering[], where: source.where }
+  return { offerings: offerings as Offering[], where }
 }
 
 const imageTypes: ReadonlyMap<string, string> = new Map([
@@ -76,8 +78,12 @@ const imageTypes: ReadonlyMap<string, string> = new Map([
 async function fillImage(
   { metadata, name, path }: WantedImage,
   readImage: ParseOptions['readImage'],
-  report: Reading['report'],
+  report: Report,
 ): Promise<void> {
+  if (typeof name !== 'string') {
+    report(path, 'the image resource must be a file name', 'write it as text')
+    return
+  }
   const type = imageTypes.get(extname(name).toLowerCase())
   if (type === undefined) {
     report(path, `the image "${name}" is of an unknown type`, `use one of ${[...imageTypes.keys()].join(' ')}`)

@@ -1,5 +1,6 @@
 import { isJsonObject } from '../protocol/json.ts'
-import type { Path, Report } from './check-fields.ts'
+import type { Path } from '../shape/place.ts'
+import type { Report } from './problem.ts'
 
 /** Some platforms cut or refuse longer texts (CAT-06). */
 const longText = 255

@@ -49,34 +49,6 @@ export const bodyFields = {
 
 export type BodyKind = keyof typeof bodyFields
 
-const plan = {
-  free: 2,
-  bindable: 11,
-  schemas: 13,
-  plan_updateable: 15,
-  maximum_polling_duration: 15,
-  maintenance_info: 15,
-  binding_rotatable: 17,
-} as const
-
-/** Which version brought which field of the catalog. */
-export const catalogFields: FieldVersions = {
-  services: {
-    since: 0,
-    fields: {
-      dashboard_client: 3,
-      plan_updateable: 4,
-      instances_retrievable: 14,
-      bindings_retrievable: 14,
-      allow_context_updates: 15,
-      plans: { since: 0, fields: plan },
-    },
-  },
-}
-
-/** Which version brought which word of an offering's `requires`. */
-export const requiresSince = { syslog_drain: 0, route_forwarding: 8, volume_mount: 10 } as const
-
 /** The body without the fields that are newer than what the platform announced. The same object where all are known. */
 export function trimBody(kind: BodyKind, body: JsonObject, minor: number): JsonObject {
   return trimFields(body, bodyFields[kind], minor)

@@ -3,7 +3,6 @@ export { type Action, actions } from './actions.ts'
 export { BrokerError, type BrokerErrorDetail, type ErrorCode, errorStatus } from './errors.ts'
 export { isJsonObject, type Json, type JsonObject } from './json.ts'
 export {
-  type Catalog,
   isBindable,
   isPlanUpdateable,
   type Offering,

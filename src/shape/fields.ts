@@ -33,7 +33,7 @@ export const semver = (about: About = {}) =>
   text({
     rule: 'a semantic version',
     remedy: 'write three numbers in quotes, such as "1.2.0"',
-    allows: version,
+    allows: isSemanticVersion,
     ...about,
   })
 
@@ -86,8 +86,9 @@ export function size(least: Size, most: Size, about: About = {}): Field<Size, nu
 
 /** An object that is kept as it is. */
 export function json(about: About = {}): Field<JsonObject> {
-  const rule = 'a map of text, finite numbers, true, false, null, lists and maps'
-  return field({ kind: 'other', rule, ...about }, value =>
+  const rule = 'a map that JSON can hold'
+  const remedy = 'use only text, finite numbers, true, false, null, lists and maps'
+  return field({ kind: 'other', rule, remedy, ...about }, value =>
     isObject(value) && isJson(value) ? (value as JsonObject) : undefined,
   )
 }
@@ -120,6 +121,11 @@ function toBytes(value: unknown): number | undefined {
 }
 
 const factors: Readonly<Record<string, number>> = { B: 1, KB: 1024, MB: 1024 ** 2, GB: 1024 ** 3 }
+
+/** The grammar of semver.org. */
+export function isSemanticVersion(text: string): boolean {
+  return version.test(text)
+}
 
 const number = '(0|[1-9]\\d*)'
 const preRelease = '(0|[1-9]\\d*|\\d*[a-zA-Z-][0-9a-zA-Z-]*)'

@@ -81,7 +81,12 @@ export function object<const Entries extends v.ObjectEntries>(
   entries: Entries,
   { rules = [], ...info }: ObjectInfo<v.InferOutput<v.ObjectSchema<Entries, undefined>>> = {},
 ): v.ObjectSchema<Entries, undefined> {
-  return withRules(v.object(entries), rules, { rule: 'a map', ...info })
+  const schema = v.object(entries)
+  const run: (typeof schema)['~run'] = schema['~run'].bind(schema)
+  // valibot takes a list for an object.
+  const strict: typeof run = (dataset, config) =>
+    run(Array.isArray(dataset.value) ? { ...dataset, value: null } : dataset, config)
+  return withRules(Object.assign(schema, { '~run': strict }), rules, { rule: 'a map', ...info })
 }
 
 type Section<Entries extends v.ObjectEntries> = v.OptionalSchema<

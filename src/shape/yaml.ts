@@ -25,11 +25,13 @@ export interface YamlOptions {
   /** 1.1 takes `yes` for true, as Spring does. */
   readonly version?: '1.1' | '1.2'
   readonly maxBytes?: number
+  /** The part of a document that is read; where it is undefined, the document is left out. The rest may hold anything. */
+  readonly pick?: (document: Document) => Node | undefined
   readonly maxValues?: number
 }
 
 export interface Yaml {
-  /** One for each document of the text; empty where there are faults. */
+  /** One for each document of the text that was read; empty where there are faults. */
   readonly documents: readonly Source[]
   readonly faults: readonly Fault[]
 }
@@ -38,7 +40,7 @@ const maxFaults = 20
 
 /** YAML (or JSON) as plain values with their places: aliases unfolded, merge keys merged. */
 export function readYaml(text: string, options: YamlOptions): Yaml {
-  const { name, version = '1.2', maxBytes = Number.POSITIVE_INFINITY, maxValues = 1_000_000 } = options
+  const { name, version = '1.2', maxBytes = Number.POSITIVE_INFINITY, maxValues = 1_000_000, pick } = options
   const lines = new LineCounter()
   const placeAt = (offset: number): Place => {
     const { line, col } = lines.linePos(offset)
@@ -57,7 +59,10 @@ export function readYaml(text: string, options: YamlOptions): Yaml {
     const errors = documents.flatMap(document => document.errors).slice(0, maxFaults)
     if (errors.length > 0) return { documents: [], faults: distinct(errors.map(error => toFault(error, placeAt))) }
     const faults: Fault[] = []
-    const unfolded = documents.map(document => unfold(document, faults, placeAt, maxValues))
+    const unfolded = documents.flatMap(document => {
+      const part = pick === undefined ? document.contents : pick(document)
+      return part === undefined ? [] : [unfold(document, part, { faults, placeAt, maxValues })]
+    })
     return { documents: faults.length > 0 ? [] : unfolded, faults: faults.slice(0, maxFaults) }
   } catch (error) {
     if (error instanceof FaultError) return { documents: [], faults: [error.fault] }
@@ -65,7 +70,13 @@ export function readYaml(text: string, options: YamlOptions): Yaml {
   }
 }
 
-function unfold(document: Document, faults: Fault[], placeAt: (offset: number) => Place, maxValues: number): Source {
+interface Unfolding {
+  readonly faults: Fault[]
+  readonly maxValues: number
+  placeAt(offset: number): Place
+}
+
+function unfold(document: Document, part: Node | null, { faults, placeAt, maxValues }: Unfolding): Source {
   const places: Places = new WeakMap()
   const targets = aliasTargets(document)
   const spend = createBudget(maxValues)
@@ -170,8 +181,7 @@ function unfold(document: Document, faults: Fault[], placeAt: (offset: number) =
     if (!isMap(node) && !isSeq(node)) fault(written, '"<<" merges maps only', 'give it an alias of one')
   }
 
-  const { contents } = document
-  return { root: read(contents, 0), place: describe(contents, contents), places }
+  return { root: read(part, 0), place: describe(part, part), places }
 }
 
 /** An alias means the nearest anchor of its name before it. All are found in one pass: a search for each is quadratic. */

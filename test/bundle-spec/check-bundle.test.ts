@@ -35,8 +35,8 @@ plans:
     expect(bundle).toBeUndefined()
     expect(problems).toHaveLength(3)
     expect(problems[0]).toMatch(/^apb\.yml:4: flavour: warning: /)
-    expect(problems[1]).toMatch(/^apb\.yml:8: plans\[0\]\.parameters: error: .*no valid JSON Schema/)
-    expect(problems.at(-1)).toMatch(/^apb\.yml:14: plans\[1\]\.bind_parameters: error: .*no valid JSON Schema/)
+    expect(problems[1]).toMatch(/^apb\.yml:8: plans\[0\]\.parameters: error: .*not a valid JSON Schema/)
+    expect(problems.at(-1)).toMatch(/^apb\.yml:14: plans\[1\]\.bind_parameters: error: .*not a valid JSON Schema/)
   })
 
   it('finds a default that its own schema refuses', async () => {

@@ -4,8 +4,9 @@ import { stringify } from 'yaml'
 import { checkBundle } from '../../src/bundle/check-bundle.ts'
 import { parseBundleSpec } from '../../src/bundle/spec.ts'
 import { toOffering } from '../../src/bundle/to-offering.ts'
-import { checkCatalog, formatProblem } from '../../src/catalog/check-catalog.ts'
+import { checkCatalog } from '../../src/catalog/check-catalog.ts'
 import { compileSchema } from '../../src/catalog/compile-schema.ts'
+import { formatProblem } from '../../src/catalog/problem.ts'
 
 /** Names that meet often, and some that are traps. */
 const name = fc.oneof(

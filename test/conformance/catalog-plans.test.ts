@@ -97,8 +97,12 @@ conformance('Plans of the catalog', () => {
   )
 
   requirement('CAT-38', 'maintenance_info without a version is refused', async t => {
-    await refused(t, withPlans(plan({ maintenanceInfo: { description: 'soon' } })), /"version" is missing/)
-    await refused(t, withPlans(plan({ maintenanceInfo: '1.0.0' })), /"maintenanceInfo" must be an object/)
+    await refused(
+      t,
+      withPlans(plan({ maintenanceInfo: { description: 'soon' } })),
+      /"maintenanceInfo.version" is missing/,
+    )
+    await refused(t, withPlans(plan({ maintenanceInfo: '1.0.0' })), /"maintenanceInfo" must be a map/)
     const shown = (await offerings(t)).flatMap(offering => offering.plans.flatMap(each => each.maintenance_info ?? []))
     expect(shown.map(({ version }) => version)).toEqual(['1.2.3+build.1', '2.0.0'])
   })
@@ -115,7 +119,7 @@ conformance('Plans of the catalog', () => {
     const broker = await another(t, { services: [bareService({ metadata })] })
     expect((await offerings(broker))[0]?.metadata).toEqual(metadata)
     expect(broker.catalogWarnings).toEqual([])
-    await refused(t, [bareService({ metadata: 'text' })], /"metadata" must be an object/)
+    await refused(t, [bareService({ metadata: 'text' })], /"metadata" must be a map/)
   })
 
   requirement(
@@ -133,7 +137,7 @@ conformance('Plans of the catalog', () => {
       const broker = await another(t, { services: withPlans(plan({ metadata })) })
       expect((await offerings(broker))[0]?.plans[0]?.metadata).toEqual(metadata)
       const infinite = { costs: [{ amount: { usd: Number.POSITIVE_INFINITY }, unit: 'x' }] }
-      await refused(t, withPlans(plan({ metadata: infinite })), /JSON cannot hold/)
+      await refused(t, withPlans(plan({ metadata: infinite })), /must be a map that JSON can hold/)
     },
   )
 
@@ -148,10 +152,10 @@ conformance('Plans of the catalog', () => {
   requirement('DASH-01', 'a dashboard client has an id and a secret, and an id of its own', async t => {
     const client = { id: 'c', secret: 's', redirectUri: 'https://x.example' }
     const refusals: [object, RegExp][] = [
-      [{ ...client, id: undefined }, /"id" is missing/],
-      [{ ...client, id: '' }, /"id" is empty/],
-      [{ ...client, secret: undefined }, /"secret" is missing/],
-      [{ ...client, secret: '' }, /"secret" is empty/],
+      [{ ...client, id: undefined }, /"dashboardClient.id" is missing/],
+      [{ ...client, id: '' }, /"dashboardClient.id" is empty/],
+      [{ ...client, secret: undefined }, /"dashboardClient.secret" is missing/],
+      [{ ...client, secret: '' }, /"dashboardClient.secret" is empty/],
     ]
     for (const [dashboardClient, reason] of refusals) await refused(t, [bareService({ dashboardClient })], reason)
     const twin = bareService({

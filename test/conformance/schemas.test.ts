@@ -146,7 +146,7 @@ conformance('Schemas and maintenance', () => {
       bareService({ plans: [{ id: 'bare-plan', name: 'p', description: 'x', maintenanceInfo: { version } }] }),
     ]
     for (const wrong of ['1', '1.2', '1.2.3.4', 'v1.2.3', '01.2.3', '1.2.3-', '1.2.3+', '1.2.x', '', 1.2, null])
-      await refused(t, withVersion(wrong), /"version" must be a semantic version/)
+      await refused(t, withVersion(wrong), /"maintenanceInfo.version" must be a semantic version/)
     for (const version of ['0.0.0', '1.2.3', '1.2.3-rc.1', '1.2.3+build.7', '10.20.30-a.0.x-y+sha-5']) {
       const broker = await another(t, { services: withVersion(version) })
       expect((await offerings(broker))[0]?.plans[0]?.maintenance_info).toEqual({ version })

@@ -37,7 +37,10 @@ describe('docs/reference/cli.md', async () => {
 
 describe('docs/reference/author-api.md', () => {
   const page = 'docs/reference/author-api.md'
-  const documented = [...readPage(page).matchAll(/^### (\w+)$/gm)].map(match => match[1] ?? '')
+  // Offering and Plan have a page of their own.
+  const documented = [...readPage(page).matchAll(/^### (\w+)$/gm)]
+    .map(match => match[1] ?? '')
+    .filter(name => name !== 'Offering' && name !== 'Plan')
   const sources = [
     'author/broker-definition.ts',
     'author/context.ts',
@@ -46,7 +49,6 @@ describe('docs/reference/author-api.md', () => {
     'create-broker.ts',
     'engine/call.ts',
     'engine/errors.ts',
-    'protocol/offering.ts',
   ].map(file => readFileSync(join(root, 'src', file), 'utf8'))
 
   it('names everything that the package exports', () => {
