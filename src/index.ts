@@ -26,8 +26,11 @@ export type {
   DeprovisionContext,
   InstanceInfo,
   ObserveContext,
+  PlanInfo,
+  PlanOf,
   ProvisionContext,
   RetrySettings,
+  StepFunction,
   StepSettings,
   UnbindContext,
   UpdateContext,
@@ -38,9 +41,12 @@ export {
   defineService,
   type FetchedBinding,
   type FetchedInstance,
+  type ParametersOf,
   type Service,
   type ServiceDefinition,
+  type StateOf,
 } from './author/define-service.ts'
+export type { Jsonify, NotJson, Storable } from './author/jsonify.ts'
 export type {
   BindResult,
   Endpoint,

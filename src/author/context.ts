@@ -3,7 +3,9 @@ import type { Wait } from '../engine/work.ts'
 import type { LogFields } from '../events.ts'
 import type { Action } from '../protocol/actions.ts'
 import type { JsonObject } from '../protocol/json.ts'
+import type { Plan } from '../protocol/offering.ts'
 import type { Duration } from '../shape/duration.ts'
+import type { Jsonify, Storable } from './jsonify.ts'
 
 export interface InstanceInfo {
   readonly id: string
@@ -51,11 +53,23 @@ export interface AuthorLog {
   error(message: string, fields?: LogFields): void
 }
 
+export interface PlanInfo {
+  readonly id: string
+  readonly name: string
+  readonly metadata?: JsonObject
+}
+
+/** One of the plans, with the id and the name as they stand in the code. */
+export type PlanOf<Plans extends readonly Plan[]> = {
+  [Index in keyof Plans]: Omit<PlanInfo, 'id' | 'name'> & Pick<Plans[Index], 'id' | 'name'>
+}[number]
+
 /** What every action gets. The action runs again from its top after a crash, a wait or a failed step. */
 export interface ActionContext {
   readonly action: Action
   readonly instance: InstanceInfo
-  readonly plan: { readonly id: string; readonly name: string; readonly metadata?: JsonObject }
+  /** Where the plan has left the catalog, its name is its id. */
+  readonly plan: PlanInfo
   readonly operation: { readonly id: string; readonly attempt: number; readonly fence: number }
   /** On whose behalf, as the platform said it; absent for its own clean-up. Personal data. */
   readonly identity?: JsonObject
@@ -63,8 +77,11 @@ export interface ActionContext {
   readonly signal: AbortSignal
   /** Writes to the broker's log, with the operation and the step that it is called in. */
   readonly log: AuthorLog
-  /** Runs `fn` until it has succeeded once; its JSON output is kept and given back whenever the action runs again. */
-  step<T>(name: string, fn: (call: Call) => T | Promise<T>, settings?: StepSettings): Promise<T>
+  /**
+   * Runs `fn` until it has succeeded once. Its output is kept as JSON, and given back whenever the action runs again: what
+   * comes back is what JSON makes of it, at the first time too.
+   */
+  step<T>(name: string, fn: StepFunction<T>, settings?: StepSettings): Promise<Jsonify<T>>
   /** The text that users see while they wait. */
   describe(text: string): void
   /** `return ctx.wait('10s', 'database is starting')`: frees the worker and runs the action again later. */
@@ -77,14 +94,20 @@ export interface ActionContext {
   unshare(key: string, remove: (call: Call) => unknown): Promise<void>
 }
 
-export interface ProvisionContext<Parameters> extends ActionContext {
+/** What a step runs. Its output must be JSON: the compiler says where it is not. */
+export type StepFunction<T> = ((call: Call) => T | Promise<T>) & ((call: Call) => Storable<T> | Promise<Storable<T>>)
+
+export interface ProvisionContext<Parameters, Plan extends PlanInfo = PlanInfo> extends ActionContext {
+  readonly plan: Plan
   readonly parameters: Parameters
   /** What an earlier attempt that failed has saved. */
   readonly state: JsonObject
 }
 
-export interface UpdateContext<Parameters, State> extends ActionContext {
-  /** As they will be when the update has succeeded. `instance.planId` is the plan that it changes to. */
+export interface UpdateContext<Parameters, State, Plan extends PlanInfo = PlanInfo> extends ActionContext {
+  /** The one that it changes to. */
+  readonly plan: Plan
+  /** As they will be when the update has succeeded. */
   readonly parameters: Parameters
   readonly state: State
   readonly previous: { readonly planId: string; readonly parameters: JsonObject; readonly maintenanceVersion?: string }
@@ -96,7 +119,8 @@ export interface DeprovisionContext<Parameters, State> extends ActionContext {
   readonly state: Partial<State>
 }
 
-export interface BindContext<BindParameters, State> extends ActionContext {
+export interface BindContext<BindParameters, State, Plan extends PlanInfo = PlanInfo> extends ActionContext {
+  readonly plan: Plan
   readonly parameters: BindParameters
   readonly binding: BindingInfo
   /** The instance's state. */

@@ -74,3 +74,146 @@ test('an action returns what its kind returns', () => {
   // @ts-expect-error a service needs a deprovision
   defineService({ ...base, bindable: false, provision() {} })
 })
+
+test('a step and the state have the type of their JSON', () => {
+  defineService({
+    ...base,
+    bindable: true,
+    async provision(ctx) {
+      const made = await ctx.step('make', async () => ({ at: new Date(), note: undefined as string | undefined }))
+      expectTypeOf(made).toEqualTypeOf<{ at: string; note?: string }>()
+      const nothing = await ctx.step('nothing', () => {})
+      expectTypeOf(nothing).toEqualTypeOf<void>()
+      const list = await ctx.step('list', () => [new URL('https://x')])
+      expectTypeOf(list).toEqualTypeOf<string[]>()
+      const row = await ctx.step('row', () => JSON.parse('{}'), { timeout: '1s' })
+      expectTypeOf(row).toBeAny()
+      return { state: { at: new Date(), made } }
+    },
+    async update(ctx) {
+      expectTypeOf(ctx.state).toEqualTypeOf<{ at: string; made: { at: string; note?: string } }>()
+      if (ctx.state.made.note === undefined) return { state: ctx.state }
+      return { state: { ...ctx.state, at: new Date() } }
+    },
+    bind: async () => ({ credentials: { since: new Date() }, state: { at: new Date() } }),
+    async unbind(ctx) {
+      expectTypeOf(ctx.bindingState).toEqualTypeOf<Partial<{ at: string }>>()
+    },
+    deprovision(ctx) {
+      expectTypeOf(ctx.state.at).toEqualTypeOf<string | undefined>()
+    },
+  })
+})
+
+test('what JSON cannot hold does not compile', () => {
+  defineService({
+    ...base,
+    bindable: true,
+    async provision(ctx) {
+      // @ts-expect-error a Map
+      await ctx.step('map', () => new Map([['a', 1]]))
+      // @ts-expect-error a promise of a Set, deep inside
+      await ctx.step('set', async () => ({ a: [{ b: new Set<string>() }] }))
+      // @ts-expect-error a function
+      await ctx.step('function', call => ({ key: call.key, run: () => 1 }))
+      // @ts-expect-error a bigint
+      await ctx.step('bigint', () => 1n)
+      // @ts-expect-error a promise that is not awaited
+      await ctx.step('promise', () => ({ later: Promise.resolve(1) }))
+      // @ts-expect-error a wait belongs to the action, not to a step
+      await ctx.step('wait', () => ctx.wait('1s', 'later'))
+    },
+    deprovision() {},
+  })
+  // @ts-expect-error a Map in the state
+  defineService({ ...base, bindable: false, provision: () => ({ state: { a: new Map() } }), deprovision() {} })
+  // @ts-expect-error a wait in the state
+  defineService({ ...base, bindable: false, provision: c => ({ state: { a: c.wait('1s', '') } }), deprovision() {} })
+  // @ts-expect-error something that only looks like a wait
+  defineService({ ...base, bindable: false, provision: () => ({ waitMs: 1, description: '' }), deprovision() {} })
+})
+
+test('a schema of the state gives its type, wherever the actions stand', () => {
+  defineService({
+    ...base,
+    bindable: true,
+    state: z.object({ name: z.string(), size: z.number().default(1) }),
+    bindingState: { type: 'object', properties: { role: { type: 'string' } }, required: ['role'] },
+    upgradeState(old) {
+      expectTypeOf(old).toEqualTypeOf<JsonObject>()
+      return { name: String(old.title) }
+    },
+    upgradeBindingState: old => ({ role: String(old.user) }),
+    deprovision(ctx) {
+      expectTypeOf(ctx.state).toEqualTypeOf<Partial<{ name: string; size: number }>>()
+    },
+    async bind(ctx) {
+      expectTypeOf(ctx.state).toEqualTypeOf<{ name: string; size: number }>()
+      return { credentials: { a: 1 }, state: { role: 'x' } }
+    },
+    unbind(ctx) {
+      expectTypeOf(ctx.bindingState).toEqualTypeOf<Partial<{ role: string }>>()
+    },
+    update: async ctx => ({ state: { name: ctx.state.name } }),
+    async provision(ctx) {
+      expectTypeOf(ctx.state).toEqualTypeOf<JsonObject>()
+      return { state: { name: 'x' } }
+    },
+  })
+  const state = z.object({ name: z.string() })
+  // @ts-expect-error the provision returns another state
+  defineService({ ...base, bindable: false, state, provision: () => ({ state: { name: 7 } }), deprovision() {} })
+  defineService({
+    ...base,
+    bindable: false,
+    state,
+    // @ts-expect-error the upgrade gives another state
+    upgradeState: () => ({ name: 7 }),
+    provision() {},
+    deprovision() {},
+  })
+})
+
+test('plans are literals where they stand in the code', () => {
+  defineService({
+    id: 'x',
+    name: 'x',
+    description: 'x',
+    bindable: true,
+    plans: [
+      { id: 'p1', name: 'small', description: 'p', metadata: { bullets: ['a'] } },
+      { id: 'p2', name: 'large', description: 'p' },
+    ],
+    provision(ctx) {
+      expectTypeOf(ctx.plan.name).toEqualTypeOf<'small' | 'large'>()
+      expectTypeOf(ctx.plan.id).toEqualTypeOf<'p1' | 'p2'>()
+      // @ts-expect-error there is no such plan
+      if (ctx.plan.name === 'smal') return
+      if (ctx.plan.name === 'small') expectTypeOf(ctx.plan.id).toEqualTypeOf<'p1'>()
+    },
+    update(ctx) {
+      expectTypeOf(ctx.plan.name).toEqualTypeOf<'small' | 'large'>()
+    },
+    bind(ctx) {
+      expectTypeOf(ctx.plan.name).toEqualTypeOf<'small' | 'large'>()
+      return { credentials: {} }
+    },
+    unbind() {},
+    deprovision(ctx) {
+      expectTypeOf(ctx.plan.name).toEqualTypeOf<string>()
+    },
+  })
+  // In a YAML catalog: any text.
+  defineService({
+    id: 'x',
+    provision(ctx) {
+      expectTypeOf(ctx.plan.name).toEqualTypeOf<string>()
+    },
+    deprovision() {},
+  })
+})
+
+test('a service can be varied', () => {
+  const one = defineService({ ...base, bindable: false, provision: () => ({ state: { a: 1 } }), deprovision() {} })
+  defineService({ ...one, id: 'two', name: 'two' })
+})

@@ -1,4 +1,4 @@
-import type { InferParameters, ParameterSource } from '../catalog/parameters.ts'
+import type { InferInput, InferParameters, ParameterSource } from '../catalog/parameters.ts'
 import type { AsyncMode } from '../domain/intent.ts'
 import type { Wait } from '../engine/work.ts'
 import type { JsonObject } from '../protocol/json.ts'
@@ -9,11 +9,13 @@ import type {
   DeprovisionContext,
   InstanceInfo,
   ObserveContext,
+  PlanOf,
   ProvisionContext,
   RetrySettings,
   UnbindContext,
   UpdateContext,
 } from './context.ts'
+import type { Again, Jsonify, Storable } from './jsonify.ts'
 import type { BindResult, ObserveResult, ProvisionResult, UnbindResult } from './results.ts'
 
 export interface ActionSettings {
@@ -30,40 +32,66 @@ type Awaitable<T> = T | Promise<T>
 // biome-ignore lint/suspicious/noConfusingVoidType: an action without a return statement has the type void
 type Nothing = undefined | void
 
+/** Whether there is no schema, or one that nothing is known of. */
+type IsOpen<S> = [S] extends [undefined] ? true : ParameterSource extends S ? true : false
+
 /** Parameters of a service without a schema are whatever the user sent. */
-export type Parameters<S> = [S] extends [undefined] ? JsonObject : InferParameters<S>
+export type ParametersOf<S> = IsOpen<S> extends true ? JsonObject : InferParameters<S>
+
+/** What actions find as `ctx.state`: what the schema makes of the ledger's JSON, else the JSON of what was returned. */
+export type StateOf<S, Returned> = IsOpen<S> extends true ? Jsonify<Returned> : InferParameters<S>
+
+/** What actions may return as `state`. */
+type Accepted<S, Returned> = IsOpen<S> extends true ? Storable<Returned> : InferInput<S>
+type AcceptedAgain<S, Returned> = IsOpen<S> extends true ? Again<Returned> : InferInput<S>
 
 /**
  * One service of a broker. `id` and the actions are code; what the catalog shows (name, plans …) may stand here or in a
- * YAML catalog that has the same id. The types of `ctx.parameters` come from the schemas, that of `ctx.state` from what
- * `provision` returns: so `provision` stands before the actions that use it.
+ * YAML catalog that has the same id. The types of `ctx.parameters` come from the schemas. That of `ctx.state` comes from
+ * `state`; without it, from what `provision` returns, which has to stand before the actions that use it then.
  */
 export interface ServiceDefinition<
   P extends ParameterSource | undefined,
   B extends ParameterSource | undefined,
+  S extends ParameterSource | undefined,
+  BS extends ParameterSource | undefined,
+  Plans extends readonly Plan[],
   State extends object,
   BindingState extends object,
   Credentials extends object,
 > extends Partial<Omit<Offering, 'id' | 'plans'>> {
   readonly id: string
-  readonly plans?: readonly Plan[]
+  readonly plans?: Plans
   /** Of a provision. Zod or another Standard Schema, or JSON Schema: advertised, validated, and the type of `ctx.parameters`. */
   readonly parameters?: P
   /** Of an update; without it, the fields of `parameters`, none of them required. */
   readonly updateParameters?: ParameterSource
   readonly bindParameters?: B
+  /** A schema of the state: checked when it is returned and when it comes back, and the type of `ctx.state`. */
+  readonly state?: S
+  /** Makes a state that fits the schema from one that does not, which an older release of the service has left. */
+  upgradeState?(old: JsonObject): Awaitable<InferInput<S>>
+  /** The same for the state of bindings. */
+  readonly bindingState?: BS
+  upgradeBindingState?(old: JsonObject): Awaitable<InferInput<BS>>
 
-  provision(ctx: ProvisionContext<Parameters<P>>): Awaitable<ProvisionResult<State> | Wait | Nothing>
+  provision(
+    ctx: ProvisionContext<ParametersOf<P>, PlanOf<Plans>>,
+  ): Awaitable<ProvisionResult<State & Accepted<S, State>> | Wait | Nothing>
   update?(
-    ctx: UpdateContext<Parameters<P>, NoInfer<State>>,
-  ): Awaitable<ProvisionResult<NoInfer<State>> | Wait | Nothing>
-  deprovision(ctx: DeprovisionContext<Parameters<P>, NoInfer<State>>): Awaitable<Wait | Nothing>
+    ctx: UpdateContext<ParametersOf<P>, StateOf<S, NoInfer<State>>, PlanOf<Plans>>,
+  ): Awaitable<ProvisionResult<AcceptedAgain<S, NoInfer<State>>> | Wait | Nothing>
+  deprovision(ctx: DeprovisionContext<ParametersOf<P>, StateOf<S, NoInfer<State>>>): Awaitable<Wait | Nothing>
   bind?(
-    ctx: BindContext<Parameters<B>, NoInfer<State>>,
-  ): Awaitable<BindResult<Credentials, BindingState> | Wait | Nothing>
-  unbind?(ctx: UnbindContext<NoInfer<State>, NoInfer<BindingState>>): Awaitable<UnbindResult | Wait | Nothing>
+    ctx: BindContext<ParametersOf<B>, StateOf<S, NoInfer<State>>, PlanOf<Plans>>,
+  ): Awaitable<
+    BindResult<Credentials & Storable<Credentials>, BindingState & Accepted<BS, BindingState>> | Wait | Nothing
+  >
+  unbind?(
+    ctx: UnbindContext<StateOf<S, NoInfer<State>>, StateOf<BS, NoInfer<BindingState>>>,
+  ): Awaitable<UnbindResult | Wait | Nothing>
   /** Looks at the instance on a schedule, and may heal it. */
-  observe?(ctx: ObserveContext<Parameters<P>, NoInfer<State>>): Awaitable<ObserveResult>
+  observe?(ctx: ObserveContext<ParametersOf<P>, StateOf<S, NoInfer<State>>>): Awaitable<ObserveResult>
 
   readonly actions?: Partial<Record<Settable, ActionSettings>>
   /** The longest that one call of a step may take. */
@@ -95,21 +123,29 @@ export interface FetchedBinding extends FetchedInstance {
   readonly bindingState: JsonObject
 }
 
+type Schemas = 'parameters' | 'bindParameters' | 'state' | 'bindingState'
+
 /** A service with the types of its author erased: what the broker runs. */
-export type Service = ServiceDefinition<
-  ParameterSource | undefined,
-  ParameterSource | undefined,
-  object,
-  object,
-  object
->
+export interface Service
+  extends Omit<
+    ServiceDefinition<undefined, undefined, undefined, undefined, readonly Plan[], JsonObject, JsonObject, JsonObject>,
+    Schemas
+  > {
+  readonly parameters?: ParameterSource
+  readonly bindParameters?: ParameterSource
+  readonly state?: ParameterSource
+  readonly bindingState?: ParameterSource
+}
 
 export function defineService<
   const P extends ParameterSource | undefined = undefined,
   const B extends ParameterSource | undefined = undefined,
+  const S extends ParameterSource | undefined = undefined,
+  const BS extends ParameterSource | undefined = undefined,
+  const Plans extends readonly Plan[] = readonly Plan[],
   State extends object = Record<never, never>,
   BindingState extends object = Record<never, never>,
   Credentials extends object = JsonObject,
->(definition: ServiceDefinition<P, B, State, BindingState, Credentials>): Service {
+>(definition: ServiceDefinition<P, B, S, BS, Plans, State, BindingState, Credentials>): Service {
   return definition as unknown as Service
 }

@@ -1,23 +1,32 @@
 import { checkDescription, checkFunction, checkStepName } from '../author/check-arguments.ts'
-import type { ActionContext, BindContext, StepSettings, UnbindContext, UpdateContext } from '../author/context.ts'
+import type {
+  ActionContext,
+  BindContext,
+  StepFunction,
+  StepSettings,
+  UnbindContext,
+  UpdateContext,
+} from '../author/context.ts'
+import type { Jsonify } from '../author/jsonify.ts'
 import type { ParameterSchema } from '../catalog/parameters.ts'
 import type { Binding } from '../domain/binding.ts'
 import type { Instance } from '../domain/instance.ts'
 import { TerminalError } from '../engine/errors.ts'
 import type { Run, StepOptions } from '../engine/run.ts'
-import type { Wait } from '../engine/work.ts'
+import { createWait, type Wait } from '../engine/work.ts'
 import type { Action } from '../protocol/actions.ts'
 import { isJsonObject, type JsonObject } from '../protocol/json.ts'
 import type { ReadSettings } from '../settings/settings.ts'
 import { parseDuration } from '../shape/duration.ts'
 import { typeName } from '../shape/mistake.ts'
 import { toInstanceInfo } from './instance-info.ts'
+import { viewState } from './read-state.ts'
 import { type ResolvedService, toRetryPolicy } from './resolve-services.ts'
 
 /** Every field that any action's context has; each action is given the type with its own. */
 export type AnyContext = ActionContext &
-  UpdateContext<unknown, JsonObject> &
-  BindContext<unknown, JsonObject> &
+  UpdateContext<JsonObject, JsonObject> &
+  BindContext<JsonObject, JsonObject> &
   UnbindContext<JsonObject, JsonObject>
 
 export interface ContextOptions {
@@ -45,7 +54,7 @@ export async function createActionContext(options: ContextOptions): Promise<Cont
   const plan = service.plans.get(target.planId)?.plan
   const { schemas } = service.plans.get(target.planId) ?? service
   // The service's schema stands in for that of a plan that left the catalog, under which the parameters were accepted.
-  const lenient = plan === undefined || action === 'deprovision' || action === 'unbind' || action === 'observe'
+  const lenient = plan === undefined || lenientActions.has(action)
   const isBinding = action === 'bind' || action === 'unbind'
   const parameters =
     isBinding && binding !== undefined
@@ -54,6 +63,17 @@ export async function createActionContext(options: ContextOptions): Promise<Cont
   // An unbind inside a deprovision: the operation's state is the instance's, so what it saves lasts for this run only.
   const nested = isBinding && operation.bindingId === undefined
   let nestedState = binding?.state ?? {}
+  const ofInstance = operation.bindingId === undefined && !isBinding
+  const { code } = service
+  // What an earlier attempt of a provision or a bind has saved may be half of a state, which fits no schema.
+  const state = await viewState(code, action === 'provision' ? undefined : 'state', {
+    current: () => (ofInstance ? run.state : instance.state),
+    lenient: lenientActions.has(action),
+  })
+  const bindingState = await viewState(code, action === 'unbind' ? 'bindingState' : undefined, {
+    current: () => (nested ? nestedState : run.state),
+    lenient: true,
+  })
   const waits = new Set<Wait>()
   const context = {
     action,
@@ -73,10 +93,10 @@ export async function createActionContext(options: ContextOptions): Promise<Cont
     },
     parameters,
     get state() {
-      return operation.bindingId === undefined && !isBinding ? run.state : instance.state
+      return state.value()
     },
     get bindingState() {
-      return nested ? nestedState : run.state
+      return bindingState.value()
     },
     binding: binding && toBindingInfo(binding),
     predecessorState: options.predecessorState,
@@ -85,14 +105,15 @@ export async function createActionContext(options: ContextOptions): Promise<Cont
       parameters: instance.parameters,
       maintenanceVersion: instance.maintenanceVersion,
     },
-    step(name, fn, step = {}) {
+    step<T>(name: string, fn: StepFunction<T>, step: StepSettings = {}) {
       checkFunction(fn, `ctx.step('${checkStepName(name)}', fn)`)
-      return run.step(stepPrefix + name, fn, toStepOptions(step, service, settings, operation.action))
+      const options = toStepOptions(step, service, settings, operation.action)
+      return run.step<unknown>(stepPrefix + name, fn, options) as Promise<Jsonify<T>>
     },
     describe: text => run.describe(checkDescription(text, 'ctx.describe')),
     wait(after, description) {
       const waitMs = readDurations('ctx.wait', () => parseDuration(after))
-      const wait = { waitMs, description: checkDescription(description, 'ctx.wait') }
+      const wait = createWait(waitMs, checkDescription(description, 'ctx.wait'))
       waits.add(wait)
       return wait
     },
@@ -100,6 +121,8 @@ export async function createActionContext(options: ContextOptions): Promise<Cont
       if (!isJsonObject(patch)) throw new TerminalError(`ctx.saveState needs an object, not ${typeName(patch)}.`)
       if (nested) nestedState = { ...nestedState, ...patch }
       else await run.saveState(patch)
+      if (ofInstance) state.merge(patch)
+      else bindingState.merge(patch)
     },
     share(key, create) {
       checkFunction(create, `ctx.share('${checkStepName(key)}', create)`)
@@ -112,6 +135,9 @@ export async function createActionContext(options: ContextOptions): Promise<Cont
   } satisfies Partial<AnyContext>
   return { context: context as AnyContext, waits }
 }
+
+/** What has to work, or may, with what an older release has left. */
+const lenientActions: ReadonlySet<Action> = new Set(['deprovision', 'unbind', 'observe', 'sweep'])
 
 function withInput(instance: Instance, input: Run['claim']['operation']['input']): Instance {
   const { maintenanceVersion: _, ...rest } = instance
@@ -139,10 +165,10 @@ async function parse(
   schema: ParameterSchema<unknown> | undefined,
   stored: JsonObject,
   lenient: boolean,
-): Promise<unknown> {
+): Promise<JsonObject> {
   if (schema === undefined) return stored
   try {
-    return await schema.parse(stored)
+    return (await schema.parse(stored)) as JsonObject
   } catch (cause) {
     if (lenient) return stored
     throw new TerminalError('The stored parameters no longer fit the schema of the service.', { cause })

@@ -12,6 +12,7 @@ import type { JsonObject } from '../protocol/json.ts'
 import type { Reads } from '../reads.ts'
 import type { ReadSettings } from '../settings/settings.ts'
 import { type AnyContext, type ContextInUse, type ContextOptions, createActionContext } from './action-context.ts'
+import { checkState } from './read-state.ts'
 import type { ResolvedService } from './resolve-services.ts'
 import { toBindingBody } from './to-binding-body.ts'
 
@@ -119,7 +120,11 @@ async function provisionOrUpdate(performing: Performing, action: 'provision' | '
   const result = await call<ProvisionResult<JsonObject>>(performing, { action }, context =>
     action === 'provision' ? code.provision(context) : code.update?.(context),
   )
-  return isWait(result) ? result : { ...result, state: result.state ?? performing.run.state }
+  if (isWait(result)) return result
+  const state = result.state ?? performing.run.state
+  // An update that returns no state leaves what it found, which may still be that of an older release.
+  if (action === 'provision' || result.state !== undefined) await checkState(code, 'state', state)
+  return { ...result, state }
 }
 
 /** Bindings that are still there (failed ones always, live ones with `cascadeDelete`) go before the instance. */
@@ -156,7 +161,9 @@ async function bind(performing: Performing): Promise<ActionResult | Wait> {
   const result = await call<BindResult<object, JsonObject>>(performing, binds, context => service.code.bind?.(context))
   if (isWait(result)) return result
   const { body, expiresAt } = toBindingBody(service.offering, result)
-  return { binding: body, state: result.state ?? run.state, instanceState: result.instanceState, expiresAt }
+  const state = result.state ?? run.state
+  await checkState(service.code, 'bindingState', state)
+  return { binding: body, state, instanceState: result.instanceState, expiresAt }
 }
 
 async function unbind(performing: Performing, binding: Binding | undefined): Promise<ActionResult | Wait> {

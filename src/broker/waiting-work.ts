@@ -3,7 +3,7 @@ import { checkMaintenance } from '../domain/maintenance.ts'
 import type { ActionResult } from '../domain/outcome.ts'
 import { TerminalError } from '../engine/errors.ts'
 import type { Run } from '../engine/run.ts'
-import type { Wait, Work } from '../engine/work.ts'
+import { createWait, type Wait, type Work } from '../engine/work.ts'
 import { BrokerError } from '../protocol/errors.ts'
 import { RevisionGoneError } from '../store.ts'
 import { checkParameters } from './check-parameters.ts'
@@ -32,14 +32,14 @@ async function perform(broker: BrokerContext, run: Run): Promise<ActionResult | 
   await broker.registered?.refresh()
   if (instance.revisionId !== undefined)
     // Parked, and claimed again by somebody who knows it.
-    return { waitMs: lookAgainMs, description: 'waiting for the revision that the instance is pinned to' }
+    return createWait(lookAgainMs, 'waiting for the revision that the instance is pinned to')
   // Nothing of it was ever done: there is nothing to undo.
   if (operation.action !== 'provision') return {}
   try {
     return await pin(broker, run)
   } catch (error) {
     if (error instanceof BrokerError) throw new TerminalError(error.message, { status: error.status, cause: error })
-    if (error instanceof RevisionGoneError) return { waitMs: lookAgainMs, description: 'reading the catalog again' }
+    if (error instanceof RevisionGoneError) return createWait(lookAgainMs, 'reading the catalog again')
     throw error
   }
 }
@@ -50,7 +50,7 @@ async function pin(broker: BrokerContext, { claim }: Run): Promise<Wait> {
   const offered = await findOffered(broker, instance.serviceId, instance.planId)
   if (offered.kind === 'later') {
     if (offered.refusal !== undefined) throw offered.refusal
-    return { waitMs: lookAgainMs, description: 'waiting for the catalog: the registries are being read' }
+    return createWait(lookAgainMs, 'waiting for the catalog: the registries are being read')
   }
   const { service, plan, schemas } = offered
   const maintenanceVersion = plan.maintenanceInfo?.version
@@ -67,5 +67,5 @@ async function pin(broker: BrokerContext, { claim }: Run): Promise<Wait> {
     await broker.store.accept({ instanceId: instance.id }, snapshot => decidePin(snapshot, wanted))
   }
   // It is claimed again with the row as it is now.
-  return { waitMs: 0, description: 'the catalog is known' }
+  return createWait(0, 'the catalog is known')
 }

@@ -5,15 +5,15 @@ import type { StandardIssue } from './standard-schema.ts'
  * Sentences for the platform's user: each names a field and the rule it breaks. None repeats the value, which may be a
  * secret; what is quoted comes from the schema or is a field's name.
  */
-export function describeErrors(errors: readonly ErrorObject[]): string[] {
-  return bounded(errors.map(describeError))
+export function describeErrors(errors: readonly ErrorObject[], root = 'parameters'): string[] {
+  return bounded(errors.map(error => root + describeError(error)))
 }
 
-export function describeIssues(issues: readonly StandardIssue[]): string[] {
+export function describeIssues(issues: readonly StandardIssue[], root = 'parameters'): string[] {
   return bounded(
     issues.map(({ path = [], message }) => {
       const keys = path.map(part => (typeof part === 'object' ? part.key : part))
-      return `${fieldName(keys.map(String))}: ${message}`
+      return `${root}${fieldName(keys.map(String))}: ${message}`
     }),
   )
 }
@@ -56,7 +56,7 @@ function fieldName(path: readonly string[]): string {
     if (/^\d{1,9}$/.test(part)) return `${name}[${part}]`
     if (/^[\w$-]{1,64}$/.test(part)) return `${name}.${part}`
     return `${name}[${JSON.stringify(part.length > maxName ? `${part.slice(0, maxName)}…` : part)}]`
-  }, 'parameters')
+  }, '')
 }
 
 function list(values: unknown): string {

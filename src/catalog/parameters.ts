@@ -4,7 +4,12 @@ import { withDraft } from './json-schema-draft.ts'
 import type { FromJsonSchema } from './json-schema-type.ts'
 import { mapSubschemas } from './json-schema-walk.ts'
 import { describeErrors, describeIssues } from './parameter-problems.ts'
-import { type InferStandardOutput, isStandardSchema, type StandardSchemaV1 } from './standard-schema.ts'
+import {
+  type InferStandardInput,
+  type InferStandardOutput,
+  isStandardSchema,
+  type StandardSchemaV1,
+} from './standard-schema.ts'
 import { toAdvertisedSchema } from './standard-to-json-schema.ts'
 
 /** What an author describes parameters with: a schema of a validation library, or plain JSON Schema. */
@@ -16,6 +21,9 @@ export type InferParameters<S> = S extends StandardSchemaV1
   : unknown extends FromJsonSchema<S>
     ? JsonObject
     : FromJsonSchema<S>
+
+/** What such a schema takes: for one of a validation library, before its defaults and conversions. */
+export type InferInput<S> = S extends StandardSchemaV1 ? InferStandardInput<S> : InferParameters<S>
 
 export type Checked =
   | { readonly ok: true; readonly value: JsonObject }
@@ -33,6 +41,15 @@ export interface ParameterSchema<Output = JsonObject> {
 export function createParameterSchema<const S extends ParameterSource>(source: S): ParameterSchema<InferParameters<S>>
 export function createParameterSchema(source: ParameterSource): ParameterSchema<unknown> {
   return isStandardSchema(source) ? fromStandardSchema(source) : fromJsonSchema(source)
+}
+
+/** What a schema makes of a value, defaults included. `root` names the value in the problems. */
+export async function checkValue(source: ParameterSource, value: JsonObject, root: string): Promise<Checked> {
+  if (!isStandardSchema(source)) return checkJson(withDraft(source), value, root)
+  const result = await source['~standard'].validate(value)
+  return result.issues === undefined
+    ? { ok: true, value: result.value as JsonObject }
+    : { ok: false, problems: describeIssues(result.issues, root) }
 }
 
 /**
@@ -68,13 +85,13 @@ function fromStandardSchema(source: StandardSchemaV1): ParameterSchema<unknown> 
   }
 }
 
-async function checkJson(jsonSchema: JsonObject, input: JsonObject): Promise<Checked> {
+async function checkJson(jsonSchema: JsonObject, input: JsonObject, root?: string): Promise<Checked> {
   const validate = await compileSchema(jsonSchema)
   const unfit = findUnfit(input)
   if (unfit !== undefined) return { ok: false, problems: [unfit] }
   const value = structuredClone(input)
   const errors = validate(value)
-  return errors.length === 0 ? { ok: true, value } : { ok: false, problems: describeErrors(errors) }
+  return errors.length === 0 ? { ok: true, value } : { ok: false, problems: describeErrors(errors, root) }
 }
 
 const maxDepth = 100

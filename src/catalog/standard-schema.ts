@@ -23,6 +23,8 @@ export interface StandardIssue {
 
 export type InferStandardOutput<S extends StandardSchemaV1> = NonNullable<S['~standard']['types']>['output']
 
+export type InferStandardInput<S extends StandardSchemaV1> = NonNullable<S['~standard']['types']>['input']
+
 /** Some libraries make their schemas callable, so a function counts too. */
 export function isStandardSchema(value: unknown): value is StandardSchemaV1 {
   if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return false

@@ -7,6 +7,14 @@ import type { Run } from './run.ts'
 export interface Wait {
   readonly waitMs: number
   readonly description: string
+  /** Only `createWait` makes one. Not JSON, so the compiler refuses one that is kept and not returned. */
+  readonly [made]: () => void
+}
+
+declare const made: unique symbol
+
+export function createWait(waitMs: number, description: string): Wait {
+  return { waitMs, description } as Wait
 }
 
 export function isWait(value: unknown): value is Wait {

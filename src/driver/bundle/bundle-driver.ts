@@ -1,5 +1,4 @@
 import type { Service } from '../../author/define-service.ts'
-import { defineService } from '../../author/define-service.ts'
 import type { BundleSpec } from '../../bundle/spec.ts'
 import type { Revision } from '../../domain/revision.ts'
 import { isJsonObject, type JsonObject } from '../../protocol/json.ts'
@@ -22,7 +21,7 @@ function createBundleService(bundle: Bundle): Service {
   const { spec, sensitive } = bundle
   const { offering } = bundle.revision
   const bindable = offering.plans.some(plan => isBindable(offering, plan))
-  return defineService<undefined, undefined, JsonObject, JsonObject, JsonObject>({
+  return {
     ...offering,
     callTimeout: pullTimeout,
     actions: actionSettings(spec),
@@ -30,10 +29,11 @@ function createBundleService(bundle: Bundle): Service {
     provision: ctx => provision(bundle, ctx),
     update: ctx => update(bundle, ctx),
     deprovision: ctx => deprovision(bundle, ctx),
-    ...(bindable ? { bind: ctx => bind(bundle, ctx), unbind: ctx => unbind(bundle, ctx) } : {}),
+    bind: bindable ? ctx => bind(bundle, ctx) : undefined,
+    unbind: bindable ? ctx => unbind(bundle, ctx) : undefined,
     fetchInstance: ({ body }) => withoutSecrets(body, sensitive.parameters),
     fetchBinding: ({ body }) => withoutSecrets(body, sensitive.bindParameters),
-  })
+  }
 }
 
 /** A sensitive parameter is shown nowhere, not even to who gave it. */

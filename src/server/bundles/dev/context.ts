@@ -1,4 +1,6 @@
-import type { ActionContext } from '../../../author/context.ts'
+import type { ActionContext, StepFunction } from '../../../author/context.ts'
+import type { Jsonify } from '../../../author/jsonify.ts'
+import { createWait } from '../../../engine/work.ts'
 import type { JsonObject } from '../../../protocol/json.ts'
 import { parseDuration } from '../../../shape/duration.ts'
 
@@ -23,13 +25,13 @@ export function createDevContext(options: DevContextOptions): {
     plan,
     signal,
     operation: { id: operationId, attempt: 1, fence: 1 },
-    async step<T>(name: string, fn: (with_: typeof call) => T | Promise<T>): Promise<T> {
+    async step<T>(name: string, fn: StepFunction<T>): Promise<Jsonify<T>> {
       if (!steps.has(name)) steps.set(name, await fn(call))
-      return steps.get(name) as T
+      return steps.get(name) as Jsonify<T>
     },
     log: { info: options.onProgress, warn: options.onProgress, error: options.onProgress },
     describe: options.onProgress,
-    wait: (after, description) => ({ waitMs: parseDuration(after), description }),
+    wait: (after, description) => createWait(parseDuration(after), description),
     async saveState(patch) {
       options.saveState(patch)
     },

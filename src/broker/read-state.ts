@@ -1,0 +1,69 @@
+import type { Service } from '../author/define-service.ts'
+import { checkValue } from '../catalog/parameters.ts'
+import { limits } from '../domain/limits.ts'
+import { TerminalError } from '../engine/errors.ts'
+import { toJson } from '../engine/to-json.ts'
+import type { JsonObject } from '../protocol/json.ts'
+
+/** Whose state it is: that of the instance, or that of a binding. */
+type StateKind = 'state' | 'bindingState'
+
+export interface StateView {
+  value(): JsonObject
+  merge(patch: JsonObject): void
+}
+
+/** The state as an action sees it: with a schema, what that makes of it; without one, as it stands in the ledger now. */
+export async function viewState(
+  code: Service,
+  kind: StateKind | undefined,
+  { current, lenient }: { current(): JsonObject; readonly lenient: boolean },
+): Promise<StateView> {
+  if (kind === undefined || code[kind] === undefined) return { value: current, merge() {} }
+  let value = await readState(code, kind, current(), lenient)
+  return {
+    value: () => value,
+    merge(patch) {
+      value = { ...value, ...patch }
+    },
+  }
+}
+
+/**
+ * The state as the author's schema makes it of what is stored. What does not fit comes from an older release, and is
+ * upgraded. A deletion has to go on with whatever there is: it is `lenient`.
+ */
+async function readState(code: Service, kind: StateKind, stored: JsonObject, lenient: boolean): Promise<JsonObject> {
+  const schema = code[kind]
+  if (schema === undefined) return stored
+  try {
+    const found = await checkValue(schema, stored, kind)
+    if (found.ok) return found.value
+    const [upgrade, name] =
+      kind === 'state'
+        ? ([code.upgradeState, 'upgradeState'] as const)
+        : ([code.upgradeBindingState, 'upgradeBindingState'] as const)
+    if (upgrade === undefined) throw unfit(code, kind, 'stored', found.problems, `Give the service an ${name}.`)
+    const what = `${name} of the service ${code.id} returned a wrong state`
+    const made = toJson(await upgrade(structuredClone(stored)), { what, path: kind, bytes: limits.stateBytes })
+    const upgraded = await checkValue(schema, made, kind)
+    if (upgraded.ok) return upgraded.value
+    throw unfit(code, kind, 'upgraded', upgraded.problems, `Correct ${name}.`)
+  } catch (error) {
+    if (lenient) return stored
+    throw error
+  }
+}
+
+/** What an action leaves in the ledger has to fit too: the next action would fail otherwise. */
+export async function checkState(code: Service, kind: StateKind, state: JsonObject): Promise<void> {
+  const schema = code[kind]
+  const checked = schema && (await checkValue(schema, state, kind))
+  if (checked?.ok === false) throw unfit(code, kind, 'returned', checked.problems, 'Return what the schema describes.')
+}
+
+function unfit(code: Service, kind: StateKind, which: string, problems: readonly string[], remedy: string): Error {
+  const whose = kind === 'state' ? 'state' : 'state of the binding'
+  const what = `The ${which} ${whose} does not fit the schema of the service ${code.name ?? code.id}`
+  return new TerminalError(`${what}: ${problems.join('; ')}. ${remedy}`)
+}
