@@ -205,7 +205,7 @@ export const configShape = object(
     bindings,
     engine,
     registries: fallback(
-      list(anything<unknown>('a registry'), {
+      list(anything<unknown>('a registry', { secret: true }), {
         rule: 'a list of registries',
         doc: 'where bundles come from: [Registries](registries.md) has every key',
       }),

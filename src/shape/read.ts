@@ -153,12 +153,18 @@ const flags: ReadonlyMap<string, boolean> = new Map([
   ['off', false],
 ])
 
+/** Where something else stands than the map that a secret belongs in, it may be the secret. */
+function holdsSecret({ info, fields, item }: Described): boolean {
+  return info.secret ?? [...(fields?.values() ?? []), ...(item ? [item] : [])].some(holdsSecret)
+}
+
 function toMistake(shape: Shape, source: Source, issue: v.BaseIssue<unknown>): Mistake {
   const path = (issue.path ?? []).map(({ key }) => key as string | number)
-  const { info, preset, fields, item } = describeAt(shape, path) ?? { info: {} }
+  const described = describeAt(shape, path)
+  const { info = {}, preset } = described ?? {}
   const value = valueAt(source.root, path)
   const isRule = issue.kind === 'validation'
-  const options = { secret: info.secret ?? (fields ?? item) !== undefined, mask: info.show }
+  const options = { secret: described !== undefined && holdsSecret(described), mask: info.show }
   const usual = value === undefined && preset !== undefined
   return {
     severity: 'error',

@@ -303,7 +303,7 @@ log: { format: xml }
       'purser.yaml:9 engine.callTimeout: found its default "12s"; must be at most 40 % of engine.lease, so that a call ends before its lease; lower it, or raise the lease',
       'purser.yaml:10 engine.concurency: unknown setting; did you mean engine.concurrency?',
       `purser.yaml:12 engine.retry.max: the environment variable RETRY_MAX is not set; set it, or write a default: \${RETRY_MAX:default}`,
-      'purser.yaml:13 osb: found a text (not shown); allowed: a map of settings',
+      'purser.yaml:13 osb: found "yes"; allowed: a map of settings',
       'purser.yaml:14 log.format: found "xml"; allowed: json or people',
       'PURSER_PASSWORD: is missing beside PURSER_USERNAME; set both',
       '--set server.prot: unknown setting; did you mean server.port?',
