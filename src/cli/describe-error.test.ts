@@ -36,7 +36,7 @@ it('a port in use is no mistake of the user', () => {
 
 it('anything else is a defect, with its stack', () => {
   const { text, exitCode } = describeError(new RangeError('oops'), plain)
-  expect(text).toMatch(/^error: purser met something.*\n {2}why: oops\n next: Please report.*\nRangeError: oops\n/)
+  expect(text).toMatch(/^error: purser failed unexpectedly\n {2}why: oops\n next: Please report.*\nRangeError: oops\n/)
   expect(exitCode).toBe(1)
   expect(describeError('odd', plain).text).toContain('why: odd')
 })

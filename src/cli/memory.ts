@@ -1,8 +1,8 @@
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { isJsonObject } from '../protocol/json.ts'
-import { failure, messageOf } from './cli-error.ts'
+import { messageOf } from './cli-error.ts'
 import type { CliIo } from './io.ts'
+import { readPrivateFile, writePrivateFile } from './private-file.ts'
 
 /** What a later command needs to know about an instance. Never parameters, never credentials. */
 export interface RememberedInstance {
@@ -46,7 +46,7 @@ export function createMemory(io: CliIo, brokerUrl: string): Memory {
     else instances.set(instanceId, wanted)
     const brokers = { ...content.brokers, [brokerUrl]: Object.fromEntries(instances) }
     try {
-      await writePrivately(file, `${JSON.stringify({ version: 1, brokers }, undefined, 2)}\n`)
+      await writePrivateFile(file, { version: 1, brokers })
     } catch (error) {
       const why = messageOf(error)
       io.stderr.write(`warning: could not remember instance ${instanceId} (${why}); later commands need flags\n`)
@@ -84,20 +84,8 @@ function instancesOf(content: MemoryContent, brokerUrl: string): Map<string, Rem
 }
 
 async function readMemory(file: string): Promise<MemoryContent> {
-  let text: string
-  try {
-    text = await readFile(file, 'utf8')
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return { version: 1, brokers: {} }
-    throw unreadable(file, messageOf(error))
-  }
-  try {
-    const content: unknown = JSON.parse(text)
-    if (isMemory(content)) return content
-  } catch {
-    // Reported below.
-  }
-  throw unreadable(file, 'its content was not written by this version of purser')
+  const next = 'Remove it; without it, give --service and --plan to commands on existing instances.'
+  return (await readPrivateFile(file, isMemory, next)) ?? { version: 1, brokers: {} }
 }
 
 function isMemory(content: unknown): content is MemoryContent {
@@ -111,19 +99,4 @@ function isMemory(content: unknown): content is MemoryContent {
         Object.values(instances).every(instance => isJsonObject(instance) && isJsonObject(instance.bindings)),
     )
   )
-}
-
-function unreadable(file: string, why: string) {
-  return failure({
-    what: `${file} cannot be read`,
-    why,
-    next: 'Remove it; without it, give --service and --plan to commands on existing instances.',
-  })
-}
-
-async function writePrivately(file: string, text: string): Promise<void> {
-  await mkdir(dirname(file), { recursive: true, mode: 0o700 })
-  const draft = `${file}.${process.pid}`
-  await writeFile(draft, text, { mode: 0o600 })
-  await rename(draft, file)
 }

@@ -1,6 +1,6 @@
-import { readFile, rename, writeFile } from 'node:fs/promises'
 import { isJsonObject, type JsonObject } from '../../protocol/json.ts'
 import { failure, messageOf } from '../cli-error.ts'
+import { readPrivateFile, writePrivateFile } from '../private-file.ts'
 
 export interface KnownBinding {
   readonly parameters: JsonObject
@@ -24,44 +24,32 @@ export interface RunFile {
   change(id: string, next: KnownInstance | undefined): Promise<void>
 }
 
+const note = 'May hold secrets: keep it out of version control.'
+const next = 'Remove it to start again, or name another with --state-file.'
+
 export async function openRunFile(file: string): Promise<RunFile> {
-  const instances = new Map(Object.entries(await readInstances(file)))
+  const content = await readPrivateFile(file, isContent, next)
+  const instances = new Map(Object.entries(content?.instances ?? {}))
   return {
     instance: id => instances.get(id),
-    async change(id, next) {
-      if (next === undefined) instances.delete(id)
-      else instances.set(id, next)
-      const content = {
-        note: 'May hold secrets: keep it out of version control.',
-        instances: Object.fromEntries(instances),
-      }
-      const draft = `${file}.${process.pid}`
+    async change(id, changed) {
+      if (changed === undefined) instances.delete(id)
+      else instances.set(id, changed)
       try {
-        await writeFile(draft, `${JSON.stringify(content, undefined, 2)}\n`, { mode: 0o600 })
-        await rename(draft, file)
+        await writePrivateFile(file, { note, instances: Object.fromEntries(instances) })
       } catch (error) {
-        throw unusable(file, 'cannot be written', messageOf(error))
+        throw failure({ what: `${file} cannot be written`, why: messageOf(error), next })
       }
     },
   }
 }
 
-async function readInstances(file: string): Promise<Readonly<Record<string, KnownInstance>>> {
-  let text: string
-  try {
-    text = await readFile(file, 'utf8')
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return {}
-    throw unusable(file, 'cannot be read', messageOf(error))
-  }
-  try {
-    const content: unknown = JSON.parse(text)
-    if (isJsonObject(content) && isJsonObject(content.instances) && Object.values(content.instances).every(isKnown))
-      return content.instances as unknown as Readonly<Record<string, KnownInstance>>
-  } catch {
-    // Reported below.
-  }
-  throw unusable(file, 'cannot be read', 'its content was not written by this version of purser')
+interface Content {
+  readonly instances: Readonly<Record<string, KnownInstance>>
+}
+
+function isContent(value: unknown): value is Content {
+  return isJsonObject(value) && isJsonObject(value.instances) && Object.values(value.instances).every(isKnown)
 }
 
 function isKnown(value: unknown): boolean {
@@ -73,8 +61,4 @@ function isKnown(value: unknown): boolean {
       binding => isJsonObject(binding) && isJsonObject(binding.parameters) && isJsonObject(binding.state),
     )
   )
-}
-
-function unusable(file: string, what: string, why: string) {
-  return failure({ what: `${file} ${what}`, why, next: 'Remove it to start again, or name another with --state-file.' })
 }
