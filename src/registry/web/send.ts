@@ -1,10 +1,11 @@
+import { once } from 'node:events'
 import { type ClientRequest, type Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http'
 import { type Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import { isIP } from 'node:net'
 import { connect as tlsConnect } from 'node:tls'
 import type { Clock } from '../../clock.ts'
 import { RegistryError } from '../registry-error.ts'
-import { openTunnel, proxyAuthorization } from './tunnel.ts'
+import { openTunnel, proxyAuthorization, quiet } from './tunnel.ts'
 import { whyUnreachable } from './why-unreachable.ts'
 
 export interface WebRequest {
@@ -25,7 +26,7 @@ export interface WebReply {
 export interface Wire {
   readonly http: HttpAgent
   readonly https: HttpsAgent
-  readonly tls: { readonly ca?: readonly string[]; readonly rejectUnauthorized: boolean }
+  readonly tls: { readonly ca?: string[]; readonly rejectUnauthorized: boolean }
   readonly clock: Clock
   readonly requestMs: number
   readonly signal: AbortSignal
@@ -36,41 +37,26 @@ export interface Wire {
 export class Unanswered extends RegistryError {}
 
 /** One request and its whole reply, within one time limit. Rejects with a RegistryError whatever goes wrong. */
-export function send(request: WebRequest, wire: Wire): Promise<WebReply> {
-  const { signal, clock, requestMs } = wire
+export async function send(request: WebRequest, wire: Wire): Promise<WebReply> {
+  const { clock, requestMs } = wire
   const place = showUrl(request.url)
-  return new Promise<WebReply>((resolve, reject) => {
-    let current: ClientRequest | undefined
-    let over = false
-    const end = (finish: () => void) => {
-      if (over) return
-      over = true
-      cancel()
-      signal.removeEventListener('abort', stop)
-      finish()
-    }
-    const fail = (error: unknown) =>
-      end(() => {
-        current?.destroy()
-        reject(error instanceof RegistryError ? error : new Unanswered(`${place}: ${whyUnreachable(error)}`))
-      })
-    const stop = () => fail(new Unanswered(`${place}: it was stopped`))
-    const cancel = clock.after(requestMs, () =>
-      fail(new Unanswered(`${place}: there was no whole reply within ${requestMs} ms`)),
-    )
-    signal.addEventListener('abort', stop, { once: true })
-    if (signal.aborted) return stop()
-    const track = (outgoing: ClientRequest) => {
-      if (over) outgoing.destroy()
-      current = outgoing
-      outgoing.on('error', fail)
-      return outgoing
-    }
-    open(request, wire, track).then(outgoing => {
-      outgoing.on('response', incoming => collect(incoming, request, place, reply => end(() => resolve(reply)), fail))
-      outgoing.end(request.body)
-    }, fail)
-  })
+  const late = new AbortController()
+  const cancel = clock.after(requestMs, () => late.abort())
+  const signal = AbortSignal.any([wire.signal, late.signal])
+  try {
+    signal.throwIfAborted()
+    const outgoing = await open(request, wire, signal)
+    outgoing.end(request.body)
+    const [incoming] = await once(outgoing, 'response', { signal })
+    return await collect(incoming, request, place)
+  } catch (error) {
+    if (error instanceof RegistryError) throw error
+    if (wire.signal.aborted) throw new Unanswered(`${place}: it was stopped`)
+    if (late.signal.aborted) throw new Unanswered(`${place}: there was no whole reply within ${requestMs} ms`)
+    throw new Unanswered(`${place}: ${whyUnreachable(error)}`)
+  } finally {
+    cancel()
+  }
 }
 
 /** Without a query or a user: they may hold secrets. */
@@ -80,56 +66,39 @@ export function showUrl({ origin, pathname }: URL): string {
 
 async function open(
   { method, url, headers, body }: WebRequest,
-  wire: Wire,
-  track: (request: ClientRequest) => ClientRequest,
+  { http, https, tls, proxyFor }: Wire,
+  signal: AbortSignal,
 ): Promise<ClientRequest> {
   const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }
   const all = { 'accept-encoding': 'identity', 'user-agent': 'purser', ...headers, ...length }
-  const proxy = wire.proxyFor(url)
+  const proxy = proxyFor(url)
   if (url.protocol === 'http:') {
-    if (proxy === undefined) return track(httpRequest(url, { method, headers: all, agent: wire.http }))
+    if (proxy === undefined) return quiet(httpRequest(url, { method, headers: all, agent: http, signal }))
     const through = { ...all, host: url.host, ...proxyAuthorization(proxy) }
-    return track(httpRequest(proxy, { method, path: url.href, headers: through, agent: wire.http }))
+    return quiet(httpRequest(proxy, { method, path: url.href, headers: through, agent: http, signal }))
   }
-  const tls = { ...wire.tls, ca: wire.tls.ca === undefined ? undefined : [...wire.tls.ca] }
-  if (proxy === undefined) return track(httpsRequest(url, { method, headers: all, agent: wire.https, ...tls }))
-  const socket = await openTunnel(proxy, url, track)
+  if (proxy === undefined) return quiet(httpsRequest(url, { method, headers: all, agent: https, signal, ...tls }))
+  const socket = await openTunnel(proxy, url, signal)
   const servername = isIP(url.hostname) === 0 && !url.hostname.startsWith('[') ? url.hostname : ''
-  return track(
-    httpsRequest(url, {
-      method,
-      headers: all,
-      // Used only where no agent is given.
-      createConnection: () => tlsConnect({ ...tls, socket, servername }),
-    }),
-  )
+  // Node uses createConnection only where no agent is given.
+  const createConnection = () => tlsConnect({ ...tls, socket, servername })
+  return quiet(httpsRequest(url, { method, headers: all, signal, createConnection }))
 }
 
-function collect(
-  incoming: IncomingMessage,
-  { limit }: WebRequest,
-  place: string,
-  done: (reply: WebReply) => void,
-  fail: (error: unknown) => void,
-): void {
+async function collect(incoming: IncomingMessage, { limit }: WebRequest, place: string): Promise<WebReply> {
+  const { statusCode: status = 0, headers: raw } = incoming
+  // Leaving the loop, or the function, closes the connection of a reply that has not ended.
+  if ((raw['content-encoding'] ?? 'identity') !== 'identity') {
+    incoming.destroy()
+    throw new RegistryError(`${place}: the reply is encoded, which was not asked for`)
+  }
   const chunks: Buffer[] = []
   let size = 0
-  const { statusCode: status = 0, headers: raw } = incoming
-  const encoding = raw['content-encoding'] ?? 'identity'
-  if (encoding !== 'identity') {
-    fail(new RegistryError(`${place}: the reply is encoded, which was not asked for`))
-    return
-  }
-  incoming.on('data', (chunk: Buffer) => {
+  for await (const chunk of incoming) {
     size += chunk.length
-    if (size > limit) fail(new RegistryError(`${place}: the reply has more than ${limit} bytes, which is the limit`))
-    else chunks.push(chunk)
-  })
-  incoming.on('error', fail)
-  incoming.on('end', () => {
-    const headers = Object.fromEntries(
-      Object.entries(raw).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : value]),
-    )
-    done({ status, headers, body: Buffer.concat(chunks) })
-  })
+    if (size > limit) throw new RegistryError(`${place}: the reply has more than ${limit} bytes, which is the limit`)
+    chunks.push(chunk)
+  }
+  const headers = Object.entries(raw).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : value])
+  return { status, headers: Object.fromEntries(headers), body: Buffer.concat(chunks) }
 }

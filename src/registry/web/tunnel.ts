@@ -1,27 +1,24 @@
+import { once } from 'node:events'
 import { type ClientRequest, request } from 'node:http'
 import type { Socket } from 'node:net'
 import { RegistryError } from '../registry-error.ts'
 import { basic } from './basic.ts'
 
 /** A connection to the server of `url` through a proxy, which sees nothing but its name. */
-export function openTunnel(proxy: URL, url: URL, track: (request: ClientRequest) => ClientRequest): Promise<Socket> {
+export async function openTunnel(proxy: URL, url: URL, signal: AbortSignal): Promise<Socket> {
   const path = `${url.hostname}:${url.port || '443'}`
-  const outgoing = track(
-    request(proxy, { method: 'CONNECT', path, headers: { host: path, ...proxyAuthorization(proxy) }, agent: false }),
-  )
-  return new Promise((resolve, reject) => {
-    outgoing.on('error', reject)
-    outgoing.on('connect', ({ statusCode }, socket) => {
-      if (statusCode === 200) return resolve(socket as Socket)
-      socket.destroy()
-      reject(new RegistryError(`the proxy ${proxy.host} answered ${statusCode} to a connection to ${path}`))
-    })
-    outgoing.on('response', ({ statusCode }) => {
-      outgoing.destroy()
-      reject(new RegistryError(`the proxy ${proxy.host} answered ${statusCode} to a connection to ${path}`))
-    })
-    outgoing.end()
-  })
+  const headers = { host: path, ...proxyAuthorization(proxy) }
+  const outgoing = quiet(request(proxy, { method: 'CONNECT', path, headers, agent: false, signal }))
+  outgoing.end()
+  const [{ statusCode }, socket] = await once(outgoing, 'connect', { signal })
+  if (statusCode === 200) return socket
+  socket.destroy()
+  throw new RegistryError(`the proxy ${proxy.host} answered ${statusCode} to a connection to ${path}`)
+}
+
+/** Errors that nobody waits for any more end no process: whoever waits hears of them by `once`. */
+export function quiet(outgoing: ClientRequest): ClientRequest {
+  return outgoing.on('error', () => {})
 }
 
 export function proxyAuthorization({ username, password }: URL): Readonly<Record<string, string>> {

@@ -31,7 +31,7 @@ export async function withWebClient<T>(
 ): Promise<T> {
   const { requestMs, retryMs } = { ...usualLimits, ...limits }
   const ca = settings.ca === undefined ? undefined : [...rootCertificates, await readCa(settings.ca)]
-  const tls = { rejectUnauthorized: !settings.skipVerifyTls, ...(ca === undefined ? {} : { ca }) }
+  const tls = { rejectUnauthorized: !settings.skipVerifyTls, ca }
   const [http, https] = [new HttpAgent({ keepAlive: true }), new HttpsAgent({ keepAlive: true })]
   const wire: Wire = { http, https, tls, clock, requestMs, signal, proxyFor: url => proxyFor(url, proxy) }
   let unanswered = 0
