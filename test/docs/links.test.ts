@@ -13,6 +13,11 @@ describe('links', () => {
     const dead = linksOf(page).filter(link => !leadsSomewhere(page, link))
     expect(dead).toEqual([])
   })
+
+  it.each(pages)('of %s: the sources that it names exist', page => {
+    const named = readPage(page).match(/\b(src|test|scripts)\/[\w./-]*\w/g) ?? []
+    expect(named.filter(path => !existsSync(join(root, path)))).toEqual([])
+  })
 })
 
 function linksOf(page: string): string[] {
