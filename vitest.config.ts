@@ -6,7 +6,6 @@ import { mutate } from './test/mutation/plugin.ts'
 const slow = [
   'test/model/**/*.test.ts',
   'test/crash/**/*.test.ts',
-  'test/long/**/*.test.ts',
   'test/replicas/{outage,rolling}.test.ts',
   'test/storm/**/*.test.ts',
   'test/simulation/**/*.test.ts',

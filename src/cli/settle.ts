@@ -8,10 +8,10 @@ import {
 } from '../client/index.ts'
 import { failure } from './cli-error.ts'
 import { readTimeout } from './options.ts'
-import { showProgress } from './progress.ts'
 import { refusal } from './refusal.ts'
-import { formatElapsed } from './render/progress.ts'
+import { formatElapsed } from './render/progress-lines.ts'
 import type { Session, WaitOptions } from './session.ts'
+import { showProgress } from './show-progress.ts'
 
 /** A change the broker was asked for. */
 export interface Request extends Omit<PollTarget, 'operation'> {

@@ -1,7 +1,7 @@
 import type { PollProgress } from '../client/index.ts'
 import type { CliIo } from './io.ts'
 import { hasColor, isLive } from './io.ts'
-import { renderLiveLine, renderLogLine } from './render/progress.ts'
+import { renderLiveLine, renderLogLine } from './render/progress-lines.ts'
 import { createStyle } from './render/style.ts'
 
 /** Shows on stderr how an operation goes on; `stop` leaves no trace of a live line. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { findFraction, formatElapsed, renderLiveLine, renderLogLine } from './progress.ts'
+import { findFraction, formatElapsed, renderLiveLine, renderLogLine } from './progress-lines.ts'
 import { createStyle } from './style.ts'
 
 const plain = createStyle(false)
