@@ -44,6 +44,8 @@ export interface BrokerEvents {
     readonly platform?: string
     /** `X-Broker-API-Request-Identity`, where the platform sent it. */
     readonly requestId?: string
+    /** The operation that it has started or repeats. */
+    readonly operationId?: string
     /** The W3C trace context, where the client sent it. */
     readonly traceparent?: string
     /** The client hung up: it never saw the answer. */

@@ -14,6 +14,8 @@ export const silent: Observer = {}
  * for each type of event as a warning of the process.
  */
 export function combineObservers(...observers: readonly (Observer | undefined)[]): Observer {
+  const [first] = observers
+  if (observers.length === 1 && first !== undefined && guardedObservers.has(first)) return first
   const combined: Record<string, (event: unknown) => void> = {}
   for (const observer of observers)
     for (const [type, listener] of Object.entries(observer ?? {})) {
@@ -28,8 +30,11 @@ export function combineObservers(...observers: readonly (Observer | undefined)[]
               guarded(event)
             }
     }
+  guardedObservers.add(combined)
   return combined
 }
+
+const guardedObservers = new WeakSet<Observer>()
 
 function guard(type: string, listener: (event: unknown) => unknown): (event: unknown) => void {
   let reported = false

@@ -1,5 +1,6 @@
 import type { Snapshot, Verdict } from '../domain/change.ts'
 import type { Instance } from '../domain/instance.ts'
+import type { Accepted } from '../domain/intent.ts'
 import type { Operation } from '../domain/operation.ts'
 import { operationFields } from '../engine/operation-fields.ts'
 import type { Target } from '../ledger.ts'
@@ -10,7 +11,7 @@ export async function accept<Answer>(
   { store, observer }: Pick<BrokerContext, 'store' | 'observer'>,
   target: Target,
   decide: (snapshot: Snapshot) => Verdict<Answer>,
-  caller?: Pick<Caller, 'traceparent'>,
+  caller?: Pick<Caller, 'traceparent' | 'onOperation'>,
 ): Promise<Answer> {
   let operations: readonly Operation[] = []
   let instance: Instance | undefined
@@ -21,6 +22,8 @@ export async function accept<Answer>(
     instance = verdict.change?.instance ?? snapshot.instance
     return verdict
   })
+  const { operation: answered, wait = false } = (answer ?? {}) as Partial<Accepted>
+  if (answered !== undefined) caller?.onOperation?.(answered.id)
   const accepted = operations.find(operation => operation.state === 'queued')
   if (accepted === undefined) return answer
   for (const operation of operations)
@@ -29,7 +32,7 @@ export async function accept<Answer>(
   observer['operation.accepted']?.({
     ...operationFields(accepted, instance),
     deadlineAt: accepted.deadlineAt,
-    synchronous: typeof answer === 'object' && answer !== null && 'wait' in answer && answer.wait === true,
+    synchronous: wait,
     traceparent: caller?.traceparent,
   })
   return answer

@@ -29,6 +29,8 @@ export interface Caller {
   readonly requestId: string | undefined
   /** The W3C trace context, where the client sent it. */
   readonly traceparent?: string
+  /** Told which operation the request has started or repeats. */
+  readonly onOperation?: (operationId: string) => void
   /** Where this broker is reached, for URLs in answers. No slash at its end. */
   readonly baseUrl: () => string
 }

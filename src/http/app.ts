@@ -164,6 +164,9 @@ function toCaller(exchange: Exchange, platform: string, publicUrl: string | unde
     identity: parseOriginatingIdentity(request.headers['x-broker-api-originating-identity']),
     requestId,
     traceparent,
+    onOperation: id => {
+      exchange.operationId = id
+    },
     baseUrl: () => publicUrl ?? hereOf(request),
   }
 }

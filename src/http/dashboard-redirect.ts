@@ -1,16 +1,16 @@
 import type { BrokerContext } from '../broker/context.ts'
 import { findDashboard } from '../broker/dashboard.ts'
 import { BrokerError } from '../protocol/errors.ts'
-import { malformed } from '../protocol/request-fields.ts'
 import type { HttpResponse } from './message.ts'
 import { methodNotAllowed } from './method-not-allowed.ts'
+import { decodeSegment } from './routes.ts'
 
 /** GET /dashboards/:instance_id/:token: leads to the dashboard of a service that says `dashboard: 'redirect'`. */
 export async function dashboardRedirect(broker: BrokerContext, method: string, path: string): Promise<HttpResponse> {
   if (method !== 'GET' && method !== 'HEAD') throw methodNotAllowed(['GET', 'HEAD'])
   const [, , id = '', token = '', ...rest] = path.split('/')
   const found =
-    token === '' || rest.length > 0 ? { kind: 'none' as const } : await findDashboard(broker, decode(id), token)
+    token === '' || rest.length > 0 ? { kind: 'none' as const } : await findDashboard(broker, decodeSegment(id), token)
   if (found.kind === 'found') return { status: 302, headers: { location: toHeaderText(found.url) }, body: '' }
   if (found.kind === 'none') throw new BrokerError('NotFound', 'There is no dashboard at this address.')
   return {
@@ -23,12 +23,4 @@ export async function dashboardRedirect(broker: BrokerContext, method: string, p
 /** An author may build the URL from an id or a name as it is: what a header cannot carry is percent-encoded. */
 function toHeaderText(url: string): string {
   return url.replace(/[^!-~]+/g, text => encodeURIComponent(Buffer.from(text).toString()))
-}
-
-function decode(segment: string): string {
-  try {
-    return decodeURIComponent(segment)
-  } catch {
-    throw malformed('the path has a broken percent-escape')
-  }
 }

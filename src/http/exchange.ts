@@ -11,6 +11,8 @@ export class Exchange implements AuthenticationRequest {
   platform: string | undefined
   /** The pattern of its route. */
   route: string | undefined
+  /** The operation that the request has started or repeats. */
+  operationId: string | undefined
   /** Shown to operators instead of a path that holds a secret. */
   maskedPath: string | undefined
   /** What a 401 asks for, where it is not what the authenticator always asks for. */
@@ -60,6 +62,7 @@ export function toEnded(
   now: number,
 ): BrokerEvents['request.ended'] {
   const { method, path, route, maskedPath, address, principal, platform, requestId, traceparent, request } = exchange
+  const { operationId } = exchange
   return {
     method,
     route,
@@ -72,6 +75,7 @@ export function toEnded(
     principal: principal?.name,
     platform: platform ?? principal?.platform,
     requestId,
+    operationId,
     traceparent,
     aborted: request.aborted === true,
   }

@@ -1,5 +1,6 @@
 import { BrokerError } from '../protocol/errors.ts'
 import type { HttpApp, HttpRequest, HttpResponse } from './message.ts'
+import { tooLarge } from './read-body.ts'
 
 /** The application as a function of the web's Request, for hosts that speak it. */
 export function toFetch(app: HttpApp): (request: Request) => Promise<Response> {
@@ -51,8 +52,4 @@ async function readBody(request: Request, limit: number): Promise<Uint8Array> {
   }
   if (size > limit) throw tooLarge(limit)
   return Buffer.concat(chunks, size)
-}
-
-function tooLarge(limit: number): BrokerError {
-  return new BrokerError('PayloadTooLarge', `The request's body is larger than the allowed ${limit} bytes.`)
 }

@@ -2,7 +2,7 @@ import { createServer as createHttpServer, type Server, type ServerOptions } fro
 import { createServer as createHttpsServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import { type Clock, systemClock } from '../clock.ts'
-import { type Observer, silent } from '../observer.ts'
+import { combineObservers, type Observer } from '../observer.ts'
 import { BrokerError } from '../protocol/errors.ts'
 import type { HttpApp } from './message.ts'
 import { toListenError } from './node/listen-error.ts'
@@ -13,7 +13,7 @@ import { loadTls, type TlsFiles } from './node/tls.ts'
 export { ListenError } from './node/listen-error.ts'
 export type { TlsFiles } from './node/tls.ts'
 
-/** What one client may use. Sizes in bytes, times in milliseconds. A body's limit is the application's affair. */
+/** What one client may use. Sizes in bytes, times in milliseconds. The application limits the size of bodies. */
 export interface NodeLimits {
   /** Request line and headers together. */
   readonly headerLimit: number
@@ -45,7 +45,8 @@ export interface RunningServer {
 
 /** Resolves when the server takes connections; throws ListenError where it cannot. */
 export async function listen(options: ListenOptions): Promise<RunningServer> {
-  const { app, host, port, observer = silent, clock = systemClock } = options
+  const { app, host, port, clock = systemClock } = options
+  const observer = combineObservers(options.observer)
   const listener = createNodeListener(app, { observer, clock })
   const server = await createServer(options)
   const connections = trackConnections(server, options.tls !== undefined)
@@ -68,7 +69,7 @@ export async function listen(options: ListenOptions): Promise<RunningServer> {
   }
 }
 
-/** Longer than the 60 to 90 seconds of common proxies, so that never the broker closes what a proxy is about to use. */
+/** Longer than the 60 to 90 seconds of common proxies: the broker must not close a connection that a proxy is about to use. */
 const longKeepAlive = 95_000
 
 async function createServer({ tls, limits = {} }: ListenOptions): Promise<Server> {
@@ -88,7 +89,7 @@ async function createServer({ tls, limits = {} }: ListenOptions): Promise<Server
     tls === undefined
       ? createHttpServer(options)
       : createHttpsServer({ ...options, ...(await loadTls(tls)), handshakeTimeout: headersTimeout })
-  // Their size limits their number; node would drop what exceeds a count without a word.
+  // Their size is limited instead: node drops headers beyond this count without an error.
   server.maxHeadersCount = 0
   return server
 }
@@ -141,7 +142,7 @@ async function closeGracefully(
     for (const socket of [...connections.open, ...connections.raw]) socket.destroy()
   }
   const cancel = clock.after(graceMs, cut)
-  // A connection that has spoken no HTTP yet is nobody's request.
+  // A connection that has sent no request yet is not waited for.
   const cutIdle = () => {
     if (connections.open.size === 0) cut()
   }
@@ -155,7 +156,9 @@ async function closeGracefully(
 }
 
 function expectationFailed(): BrokerError {
-  return new BrokerError('MalformedRequest', 'Of all expectations only 100-continue is known.', { status: 417 })
+  return new BrokerError('MalformedRequest', 'The only expectation that this server knows is 100-continue.', {
+    status: 417,
+  })
 }
 
 function toReachable({ address, family }: AddressInfo): string {

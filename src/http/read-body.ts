@@ -1,8 +1,9 @@
+import { BrokerError } from '../protocol/errors.ts'
 import { deepestJson, isJsonObject, type JsonObject, nestsTooDeep } from '../protocol/json.ts'
 import { malformed } from '../protocol/request-fields.ts'
 import type { HttpRequest } from './message.ts'
 
-/** CT-02 to CT-04: a JSON object, whatever the header says if it says nothing; everything else is a 400. */
+/** CT-02 to CT-04: the body is a JSON object, also where the request has no Content-Type; everything else is a 400. */
 export async function readJsonObject(request: HttpRequest, limit: number): Promise<JsonObject> {
   const type = request.headers['content-type']
   if (type !== undefined && type !== '' && !isJson(type)) throw malformed('Content-Type must be application/json')
@@ -35,4 +36,8 @@ function parse(text: string): unknown {
   } catch {
     throw malformed('the body is not valid JSON')
   }
+}
+
+export function tooLarge(limit: number): BrokerError {
+  return new BrokerError('PayloadTooLarge', `The request's body is larger than the allowed ${limit} bytes.`)
 }

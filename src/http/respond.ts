@@ -18,8 +18,9 @@ export function json(status: number, body: JsonObject, headers?: Readonly<Record
 }
 
 /**
- * The one place where a failure becomes an answer. What is not one of ours is a blank 500 with a number to find it by in
- * the log; the store's trouble is a 503, so that a platform asks again and never takes it for a result.
+ * The one place where an error becomes an answer. An error that nobody planned for is answered with a 500 that tells nothing
+ * but a number, under which the log has the reason. Where the store cannot be reached it is a 503, so that the platform asks
+ * again and does not take it for a result.
  */
 export function respondToError(
   error: unknown,
@@ -32,7 +33,7 @@ export function respondToError(
   return json(known.status, trimBody('error', toErrorBody(known), request.minor), headers)
 }
 
-/** The platform's own name for the request stands in the log too (RID-05). */
+/** The event carries the platform's own name for the request (RID-05). */
 function toBrokerError(error: unknown, observer: Observer, requestId: string | undefined): BrokerError {
   if (error instanceof BrokerError) return error
   if (error instanceof StoreUnavailableError) {

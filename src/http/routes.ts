@@ -37,7 +37,7 @@ export function createRoutes(presentCatalog: PresentCatalog | undefined): RouteT
 export interface OsbPath {
   /** The part of the path before `/v2`, if any: which platform this is (GEN-07). */
   readonly prefix: string | undefined
-  /** Undefined: under /v2, but nothing of ours. */
+  /** The key of the route table; undefined where the path is under /v2 and the OSB API has no such path. */
   readonly route: string | undefined
   readonly instanceId: string
   readonly bindingId: string
@@ -54,30 +54,26 @@ export function parseOsbPath(path: string): OsbPath | undefined {
   const segments = path.split('/')
   const at = segments[1] === 'v2' ? 1 : segments[2] === 'v2' ? 2 : 0
   if (at === 0) return undefined
-  const prefix = at === 1 ? undefined : decode(segments[1] ?? '')
-  const [first, instance = '', second, binding = '', third] = segments.slice(at + 1)
-  const route = routeOf(segments.length - at - 1, first, instance, second, binding, third)
+  const prefix = at === 1 ? undefined : decodeSegment(segments[1] ?? '')
+  const rest = segments.slice(at + 1)
+  const [, instance = '', , binding = ''] = rest
+  const route = routeOf(rest)
   return {
     prefix,
     route,
-    instanceId: route === undefined ? '' : decode(instance),
-    bindingId: route === undefined ? '' : decode(binding),
+    instanceId: route === undefined ? '' : decodeSegment(instance),
+    bindingId: route === undefined ? '' : decodeSegment(binding),
   }
 }
 
-function routeOf(
-  depth: number,
-  first: string | undefined,
-  instance: string,
-  second: string | undefined,
-  binding: string,
-  third: string | undefined,
-): string | undefined {
+function routeOf(segments: readonly string[]): string | undefined {
+  const depth = segments.length
+  const [first, instance, second, binding, third] = segments
   if (first === 'catalog') return depth === 1 ? 'catalog' : undefined
-  if (first !== 'service_instances' || instance === '') return undefined
+  if (first !== 'service_instances' || !instance) return undefined
   if (depth === 2) return 'service_instances/:instance'
   if (second === 'last_operation') return depth === 3 ? 'service_instances/:instance/last_operation' : undefined
-  if (second !== 'service_bindings' || binding === '') return undefined
+  if (second !== 'service_bindings' || !binding) return undefined
   if (depth === 4) return 'service_instances/:instance/service_bindings/:binding'
   return third === 'last_operation' && depth === 5
     ? 'service_instances/:instance/service_bindings/:binding/last_operation'
@@ -92,8 +88,8 @@ export function findEndpoint(routes: RouteTable, path: OsbPath, method: string):
   return endpoint
 }
 
-/** NUL ends a text in too many places to be part of a name; every other character is as good as any. */
-function decode(segment: string): string {
+/** Every character may be part of an id but NUL, which too many programs take for the end of a text. */
+export function decodeSegment(segment: string): string {
   if (!segment.includes('%')) return segment
   if (segment.includes('%00')) throw malformed('an id in the path holds a NUL character')
   try {

@@ -38,7 +38,7 @@ export const lines: { readonly [Type in EventType]: LineOf<BrokerEvents[Type]> }
       return status === 200 && (route === '/healthz' || route === '/readyz') ? undefined : 'info'
     },
     text: ({ method = '-', path = '-', status, aborted }) => `${method} ${path} ${status}${aborted ? ' aborted' : ''}`,
-    fields: ['durationMs', 'bytes', 'address', 'principal', 'platform', 'requestId'],
+    fields: ['durationMs', 'bytes', 'address', 'principal', 'platform', 'requestId', 'operationId'],
   },
   'request.failed': {
     level: 'error',

@@ -17,10 +17,10 @@ interface Described {
 /** Every member of `BrokerEvents`, and every interface of shared fields, as the file has them. */
 function readEvents(): readonly Described[] {
   const [, body = ''] = /interface BrokerEvents \{\n(.*?)\n\}/s.exec(source) ?? []
-  const member = /^ {2}\/\*\* ([^\n]*) \*\/\n {2}'([\w.]+)': (.*?)(?=\n{1,2} {2}\/\*\*)/gms
+  const member = /^ {2}\/\*\*\s((?:(?!\*\/).)*?) ?\*\/\n {2}'([\w.]+)': (.*?)(?=\n{1,2} {2}\/\*\*)/gms
   return [...`${body}\n  /**`.matchAll(member)].map(([, when = '', name = '', type = '']) => ({
     name,
-    when,
+    when: when.replaceAll(/(^|\n)\s*\*\s/g, ' ').trim(),
     shared: /\w+Fields/.exec(type)?.[0],
     fields: fieldsIn(type),
   }))

@@ -284,7 +284,8 @@ function recorded(service: Partial<Service>) {
   const lines: object[] = []
   const world = createWorld({
     service,
-    observer: observeLines('info', ({ level, text, fields }) => {
+    observer: observeLines('info', ({ level, event, text, fields }) => {
+      if (event === 'request.ended') return
       const { error, ...rest } = fields
       lines.push({ level, text, ...rest, ...(typeof error === 'object' ? error : {}) })
     }),

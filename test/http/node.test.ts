@@ -127,6 +127,22 @@ describe('an answer', () => {
   })
 })
 
+describe('a listener that throws', () => {
+  it('does not harm the server', async () => {
+    const broken = () => {
+      throw new Error('broken')
+    }
+    await serving(
+      createEcho().app,
+      async ({ url, port }) => {
+        expect(await exchange(port, 'nonsense\r\n\r\n')).toContain('400 Bad Request')
+        expect((await fetch(url)).status).toBe(200)
+      },
+      { observer: { 'request.ended': broken } },
+    )
+  })
+})
+
 describe('close', () => {
   it('lets a running request end, says close, and takes no new connection', async () => {
     const [arrived, gate] = [deferred(), deferred()]

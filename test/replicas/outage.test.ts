@@ -140,7 +140,9 @@ async function surviveOutage(
     'info the store answers again',
   ])
   // Besides what it told of requests, and of the operation that was cut off, or had to wait too long.
-  const others = log.filter(line => !/the store|operation (succeeded|interrupted)|step failed|wake-ups/.test(line))
+  const others = log.filter(
+    line => !/^\w+ [A-Z]+ \/|the store|operation (succeeded|interrupted)|step failed|wake-ups/.test(line),
+  )
   expect(others).toEqual([])
 }
 

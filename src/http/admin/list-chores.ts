@@ -10,18 +10,16 @@ export const listChoresEndpoint: AdminEndpoint = async ({ chores }) =>
 function toBody({ name, schedule, nextAt, latest, running }: ChoreStatus): JsonObject {
   return {
     name,
-    ...(schedule === undefined ? {} : { pattern: schedule.pattern, time_zone: schedule.timeZone }),
+    pattern: schedule?.pattern,
+    time_zone: schedule?.timeZone,
     next_at: toTime(nextAt),
     running,
-    ...(latest === undefined
-      ? {}
-      : {
-          due_at: toTime(latest.dueAt),
-          started_at: toTime(latest.startedAt),
-          owner: latest.owner,
-          finished_at: toTime(latest.finishedAt),
-          ...(latest.result === undefined ? {} : { ok: latest.result.ok, message: latest.result.message }),
-        }),
+    due_at: toTime(latest?.dueAt),
+    started_at: toTime(latest?.startedAt),
+    owner: latest?.owner,
+    finished_at: toTime(latest?.finishedAt),
+    ok: latest?.result?.ok,
+    message: latest?.result?.message,
   }
 }
 

@@ -15,29 +15,23 @@ export const listRegistriesEndpoint: AdminEndpoint = async ({ broker, chores, re
   return json(200, {
     registries: registries.map(registry => toRegistryBody(registry, nextAt)),
     services: services.map(toServiceBody),
-    ...(lastChange === undefined
-      ? {}
-      : { last_change: { at: toTime(lastChange.at), report: toWire(lastChange.report) } }),
+    last_change: lastChange && { at: toTime(lastChange.at), report: toWire(lastChange.report) },
   })
 }
 
-/** What is not known is left out: a registry that was never asked has no times, one that was taken out has no type. */
+/** A registry that was never asked has no times; one that is no longer configured has no type and is not asked again. */
 function toRegistryBody({ name, type, state }: RegistryStatus, nextAt: number | undefined): JsonObject {
   return {
     name,
     type,
-    ...(state === undefined
-      ? {}
-      : {
-          checked_at: toTime(state.checkedAt),
-          last_answer_at: toTime(state.lastAnswerAt),
-          partial: state.partial === true,
-          failures: state.failures,
-          silent_since: toTime(state.silentSince),
-          last_problem: state.lastProblem,
-          problems: state.problems,
-        }),
-    ...(nextAt === undefined || type === undefined ? {} : { next_at: toTime(nextAt) }),
+    checked_at: toTime(state?.checkedAt),
+    last_answer_at: toTime(state?.lastAnswerAt),
+    partial: state && state.partial === true,
+    failures: state?.failures,
+    silent_since: toTime(state?.silentSince),
+    last_problem: state?.lastProblem,
+    problems: state?.problems,
+    next_at: type === undefined ? undefined : toTime(nextAt),
   }
 }
 
@@ -49,7 +43,9 @@ function toServiceBody(service: ServiceStatus): JsonObject {
     registry,
     revision: revisionId,
     bundle_version: revision?.bundleVersion,
-    ...(revision === undefined ? {} : { image: revision.image, tag: revision.tag, digest: revision.digest }),
+    image: revision?.image,
+    tag: revision?.tag,
+    digest: revision?.digest,
     retired_at: toTime(retiredAt),
     instances: instances.map(({ revisionId: pinned, bundleVersion, count }) => ({
       revision: pinned,
@@ -59,7 +55,7 @@ function toServiceBody(service: ServiceStatus): JsonObject {
   }
 }
 
-/** A report has the code's names; its keys are never anything else. */
+/** A report has the names of the code: on the wire they are in snake case, as everywhere in this API. */
 function toWire(value: Json): Json {
   if (Array.isArray(value)) return value.map(toWire)
   if (!isJsonObject(value)) return value

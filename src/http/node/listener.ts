@@ -20,7 +20,7 @@ export interface NodeListener {
 }
 
 export interface NodeListenerOptions {
-  /** Hears of errors that the application did not turn into an answer. */
+  /** Told of requests that the application never saw, and of errors that it did not turn into an answer. */
   readonly observer?: Observer
   readonly clock?: Clock
 }
@@ -62,7 +62,7 @@ export function createNodeListener(app: HttpApp, options: NodeListenerOptions = 
     if (draining || result.status === 413) response.shouldKeepAlive = false
     try {
       if (isLongUnread(request)) {
-        sendAndLinger(request, response, result, clock, () => running.delete(response))
+        sendAndLinger({ request, response, result, clock, done: () => running.delete(response) })
       } else {
         send(request, response, result)
         if (response.socket === null) deleteWhenOut(request, response)
@@ -75,7 +75,7 @@ export function createNodeListener(app: HttpApp, options: NodeListenerOptions = 
     }
   }
 
-  /** An answer that waits for those before it on its connection has no socket yet, and may never get one. */
+  /** An answer that waits for earlier ones on its connection (pipelining) has no socket yet, and may never get one. */
   function deleteWhenOut(request: IncomingMessage, response: ServerResponse): void {
     const drop = () => running.delete(response)
     response.once('finish', drop)
@@ -105,7 +105,7 @@ function checkHost({ headers, httpVersionMinor }: IncomingMessage): BrokerError 
   return valid ? undefined : new BrokerError('MalformedRequest', 'The request must have exactly one Host header.')
 }
 
-/** A short rest is dropped by node and the connection stays; for a long one that is not worth it. */
+/** Whether much of the body was not read. Node drops a short rest and keeps the connection; for a long one that is not worth it. */
 function isLongUnread({ complete, headers }: IncomingMessage): boolean {
   return !complete && (headers['transfer-encoding'] !== undefined || announcedLength(headers) > 65_536)
 }
@@ -115,14 +115,23 @@ function send({ method }: IncomingMessage, response: ServerResponse, { status, h
   response.end(body)
 }
 
-/** Answers at once, then drops what still comes: closing in the middle of it would take the answer from the client. */
-function sendAndLinger(
-  request: IncomingMessage,
-  response: ServerResponse,
-  { status, headers, body }: HttpResponse,
-  clock: Clock,
-  done: () => void,
-): void {
+/**
+ * Answers at once, then reads and drops what the client still sends. A connection that is closed in the middle of that is
+ * reset, and the client would never see the answer.
+ */
+function sendAndLinger({
+  request,
+  response,
+  result: { status, headers, body },
+  clock,
+  done,
+}: {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly result: HttpResponse
+  readonly clock: Clock
+  readonly done: () => void
+}): void {
   response.shouldKeepAlive = false
   response.writeHead(status, toFields(request.method, status, headers, body))
   if (body.length > 0) response.write(body)
@@ -137,7 +146,7 @@ function sendAndLinger(
   request.on('end', finish).on('close', finish).resume()
 }
 
-/** Names and values in turn: node writes them as they are. */
+/** A flat list of names and values, which node writes as they are. */
 function toFields(
   method: string | undefined,
   status: number,

@@ -10,7 +10,7 @@ import type { NodeListener, NodeListenerOptions } from './listener.ts'
 /** How long a connection is still read after its last answer, so that a client that is still sending can see it. */
 export const lingerMs = 2000
 
-/** What a request is answered with that the application never saw, or failed to answer. */
+/** The answer to a request that the application never saw, or failed to answer. */
 export function toRefusal(error: BrokerError): HttpResponse {
   return {
     status: error.status,
@@ -20,8 +20,8 @@ export function toRefusal(error: BrokerError): HttpResponse {
 }
 
 /**
- * Answers what node's parser gave up on. Requests on the same connection that came whole are answered first and alone: the
- * refusal of a later one must never be taken for theirs.
+ * Answers a request that node's parser gave up on. Complete requests before it on the same connection are answered first,
+ * and then the connection ends: the client must not take the refusal for the answer to one of them.
  */
 export function refuseConnection(
   error: Error,
@@ -29,7 +29,7 @@ export function refuseConnection(
   { running, clock, observer }: Pick<NodeListener, 'running'> & Required<NodeListenerOptions>,
 ): void {
   const code = 'code' in error ? String(error.code) : ''
-  // The rest of what was refused already, or its end.
+  // This connection was refused before: what comes now is the rest of that request.
   if (socket.writableEnded) return
   if (!socket.writable || isBroken(code)) {
     socket.destroy()

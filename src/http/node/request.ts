@@ -3,11 +3,12 @@ import type { Readable } from 'node:stream'
 import type { TlsConnection } from '../../authenticator.ts'
 import { BrokerError } from '../../protocol/errors.ts'
 import type { HttpRequest } from '../message.ts'
+import { tooLarge } from '../read-body.ts'
 import { tlsOf } from './tls-connection.ts'
 
 /**
- * A node request as the application sees it. Nothing is read or copied before it is asked for; a class, because one is made
- * for each request and its getters should not be.
+ * A node request as the application sees it. Nothing is read or copied before it is asked for. A class, so that the getters
+ * are not made anew for each request.
  */
 export class NodeRequest implements HttpRequest {
   readonly #request: HostedMessage
@@ -96,7 +97,7 @@ function toText(parsed: unknown): string {
   }
 }
 
-/** Reads to the end. A stream that is cut never resolves; one that is too long is dropped where the limit is passed. */
+/** Reads to the end. Rejects where the stream is cut off, or as soon as it is longer than the limit. */
 export function readStream(stream: Readable, limit: number): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const chunks: Uint8Array[] = []
@@ -134,10 +135,6 @@ export function toHeaders(headers: IncomingHttpHeaders): Readonly<Record<string,
 
 function isFlat(headers: IncomingHttpHeaders): headers is Record<string, string | undefined> {
   return headers['set-cookie'] === undefined
-}
-
-export function tooLarge(limit: number): BrokerError {
-  return new BrokerError('PayloadTooLarge', `The request's body is larger than the allowed ${limit} bytes.`)
 }
 
 export function cut(): BrokerError {

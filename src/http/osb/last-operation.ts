@@ -29,7 +29,7 @@ function operationBody(operation: PolledOperation): JsonObject {
   const state = wireState(operation)
   return {
     state,
-    ...(description === undefined || description === '' ? {} : { description }),
+    description: description || undefined,
     ...(state === 'failed' ? failureFlags(operation) : {}),
   }
 }

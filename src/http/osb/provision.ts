@@ -27,6 +27,6 @@ export const provisionEndpoint: Endpoint = async (broker, request) => {
 export function instanceBody({ dashboardUrl, metadata }: Instance): JsonObject {
   return {
     dashboard_url: dashboardUrl,
-    ...(metadata === undefined ? {} : { metadata: { ...metadata } }),
+    metadata: metadata && { ...metadata },
   }
 }
