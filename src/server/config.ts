@@ -10,7 +10,7 @@ import { ConfigError, type Mistake, toMistake } from './config/mistake.ts'
 import { applyOverrides, type ConfigFlags } from './config/overrides.ts'
 import { checkPatterns } from './config/patterns.ts'
 import type { Environment } from './config/placeholders.ts'
-import { readConfigFile } from './config/read-file.ts'
+import type { FileSettings } from './config/read-file.ts'
 import { takeRegistries } from './config/registries.ts'
 
 export { maskStoreUrl } from '../settings/store-url.ts'
@@ -41,8 +41,7 @@ export async function loadConfig(options: LoadConfigOptions): Promise<Config> {
   const { env, flags, cwd, terminal = process.stdout.isTTY === true } = options
   const file = await findFile(options)
   const home = file === undefined ? cwd : dirname(file)
-  const { source, mistakes: ofFile } =
-    file === undefined ? { source: fromCode({}), mistakes: [] } : await readConfigFile(file, env)
+  const { source, mistakes: ofFile } = await readSource(file, env)
   const mistakes = [...ofFile, ...applyOverrides(source, env, flags)]
   if (valueAt(source.root, ['log', 'format']) === undefined)
     put(source, ['log', 'format'], terminal ? 'people' : 'json')
@@ -70,6 +69,13 @@ export function toSettings({ ledger, server, osb, instances, bindings, engine, r
   const { publicUrl, bodyLimit, syncTimeout, shutdownGrace } = server
   const ofServer = { publicUrl, bodyLimit, syncTimeout, shutdownGrace }
   return { ledger, server: ofServer, osb, instances, bindings, engine, reconcile, chores }
+}
+
+/** What reads files is loaded only where there is one: most brokers are configured by their environment. */
+async function readSource(file: string | undefined, env: Environment): Promise<FileSettings> {
+  if (file === undefined) return { source: fromCode({}), mistakes: [] }
+  const { readConfigFile } = await import('./config/read-file.ts')
+  return readConfigFile(file, env)
 }
 
 async function findFile({ file, env, cwd }: LoadConfigOptions): Promise<string | undefined> {

@@ -4,6 +4,7 @@ import { configShape } from '../../settings/config.ts'
 import { describeAt, relaxed } from '../../shape/describe.ts'
 import { isObject, type Path, placeOf, put, type Source, showPath, showPlace, valueAt } from '../../shape/place.ts'
 import { normalize } from '../../shape/read.ts'
+import { readYaml } from '../../shape/yaml.ts'
 import { moveAutomationBroker } from './automation-broker.ts'
 import { unfoldDots } from './dotted.ts'
 import { ConfigError, type Mistake, toMistake } from './mistake.ts'
@@ -28,7 +29,7 @@ export async function readConfigFile(file: string, env: Environment): Promise<Fi
     ])
   }
   const mistakes: Mistake[] = []
-  let source = await parse(text, name, mistakes)
+  let source = parse(text, name, mistakes)
   let patterns: readonly Path[] = []
   const isSpring = isSpringFile(source)
   if (isSpring) ({ source, patterns } = readSpring(source, isKnown, file))
@@ -46,9 +47,7 @@ export async function readConfigFile(file: string, env: Environment): Promise<Fi
   return { source, mistakes: known }
 }
 
-async function parse(text: string, name: string, mistakes: Mistake[]): Promise<Source> {
-  // The parser is a large part of a start, and most brokers are configured by their environment.
-  const { readYaml } = await import('../../shape/yaml.ts')
+function parse(text: string, name: string, mistakes: Mistake[]): Source {
   const { documents, faults } = readYaml(text, { name })
   mistakes.push(
     ...faults.map(({ place, problem, remedy }) => ({
