@@ -6,6 +6,7 @@ import { settle } from '../domain/settle.ts'
 import type { ParkReason } from '../events.ts'
 import type { Claim, Ledger, Parking } from '../ledger.ts'
 import type { Observer } from '../observer.ts'
+import { traceAuthorCode } from './author-code.ts'
 import { asError, isPermanent, retryAfterMs, toOperationError } from './errors.ts'
 import type { HeldLease } from './held-lease.ts'
 import { attemptFields } from './operation-fields.ts'
@@ -75,9 +76,11 @@ export async function runOperation(claim: Claim, held: HeldLease, context: RunCo
   }
   const run = new Run({ ...attempt, retry: work.retry, callTimeoutMs: work.callTimeoutMs })
   const running = { ...attempt, run, work }
+  const stopTracing = traceAuthorCode()
   try {
     await (isOver ? fail(running, timedOut(claim)) : perform(running))
   } finally {
+    stopTracing()
     run.close()
   }
 }
