@@ -58,7 +58,7 @@ export default defineConfig({
           include: guards,
           testTimeout: 600_000,
           hookTimeout: 600_000,
-          maxConcurrency: Math.max(2, availableParallelism()),
+          maxConcurrency: Math.max(3, availableParallelism()),
         },
       },
     ],

@@ -1,5 +1,6 @@
 // npm run test:nodes: the core suites on the other versions of Node.js that Purser supports. They come from npm's package
 // `node`, and are kept in npm's own cache.
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { prepare } from './prepare.mjs'
 import { ensureBuilt, root, run, say } from './setup.mjs'
@@ -29,8 +30,10 @@ prepare()
 ensureBuilt()
 const env = { ...process.env, ...inMemory() }
 const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs')
+// Many of them wait for a database or a process more than they compute.
+const workers = String(Math.max(3, availableParallelism()))
 for (const version of versions) {
   say(`tests: Node.js ${version} (the npm package node@${version}, kept in npm's cache)`)
   const node = ['exec', '--yes', '--loglevel=error', `--package=node@${version}`, '--', 'node']
-  run('npm', [...node, vitest, 'run', '--project', 'fast', ...suites], { env })
+  run('npm', [...node, vitest, 'run', '--project', 'fast', '--maxWorkers', workers, ...suites], { env })
 }

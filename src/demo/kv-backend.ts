@@ -12,7 +12,7 @@ interface KvStore {
 
 /**
  * The backend of the demo: small stores as files in a folder, each written whole and renamed into place. It knows nothing
- * of brokers; creating what exists and removing what does not are no errors, as a good backend has it.
+ * of brokers; creating what exists and removing what does not exist both succeed, as in a good backend.
  */
 export interface KvBackend {
   create(store: string, limit: number): Promise<void>
