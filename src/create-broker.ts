@@ -9,6 +9,7 @@ import { json } from './http/respond.ts'
 import { logTrouble } from './observer/log.ts'
 import { combineObservers, type Observer, toError } from './observer.ts'
 import { BrokerError, toErrorBody } from './protocol/errors.ts'
+import type { BundleOptions } from './server/bundles/from-options.ts'
 import { openStore } from './server/open-store.ts'
 import { type RegistryOptions, type RunningBroker, type StartOptions, startBroker } from './server/running-broker.ts'
 import { type ReadSettings, readSettings, type Settings } from './settings/settings.ts'
@@ -26,6 +27,8 @@ export interface BrokerOptions {
   readonly observer?: Observer
   /** The settings of the configuration, with the same names and durations. */
   readonly settings?: Settings
+  /** Services that come from registries, and what runs them. */
+  readonly bundles?: BundleOptions
   /** The machine's clock, unless told otherwise. */
   readonly clock?: Clock
 }
@@ -76,7 +79,7 @@ export const lastAnswersMs = 3_000
 export function openBroker(
   definition: BrokerDefinition,
   options: BrokerOptions,
-  { openRegistries, ...parts }: BrokerParts = {},
+  { openRegistries = toOpenRegistries(options), ...parts }: BrokerParts = {},
 ): OpenedBroker {
   const { clock = systemClock } = options
   const settings = readSettings(options.settings)
@@ -154,6 +157,15 @@ export function openBroker(
       closing ??= end(graceMs)
       return closing
     },
+  }
+}
+
+/** Loaded only where there are bundles. */
+function toOpenRegistries({ bundles }: BrokerOptions): BrokerParts['openRegistries'] {
+  if (bundles === undefined) return undefined
+  return async opened => {
+    const { openBundlesFromOptions } = await import('./server/bundles/from-options.ts')
+    return openBundlesFromOptions(bundles, opened)
   }
 }
 

@@ -102,7 +102,7 @@ const auth = section({
   ),
 })
 
-const bundles = section({
+export const bundlesShape = section({
   runtime: fallback(
     oneOf(['auto', 'process', 'container'], {
       doc: '`auto` runs folders as processes and images as containers; the others run only what they can',
@@ -212,7 +212,7 @@ export const configShape = object(
       [],
     ),
     reconcile,
-    bundles,
+    bundles: bundlesShape,
     chores,
     log: section({
       // Always there: the loader fills it in, since it depends on where logs go.

@@ -24,7 +24,7 @@ export interface OpenBundlesParts {
   readonly clock: Clock
   readonly env: Readonly<Record<string, string | undefined>>
   readonly observer: Observer
-  /** Written by others. A runtime of theirs comes before ours. */
+  /** Written by others. What a runtime of theirs runs, it runs in the place of ours. */
   readonly runtimes?: readonly Runtime[]
   readonly registries?: readonly Registry[]
 }
@@ -33,7 +33,10 @@ export interface OpenBundlesParts {
 const removalGraceMs = 60_000
 
 /** From the configuration to everything that a broker needs to serve what registries offer. */
-export async function openBundles(config: Config, parts: OpenBundlesParts): Promise<RegistryOptions> {
+export async function openBundles(
+  config: Pick<Config, 'bundles' | 'registries'>,
+  parts: OpenBundlesParts,
+): Promise<RegistryOptions> {
   const { store, storeNow, clock, env, observer } = parts
   const { bundles } = config
   const { runtimes, host } = await createRuntimes(config, parts)

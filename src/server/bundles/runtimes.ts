@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { mkdir, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Clock } from '../../clock.ts'
-import type { Runtime } from '../../sandbox.ts'
+import type { ProgramKind, Runtime } from '../../sandbox.ts'
 import type { Config } from '../config.ts'
 import { StartError } from '../start-error.ts'
 import { findRepeated } from './find-repeated.ts'
@@ -12,7 +12,7 @@ import { findSocket } from './socket.ts'
 export interface RuntimeParts {
   readonly clock: Clock
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Runtimes of others: what they run, they run before ours. */
+  /** Runtimes of others: what they run, they run in the place of ours. */
   readonly runtimes?: readonly Runtime[]
 }
 
@@ -45,10 +45,12 @@ export async function createRuntimes(
   const socket = bundles.socket ?? findSocket(env)
   // An engine that nobody has and nobody needs is not asked for leftovers again and again.
   const images = bundles.socket !== undefined || registries.some(({ type }) => type !== 'directory')
-  const containers = runtime === 'container' || (runtime === 'auto' && (images || existsSync(socket)))
+  const auto = (kind: ProgramKind) => runtime === 'auto' && !given.some(({ runs }) => runs.includes(kind))
+  const containers = runtime === 'container' || (auto('image') && (images || existsSync(socket)))
   const runtimes = [...given]
   // The folders have short names: there are sockets below them, whose paths must not be long.
-  if (runtime !== 'container') runtimes.push(await openProcesses({ folder: join(folder, 'p'), user, clock }))
+  if (runtime === 'process' || auto('folder'))
+    runtimes.push(await openProcesses({ folder: join(folder, 'p'), user, clock }))
   if (containers) runtimes.push(await openContainers({ folder: join(folder, 'c'), user, clock, socket }))
   const twice = findRepeated(runtimes.map(({ type }) => type))
   if (twice !== undefined)

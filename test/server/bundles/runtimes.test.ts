@@ -102,19 +102,20 @@ describe('the runtimes of a broker', () => {
     expect((await createRuntimes(config, parts)).host).toBe(host)
   })
 
-  it('are asked after those of others, which are picked by what they run', async () => {
+  it('are made for what those of others do not run', async () => {
     const config = await load(`${registries}bundles: { socket: engine.sock }\n`)
     const [process] = (await createRuntimes(config, parts)).runtimes
     if (process === undefined) throw new Error('there is no runtime')
     const cluster: Runtime = { ...process, type: 'cluster', runs: ['image'], reach: 'anywhere' }
     const { runtimes, host } = await createRuntimes(config, { ...parts, runtimes: [cluster] })
-    expect(runtimes.map(({ type }) => type)).toEqual(['cluster', 'process', 'container'])
+    expect(runtimes.map(({ type }) => type)).toEqual(['cluster', 'process'])
     expect(pickRuntime(runtimes, image).type).toBe('cluster')
     expect(pickRuntime(runtimes, revision('/srv/a', 'local')).type).toBe('process')
     expect(runtimeAt({ runtimes, host }, { runtime: 'cluster' })).toBe(cluster)
     expect(runtimeAt({ runtimes, host }, { runtime: 'process', host: 'elsewhere' })).toBeUndefined()
     expect(runtimeAt({ runtimes, host }, { runtime: 'process', host })?.type).toBe('process')
-    await expect(createRuntimes(config, { ...parts, runtimes: [process] })).rejects.toMatchObject({
+    const both = await load(`${registries}bundles: { runtime: process }\n`)
+    await expect(createRuntimes(both, { ...parts, runtimes: [process] })).rejects.toMatchObject({
       name: 'StartError',
       message: expect.stringContaining('There are two runtimes of the type "process".'),
     })

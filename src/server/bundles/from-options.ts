@@ -1,0 +1,54 @@
+import { resolve } from 'node:path'
+import { formatSpecProblem } from '../../bundle/reading.ts'
+import { parseRegistrySettings } from '../../registry/parse-settings.ts'
+import type { Registry } from '../../registry.ts'
+import type { Runtime } from '../../sandbox.ts'
+import { bundlesShape } from '../../settings/config.ts'
+import { SettingsError } from '../../settings/settings.ts'
+import { explain } from '../../shape/mistake.ts'
+import { fromCode, showPath } from '../../shape/place.ts'
+import { read } from '../../shape/read.ts'
+import type { Written } from '../../shape/shape.ts'
+import type { RegistryOptions } from '../running-broker.ts'
+import { type OpenBundlesParts, openBundles } from './open.ts'
+
+/** Services that come from registries: the section `bundles` of the configuration, in code. */
+export type BundleOptions = Written<typeof bundlesShape> & {
+  /** Entries as the section `registries` has them, and registries of your own. */
+  readonly registries: readonly (Registry | RegistryEntry)[]
+  /** Of your own: what they run, they run in the place of ours. */
+  readonly runtimes?: readonly Runtime[]
+}
+
+/** A registry as a configuration has it; the keys stand in docs/reference/registries.md. */
+export interface RegistryEntry {
+  readonly name: string
+  readonly type?: string
+  readonly [key: string]: unknown
+}
+
+/** Throws a SettingsError that lists every mistake. */
+export function openBundlesFromOptions(
+  { registries, runtimes, ...settings }: BundleOptions,
+  parts: Omit<OpenBundlesParts, 'registries' | 'runtimes' | 'env'>,
+): Promise<RegistryOptions> {
+  const own = registries.filter(isRegistry)
+  const entries = registries.filter(registry => !isRegistry(registry))
+  const reading = read(bundlesShape, fromCode(settings))
+  const parsed = parseRegistrySettings(entries, 'bundles.registries', { folder: process.cwd() })
+  const mistakes = [
+    ...reading.mistakes.map(mistake => `${showPath(['bundles', ...mistake.path])}: ${explain(mistake)}`),
+    ...parsed.problems.filter(({ severity }) => severity === 'error').map(formatSpecProblem),
+  ]
+  if (!reading.ok || parsed.settings === undefined)
+    throw new SettingsError(`The bundles cannot be opened:\n${mistakes.map(line => `  ${line}`).join('\n')}`)
+  const bundles = { ...reading.value, folder: resolve(reading.value.folder) }
+  return openBundles(
+    { bundles, registries: parsed.settings },
+    { ...parts, runtimes, registries: own, env: process.env },
+  )
+}
+
+function isRegistry(registry: Registry | RegistryEntry): registry is Registry {
+  return 'list' in registry && typeof registry.list === 'function'
+}
