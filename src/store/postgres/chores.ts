@@ -1,8 +1,28 @@
-import type { Chore } from '../../store.ts'
+import type { Chore, ChoreLease, ChoreResult, ChoreTaking } from '../../store.ts'
 import { toChore } from '../columns.ts'
-import type { SqlRow } from './driver.ts'
+import type { Calls } from './database.ts'
+
+export async function takeChore({ run, statements }: Calls, taking: ChoreTaking): Promise<ChoreLease | undefined> {
+  const { name, dueAt, owner, leaseMs } = taking
+  const [row] = await run(statements.takeChore, [name, dueAt, owner, leaseMs])
+  return row && { name, fence: Number(row.fence) }
+}
+
+export async function renewChore({ run, statements }: Calls, lease: ChoreLease, leaseMs: number): Promise<boolean> {
+  return (await run(statements.renewChore, [lease.name, lease.fence, leaseMs])).length > 0
+}
+
+export async function finishChore(
+  { run, statements }: Calls,
+  lease: ChoreLease,
+  result: ChoreResult,
+): Promise<boolean> {
+  return (await run(statements.finishChore, [lease.name, lease.fence, JSON.stringify(result)])).length > 0
+}
 
 /** One row for each chore; a single one without a name where there is none. */
-export function toChores(rows: readonly SqlRow[]): { readonly now: number; readonly chores: readonly Chore[] } {
-  return { now: Number(rows[0]?.now), chores: rows.filter(row => row.name !== null).map(toChore) }
+export async function readChores({ run, statements }: Calls) {
+  const rows = await run(statements.chores, [])
+  const chores: readonly Chore[] = rows.filter(row => row.name !== null).map(toChore)
+  return { now: Number(rows[0]?.now), chores }
 }

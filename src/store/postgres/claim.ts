@@ -1,15 +1,25 @@
 import type { Claim, Claims } from '../../store.ts'
+import type { Calls } from './database.ts'
 import type { SqlRow } from './driver.ts'
 import { inner, toBinding, toInstance, toOperation, toStep } from './rows.ts'
 
+export async function claimDue(
+  { run, statements }: Calls,
+  owner: string,
+  max: number,
+  leaseMs: number,
+): Promise<Claims> {
+  return toClaims(await run(statements.claim, [owner, Math.max(0, max), leaseMs]))
+}
+
 /** One row for each claim; a single one without an operation where nothing was due. */
-export function toClaims(rows: readonly SqlRow[]): Claims {
+function toClaims(rows: readonly SqlRow[]): Claims {
   const [first] = rows
   const nextAt = first?.next_at
   return {
     claims: rows.flatMap(toClaim),
     now: Number(first?.now),
-    ...(typeof nextAt === 'number' ? { nextAt } : {}),
+    nextAt: typeof nextAt === 'number' ? nextAt : undefined,
   }
 }
 
@@ -20,7 +30,7 @@ function toClaim(row: SqlRow): Claim[] {
     {
       operation: toOperation(operation),
       instance: toInstance(instance),
-      ...(binding === undefined ? {} : { binding: toBinding(binding) }),
+      binding: binding && toBinding(binding),
       steps: ((row.steps ?? []) as readonly SqlRow[]).map(toStep),
       takenOver: row.taken_over === true,
     },

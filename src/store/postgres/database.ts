@@ -1,9 +1,15 @@
 import { StoreUnavailableError } from '../../store.ts'
 import type { Pool, SqlRow, SqlValue } from './driver.ts'
 import { isUsableAfter, toStoreError } from './failures.ts'
-import type { Statement } from './statements.ts'
+import type { Statement, Statements } from './statements.ts'
 
 export type Run = (statement: Statement, values: readonly SqlValue[]) => Promise<readonly SqlRow[]>
+
+/** What the methods of the store that are one statement work with. */
+export interface Calls {
+  readonly run: Run
+  readonly statements: Statements
+}
 
 /** The pool as the store uses it: mostly single statements, each a transaction of its own. */
 export interface Database {

@@ -11,9 +11,9 @@ import { toOpenError } from './failures.ts'
 import { startListener } from './listener.ts'
 import { findPending, migrate } from './migrate.ts'
 import { toScript } from './migration-script.ts'
-import { createPostgresStore } from './postgres-store.ts'
 import { createServerClock } from './server-clock.ts'
 import { createStatements } from './statements.ts'
+import { createPostgresStore } from './store.ts'
 
 export interface MigrationTarget {
   /** `postgres://user:password@host:port/database`, with what the package pg understands (`?sslmode=verify-full`). */

@@ -3,14 +3,12 @@ import type { Lease } from '../../store.ts'
 import { StoreUnavailableError } from '../../store.ts'
 import { text } from '../columns.ts'
 import { keyOf } from '../keys.ts'
-import type { Database } from './database.ts'
+import type { Calls } from './database.ts'
 import type { SqlRow } from './driver.ts'
-import type { Statements } from './statements.ts'
 
-/** Looks, decides, and writes if nothing has changed since, as decide.ts does. */
+/** Looks, decides, and writes if nothing has changed since, as accept.ts does. */
 export async function share(
-  database: Database,
-  statements: Statements,
+  { run, statements }: Calls,
   lease: Lease,
   name: string,
   wish: SharedWish,
@@ -18,7 +16,7 @@ export async function share(
   const operationId = keyOf(lease.operationId)
   const key = keyOf(name)
   const keys = [operationId, lease.fence, key]
-  let [seen] = await database.run(statements.lookShared, keys)
+  let [seen] = await run(statements.lookShared, keys)
   for (let round = 0; round < rounds; round += 1) {
     if (seen === undefined) return undefined
     const { answer, row, claim } = decideShared(wish, {
@@ -28,7 +26,7 @@ export async function share(
       holderAlive: seen.holder_alive === true,
     })
     const values = [...keys, text(seen.version), row.phase, row.holder ?? null, claim ?? null]
-    const [written] = await database.run(statements.share, values)
+    const [written] = await run(statements.share, values)
     if (written?.outcome === 'written') return answer
     seen = written
   }
@@ -39,9 +37,5 @@ const rounds = 200
 
 function toShared(key: string, { phase, holder }: SqlRow): SharedResource {
   if (typeof phase !== 'string') return { key, phase: 'absent' }
-  return {
-    key,
-    phase: phase as SharedResource['phase'],
-    ...(typeof holder === 'string' ? { holder } : {}),
-  }
+  return { key, phase: phase as SharedResource['phase'], holder: typeof holder === 'string' ? holder : undefined }
 }

@@ -1,14 +1,20 @@
 import { compareText } from '../../domain/catalog-state.ts'
 import type { JsonObject } from '../../protocol/json.ts'
-import type { CatalogChanges, RegistryState, Revision, RevisionUse, StoredCatalog } from '../../store.ts'
+import type {
+  CatalogChanges,
+  RegistryState,
+  Revision,
+  RevisionUse,
+  StoredCatalog,
+  StoredRegistries,
+} from '../../store.ts'
 import { type CatalogOutcome, inOrder, sumUses, touchesCatalog } from '../catalog.ts'
 import { text } from '../columns.ts'
-import type { Database } from './database.ts'
-import type { SqlRow } from './driver.ts'
-import type { Statements } from './statements.ts'
+import type { Calls, Database } from './database.ts'
 
 /** One row for the version, and one for each service and each revision; none where the version is known. */
-export function toCatalog(rows: readonly SqlRow[]): StoredCatalog | undefined {
+export async function readCatalog({ run, statements }: Calls, known?: number): Promise<StoredCatalog | undefined> {
+  const rows = await run(statements.catalog, [known ?? null])
   const [first] = rows
   if (first === undefined) return undefined
   return inOrder({
@@ -19,21 +25,19 @@ export function toCatalog(rows: readonly SqlRow[]): StoredCatalog | undefined {
 }
 
 /** One row for each registry; a single one without any where there is none. */
-export function toRegistries(rows: readonly SqlRow[]): {
-  readonly now: number
-  readonly registries: readonly RegistryState[]
-  readonly lastChange?: { readonly at: number; readonly report: JsonObject }
-} {
+export async function readRegistries({ run, statements }: Calls): Promise<StoredRegistries> {
+  const rows = await run(statements.registries, [])
   const { now, changed_at: at, report } = rows[0] ?? {}
   const registries = rows.flatMap((row): RegistryState[] => (row.doc === null ? [] : [JSON.parse(text(row.doc))]))
   return {
     now: Number(now),
     registries: registries.sort((a, b) => compareText(a.name, b.name)),
-    ...(typeof report === 'string' ? { lastChange: { at: Number(at), report: JSON.parse(report) } } : {}),
+    lastChange: typeof report === 'string' ? { at: Number(at), report: JSON.parse(report) } : undefined,
   }
 }
 
-export function toUses(rows: readonly SqlRow[]): readonly RevisionUse[] {
+export async function readUses({ run, statements }: Calls): Promise<readonly RevisionUse[]> {
+  const rows = await run(statements.revisionUses, [])
   return sumUses(
     rows.map(row => ({
       revisionId: text(row.revision_id),
@@ -45,14 +49,13 @@ export function toUses(rows: readonly SqlRow[]): readonly RevisionUse[] {
 
 /** A transaction of several statements: revisions may be large, and a single value of PostgreSQL is not. */
 export async function changeCatalog(
-  database: Database,
-  statements: Statements,
+  { transaction, statements }: Pick<Database, 'transaction'> & Calls,
   version: number,
   changes: CatalogChanges,
   report: JsonObject | undefined,
 ): Promise<CatalogOutcome> {
   try {
-    return await database.transaction(async run => {
+    return await transaction(async run => {
       let inserted = 0
       for (const chunk of chunksOf(changes.insertRevisions)) {
         const [row] = await run(statements.insertRevisions, [JSON.stringify(chunk)])

@@ -1,21 +1,20 @@
-import type { Checkpoint, Lease } from '../../store.ts'
+import type { Checkpoint, Lease, Parking } from '../../store.ts'
 import { StoreUnavailableError } from '../../store.ts'
 import { toText } from '../columns.ts'
 import { keyOf } from '../keys.ts'
 import { seal } from '../sealing.ts'
-import type { Database } from './database.ts'
+import type { Calls } from './database.ts'
 import { createGatherer } from './gather.ts'
 import { fromStep } from './rows.ts'
-import type { Statements } from './statements.ts'
 
 /**
  * A step's checkpoint must be on the disk before the next step begins: a round trip each. But those of operations that run
  * beside each other go together, one round trip and one sync for all, while a batch before them is committed.
  */
-export function createCheckpoints(
-  { run }: Database,
-  statements: Statements,
-): (lease: Lease, checkpoint: Checkpoint) => Promise<boolean> {
+export function createCheckpoints({
+  run,
+  statements,
+}: Calls): (lease: Lease, checkpoint: Checkpoint) => Promise<boolean> {
   async function writeAlone({ lease, checkpoint }: Item): Promise<boolean> {
     const { description, step, state } = checkpoint
     const values = [toText(description), step && JSON.stringify(fromStep(step)), state && seal(state)]
@@ -42,6 +41,31 @@ export function createCheckpoints(
     // The state of an instance is written under the instance's lock, and nobody waits for a lock while holding others.
     return checkpoint.state === undefined ? writeTogether(item) : writeAlone(item)
   }
+}
+
+export async function renew(
+  { run, statements }: Calls,
+  leases: readonly Lease[],
+  leaseMs: number,
+): Promise<readonly Lease[]> {
+  const ids = leases.map(lease => keyOf(lease.operationId))
+  const rows = await run(statements.renew, [ids, leases.map(lease => lease.fence), leaseMs])
+  const held = new Map(rows.map(row => [row.fence, row.id]))
+  return leases.filter(({ fence }, index) => held.get(fence) === ids[index])
+}
+
+export async function park({ run, statements }: Calls, lease: Lease, parking: Parking): Promise<boolean> {
+  const { until, description, step } = parking
+  const written = step === undefined ? null : JSON.stringify(fromStep(step))
+  const values = [keyOf(lease.operationId), lease.fence, until, toText(description), written]
+  const [row] = await run(statements.park, values)
+  return row?.held === true
+}
+
+/** Answers whether anybody can start because of it. */
+export async function handBack({ run, statements }: Calls, lease: Lease): Promise<boolean> {
+  const [row] = await run(statements.handBack, [keyOf(lease.operationId), lease.fence])
+  return row?.opened === true
 }
 
 /** One is committed while the next is on its way. */

@@ -21,7 +21,7 @@ import type { ServerClock } from './server-clock.ts'
 import type { Statements } from './statements.ts'
 import type { HeldReader, Writer } from './writes.ts'
 
-export interface Parts {
+interface Deciding {
   readonly database: Database
   readonly statements: Statements
   readonly lookHeld: HeldReader
@@ -36,7 +36,7 @@ export interface Decided<Answer> {
 }
 
 export async function accept<Answer>(
-  { database, statements, write, clock }: Parts,
+  { database, statements, write, clock }: Deciding,
   target: Target,
   decide: (snapshot: Snapshot) => Verdict<Answer>,
 ): Promise<Decided<Answer>> {
@@ -82,7 +82,7 @@ function decideForNew<Answer>(
 
 /** Answers what was written, or undefined where the lease is lost. */
 export async function finish(
-  { lookHeld, write }: Parts,
+  { lookHeld, write }: Deciding,
   lease: Lease,
   decide: (snapshot: Finishing) => Change,
 ): Promise<Change | undefined> {
@@ -118,11 +118,11 @@ function toSnapshot(row: SqlRow | undefined): Snapshot {
   const [operation, bindingOperation] = [inner(row.operation), inner(row.binding_operation)]
   return {
     now: Number(row.now),
-    ...(instance === undefined ? {} : { instance: toInstance(instance) }),
-    ...(operation === undefined ? {} : { operation: toOperation(operation) }),
-    ...(binding === undefined ? {} : { binding: toBinding(binding) }),
-    ...(bindingOperation === undefined ? {} : { bindingOperation: toOperation(bindingOperation) }),
-    ...(predecessor === undefined ? {} : { predecessor: toBinding(predecessor) }),
+    instance: instance && toInstance(instance),
+    operation: operation && toOperation(operation),
+    binding: binding && toBinding(binding),
+    bindingOperation: bindingOperation && toOperation(bindingOperation),
+    predecessor: predecessor && toBinding(predecessor),
     liveBindings: Number(row.live),
     busyBindings: Number(row.busy),
   }

@@ -1,0 +1,135 @@
+import type { Lease, Store, WakeUp } from '../../store.ts'
+import { StoreUnavailableError } from '../../store.ts'
+import { type WakeUps, wakeUpsOf } from '../wake-ups.ts'
+import { accept, finish } from './accept.ts'
+import { finishChore, readChores, renewChore, takeChore } from './chores.ts'
+import { claimDue } from './claim.ts'
+import { cleanUp } from './clean-up.ts'
+import type { Database } from './database.ts'
+import type { Listener } from './listener.ts'
+import { createLists } from './lists.ts'
+import { changeCatalog, readCatalog, readRegistries, readUses } from './marketplace.ts'
+import { createCheckpoints, handBack, park, renew } from './progress.ts'
+import { purge } from './purge.ts'
+import { createReads, readDueForObservation } from './reads.ts'
+import type { ServerClock } from './server-clock.ts'
+import { share } from './share.ts'
+import type { Statements } from './statements.ts'
+import { createTurns } from './turns.ts'
+import { createHeldReader, createWriter } from './writes.ts'
+
+export interface PostgresStoreParts {
+  readonly name: string
+  /** Quoted. */
+  readonly schema: string
+  readonly database: Database
+  readonly statements: Statements
+  readonly clock: ServerClock
+  readonly wakeUps: WakeUps
+  readonly listener: Listener
+}
+
+export function createPostgresStore(parts: PostgresStoreParts): Store {
+  const { name, schema, database, statements, clock, wakeUps, listener } = parts
+  const instances = createTurns()
+  const operations = createTurns()
+  const { during, run } = database
+  const lists = createLists(run, schema)
+  const calls = { run, statements }
+  const reads = createReads(calls)
+  const writeCheckpoint = createCheckpoints(calls)
+  const deciding = {
+    database,
+    statements,
+    clock,
+    lookHeld: createHeldReader(database, statements),
+    write: createWriter(database, statements),
+  }
+
+  /** A worker's writes are done in the order in which it made them, though each may get another connection. */
+  function inTurn<Result>(lease: Lease, write: () => Promise<Result>): Promise<Result> {
+    return during(() => operations.take(lease.operationId, write))
+  }
+
+  function wake(list: readonly WakeUp[]): void {
+    wakeUps.send(list)
+    listener.tell(list)
+  }
+
+  return {
+    name,
+
+    accept: (target, decide) =>
+      during(() =>
+        instances.take(target.instanceId, async () => {
+          const { answer, change } = await accept(deciding, target, decide)
+          if (change !== undefined) wake(wakeUpsOf(change))
+          return answer
+        }),
+      ),
+    finish: (lease, decide) =>
+      inTurn(lease, async () => {
+        const change = await finish(deciding, lease, decide)
+        if (change !== undefined) wake(wakeUpsOf(change))
+        return change !== undefined
+      }),
+
+    claim: (owner, max, leaseMs) =>
+      during(async () => {
+        const claims = await claimDue(calls, owner, max, leaseMs)
+        clock.learn(claims.now)
+        return claims
+      }),
+    renew: (leases, leaseMs) => during(() => renew(calls, leases, leaseMs)),
+    checkpoint: (lease, checkpoint) => inTurn(lease, () => writeCheckpoint(lease, checkpoint)),
+    park: (lease, parking) =>
+      inTurn(lease, async () => {
+        const parked = await park(calls, lease, parking)
+        if (parked) wake([{ type: 'work' }])
+        return parked
+      }),
+    handBack: lease =>
+      inTurn(lease, async () => {
+        if (await handBack(calls, lease)) wake([{ type: 'work' }])
+      }),
+    share: (lease, key, wish) => inTurn(lease, () => share(calls, lease, key, wish)),
+
+    takeChore: taking => during(() => takeChore(calls, taking)),
+    renewChore: (lease, leaseMs) => during(() => renewChore(calls, lease, leaseMs)),
+    finishChore: (lease, result) => during(() => finishChore(calls, lease, result)),
+    chores: () => during(() => readChores(calls)),
+    cleanUp: wanted => during(() => cleanUp(calls, wanted)),
+    purge: (before, max) => during(() => purge(calls, before, max)),
+    dueForObservation: max => during(() => readDueForObservation(calls, max)),
+
+    catalog: known => during(() => readCatalog(calls, known)),
+    registries: () => during(() => readRegistries(calls)),
+    revisionUses: () => during(() => readUses(calls)),
+    changeCatalog: (version, changes, report) =>
+      during(async () => {
+        const { written, changed } = await changeCatalog({ ...database, statements }, version, changes, report)
+        if (changed) wake([{ type: 'catalog' }])
+        return written
+      }),
+
+    instance: id => during(() => reads.instance(id)),
+    binding: (instanceId, id) => during(() => reads.binding(instanceId, id)),
+    bindings: instanceId => during(() => reads.bindings(instanceId)),
+    operation: id => during(() => reads.operation(id)),
+    steps: operationId => during(() => reads.steps(operationId)),
+    history: instanceId => during(() => reads.history(instanceId)),
+    listInstances: (query = {}) => during(() => lists.instances(query)),
+    listBindings: (query = {}) => during(() => lists.bindings(query)),
+    listOperations: (query = {}) => during(() => lists.operations(query)),
+
+    ping: () =>
+      during(async () => {
+        const [row] = await run(statements.ping, [])
+        if (row?.read_only !== false) throw new StoreUnavailableError(`${name} is read-only: name the primary server`)
+      }),
+    onWakeUp: listener => wakeUps.listen(listener),
+    async close() {
+      await Promise.all([database.close(), listener.close()])
+    },
+  }
+}
