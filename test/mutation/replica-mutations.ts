@@ -106,7 +106,7 @@ export const replicaMutations: readonly Mutation[] = [
   },
   {
     ...mongodb,
-    file: 'src/store/mongodb/collections.ts',
+    file: 'src/store/mongodb/migrations.ts',
     only: 'concurrency|active',
     name: 'mongodb without its unique index',
     find: 'key: { resource: 1 }, unique: true, ',

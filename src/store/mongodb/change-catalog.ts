@@ -2,15 +2,15 @@ import type { AnyBulkWriteOperation, ClientSession } from 'mongodb'
 import type { JsonObject } from '../../protocol/json.ts'
 import type { CatalogChanges } from '../../store.ts'
 import { type CatalogOutcome, touchesCatalog } from '../catalog.ts'
+import type { Database } from './database.ts'
 import type { RegistryDocument, ServiceDocument } from './documents.ts'
 import { closeLanes } from './lanes.ts'
-import type { Ledger } from './ledger.ts'
 import { removeStrayTexts, removeTexts, writeTexts } from './revision-texts.ts'
 import { wakeNote } from './wake-note.ts'
 
 /** Of two that were decided from one version the second fails at the catalog's document, looks again and is refused. */
 export async function changeCatalog(
-  ledger: Ledger,
+  ledger: Database,
   version: number,
   changes: CatalogChanges,
   report: JsonObject | undefined,
@@ -39,7 +39,7 @@ export async function changeCatalog(
 const refused: CatalogOutcome = { written: false, changed: false }
 
 async function putServices(
-  { collections: { service, revision } }: Ledger,
+  { collections: { service, revision } }: Database,
   session: ClientSession,
   services: CatalogChanges['putServices'],
 ): Promise<number> {
@@ -64,7 +64,7 @@ async function putServices(
 
 /** Services before revisions: one that stays needs its own. */
 async function deleteUnused(
-  ledger: Ledger,
+  ledger: Database,
   session: ClientSession,
   { deleteServices, deleteRevisions }: CatalogChanges,
 ): Promise<number> {
@@ -90,7 +90,7 @@ async function deleteUnused(
   return services.deletedCount + revisions.deletedCount
 }
 
-async function usedAmong(ledger: Ledger, session: ClientSession, revisions: readonly string[]): Promise<Set<string>> {
+async function usedAmong(ledger: Database, session: ClientSession, revisions: readonly string[]): Promise<Set<string>> {
   const wanted = { $match: { pins: { $in: [...revisions] } } }
   const found = await ledger.collections.instance
     .aggregate<{ _id: string }>([wanted, { $unwind: '$pins' }, { $group: { _id: '$pins' } }], { session })
@@ -99,7 +99,7 @@ async function usedAmong(ledger: Ledger, session: ClientSession, revisions: read
 }
 
 async function writeRegistries(
-  { collections: { registry } }: Ledger,
+  { collections: { registry } }: Database,
   session: ClientSession,
   { putRegistries, deleteRegistries }: CatalogChanges,
 ): Promise<void> {
@@ -113,7 +113,7 @@ async function writeRegistries(
 }
 
 async function raiseVersion(
-  { collections: { catalog }, now, storeId, nextSeq }: Ledger,
+  { collections: { catalog }, now, storeId, nextSeq }: Database,
   session: ClientSession,
   report: JsonObject | undefined,
 ): Promise<void> {

@@ -1,9 +1,9 @@
 import type { ClientSession, Document } from 'mongodb'
 import type { Change, Instance, Operation, WakeUp } from '../../store.ts'
 import { pinsOf } from '../catalog.ts'
+import type { Database } from './database.ts'
 import { keyOf } from './keys.ts'
 import { pinTo } from './lanes.ts'
-import type { Ledger } from './ledger.ts'
 import { fromBinding, fromInstance, fromOperation } from './rows.ts'
 import type { Reading } from './snapshot.ts'
 import { spendLast, spentAtOf } from './spent.ts'
@@ -11,7 +11,7 @@ import { wakeNote } from './wake-note.ts'
 
 /** Writes what was decided from the reading, as late as possible: from its first write on, a transaction holds locks. */
 export async function applyChange(
-  ledger: Ledger,
+  ledger: Database,
   session: ClientSession,
   instanceId: string,
   { snapshot, lock }: Reading,
@@ -81,7 +81,7 @@ function requireInstance(
   }
 }
 
-function raiseLock(ledger: Ledger, id: string, lock: number, { instance }: Change): Document[] {
+function raiseLock(ledger: Database, id: string, lock: number, { instance }: Change): Document[] {
   const kept = { ...keepSeq(ledger), lock }
   if (instance === undefined) return [{ $set: { ...kept, id: { $literal: id } } }]
   return [replaceWith(fromInstance(instance), kept)]
@@ -92,11 +92,11 @@ function replaceWith(row: object, kept: Document): Document {
   return { $replaceWith: { $mergeObjects: [{ $literal: row }, { _id: '$_id', ...kept }] } }
 }
 
-function keepSeq(ledger: Ledger): Document {
+function keepSeq(ledger: Database): Document {
   return { seq: { $ifNull: ['$seq', ledger.nextSeq()] } }
 }
 
-function wakeOf({ storeId, nextSeq }: Ledger, operation: Operation): { wake?: string } {
+function wakeOf({ storeId, nextSeq }: Database, operation: Operation): { wake?: string } {
   if (operation.state === 'running') return {}
   const wakeUp: WakeUp = isWaiting(operation) ? { type: 'work' } : { type: 'finished', operationId: operation.id }
   return { wake: wakeNote(storeId, nextSeq(), wakeUp) }

@@ -1,11 +1,11 @@
 import type { Document, Filter } from 'mongodb'
 import type { Chore, ChoreLease, ChoreResult, ChoreTaking } from '../../store.ts'
+import type { Database } from './database.ts'
 import type { ChoreDocument } from './documents.ts'
 import { isCode, serverCodes } from './driver.ts'
-import type { Ledger } from './ledger.ts'
 
 /** One atomic update decides who gets the run and numbers it: each chore counts its own fences. */
-export async function takeChore(ledger: Ledger, taking: ChoreTaking): Promise<ChoreLease | undefined> {
+export async function takeChore(ledger: Database, taking: ChoreTaking): Promise<ChoreLease | undefined> {
   const { name, dueAt } = taking
   const { chore } = ledger.collections
   const options = { maxTimeMS: ledger.timeoutMs, returnDocument: 'after', projection: { fence: 1 } } as const
@@ -23,7 +23,7 @@ export async function takeChore(ledger: Ledger, taking: ChoreTaking): Promise<Ch
   }
 }
 
-export async function renewChore(ledger: Ledger, lease: ChoreLease, leaseMs: number): Promise<boolean> {
+export async function renewChore(ledger: Database, lease: ChoreLease, leaseMs: number): Promise<boolean> {
   const now = ledger.now()
   const standing = { ...heldBy(lease), $expr: { $gt: ['$leaseUntil', now] } }
   const renewed = await ledger.collections.chore.updateOne(
@@ -34,7 +34,7 @@ export async function renewChore(ledger: Ledger, lease: ChoreLease, leaseMs: num
   return renewed.matchedCount > 0
 }
 
-export async function finishChore(ledger: Ledger, lease: ChoreLease, result: ChoreResult): Promise<boolean> {
+export async function finishChore(ledger: Database, lease: ChoreLease, result: ChoreResult): Promise<boolean> {
   const end = {
     finishedAt: ledger.now(),
     leaseUntil: '$$REMOVE',
@@ -46,7 +46,7 @@ export async function finishChore(ledger: Ledger, lease: ChoreLease, result: Cho
   return finished.matchedCount > 0
 }
 
-export async function readChores(ledger: Ledger): Promise<{ now: number; chores: readonly Chore[] }> {
+export async function readChores(ledger: Database): Promise<{ now: number; chores: readonly Chore[] }> {
   const { meta, chore } = ledger.collections
   const [found] = await meta
     .aggregate<{ now: number; chores: ChoreDocument[] }>([
@@ -66,7 +66,7 @@ export async function readChores(ledger: Ledger): Promise<{ now: number; chores:
 }
 
 /** A period that is over is taken once; one whose holder is gone is taken over, for itself or for a later one. */
-function open({ now }: Ledger, name: string, dueAt: number): Filter<ChoreDocument> {
+function open({ now }: Database, name: string, dueAt: number): Filter<ChoreDocument> {
   return {
     _id: name,
     $or: [
@@ -80,7 +80,7 @@ function open({ now }: Ledger, name: string, dueAt: number): Filter<ChoreDocumen
   }
 }
 
-function takenBy({ now }: Ledger, { name, dueAt, owner, leaseMs }: ChoreTaking): Document {
+function takenBy({ now }: Database, { name, dueAt, owner, leaseMs }: ChoreTaking): Document {
   return {
     $replaceWith: {
       _id: { $literal: name },

@@ -1,9 +1,9 @@
 import { randomInt } from 'node:crypto'
 import type { Document } from 'mongodb'
 import type { Claim, Claims } from '../../store.ts'
+import type { Database } from './database.ts'
 import type { BindingDocument, InstanceDocument, OperationDocument } from './documents.ts'
 import { isCode, serverCodes } from './driver.ts'
-import type { Ledger } from './ledger.ts'
 import { handBack } from './progress.ts'
 import { toBinding, toInstance, toOperation, toStep } from './rows.ts'
 
@@ -15,7 +15,7 @@ import { toBinding, toInstance, toOperation, toStep } from './rows.ts'
  * No transaction: a multi-document one would make every replica's claim wait for one that was cut off. What is not
  * confirmed by a majority yet is confirmed with the numbers, which are written last.
  */
-export async function claimDue(ledger: Ledger, owner: string, max: number, leaseMs: number): Promise<Claims> {
+export async function claimDue(ledger: Database, owner: string, max: number, leaseMs: number): Promise<Claims> {
   const wanted = Math.max(0, max)
   const { now, queue } = await readQueue(ledger, wanted)
   const due = queue.slice(0, wanted).filter(({ dueAt }) => dueAt <= now)
@@ -23,7 +23,7 @@ export async function claimDue(ledger: Ledger, owner: string, max: number, lease
   const claims = ids.length === 0 ? [] : await claimThese(ledger, ids, owner, leaseMs)
   const claimed = new Set(claims.map(({ key }) => key))
   const next = queue.find(({ _id }) => !claimed.has(_id))
-  return { claims: claims.map(({ claim }) => claim), now, ...(next === undefined ? {} : { nextAt: next.dueAt }) }
+  return { claims: claims.map(({ claim }) => claim), now, nextAt: next?.dueAt }
 }
 
 interface Queued {
@@ -37,7 +37,7 @@ interface KeyedClaim {
 }
 
 /** The time, and the first of the active operations: as many as are wanted and one more, which is the next to be due. */
-async function readQueue(ledger: Ledger, wanted: number): Promise<{ now: number; queue: readonly Queued[] }> {
+async function readQueue(ledger: Database, wanted: number): Promise<{ now: number; queue: readonly Queued[] }> {
   const [found] = await ledger.collections.meta
     .aggregate<{ now: number; queue: Queued[] }>(queuePipeline(ledger, wanted + 1), { readConcern: { level: 'local' } })
     .toArray()
@@ -45,7 +45,7 @@ async function readQueue(ledger: Ledger, wanted: number): Promise<{ now: number;
   return found
 }
 
-function queuePipeline({ collections, now }: Ledger, limit: number): Document[] {
+function queuePipeline({ collections, now }: Database, limit: number): Document[] {
   const pipeline = [
     { $match: { active: true, dueAt: { $gte: 0 } } },
     { $sort: { dueAt: 1, seq: 1 } },
@@ -61,7 +61,7 @@ function queuePipeline({ collections, now }: Ledger, limit: number): Document[] 
 
 /** Claims those that are still due, in the order of the ids. */
 async function claimThese(
-  ledger: Ledger,
+  ledger: Database,
   ids: readonly string[],
   owner: string,
   leaseMs: number,
@@ -95,7 +95,7 @@ async function claimThese(
 }
 
 async function take(
-  ledger: Ledger,
+  ledger: Database,
   ids: readonly string[],
   mark: number,
   owner: string,
@@ -144,7 +144,7 @@ type ClaimedDocument = OperationDocument & {
   readonly bindings: readonly BindingDocument[]
 }
 
-async function readClaims(ledger: Ledger, ids: readonly string[], first: number): Promise<readonly KeyedClaim[]> {
+async function readClaims(ledger: Database, ids: readonly string[], first: number): Promise<readonly KeyedClaim[]> {
   const found = await ledger.collections.operation
     .aggregate<ClaimedDocument>(claimPipeline(ledger, ids, first))
     .toArray()
@@ -165,7 +165,7 @@ async function readClaims(ledger: Ledger, ids: readonly string[], first: number)
   })
 }
 
-function claimPipeline({ collections }: Ledger, ids: readonly string[], first: number): Document[] {
+function claimPipeline({ collections }: Database, ids: readonly string[], first: number): Document[] {
   const lookup = (as: string, from: { readonly collectionName: string }, localField: string) => ({
     $lookup: { from: from.collectionName, localField, foreignField: '_id', as },
   })
@@ -179,7 +179,7 @@ function claimPipeline({ collections }: Ledger, ids: readonly string[], first: n
 }
 
 /** Superseded while it was being claimed, before or after it got its number: nobody works on it, so its successor need not wait. */
-async function letGo(ledger: Ledger, id: string, fences: readonly number[]): Promise<void> {
+async function letGo(ledger: Database, id: string, fences: readonly number[]): Promise<void> {
   for (const fence of fences) if (await handBack(ledger, id, fence)) return
 }
 

@@ -1,8 +1,8 @@
 import type { ClientSession, Document } from 'mongodb'
 import type { CleanUp, FinalState } from '../../store.ts'
-import type { Ledger } from './ledger.ts'
+import type { Database } from './database.ts'
 
-export async function cleanUp(ledger: Ledger, wanted: CleanUp): Promise<number> {
+export async function cleanUp(ledger: Database, wanted: CleanUp): Promise<number> {
   if (wanted.max <= 0) return 0
   const states = [...new Set(wanted.states)]
   return ledger.transactions.run(async session => {
@@ -23,7 +23,7 @@ interface Spent {
 }
 
 function readSpent(
-  ledger: Ledger,
+  ledger: Database,
   session: ClientSession,
   { of, before, max }: CleanUp,
   state: FinalState,

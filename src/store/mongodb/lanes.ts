@@ -6,14 +6,14 @@
 import { createHash } from 'node:crypto'
 import type { AnyBulkWriteOperation, ClientSession } from 'mongodb'
 import { revisionGone } from '../catalog.ts'
+import type { Database } from './database.ts'
 import type { LaneDocument } from './documents.ts'
-import type { Ledger } from './ledger.ts'
 
 const groups = 32
 const width = 8
 
 /** In the transaction that writes the instance; refuses what is not stored. */
-export async function pinTo(ledger: Ledger, session: ClientSession, revisions: readonly string[]): Promise<void> {
+export async function pinTo(ledger: Database, session: ClientSession, revisions: readonly string[]): Promise<void> {
   const { lane, revision } = ledger.collections
   for (const id of revisions) {
     const number = Math.floor(Math.random() * width)
@@ -23,7 +23,11 @@ export async function pinTo(ledger: Ledger, session: ClientSession, revisions: r
 }
 
 /** In the transaction that deletes revisions, before it looks who is pinned to them: from then on nobody else gets in. */
-export async function closeLanes(ledger: Ledger, session: ClientSession, revisions: readonly string[]): Promise<void> {
+export async function closeLanes(
+  ledger: Database,
+  session: ClientSession,
+  revisions: readonly string[],
+): Promise<void> {
   const lanes = [...new Set(revisions.map(groupOf))].flatMap(group =>
     Array.from({ length: width }, (_, number) => laneId(group, number)),
   )

@@ -18,10 +18,10 @@ import {
   toOperationSummary,
   toPage,
 } from '../lists.ts'
+import type { Database } from './database.ts'
 import { keyOf } from './keys.ts'
-import type { Ledger } from './ledger.ts'
 
-export async function listInstances({ collections }: Ledger, query: InstanceQuery): Promise<Page<InstanceSummary>> {
+export async function listInstances({ collections }: Database, query: InstanceQuery): Promise<Page<InstanceSummary>> {
   const { platform, serviceId, planId, revisionId, phase, usable } = query
   const wanted = given({
     ...standing(phase),
@@ -36,7 +36,7 @@ export async function listInstances({ collections }: Ledger, query: InstanceQuer
   return toPage(list, rows, positionOf, ({ doc }) => toInstanceSummary(JSON.parse(doc)))
 }
 
-export async function listBindings({ collections }: Ledger, query: BindingQuery): Promise<Page<BindingSummary>> {
+export async function listBindings({ collections }: Database, query: BindingQuery): Promise<Page<BindingSummary>> {
   const { instanceId, serviceId, planId, phase } = query
   const wanted = given({
     ...standing(phase),
@@ -49,7 +49,10 @@ export async function listBindings({ collections }: Ledger, query: BindingQuery)
   return toPage(list, rows, positionOf, ({ doc }) => toBindingSummary(JSON.parse(doc)))
 }
 
-export async function listOperations({ collections }: Ledger, query: OperationQuery): Promise<Page<OperationSummary>> {
+export async function listOperations(
+  { collections }: Database,
+  query: OperationQuery,
+): Promise<Page<OperationSummary>> {
   const { of, action, state, by = 'accepted', after, before } = query
   const time = by === 'accepted' ? 'listed.acceptedAt' : 'finishedAt'
   const active = state === 'queued' || state === 'running'

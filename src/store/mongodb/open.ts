@@ -5,12 +5,13 @@ import { type Observer, toError } from '../../observer.ts'
 import type { Store } from '../../store.ts'
 import { StoreOpenError } from '../../store.ts'
 import { readAddress } from './address.ts'
-import { collectionsOf, prepareCollections } from './collections.ts'
+import { collectionsOf } from './collections.ts'
+import type { Database } from './database.ts'
 import { type Driver, loadDriver } from './driver.ts'
 import { toOpenError } from './failures.ts'
-import type { Ledger } from './ledger.ts'
-import { createMongoStore } from './mongo-store.ts'
+import { prepareCollections } from './migrations.ts'
 import { type Now, serverNow } from './now.ts'
+import { createMongoStore } from './store.ts'
 import { createTransactions } from './transactions.ts'
 import { createTurns } from './turns.ts'
 
@@ -56,7 +57,7 @@ export async function openWith(options: MongoStoreOptions, now: Now): Promise<St
     const collections = collectionsOf(db, prefix)
     await requireReplicaSet(client, name)
     await prepareCollections(db, collections, name)
-    const ledger: Ledger = {
+    const ledger: Database = {
       collections,
       transactions: createTransactions(client, { clock: systemClock, timeoutMs, width: poolSize }),
       turns: createTurns(systemClock, timeoutMs),

@@ -2,10 +2,10 @@
 import type { ClientSession, Document, Filter } from 'mongodb'
 import type { Checkpoint, Lease, Parking, Step, WakeUp } from '../../store.ts'
 import { seal } from '../sealing.ts'
+import type { Database } from './database.ts'
 import type { OperationDocument } from './documents.ts'
 import { isCode, serverCodes } from './driver.ts'
 import { keyOf } from './keys.ts'
-import type { Ledger } from './ledger.ts'
 import { fromStep, toText } from './rows.ts'
 import { wakeNote } from './wake-note.ts'
 
@@ -14,7 +14,7 @@ export function heldBy(operation: string, fence: number): Filter<OperationDocume
   return { _id: operation, fence, state: 'running' }
 }
 
-export async function renew(ledger: Ledger, leases: readonly Lease[], leaseMs: number): Promise<readonly Lease[]> {
+export async function renew(ledger: Database, leases: readonly Lease[], leaseMs: number): Promise<readonly Lease[]> {
   if (leases.length === 0) return []
   const { operation } = ledger.collections
   const now = ledger.now()
@@ -42,7 +42,7 @@ export async function renew(ledger: Ledger, leases: readonly Lease[], leaseMs: n
 
 type Held = Pick<OperationDocument, '_id' | 'fence'>
 
-export async function writeCheckpoint(ledger: Ledger, lease: Lease, checkpoint: Checkpoint): Promise<boolean> {
+export async function writeCheckpoint(ledger: Database, lease: Lease, checkpoint: Checkpoint): Promise<boolean> {
   const { state, step, description } = checkpoint
   const update = {
     ...described(description),
@@ -61,14 +61,14 @@ export async function writeCheckpoint(ledger: Ledger, lease: Lease, checkpoint: 
   })
 }
 
-export async function park(ledger: Ledger, lease: Lease, parking: Parking): Promise<boolean> {
+export async function park(ledger: Database, lease: Lease, parking: Parking): Promise<boolean> {
   const { until, description, step } = parking
   const update = { ...queuedAt(ledger, until), ...described(description) }
   return (await writeHeld(ledger, lease, step, update)) !== undefined
 }
 
 /** Answers whether anybody can start because of it. `operation` is the key of the operation. */
-export async function handBack(ledger: Ledger, operation: string, fence: number): Promise<boolean> {
+export async function handBack(ledger: Database, operation: string, fence: number): Promise<boolean> {
   const { operation: operations } = ledger.collections
   const { maxTimeMS, now } = { maxTimeMS: ledger.timeoutMs, now: ledger.now() }
   const queued = await operations.updateOne(heldBy(operation, fence), [{ $set: queuedAt(ledger, now) }], { maxTimeMS })
@@ -89,7 +89,7 @@ export async function handBack(ledger: Ledger, operation: string, fence: number)
 
 /** One atomic update of the operation, its step included; undefined means that the lease is lost. */
 async function writeHeld(
-  ledger: Ledger,
+  ledger: Database,
   { operationId, fence }: Lease,
   step: Step | undefined,
   update: Document,
@@ -124,7 +124,7 @@ function withStep(row: object & { readonly key: string }): Document {
   return { $cond: [{ $in: [row.key, '$steps.key'] }, replaced, { $concatArrays: ['$steps', [literal]] }] }
 }
 
-function queuedAt(ledger: Ledger, time: number | object): Document {
+function queuedAt(ledger: Database, time: number | object): Document {
   return {
     state: 'queued',
     notBefore: time,
@@ -135,7 +135,7 @@ function queuedAt(ledger: Ledger, time: number | object): Document {
   }
 }
 
-function noteOfWork({ storeId, nextSeq }: Ledger): string {
+function noteOfWork({ storeId, nextSeq }: Database): string {
   const wakeUp: WakeUp = { type: 'work' }
   return wakeNote(storeId, nextSeq(), wakeUp)
 }

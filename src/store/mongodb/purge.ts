@@ -1,8 +1,8 @@
 import type { ClientSession, Document } from 'mongodb'
-import type { Ledger } from './ledger.ts'
+import type { Database } from './database.ts'
 
 /** Several transactions, none of which leaves anything half: the longer one is, the more requests it stands in the way of. */
-export async function purge(ledger: Ledger, before: number, max: number): Promise<number> {
+export async function purge(ledger: Database, before: number, max: number): Promise<number> {
   let removed = 0
   while (removed < max) {
     const wanted = Math.min(batch, max - removed)
@@ -26,7 +26,7 @@ interface Tombstone {
  * Every change of an instance, or of something that belongs to it, writes the instance's document, and so does this: what
  * was changed since the transaction's first look makes it fail and look again.
  */
-async function purgeSome(ledger: Ledger, session: ClientSession, before: number, max: number): Promise<number> {
+async function purgeSome(ledger: Database, session: ClientSession, before: number, max: number): Promise<number> {
   const { instance, binding } = ledger.collections
   const due = [
     ...(await instance.aggregate<Tombstone>(deadInstances(ledger, before, max), { session }).toArray()),
@@ -51,7 +51,11 @@ async function purgeSome(ledger: Ledger, session: ClientSession, before: number,
  * so nothing goes that a neighbour claims, and what nobody claims any more goes with the next one that acquires and
  * releases.
  */
-async function removeInstances({ collections }: Ledger, session: ClientSession, ids: readonly string[]): Promise<void> {
+async function removeInstances(
+  { collections }: Database,
+  session: ClientSession,
+  ids: readonly string[],
+): Promise<void> {
   if (ids.length === 0) return
   const theirs = { instance: { $in: [...ids] } }
   await collections.instance.deleteMany({ _id: { $in: [...ids] } }, { session })
@@ -62,7 +66,7 @@ async function removeInstances({ collections }: Ledger, session: ClientSession, 
 }
 
 async function removeBindings(
-  { collections }: Ledger,
+  { collections }: Database,
   session: ClientSession,
   bindings: readonly Tombstone[],
 ): Promise<void> {
@@ -74,7 +78,7 @@ async function removeBindings(
   await collections.binding.deleteMany({ _id: { $in: ids } }, { session })
 }
 
-function deadInstances({ collections, now }: Ledger, before: number, max: number): Document[] {
+function deadInstances({ collections, now }: Database, before: number, max: number): Document[] {
   const uncleanBinding = { $match: { $expr: { $gt: ['$uncleanUntil', now()] } } }
   return [
     { $match: { deletedAt: { $lte: before } } },
@@ -89,7 +93,7 @@ function deadInstances({ collections, now }: Ledger, before: number, max: number
   ]
 }
 
-function deadBindings({ collections, now }: Ledger, before: number, max: number): Document[] {
+function deadBindings({ collections, now }: Database, before: number, max: number): Document[] {
   return [
     { $match: { deletedAt: { $lte: before } } },
     { $sort: { deletedAt: 1 } },

@@ -4,12 +4,12 @@
  */
 import type { ObjectId } from 'mongodb'
 import type { Revision } from '../../store.ts'
+import type { Database } from './database.ts'
 import type { RevisionDocument } from './documents.ts'
-import type { Ledger } from './ledger.ts'
 
 /** The rows of those that are not stored yet. */
 export async function writeTexts(
-  { collections, nextSeq }: Ledger,
+  { collections, nextSeq }: Database,
   version: number,
   revisions: readonly Revision[],
 ): Promise<RevisionDocument[]> {
@@ -27,7 +27,7 @@ export async function writeTexts(
 
 /** After a change of that version was written: what others wrote who lost against it, or were cut off, has no use. */
 export async function removeStrayTexts(
-  { collections }: Ledger,
+  { collections }: Database,
   version: number,
   kept: readonly RevisionDocument[],
 ): Promise<void> {
@@ -35,7 +35,7 @@ export async function removeStrayTexts(
 }
 
 /** After a change that was refused. */
-export async function removeTexts({ collections }: Ledger, rows: readonly RevisionDocument[]): Promise<void> {
+export async function removeTexts({ collections }: Database, rows: readonly RevisionDocument[]): Promise<void> {
   if (rows.length > 0) await collections.revisionText.deleteMany({ _id: { $in: idsOf(rows) } })
 }
 

@@ -1,13 +1,13 @@
 import type { ClientSession } from 'mongodb'
 import { decideShared, type SharedResource, type SharedVerdict, type SharedWish } from '../../domain/shared-claim.ts'
 import type { Lease } from '../../store.ts'
+import type { Database } from './database.ts'
 import type { SharedDocument } from './documents.ts'
 import { keyOf } from './keys.ts'
-import type { Ledger } from './ledger.ts'
 import { heldBy, touch } from './progress.ts'
 
 export function share(
-  ledger: Ledger,
+  ledger: Database,
   { operationId, fence }: Lease,
   key: string,
   wish: SharedWish,
@@ -51,7 +51,7 @@ function toShared(key: string, found: SharedDocument | null): SharedResource {
 
 /** Writes the lock even where the row stays as it is: two that release at once must not both see the other's claim. */
 async function writeShared(
-  { collections: { shared } }: Ledger,
+  { collections: { shared } }: Database,
   session: ClientSession,
   _id: string,
   found: SharedDocument | null,
@@ -68,7 +68,7 @@ async function writeShared(
 
 /** The holder may still be working: it is active, or what superseded it waits for its lease to end. */
 async function isAlive(
-  { collections: { operation }, now }: Ledger,
+  { collections: { operation }, now }: Database,
   session: ClientSession,
   holder: string | undefined,
   caller: string,

@@ -1,8 +1,8 @@
 import type { ClientSession, Document } from 'mongodb'
-import type { Binding, Instance, Operation, Snapshot, Target } from '../../store.ts'
+import type { Operation, Snapshot, Target } from '../../store.ts'
+import type { Database } from './database.ts'
 import type { BindingDocument, InstanceDocument, OperationDocument } from './documents.ts'
 import { keyOf } from './keys.ts'
-import type { Ledger } from './ledger.ts'
 import { toBinding, toInstance, toOperation } from './rows.ts'
 
 export interface Reading {
@@ -19,7 +19,7 @@ export interface ReadingTarget extends Omit<Target, 'predecessorId'> {
 }
 
 /** All that a decision is made from, in one round trip. */
-export async function readSnapshot(ledger: Ledger, session: ClientSession, target: ReadingTarget): Promise<Reading> {
+export async function readSnapshot(ledger: Database, session: ClientSession, target: ReadingTarget): Promise<Reading> {
   const [found] = await ledger.collections.meta
     .aggregate<Found>(snapshotPipeline(ledger, target), { session })
     .toArray()
@@ -30,17 +30,12 @@ export async function readSnapshot(ledger: Ledger, session: ClientSession, targe
   return {
     snapshot: {
       now: found.now,
-      ...given('instance', instance && toInstance(instance)),
-      ...given(
-        'operation',
-        operations.find(operation => operation.bindingId === undefined),
-      ),
-      ...given('binding', found.binding?.map(toBinding)[0]),
-      ...given(
-        'bindingOperation',
+      instance: instance && toInstance(instance),
+      operation: operations.find(operation => operation.bindingId === undefined),
+      binding: found.binding?.map(toBinding)[0],
+      bindingOperation:
         bindingId === undefined ? undefined : operations.find(operation => operation.bindingId === bindingId),
-      ),
-      ...given('predecessor', found.predecessor?.map(toBinding)[0]),
+      predecessor: found.predecessor?.map(toBinding)[0],
       liveBindings: found.live[0]?.count ?? 0,
       busyBindings: found.busy[0]?.count ?? 0,
     },
@@ -50,7 +45,7 @@ export async function readSnapshot(ledger: Ledger, session: ClientSession, targe
 }
 
 /** Begins at the one document that is always there, so that there is an answer where there is no instance. */
-function snapshotPipeline({ collections, now }: Ledger, target: ReadingTarget): Document[] {
+function snapshotPipeline({ collections, now }: Database, target: ReadingTarget): Document[] {
   const { instanceId, bindingId, predecessor } = target
   const instance = keyOf(instanceId)
   const resources = bindingId === undefined ? [instance] : [instance, keyOf(instanceId, bindingId)]
@@ -93,11 +88,4 @@ interface Found {
   readonly live: readonly { readonly count: number }[]
   readonly binding?: readonly BindingDocument[]
   readonly predecessor?: readonly BindingDocument[]
-}
-
-function given<Key extends string, Value extends Instance | Binding | Operation>(
-  key: Key,
-  value: Value | undefined,
-): { [key in Key]?: Value } {
-  return (value === undefined ? {} : { [key]: value }) as { [key in Key]?: Value }
 }

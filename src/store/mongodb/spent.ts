@@ -1,12 +1,12 @@
 /** Which operations nobody needs any more: kept with each change, so that a clean-up finds them by an index. */
 import type { ClientSession } from 'mongodb'
 import type { Binding, Change, Instance, Operation, Snapshot } from '../../store.ts'
+import type { Database } from './database.ts'
 import { keyOf } from './keys.ts'
-import type { Ledger } from './ledger.ts'
 
 /** `last` is the operation that was the latest one of the resource before it was written as it is now. */
 export async function spendLast(
-  { collections: { operation } }: Ledger,
+  { collections: { operation } }: Database,
   session: ClientSession,
   last: string | undefined,
   row: Instance | Binding,
@@ -18,7 +18,7 @@ export async function spendLast(
 
 /** Of an operation that is about to be written, after the rows of its instance and its bindings. */
 export async function spentAtOf(
-  ledger: Ledger,
+  ledger: Database,
   session: ClientSession,
   snapshot: Snapshot,
   change: Change,
@@ -32,7 +32,7 @@ export async function spentAtOf(
 }
 
 async function resourceOf(
-  { collections }: Ledger,
+  { collections }: Database,
   session: ClientSession,
   snapshot: Snapshot,
   change: Change,

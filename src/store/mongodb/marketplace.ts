@@ -1,15 +1,14 @@
 import { compareText } from '../../domain/catalog-state.ts'
-import type { JsonObject } from '../../protocol/json.ts'
-import type { RegistryState, RevisionUse, StoredCatalog } from '../../store.ts'
+import type { RegistryState, RevisionUse, StoredCatalog, StoredRegistries } from '../../store.ts'
 import { inOrder, sumUses } from '../catalog.ts'
+import type { Database } from './database.ts'
 import type { CatalogDocument, RegistryDocument } from './documents.ts'
-import type { Ledger } from './ledger.ts'
 
 /** Always true, and leads to the index. */
 const all = { _id: { $gte: '' } }
 
 /** A transaction, so that all of it is of one version; not where the version is known, which is nearly always. */
-export async function readCatalog(ledger: Ledger, known: number | undefined): Promise<StoredCatalog | undefined> {
+export async function readCatalog(ledger: Database, known: number | undefined): Promise<StoredCatalog | undefined> {
   const { catalog, service, revision, revisionText } = ledger.collections
   const current = await catalog.findOne({ _id: 'catalog' }, { projection: { version: 1 } })
   if (current?.version === known) return undefined
@@ -33,11 +32,7 @@ interface FoundRegistries {
   readonly registries: readonly RegistryDocument[]
 }
 
-export async function readRegistries({ collections, now }: Ledger): Promise<{
-  readonly now: number
-  readonly registries: readonly RegistryState[]
-  readonly lastChange?: { readonly at: number; readonly report: JsonObject }
-}> {
+export async function readRegistries({ collections, now }: Database): Promise<StoredRegistries> {
   const lookup = (as: string, from: { readonly collectionName: string }) => ({
     $lookup: { from: from.collectionName, pipeline: [{ $match: all }], as },
   })
@@ -55,11 +50,11 @@ export async function readRegistries({ collections, now }: Ledger): Promise<{
   return {
     now: found.now,
     registries: registries.sort((a, b) => compareText(a.name, b.name)),
-    ...(at === undefined || report === undefined ? {} : { lastChange: { at, report: JSON.parse(report) } }),
+    lastChange: at === undefined || report === undefined ? undefined : { at, report: JSON.parse(report) },
   }
 }
 
-export async function readUses({ collections }: Ledger): Promise<readonly RevisionUse[]> {
+export async function readUses({ collections }: Database): Promise<readonly RevisionUse[]> {
   const found = await collections.instance
     .aggregate<{ _id: { revision: string; plan: string }; instances: number }>([
       { $match: { pins: { $gte: '' } } },

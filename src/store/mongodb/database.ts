@@ -5,7 +5,7 @@ import type { Transactions } from './transactions.ts'
 import type { Turns } from './turns.ts'
 
 /** What the parts of the store work with. */
-export interface Ledger {
+export interface Database {
   readonly collections: Collections
   readonly transactions: Transactions
   readonly turns: Turns

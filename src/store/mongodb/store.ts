@@ -3,27 +3,26 @@ import type { Clock } from '../../clock.ts'
 import type { Store, WakeUp } from '../../store.ts'
 import { StoreUnavailableError } from '../../store.ts'
 import { createWakeUps, wakeUpsOf } from '../wake-ups.ts'
-import { readCatalog, readRegistries, readUses } from './catalog.ts'
-import { applyChange } from './change.ts'
+import { accept, finish } from './accept.ts'
 import { changeCatalog } from './change-catalog.ts'
 import { followChanges, type Noted } from './change-stream.ts'
 import { finishChore, readChores, renewChore, takeChore } from './chores.ts'
 import { claimDue } from './claim.ts'
 import { cleanUp } from './clean-up.ts'
+import type { Database } from './database.ts'
 import type { CatalogDocument, OperationDocument } from './documents.ts'
 import { toStoreError } from './failures.ts'
 import { keyOf } from './keys.ts'
-import type { Ledger } from './ledger.ts'
 import { listBindings, listInstances, listOperations } from './lists.ts'
-import { handBack, heldBy, park, renew, writeCheckpoint } from './progress.ts'
+import { readCatalog, readRegistries, readUses } from './marketplace.ts'
+import { handBack, park, renew, writeCheckpoint } from './progress.ts'
 import { purge } from './purge.ts'
-import { toBinding, toHistory, toInstance, toOperation, toStep } from './rows.ts'
+import { createReads, readDueForObservation } from './reads.ts'
 import { share } from './share.ts'
-import { type ReadingTarget, readSnapshot } from './snapshot.ts'
 
 export interface MongoStoreParts {
   readonly name: string
-  readonly ledger: Ledger
+  readonly ledger: Database
   readonly clock: Clock
   readonly onStreamBreak: (error: unknown) => void
   /** Called once, with nothing under way. */
@@ -34,7 +33,8 @@ const work = { type: 'work' } as const
 const catalog = { type: 'catalog' } as const
 
 export function createMongoStore({ name, ledger, clock, onStreamBreak, onClosed }: MongoStoreParts): Store {
-  const { collections, transactions, turns, now } = ledger
+  const { collections, turns } = ledger
+  const reads = createReads(ledger)
   const wakeUps = createWakeUps()
   const underWay = new Set<Promise<unknown>>()
   let streams: readonly { stop(): Promise<void> }[] = []
@@ -78,51 +78,17 @@ export function createMongoStore({ name, ledger, clock, onStreamBreak, onClosed 
     name,
 
     accept: (target, decide) =>
-      run(() =>
-        turns.take(instanceTurn(target.instanceId), async () => {
-          const { instanceId, bindingId, predecessorId } = target
-          const place: ReadingTarget = {
-            instanceId,
-            ...(bindingId === undefined ? {} : { bindingId }),
-            ...(predecessorId === undefined ? {} : { predecessor: { id: predecessorId } }),
-          }
-          const { answer, change } = await transactions.run(async session => {
-            const reading = await readSnapshot(ledger, session, place)
-            const verdict = decide(reading.snapshot)
-            if (verdict.change !== undefined) await applyChange(ledger, session, instanceId, reading, verdict.change)
-            return verdict
-          })
-          if (change !== undefined) wakeUps.send(wakeUpsOf(change))
-          return answer
-        }),
-      ),
-
+      run(async () => {
+        const { answer, change } = await accept(ledger, target, decide)
+        if (change !== undefined) wakeUps.send(wakeUpsOf(change))
+        return answer
+      }),
     finish: (lease, decide) =>
-      run(() =>
-        turns.take(`operation ${lease.operationId}`, async () => {
-          const held = heldBy(keyOf(lease.operationId), lease.fence)
-          const known = await collections.operation.findOne(held, { projection: { steps: 0 } })
-          if (known === null) return false
-          const { instanceId, bindingId } = toOperation(known)
-          const place: ReadingTarget =
-            bindingId === undefined ? { instanceId } : { instanceId, bindingId, predecessor: 'its own' }
-          return turns.take(instanceTurn(instanceId), async () => {
-            const change = await transactions.run(async session => {
-              const reading = await readSnapshot(ledger, session, place)
-              const finishing = reading.operations.find(
-                ({ id, fence, state }) => id === lease.operationId && fence === lease.fence && state === 'running',
-              )
-              if (finishing === undefined) return undefined
-              const change = decide({ ...reading.snapshot, finishing })
-              await applyChange(ledger, session, instanceId, reading, change)
-              return change
-            })
-            if (change !== undefined) wakeUps.send(wakeUpsOf(change))
-            return change !== undefined
-          })
-        }),
-      ),
-
+      run(async () => {
+        const change = await finish(ledger, lease, decide)
+        if (change !== undefined) wakeUps.send(wakeUpsOf(change))
+        return change !== undefined
+      }),
     // Claims of one process wait for each other: they would all reach for the same operations.
     claim: (owner, max, leaseMs) => run(() => turns.take('claim', () => claimDue(ledger, owner, max, leaseMs))),
     renew: (leases, leaseMs) => run(() => renew(ledger, leases, leaseMs)),
@@ -139,43 +105,13 @@ export function createMongoStore({ name, ledger, clock, onStreamBreak, onClosed 
       }),
     share: (lease, key, wish) => run(() => turns.take(`shared ${key}`, () => share(ledger, lease, key, wish))),
 
-    instance: id =>
-      run(async () => {
-        const found = await collections.instance.findOne({ _id: keyOf(id) })
-        return found === null ? undefined : toInstance(found)
-      }),
-    binding: (instanceId, id) =>
-      run(async () => {
-        const found = await collections.binding.findOne({ _id: keyOf(instanceId, id) })
-        return found === null ? undefined : toBinding(found)
-      }),
-    bindings: instanceId =>
-      run(async () => {
-        const found = collections.binding.find({ instance: keyOf(instanceId), phase: { $ne: 'deleted' } })
-        return (await found.sort({ seq: 1 }).toArray()).map(toBinding)
-      }),
-    operation: id =>
-      run(async () => {
-        const found = await collections.operation.findOne({ _id: keyOf(id) }, { projection: { steps: 0 } })
-        return found === null ? undefined : toOperation(found)
-      }),
-    steps: operationId =>
-      run(async () => {
-        const found = await collections.operation.findOne({ _id: keyOf(operationId) }, { projection: { steps: 1 } })
-        return found === null ? [] : found.steps.map(toStep)
-      }),
-    dueForObservation: max =>
-      run(async () => {
-        if (max <= 0) return []
-        const due = collections.instance.find({ observeAt: { $exists: true }, $expr: { $lte: ['$observeAt', now()] } })
-        const found = await due.sort({ observeAt: 1, seq: 1 }).limit(max).project<{ id: string }>({ id: 1 }).toArray()
-        return found.map(({ id }) => id)
-      }),
-    history: instanceId =>
-      run(async () => {
-        const found = collections.history.find({ instance: keyOf(instanceId) })
-        return (await found.sort({ instance: 1, lock: 1, place: 1 }).toArray()).map(toHistory)
-      }),
+    instance: id => run(() => reads.instance(id)),
+    binding: (instanceId, id) => run(() => reads.binding(instanceId, id)),
+    bindings: instanceId => run(() => reads.bindings(instanceId)),
+    operation: id => run(() => reads.operation(id)),
+    steps: operationId => run(() => reads.steps(operationId)),
+    history: instanceId => run(() => reads.history(instanceId)),
+    dueForObservation: max => run(() => readDueForObservation(ledger, max)),
     listInstances: (query = {}) => run(() => listInstances(ledger, query)),
     listBindings: (query = {}) => run(() => listBindings(ledger, query)),
     listOperations: (query = {}) => run(() => listOperations(ledger, query)),
@@ -216,8 +152,4 @@ export function createMongoStore({ name, ledger, clock, onStreamBreak, onClosed 
       return closing
     },
   }
-}
-
-function instanceTurn(id: string): string {
-  return `instance ${id}`
 }

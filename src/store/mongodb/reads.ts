@@ -1,0 +1,41 @@
+import type { Reads } from '../../store.ts'
+import type { Database } from './database.ts'
+import { keyOf } from './keys.ts'
+import { toBinding, toHistory, toInstance, toOperation, toStep } from './rows.ts'
+
+export function createReads({ collections }: Database): Omit<Reads, `list${string}`> {
+  const { instance, binding, operation, history } = collections
+  return {
+    async instance(id) {
+      const found = await instance.findOne({ _id: keyOf(id) })
+      return found === null ? undefined : toInstance(found)
+    },
+    async binding(instanceId, id) {
+      const found = await binding.findOne({ _id: keyOf(instanceId, id) })
+      return found === null ? undefined : toBinding(found)
+    },
+    async bindings(instanceId) {
+      const found = binding.find({ instance: keyOf(instanceId), phase: { $ne: 'deleted' } }).sort({ seq: 1 })
+      return (await found.toArray()).map(toBinding)
+    },
+    async operation(id) {
+      const found = await operation.findOne({ _id: keyOf(id) }, { projection: { steps: 0 } })
+      return found === null ? undefined : toOperation(found)
+    },
+    async steps(operationId) {
+      const found = await operation.findOne({ _id: keyOf(operationId) }, { projection: { steps: 1 } })
+      return found === null ? [] : found.steps.map(toStep)
+    },
+    async history(instanceId) {
+      const found = history.find({ instance: keyOf(instanceId) }).sort({ instance: 1, lock: 1, place: 1 })
+      return (await found.toArray()).map(toHistory)
+    },
+  }
+}
+
+export async function readDueForObservation({ collections, now }: Database, max: number): Promise<readonly string[]> {
+  if (max <= 0) return []
+  const due = collections.instance.find({ observeAt: { $exists: true }, $expr: { $lte: ['$observeAt', now()] } })
+  const found = await due.sort({ observeAt: 1, seq: 1 }).limit(max).project<{ id: string }>({ id: 1 }).toArray()
+  return found.map(({ id }) => id)
+}
