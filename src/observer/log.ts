@@ -72,7 +72,7 @@ export function logTrouble(): Observer {
 export function observeLines(lowest: LogLevel, write: (line: LogLine) => void): Observer {
   const reaches = (level: LogLevel | undefined) => level !== undefined && ranks[level] >= ranks[lowest]
   const listeners = eventTypes.flatMap(event => {
-    const { level, text, fields } = lines[event] as LineOf<Record<string, unknown>>
+    const [level, text = '', ...fields] = lines[event] as LineOf<Record<string, unknown>>
     if (typeof level !== 'function' && !reaches(level)) return []
     const listen = (values: Record<string, unknown>) => {
       const found = typeof level === 'function' ? level(values) : level
