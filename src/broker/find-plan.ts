@@ -3,7 +3,8 @@ import { BrokerError } from '../protocol/errors.ts'
 import type { Plan } from '../protocol/offering.ts'
 import type { BrokerContext } from './context.ts'
 import { createPlaceholder } from './placeholder.ts'
-import type { ResolvedService, ServiceIndex, ServiceSchemas } from './resolve-services.ts'
+import type { ResolvedService, ServiceIndex } from './resolve-services.ts'
+import type { ServiceSchemas } from './service-schemas.ts'
 
 export interface FoundPlan {
   readonly service: ResolvedService

@@ -12,7 +12,8 @@ import { ownDashboard, promisedDashboard } from './dashboard.ts'
 import { findOffered, type Offered } from './find-offered.ts'
 import { createIntent } from './intent.ts'
 import { createPlaceholder } from './placeholder.ts'
-import type { ResolvedService, ServiceSchemas } from './resolve-services.ts'
+import type { ResolvedService } from './resolve-services.ts'
+import type { ServiceSchemas } from './service-schemas.ts'
 import { waitForEnd } from './wait-for-end.ts'
 
 export type Provisioned =

@@ -1,17 +1,19 @@
+import type { BrokerDefinition } from '../author/broker-definition.ts'
+import { checkDefinition } from '../author/check-definition.ts'
+import { checkService } from '../author/check-service.ts'
 import type { RetrySettings } from '../author/context.ts'
 import type { ActionSettings, Service } from '../author/define-service.ts'
 import { checkCatalog } from '../catalog/check-catalog.ts'
-import { createParameterSchema, type ParameterSchema, toUpdateSchema } from '../catalog/parameters.ts'
-import { CatalogError, type CatalogProblem, formatProblem } from '../catalog/problem.ts'
+import { CatalogError, formatProblem } from '../catalog/problem.ts'
 import type { Instance } from '../domain/instance.ts'
 import type { AsyncMode } from '../domain/intent.ts'
 import type { RetryPolicy } from '../domain/retry.ts'
-import type { JsonObject } from '../protocol/json.ts'
 import type { Offering, Plan } from '../protocol/offering.ts'
-import { isBindable } from '../protocol/offering.ts'
 import { offeringShape } from '../protocol/offering-shape.ts'
 import type { ReadSettings } from '../settings/settings.ts'
 import { parseDuration } from '../shape/duration.ts'
+import { isObject } from '../shape/place.ts'
+import { planSchemas, readSchemas, type ServiceSchemas, withSchemas } from './service-schemas.ts'
 
 export type SettableAction = 'provision' | 'update' | 'deprovision' | 'bind' | 'unbind'
 
@@ -62,28 +64,36 @@ export interface DeclaredOfferings {
  * reason and its remedy.
  */
 export async function resolveServices(
-  services: readonly Service[],
+  definition: BrokerDefinition,
   declared: DeclaredOfferings,
   settings: ReadSettings,
 ): Promise<ServiceIndex> {
-  const problems: CatalogProblem[] = []
+  const problems = checkDefinition(definition)
+  const subject = problems.length > 0 ? 'the broker' : undefined
+  const { services } = definition
+  if (!Array.isArray(services) || services.some(service => !isObject(service)))
+    throw new CatalogError(problems, subject)
   const pairs = pair(services, declared.offerings)
   const schemas = pairs.map(({ service }, index) => {
     try {
       return service === undefined ? {} : readSchemas(service)
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error)
-      problems.push(problem(index, service?.id, reason, 'give a JSON Schema, or a schema that can be written as one'))
+      const remedy = 'give a JSON Schema, or a schema that can be written as one'
+      problems.push({ path: [index], location: `service "${service?.id}"`, reason, remedy })
       return {}
     }
   })
   const offerings = pairs.map(({ offering }, index) => withSchemas(offering, schemas[index] ?? {}))
   const checked = await checkCatalog(offerings, declared.where)
   problems.push(...checked.problems)
-  pairs.forEach(({ offering, service }, index) => {
-    problems.push(...checkDriver(index, offering, service, declared))
-  })
-  if (problems.length > 0) throw new CatalogError(problems)
+  for (const [index, { offering, service }] of pairs.entries()) {
+    const place = index < declared.offerings.length ? declared.where([index]) : undefined
+    const label = `service "${offering.id ?? index}"`
+    const location = place === undefined ? label : `${place}: ${label}`
+    for (const found of checkService(offering, service)) problems.push({ path: [index], location, ...found })
+  }
+  if (problems.length > 0) throw new CatalogError(problems, subject)
 
   const resolved = pairs.flatMap(({ service }, index) => {
     const offering = offerings[index]
@@ -127,108 +137,6 @@ function catalogFields(service: Service): Partial<Offering> {
     catalogKeys.filter(key => service[key] !== undefined).map(key => [key, service[key]]),
   )
   return { instancesRetrievable: true, ...(service.bind === undefined ? {} : { bindingsRetrievable: true }), ...given }
-}
-
-export interface ServiceSchemas {
-  readonly create?: ParameterSchema<unknown>
-  readonly update?: ParameterSchema<unknown>
-  /** The update schema was made from the create schema: what an update leads to is judged by the latter. */
-  readonly updateDerived?: boolean
-  readonly bind?: ParameterSchema<unknown>
-}
-
-function readSchemas(service: Service): ServiceSchemas {
-  const create = service.parameters === undefined ? undefined : createParameterSchema(service.parameters)
-  const updateDerived = service.updateParameters === undefined && create !== undefined && service.update !== undefined
-  const update = updateDerived
-    ? toUpdateSchema(create)
-    : service.updateParameters === undefined
-      ? undefined
-      : createParameterSchema(service.updateParameters)
-  const bind = service.bindParameters === undefined ? undefined : createParameterSchema(service.bindParameters)
-  return {
-    create,
-    ...(update === undefined ? {} : { update, updateDerived }),
-    bind,
-  }
-}
-
-/** The service's schemas stand in every plan that has none of its own. */
-function withSchemas(offering: Partial<Offering>, schemas: ServiceSchemas): Offering {
-  const plans = Array.isArray(offering.plans)
-    ? offering.plans.map(plan => planWithSchemas(offering, plan, schemas))
-    : []
-  return { ...(offering as Offering), ...(offering.plans === undefined ? {} : { plans }) }
-}
-
-function planWithSchemas(offering: Partial<Offering>, plan: Plan, { create, update, bind }: ServiceSchemas): Plan {
-  if (typeof plan !== 'object' || plan === null) return plan
-  const own = plan.schemas
-  const bindable = plan.bindable ?? offering.bindable
-  const serviceInstance = {
-    ...(create === undefined ? {} : { create: { parameters: create.jsonSchema } }),
-    ...(update === undefined ? {} : { update: { parameters: update.jsonSchema } }),
-    ...own?.serviceInstance,
-  }
-  const serviceBinding = {
-    ...(bind === undefined || bindable !== true ? {} : { create: { parameters: bind.jsonSchema } }),
-    ...own?.serviceBinding,
-  }
-  const schemas = {
-    ...own,
-    ...(Object.keys(serviceInstance).length === 0 ? {} : { serviceInstance }),
-    ...(Object.keys(serviceBinding).length === 0 ? {} : { serviceBinding }),
-  }
-  return Object.keys(schemas).length === 0 ? plan : { ...plan, schemas }
-}
-
-/** A plan nobody can provision, bind or read must not be offered. */
-function checkDriver(
-  index: number,
-  offering: Partial<Offering>,
-  service: Service | undefined,
-  declared: DeclaredOfferings,
-): CatalogProblem[] {
-  const place = index < declared.offerings.length ? declared.where([index]) : undefined
-  if (service === undefined)
-    return [
-      problem(index, offering.id, 'its plans have no driver', 'define a service with this id in the broker module'),
-    ]
-  const problems: CatalogProblem[] = []
-  const plans = Array.isArray(offering.plans) ? offering.plans : []
-  const bindable = plans.some(plan => (plan?.bindable ?? offering.bindable) === true)
-  if (bindable && (service.bind === undefined || service.unbind === undefined))
-    problems.push(
-      problem(
-        index,
-        service.id,
-        'it is bindable but has no bind and unbind',
-        'define both, or say bindable: false',
-        place,
-      ),
-    )
-  if (service.actions?.bind?.async === 'always' && offering.bindingsRetrievable !== true)
-    problems.push(
-      problem(
-        index,
-        service.id,
-        'its bindings are asynchronous but cannot be fetched',
-        'say bindingsRetrievable: true',
-        place,
-      ),
-    )
-  return problems
-}
-
-function problem(
-  index: number,
-  id: string | undefined,
-  reason: string,
-  remedy: string,
-  place?: string,
-): CatalogProblem {
-  const service = `service "${id ?? index}"`
-  return { path: [index], location: place === undefined ? service : `${place}: ${service}`, reason, remedy }
 }
 
 export function resolve(
@@ -279,23 +187,5 @@ export function toRetryPolicy(given: RetrySettings | undefined, fallback: RetryP
     max: given.max === undefined ? fallback.max : parseDuration(given.max),
     attempts: given.attempts,
     ...(given.for === undefined ? {} : { forMs: parseDuration(given.for) }),
-  }
-}
-
-/** A plan's own schema is in force for it; the service's schema keeps its author's types and refinements. */
-function planSchemas(offering: Offering, plan: Plan, service: ServiceSchemas): ServiceSchemas {
-  const pick = (advertised: JsonObject | undefined, own: ParameterSchema<unknown> | undefined) =>
-    advertised === undefined || advertised === own?.jsonSchema ? own : createParameterSchema(advertised)
-  const create = pick(plan.schemas?.serviceInstance?.create?.parameters, service.create)
-  const update = pick(plan.schemas?.serviceInstance?.update?.parameters, service.update)
-  const bind = isBindable(offering, plan)
-    ? pick(plan.schemas?.serviceBinding?.create?.parameters, service.bind)
-    : undefined
-  return {
-    create,
-    ...(update === undefined
-      ? {}
-      : { update, updateDerived: update === service.update && service.updateDerived === true }),
-    bind,
   }
 }

@@ -16,9 +16,9 @@ export class CatalogError extends Error {
   override readonly name = 'CatalogError'
   readonly problems: readonly CatalogProblem[]
 
-  constructor(problems: readonly CatalogProblem[]) {
+  constructor(problems: readonly CatalogProblem[], subject = 'the catalog') {
     const count = problems.length === 1 ? 'a problem' : `${problems.length} problems`
-    super(`the catalog has ${count}:\n${problems.map(problem => `  ${formatProblem(problem)}`).join('\n')}`)
+    super(`${subject} has ${count}:\n${problems.map(problem => `  ${formatProblem(problem)}`).join('\n')}`)
     this.problems = problems
   }
 }

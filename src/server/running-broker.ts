@@ -58,7 +58,7 @@ export async function startBroker(options: StartOptions): Promise<RunningBroker>
   const { definition, store, settings, clock = systemClock, random = Math.random } = options
   const observer = combineObservers(options.observer)
   const { engine, server } = settings
-  const own = await resolveServices(definition.services, await declaredOfferings(definition), settings)
+  const own = await resolveServices(definition, await declaredOfferings(definition), settings)
   for (const warning of own.warnings) observer['catalog.warning']?.({ message: warning })
   const registries = options.registries && (await openRegistries(options.registries, own, store, settings))
   const services = registries?.services ?? own

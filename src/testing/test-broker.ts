@@ -45,8 +45,9 @@ export async function startTestBroker(options: TestBrokerOptions): Promise<TestB
   const { transport = 'in process', clock = createVirtualClock() } = options
   const store = options.store ?? createMemoryStore({ clock })
   const { authenticator = 'none', observer, settings, random, concurrency, registries } = options
+  const { services, catalog, hooks, routes, presentCatalog } = options
   const broker = openBroker(
-    options,
+    { services, catalog, hooks, routes, presentCatalog },
     { store, authenticator, observer, settings, clock },
     { random, concurrency, registries },
   )

@@ -222,6 +222,8 @@ conformance('Catalog', () => {
 
   requirement('CAT-25', 'what can be bound is shown as bindable, and only that', async t => {
     await refused(t, [bareService({ bindable: true })], /it is bindable but has no bind and unbind/)
+    await refused(t, [bareService({ ...bindable, unbind: undefined })], /there is bind without unbind/)
+    await refused(t, [bareService({ planUpdateable: true })], /can be changed \(planUpdateable\) but it has no update/)
     const silent = await another(t, { services: [bareService({ ...bindable, bindable: false, ...retrievable })] })
     expect((await offerings(silent))[0]?.bindable).toBe(false)
     await provisioned(silent, 'i', bare)

@@ -109,6 +109,26 @@ describe('createBroker', () => {
     await expect(broker.start()).resolves.toBeUndefined()
   })
 
+  it('tells all mistakes of a definition and of its catalog at once', async () => {
+    const services = [
+      serviceOf({ description: '', bindable: true, observeEvery: 'soon' as never }),
+      { id: 'b' } as never,
+    ]
+    const error = await create({}, services)
+      .start()
+      .catch(thrown => thrown)
+    expect(error.message.split('\n')).toEqual([
+      expect.stringMatching(/^the broker has \d+ problems:$/),
+      expect.stringContaining('"observeEvery" must be a duration'),
+      expect.stringContaining('service "b": "provision" is missing'),
+      expect.stringContaining('service "b": "deprovision" is missing'),
+      ...Array(error.message.split('\n').length - 4).fill(expect.stringMatching(/service "(service|b)": /)),
+    ])
+    expect(error.message).toContain('service "service": "description" is empty')
+    expect(error.message).toContain('service "service": it is bindable but has no bind and unbind')
+    expect(error.message).toContain('service "b": "plans" is missing')
+  })
+
   it('a start that failed closes the store that it opened', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'purser-create-'))
     onTestFinished(() => rmSync(folder, { recursive: true }))

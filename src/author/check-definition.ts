@@ -1,0 +1,190 @@
+import type { CatalogProblem } from '../catalog/problem.ts'
+import { offeringShape } from '../protocol/offering-shape.ts'
+import { anything, decimal, duration, flag, oneOf, text, wholeNumber } from '../shape/fields.ts'
+import type { Mistake } from '../shape/mistake.ts'
+import { fromCode, isObject, type Path, showPath, valueAt } from '../shape/place.ts'
+import { read } from '../shape/read.ts'
+import { field, list, object, optional, type Rule, type Shape } from '../shape/shape.ts'
+
+/** All that is wrong with a definition, whoever wrote it: types are known to those who use TypeScript only. */
+export function checkDefinition(definition: unknown): CatalogProblem[] {
+  return read(definitionShape, fromCode(definition)).mistakes.map(mistake => toProblem(definition, mistake))
+}
+
+const code = field<unknown, unknown>({ kind: 'other', rule: 'a function' }, value =>
+  typeof value === 'function' ? value : undefined,
+)
+const time = duration('0ms', '3650d')
+
+const actionSettings = object({
+  async: optional(oneOf(['auto', 'always', 'never'])),
+  timeout: optional(time),
+  retry: optional(
+    object({
+      initial: optional(time),
+      factor: optional(decimal(1, 1000)),
+      max: optional(time),
+      attempts: optional(wholeNumber(1, 1_000_000)),
+      for: optional(time),
+    }),
+  ),
+})
+
+const settable = ['provision', 'update', 'deprovision', 'bind', 'unbind'] as const
+
+interface GivenService {
+  readonly actions?: object
+  readonly state?: unknown
+  readonly bindingState?: unknown
+}
+
+const needed: readonly [key: string, needs: string][] = [
+  ['upgradeState', 'state'],
+  ['upgradeBindingState', 'bindingState'],
+  ['bind', 'unbind'],
+  ['unbind', 'bind'],
+]
+
+const serviceRules: readonly Rule<GivenService>[] = [
+  service =>
+    Object.keys(service.actions ?? {})
+      .filter(name => settable.some(known => known === name) && !has(service, name))
+      .map(name => ({
+        path: ['actions', name],
+        error: `there are settings for ${name}, which the service does not have`,
+      })),
+  service =>
+    needed
+      .filter(([key, needs]) => has(service, key) && !has(service, needs))
+      .map(([key, needs]) => ({ path: [key], error: `there is ${key} without ${needs}` })),
+]
+
+/** What the catalog shows is checked with the catalog: it may stand in a file. */
+const catalogFields = Object.fromEntries(
+  Object.keys(offeringShape.entries).map(key => [key, optional(anything<unknown>('a field of the catalog'))]),
+)
+
+const schema = optional(anything<unknown>('a schema'))
+
+const serviceShape = object(
+  {
+    ...catalogFields,
+    id: text(),
+    provision: code,
+    deprovision: code,
+    ...optionals(code, 'update', 'bind', 'unbind', 'observe'),
+    ...optionals(code, 'fetchInstance', 'fetchBinding', 'upgradeState', 'upgradeBindingState'),
+    parameters: schema,
+    updateParameters: schema,
+    bindParameters: schema,
+    state: schema,
+    bindingState: schema,
+    actions: optional(object(optionals(actionSettings, ...settable))),
+    callTimeout: optional(time),
+    observeEvery: optional(time),
+    requiresApp: optional(flag()),
+    dashboard: optional(
+      field<unknown, unknown>({ kind: 'other', rule: "'redirect' or a function" }, value =>
+        value === 'redirect' || typeof value === 'function' ? value : undefined,
+      ),
+    ),
+  },
+  { rule: 'what defineService returns', rules: serviceRules as never },
+)
+
+const hookShape = object({
+  name: text(),
+  actions: optional(list(oneOf([...settable, 'observe', 'sweep']))),
+  ...optionals(code, 'before', 'after', 'error'),
+})
+
+const routeShape = object(
+  {
+    method: text({ rule: "a method in capital letters, such as 'GET'", allows: /^[A-Z]+$/ }),
+    path: text({ rule: "a path such as '/files', or '/files/*'", allows: /^\/[^?#*]*(?<=\/)\*$|^\/[^?#*]*$/ }),
+    handle: code,
+  },
+  {
+    rules: [
+      ({ path }) =>
+        typeof path === 'string' &&
+        isReserved(path) && { path: ['path'], error: `${path} belongs to the broker itself` },
+    ],
+  },
+)
+
+const definitionShape = object({
+  services: list(serviceShape),
+  catalog: optional(anything<unknown>('a file, or offerings')),
+  hooks: optional(
+    list(hookShape, { rules: [unique(hook => hook.name, 'name', 'a hook before it has the same name')] }),
+  ),
+  routes: optional(
+    list(routeShape, {
+      rules: [
+        unique(({ method, path }) => `${method} ${path}`, 'path', 'a route before it has the same method and path'),
+      ],
+    }),
+  ),
+  presentCatalog: optional(code),
+})
+
+function optionals<S extends Shape, Key extends string>(shape: S, ...keys: readonly Key[]) {
+  return Object.fromEntries(keys.map(key => [key, optional(shape)])) as Record<Key, ReturnType<typeof optional<S>>>
+}
+
+function unique<Item>(keyOf: (item: Item) => unknown, at: string, error: string): Rule<readonly (Item | undefined)[]> {
+  return items => {
+    const keys = items.map(item => (item === undefined ? undefined : keyOf(item)))
+    const again = [...keys.keys()].filter(index => keys[index] !== undefined && keys.indexOf(keys[index]) < index)
+    return again.map(index => ({ path: [index, at], error }))
+  }
+}
+
+function has(service: object, key: string): boolean {
+  return Reflect.get(service, key) !== undefined
+}
+
+/** Paths that the broker answers itself, also with the name of a platform before them: a route there would hide them. */
+function isReserved(path: string): boolean {
+  const [first, second] = path.split('/').slice(1)
+  return first === '*' || ['v2', 'admin', 'healthz', 'readyz', 'dashboards'].includes(first ?? '') || second === 'v2'
+}
+
+const remedies: Readonly<Record<string, string>> = {
+  actions: 'define the action, or remove its settings',
+  upgradeState: 'add state, the schema that it makes old states fit',
+  upgradeBindingState: 'add bindingState, the schema that it makes old states fit',
+  bind: 'define unbind, which takes back what bind gave',
+  unbind: 'define bind, or remove unbind',
+  name: 'give each hook a name of its own: it names the checkpoints',
+  path: 'choose another path',
+}
+
+function toProblem(definition: unknown, { kind, path, rule, found, remedy }: Mistake): CatalogProblem {
+  const inList = typeof path[1] === 'number'
+  const rest = path.slice(inList ? 2 : 0)
+  const name = `"${showPath(rest)}"`
+  const location = label(definition, path)
+  const fix = remedy ?? remedies[String(rest[0])] ?? 'correct it'
+  if (kind === 'missing') return { path, location, reason: `${name} is missing`, remedy: `add ${name}: ${rule}` }
+  if (kind === 'rule') return { path, location, reason: rule, remedy: fix }
+  if (kind === 'wrong')
+    return {
+      path,
+      location,
+      reason: `${rest.length === 0 ? 'it' : name} must be ${rule}, but is ${found}`,
+      remedy: fix,
+    }
+  return { path, location, reason: `${name} ${rule}`, remedy: fix }
+}
+
+/** `service "x"`, `hook "y"`, `route "GET /z"`. */
+function label(definition: unknown, [list, index]: Path): string {
+  if (typeof index !== 'number') return 'the broker'
+  const item = valueAt(definition, [String(list), index])
+  const { id, name, method, path } = isObject(item) ? item : {}
+  const known = list === 'routes' && typeof path === 'string' ? `${method} ${path}` : (name ?? id)
+  const kind = String(list).replace(/s$/, '')
+  return typeof known === 'string' ? `${kind} ${JSON.stringify(known)}` : `${kind} number ${index + 1}`
+}

@@ -1,0 +1,75 @@
+import type { Service } from '../author/define-service.ts'
+import { createParameterSchema, type ParameterSchema, toUpdateSchema } from '../catalog/parameters.ts'
+import type { JsonObject } from '../protocol/json.ts'
+import { isBindable, type Offering, type Plan } from '../protocol/offering.ts'
+
+export interface ServiceSchemas {
+  readonly create?: ParameterSchema<unknown>
+  readonly update?: ParameterSchema<unknown>
+  /** The update schema was made from the create schema: what an update leads to is judged by the latter. */
+  readonly updateDerived?: boolean
+  readonly bind?: ParameterSchema<unknown>
+}
+
+export function readSchemas(service: Service): ServiceSchemas {
+  const create = service.parameters === undefined ? undefined : createParameterSchema(service.parameters)
+  const updateDerived = service.updateParameters === undefined && create !== undefined && service.update !== undefined
+  const update = updateDerived
+    ? toUpdateSchema(create)
+    : service.updateParameters === undefined
+      ? undefined
+      : createParameterSchema(service.updateParameters)
+  const bind = service.bindParameters === undefined ? undefined : createParameterSchema(service.bindParameters)
+  return {
+    create,
+    ...(update === undefined ? {} : { update, updateDerived }),
+    bind,
+  }
+}
+
+/** The service's schemas stand in every plan that has none of its own. */
+export function withSchemas(offering: Partial<Offering>, schemas: ServiceSchemas): Offering {
+  const plans = Array.isArray(offering.plans)
+    ? offering.plans.map(plan => planWithSchemas(offering, plan, schemas))
+    : []
+  return { ...(offering as Offering), ...(offering.plans === undefined ? {} : { plans }) }
+}
+
+function planWithSchemas(offering: Partial<Offering>, plan: Plan, { create, update, bind }: ServiceSchemas): Plan {
+  if (typeof plan !== 'object' || plan === null) return plan
+  const own = plan.schemas
+  const bindable = plan.bindable ?? offering.bindable
+  const serviceInstance = {
+    ...(create === undefined ? {} : { create: { parameters: create.jsonSchema } }),
+    ...(update === undefined ? {} : { update: { parameters: update.jsonSchema } }),
+    ...own?.serviceInstance,
+  }
+  const serviceBinding = {
+    ...(bind === undefined || bindable !== true ? {} : { create: { parameters: bind.jsonSchema } }),
+    ...own?.serviceBinding,
+  }
+  const schemas = {
+    ...own,
+    ...(Object.keys(serviceInstance).length === 0 ? {} : { serviceInstance }),
+    ...(Object.keys(serviceBinding).length === 0 ? {} : { serviceBinding }),
+  }
+  return Object.keys(schemas).length === 0 ? plan : { ...plan, schemas }
+}
+
+/** A plan's own schema is in force for it; the service's schema keeps its author's types and refinements. */
+export function planSchemas(offering: Offering, plan: Plan, service: ServiceSchemas): ServiceSchemas {
+  const pick = (advertised: JsonObject | undefined, own: ParameterSchema<unknown> | undefined) =>
+    advertised === undefined || advertised === own?.jsonSchema ? own : createParameterSchema(advertised)
+  const create = pick(plan.schemas?.serviceInstance?.create?.parameters, service.create)
+  const update = pick(plan.schemas?.serviceInstance?.update?.parameters, service.update)
+  const bind = isBindable(offering, plan)
+    ? pick(plan.schemas?.serviceBinding?.create?.parameters, service.bind)
+    : undefined
+  return {
+    create,
+    ...(update === undefined
+      ? {}
+      : { update, updateDerived: update === service.update && service.updateDerived === true }),
+    bind,
+  }
+}
