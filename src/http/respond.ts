@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { type Observer, toError } from '../observer.ts'
-import { trimBody } from '../protocol/api-version.ts'
+import { trimBody } from '../protocol/answers.ts'
 import { BrokerError, toErrorBody } from '../protocol/errors.ts'
 import type { JsonObject } from '../protocol/json.ts'
 import { StoreUnavailableError } from '../store.ts'

@@ -1,5 +1,6 @@
 import type { JsonObject } from './json.ts'
-import { optionalObject, optionalString, requiredString } from './request-fields.ts'
+import { createReader, readText, required } from './request-fields.ts'
+import { requests } from './requests.ts'
 
 /** PUT /v2/service_instances/:instance_id/service_bindings/:binding_id ("Binding", "Binding Rotation"). */
 export interface BindRequest {
@@ -13,24 +14,23 @@ export interface BindRequest {
   readonly predecessorId?: string
 }
 
+const read = createReader(requests.bind)
+
 export function parseBind(body: JsonObject): BindRequest {
-  const predecessorId = optionalString(body, 'predecessor_binding_id')
-  const read = predecessorId === undefined ? requiredString : optionalString
-  const serviceId = read(body, 'service_id')
-  const planId = read(body, 'plan_id')
-  const bindResource = optionalObject(body, 'bind_resource')
-  const context = optionalObject(body, 'context')
-  const parameters = optionalObject(body, 'parameters')
+  const { serviceId, planId, context, bindResource, appGuid, parameters, predecessorBindingId } = read(body)
+  if (predecessorBindingId === undefined) {
+    if (serviceId === undefined) throw required('service_id')
+    if (planId === undefined) throw required('plan_id')
+  }
   // BIND-08: the app is named in bind_resource, or, by older platforms, at the top level.
-  const deprecated = optionalString(body, 'app_guid')
-  const appGuid = (bindResource === undefined ? undefined : optionalString(bindResource, 'app_guid')) ?? deprecated
+  const boundApp = bindResource === undefined ? undefined : readText(bindResource, 'app_guid')
   return {
     serviceId,
     planId,
     context,
     bindResource,
-    appGuid,
+    appGuid: boundApp ?? appGuid,
     parameters,
-    predecessorId,
+    predecessorId: predecessorBindingId,
   }
 }

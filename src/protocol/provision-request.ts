@@ -1,5 +1,6 @@
 import type { JsonObject } from './json.ts'
-import { maintenanceVersion, malformed, optionalObject, optionalString, requiredString } from './request-fields.ts'
+import { createReader, maintenanceVersion, required } from './request-fields.ts'
+import { requests } from './requests.ts'
 
 /** PUT /v2/service_instances/:instance_id ("Provisioning"). */
 export interface ProvisionRequest {
@@ -11,34 +12,32 @@ export interface ProvisionRequest {
   readonly maintenanceVersion?: string
 }
 
+const read = createReader(requests.provision)
+
 /** `lenient` takes a request without org and space as it comes; otherwise `context` has to carry them if the body does not. */
 export function parseProvision(body: JsonObject, lenient: boolean): ProvisionRequest {
-  const serviceId = requiredString(body, 'service_id')
-  const planId = requiredString(body, 'plan_id')
-  const given = optionalObject(body, 'context') ?? {}
-  const context = { ...given, ...place(body, given, lenient) }
-  const version = maintenanceVersion(body)
+  const { serviceId, planId, organizationGuid, spaceGuid, context = {}, parameters = {}, maintenanceInfo } = read(body)
+  if (!lenient && !tellsPlace(context)) {
+    if (organizationGuid === undefined) throw required('organization_guid')
+    if (spaceGuid === undefined) throw required('space_guid')
+  }
   return {
     serviceId,
     planId,
-    context,
-    parameters: optionalObject(body, 'parameters') ?? {},
-    maintenanceVersion: version,
+    context: withPlace(context, organizationGuid, spaceGuid),
+    parameters,
+    maintenanceVersion: maintenanceVersion(maintenanceInfo),
   }
 }
 
 /** A Kubernetes context has a namespace in place of org and space; any context tells where the instance belongs. */
-function place(body: JsonObject, context: JsonObject, lenient: boolean): JsonObject {
-  const organization = optionalString(body, 'organization_guid')
-  const space = optionalString(body, 'space_guid')
+function tellsPlace(context: JsonObject): boolean {
   const carried = typeof context.organization_guid === 'string' && typeof context.space_guid === 'string'
-  const elsewhere = carried || typeof context.namespace === 'string'
-  if (!lenient && !elsewhere) {
-    if (organization === undefined) throw malformed('organization_guid is required')
-    if (space === undefined) throw malformed('space_guid is required')
-  }
-  return {
-    organization_guid: organization,
-    space_guid: space,
-  }
+  return carried || typeof context.namespace === 'string'
+}
+
+function withPlace(context: JsonObject, organization?: string, space?: string): JsonObject {
+  if (organization === undefined && space === undefined) return context
+  const { organization_guid, space_guid } = context
+  return { ...context, organization_guid: organization ?? organization_guid, space_guid: space ?? space_guid }
 }

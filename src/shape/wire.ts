@@ -1,4 +1,5 @@
 import { type Described, describe } from './describe.ts'
+import { isJsonObject, type Json, type JsonObject } from './json.ts'
 import type { Read, Shape } from './shape.ts'
 
 /** The type of a value on the wire: its keys in snake_case. An object of anything, such as metadata, stays as it is. */
@@ -27,10 +28,26 @@ function write({ wire, fields, item, isList }: Described, value: unknown, minor:
     const child = (value as Record<string, unknown>)[key]
     if (child === undefined || (field.info.since ?? 0) > minor) continue
     const written = write(field, child, minor)
-    // An object of which nothing is left would tell an older platform of a field that has no meaning for it.
     if (field.fields === undefined || !isEmpty(written) || isEmpty(child)) body[name] = written
   }
   return body
+}
+
+/** A body that is written already, without what 2.`minor` does not know. Fields that the shape does not have stay. */
+export function trim(shape: Shape, body: JsonObject, minor: number): JsonObject {
+  return trimObject(describe(shape), body, minor)
+}
+
+function trimObject({ wire }: Described, body: JsonObject, minor: number): JsonObject {
+  const kept: [string, Json | undefined][] = []
+  for (const [name, value] of Object.entries(body)) {
+    const field = wire.find(known => known.name === name)?.field
+    if ((field?.info.since ?? 0) > minor) continue
+    const trimmed = field?.fields !== undefined && isJsonObject(value) ? trimObject(field, value, minor) : value
+    // An object of which nothing is left would tell an older platform of a field that has no meaning for it.
+    if (trimmed === value || !isEmpty(trimmed) || isEmpty(value)) kept.push([name, trimmed])
+  }
+  return Object.fromEntries(kept)
 }
 
 function isEmpty(value: unknown): boolean {

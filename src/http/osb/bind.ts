@@ -1,5 +1,5 @@
 import { bind } from '../../broker/bind.ts'
-import { trimBody } from '../../protocol/api-version.ts'
+import { trimBody } from '../../protocol/answers.ts'
 import { parseBind } from '../../protocol/bind-request.ts'
 import { acceptsIncomplete } from '../../protocol/query.ts'
 import { json } from '../respond.ts'

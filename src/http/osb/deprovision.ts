@@ -1,5 +1,5 @@
 import { type Deleted, deprovision } from '../../broker/deprovision.ts'
-import { trimBody } from '../../protocol/api-version.ts'
+import { trimBody } from '../../protocol/answers.ts'
 import { parseDeletion } from '../../protocol/deletion-request.ts'
 import { acceptsIncomplete } from '../../protocol/query.ts'
 import type { HttpResponse } from '../message.ts'

@@ -1,5 +1,5 @@
 import { fetchBinding } from '../../broker/fetch-binding.ts'
-import { trimBody } from '../../protocol/api-version.ts'
+import { trimBody } from '../../protocol/answers.ts'
 import { checkHints } from '../../protocol/deletion-request.ts'
 import { json } from '../respond.ts'
 import type { Endpoint } from './endpoint.ts'

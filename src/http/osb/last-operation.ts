@@ -1,5 +1,5 @@
 import { lastOperation, type Polled, type PolledOperation } from '../../broker/last-operation.ts'
-import { trimBody } from '../../protocol/api-version.ts'
+import { trimBody } from '../../protocol/answers.ts'
 import { checkHints } from '../../protocol/deletion-request.ts'
 import type { JsonObject } from '../../protocol/json.ts'
 import type { HttpResponse } from '../message.ts'

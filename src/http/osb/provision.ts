@@ -1,6 +1,6 @@
 import { provision } from '../../broker/provision.ts'
 import type { Instance } from '../../domain/instance.ts'
-import { trimBody } from '../../protocol/api-version.ts'
+import { trimBody } from '../../protocol/answers.ts'
 import type { JsonObject } from '../../protocol/json.ts'
 import { parseProvision } from '../../protocol/provision-request.ts'
 import { acceptsIncomplete } from '../../protocol/query.ts'

@@ -1,5 +1,5 @@
 import { update } from '../../broker/update.ts'
-import { trimBody } from '../../protocol/api-version.ts'
+import { trimBody } from '../../protocol/answers.ts'
 import { acceptsIncomplete } from '../../protocol/query.ts'
 import { parseUpdate } from '../../protocol/update-request.ts'
 import { json } from '../respond.ts'
