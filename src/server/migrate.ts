@@ -1,4 +1,5 @@
 import { systemClock } from '../clock.ts'
+import { findAdapter } from '../store/schemes.ts'
 import type { Environment } from './config/placeholders.ts'
 import { type Config, loadConfig, maskStoreUrl } from './config.ts'
 import { openStore } from './open-store.ts'
@@ -13,12 +14,12 @@ export interface MigrateOptions {
 /** Brings the store that a broker would open up to date, as the broker itself does when it starts. Answers what was done, for people. */
 export async function migrateStore(options: MigrateOptions): Promise<string> {
   const { url, name, ledger } = await findStore(options)
-  if (isPostgres(url)) {
+  if (migrationsOf(url) === 'as SQL') {
     const { applyMigrations } = await import('../store/postgres/index.ts')
     const applied = await applyMigrations(toPostgres(url, ledger))
     return applied === 0 ? upToDate(name) : `${name} was brought up to date.`
   }
-  if (!isMongo(url)) return migratesItself(name)
+  if (migrationsOf(url) === 'at start') return migratesItself(name)
   await (await openStore(url, systemClock, { ledger })).close()
   return `${name} has all its collections and indexes.`
 }
@@ -26,11 +27,11 @@ export async function migrateStore(options: MigrateOptions): Promise<string> {
 /** What `migrateStore` would do, as SQL that psql runs as it is: where there is nothing to run, a comment says why. */
 export async function previewMigration(options: MigrateOptions): Promise<string> {
   const { url, name, ledger } = await findStore(options)
-  if (isPostgres(url)) {
+  if (migrationsOf(url) === 'as SQL') {
     const { migrationScript } = await import('../store/postgres/index.ts')
     return (await migrationScript(toPostgres(url, ledger))) ?? comment(upToDate(name))
   }
-  if (!isMongo(url)) return comment(migratesItself(name))
+  if (migrationsOf(url) === 'at start') return comment(migratesItself(name))
   return comment(`${name} takes no SQL: purser migrate makes the collections and indexes that are missing.`)
 }
 
@@ -47,12 +48,8 @@ function comment(sentence: string): string {
   return `-- ${sentence}\n`
 }
 
-function isPostgres(url: string): boolean {
-  return /^postgres(ql)?:/.test(url)
-}
-
-function isMongo(url: string): boolean {
-  return /^mongodb(\+srv)?:/.test(url)
+function migrationsOf(url: string) {
+  return findAdapter(url)?.migrations
 }
 
 function upToDate(name: string): string {

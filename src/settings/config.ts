@@ -1,8 +1,9 @@
 import { checkPasswordHash } from '../authenticator/password.ts'
 import { anything, decimal, duration, file, flag, folder, oneOf, size, text, wholeNumber } from '../shape/fields.ts'
 import { fallback, field, list, object, optional, type Read, section } from '../shape/shape.ts'
+import { storeForms } from '../store/schemes.ts'
 import { brokerSections, keepsDeletions, serverFields } from './settings.ts'
-import { allowedStores, isStoreUrl, maskStoreUrl } from './store-url.ts'
+import { isStoreUrl, maskStoreUrl } from './store-url.ts'
 
 const server = section({
   host: fallback(
@@ -190,7 +191,7 @@ export const configShape = object(
     ),
     store: fallback(
       text({
-        rule: allowedStores,
+        rule: storeForms,
         allows: isStoreUrl,
         show: maskStoreUrl,
         doc: 'where state is kept: `memory:` (forgets), `sqlite:<file>`, `postgres://…`, `mongodb://…` (see [ledger](#ledger))',

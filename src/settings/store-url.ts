@@ -1,16 +1,9 @@
 import { isAbsolute, resolve } from 'node:path'
+import { findAdapter, sqliteFile } from '../store/schemes.ts'
 
-export const storeSchemes = ['memory:', 'sqlite:', 'postgres:', 'postgresql:', 'mongodb:', 'mongodb+srv:'] as const
-
-export const allowedStores = 'memory:, sqlite:<file>, postgres://… or mongodb://…'
-
-/** Whether the text names a store; what stands behind the scheme is the store's affair. */
+/** Whether the text names a store. */
 export function isStoreUrl(text: string): boolean {
-  if (text === 'memory' || text === 'memory:') return true
-  const scheme = storeSchemes.find(candidate => text.startsWith(candidate))
-  if (scheme === undefined || scheme === 'memory:') return false
-  const rest = text.slice(scheme.length)
-  return scheme === 'sqlite:' ? sqliteFile(rest) !== '' && !rest.startsWith(':') : /^\/\/./.test(rest)
+  return text === 'memory' || findAdapter(text) !== undefined
 }
 
 /** The same store for a process in any folder: a relative SQLite file is taken from `folder`. */
@@ -34,9 +27,4 @@ export function maskStoreUrl(url: string): string {
 
 function withoutOptions(url: string): string {
   return url.replace(/\?.*$/s, '?[hidden]')
-}
-
-/** `sqlite:a.db`, `sqlite:/a.db` and `sqlite:///a.db`. */
-function sqliteFile(rest: string): string {
-  return rest.startsWith('//') ? rest.slice(2) : rest
 }

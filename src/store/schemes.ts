@@ -1,0 +1,99 @@
+/** The one table of stores: which adapter opens which URLs. The configuration and every message about URLs go by it. */
+import type { Clock } from '../clock.ts'
+import type { Observer } from '../observer.ts'
+import type { Store } from '../store.ts'
+
+/** What a store can be told besides its URL. Those that are on no server need the clock alone. */
+interface OpenOptions {
+  readonly clock: Clock
+  readonly observer?: Observer
+  /** One for each broker: PostgreSQL's schema, or what stands before the names of MongoDB's collections. */
+  readonly schema?: string
+  /** Connections for statements, for each replica. */
+  readonly poolSize?: number
+  readonly connectTimeoutMs?: number
+  readonly statementTimeoutMs?: number
+}
+
+interface Adapter {
+  readonly schemes: readonly string[]
+  /** How people write its URLs. */
+  readonly form: string
+  /** What an application installs beside this package to use it. */
+  readonly package?: string
+  /** When the store is brought up to date: whenever a broker opens it, also by `purser migrate`, or also by SQL. */
+  readonly migrations: 'at start' | 'by command' | 'as SQL'
+  /** Whether what stands behind the scheme can name a store. */
+  accepts(rest: string): boolean
+  /** Loads the adapter, which nobody pays for who does not use it, and opens the store. */
+  open(url: string, options: OpenOptions): Promise<Store>
+}
+
+export const adapters: readonly Adapter[] = [
+  {
+    schemes: ['memory:'],
+    form: 'memory:',
+    migrations: 'at start',
+    accepts: rest => rest === '',
+    async open(_url, { clock }) {
+      const { createMemoryStore } = await import('./memory/index.ts')
+      return createMemoryStore({ clock })
+    },
+  },
+  {
+    schemes: ['sqlite:'],
+    form: 'sqlite:<file>',
+    package: 'libsql',
+    migrations: 'at start',
+    accepts: rest => sqliteFile(rest) !== '' && !rest.startsWith(':'),
+    async open(url, { clock }) {
+      const { openSqliteStore } = await import('./sqlite/index.ts')
+      return openSqliteStore({ file: sqliteFile(url.slice('sqlite:'.length)), clock })
+    },
+  },
+  {
+    schemes: ['postgres:', 'postgresql:'],
+    form: 'postgres://…',
+    package: 'pg',
+    migrations: 'as SQL',
+    accepts: namesServer,
+    async open(url, options) {
+      const { openPostgresStore } = await import('./postgres/index.ts')
+      return openPostgresStore({ url, ...options })
+    },
+  },
+  {
+    schemes: ['mongodb:', 'mongodb+srv:'],
+    form: 'mongodb://…',
+    package: 'mongodb',
+    migrations: 'by command',
+    accepts: namesServer,
+    async open(url, { schema, poolSize, connectTimeoutMs, statementTimeoutMs: timeoutMs, observer }) {
+      const { openMongoStore } = await import('./mongodb/index.ts')
+      const prefix = schema && `${schema}_`
+      return openMongoStore({ url, prefix, poolSize, connectTimeoutMs, timeoutMs, observer })
+    },
+  },
+]
+
+/** The adapter that opens the URL; undefined where its scheme, or what stands behind it, names no store. */
+export function findAdapter(url: string): Adapter | undefined {
+  return adapters.find(({ schemes, accepts }) =>
+    schemes.some(scheme => url.startsWith(scheme) && accepts(url.slice(scheme.length))),
+  )
+}
+
+/** How the URL of a store can be written, for messages. */
+export const storeForms = `${adapters
+  .slice(0, -1)
+  .map(({ form }) => form)
+  .join(', ')} or ${adapters.at(-1)?.form}`
+
+/** `sqlite:a.db`, `sqlite:/a.db` and `sqlite:///a.db`. */
+export function sqliteFile(rest: string): string {
+  return rest.startsWith('//') ? rest.slice(2) : rest
+}
+
+function namesServer(rest: string): boolean {
+  return /^\/\/./.test(rest)
+}
