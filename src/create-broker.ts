@@ -3,6 +3,7 @@ import { type Authenticator, combineAuthenticators } from './authenticator.ts'
 import type { BrokerDefinition } from './author/broker-definition.ts'
 import { type Clock, sleep, systemClock } from './clock.ts'
 import { withIdentity } from './http/app.ts'
+import { Exchange, toEnded } from './http/exchange.ts'
 import { toFetch } from './http/fetch.ts'
 import type { HttpApp, HttpBroker, HttpRequest, HttpResponse } from './http/message.ts'
 import { json } from './http/respond.ts'
@@ -125,6 +126,12 @@ export function openBroker(
     if (store !== options.store) await Promise.race([store.close().catch(() => {}), sleep(clock, lastAnswersMs)])
   }
 
+  function refuse(request: HttpRequest, error: BrokerError): HttpResponse {
+    const response = withIdentity(json(error.status, toErrorBody(error)), request.headers)
+    observer['request.ended']?.(toEnded(new Exchange(request), response, clock.now(), clock.now()))
+    return response
+  }
+
   /** A broker that is not there now: it is asked again later, and what went wrong is told to its operator only. */
   async function handleStopped(request: HttpRequest): Promise<HttpResponse> {
     if (closing !== undefined) return refuse(request, new BrokerError('ShuttingDown', 'This broker was closed.'))
@@ -183,8 +190,4 @@ function toStore(
   { clock, observer, settings: { ledger } }: { clock: Clock; observer: Observer; settings: ReadSettings },
 ): Promise<Store> | Store {
   return typeof store === 'string' ? openStore(store, clock, { ledger, observer }) : store
-}
-
-function refuse({ headers }: HttpRequest, error: BrokerError): HttpResponse {
-  return withIdentity(json(error.status, toErrorBody(error)), headers)
 }

@@ -3,7 +3,7 @@ import { type Authenticator, isRefusal, type Principal, type Refusal, type Role 
 import { createLimiter } from './limiter.ts'
 import { type PasswordHash, parsePasswordHash, verifyPassword } from './password.ts'
 
-/** One who may log in. Either `password` or `passwordHash`; the previous hash is good too while a password is rotated. */
+/** A user who may log in, with `password` or `passwordHash`. During a rotation the previous hash is accepted too. */
 export interface BasicUser {
   readonly username: string
   readonly password?: string
@@ -14,10 +14,12 @@ export interface BasicUser {
 }
 
 /**
- * HTTP basic authentication (RFC 7617, UTF-8). A wrong user costs as much as a wrong password, and neither can eat the
- * machine: few hashes are computed at a time, and beyond a queue attempts are refused. Who has logged in once is
- * recognised by the header itself, so that a working platform pays next to nothing and is never refused. (A map finds its
- * key by a hash that is seeded per process and compares only where that is equal: its timing tells nothing to guess by.)
+ * HTTP basic authentication (RFC 7617, UTF-8). A wrong username takes as long as a wrong password. A flood of logins cannot
+ * use up the machine: few hashes are computed at a time, some wait, and the rest is refused.
+ *
+ * A header that was right once is remembered and recognised as it is, so that the requests of a platform cost next to
+ * nothing and are never refused. This tells an attacker nothing by its timing: a map looks for its key by a hash that is
+ * seeded in each process, and compares the texts only where that is equal.
  */
 export function createBasicAuthenticator(users: readonly BasicUser[]): Authenticator {
   const accounts = new Map(users.map(user => [user.username, toAccount(user)]))

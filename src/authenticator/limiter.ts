@@ -1,4 +1,4 @@
-/** Runs at most so many tasks at a time; some more wait their turn; the rest is refused at once. */
+/** Runs a few tasks at a time. Some more wait for their turn; the others are refused at once. */
 export interface Limiter {
   /** The task's result; undefined where too many were waiting already. */
   run<Result>(task: () => Promise<Result>): Promise<Result | undefined>

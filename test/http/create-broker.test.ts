@@ -93,7 +93,11 @@ describe('createBroker', () => {
 
   it('a start that failed can be tried again; requests are answered 503 meanwhile, and the reason is logged', async () => {
     const said: string[] = []
-    const observer: Observer = { 'broker.startFailed': ({ error }) => void said.push(error.message) }
+    const statuses: number[] = []
+    const observer: Observer = {
+      'broker.startFailed': ({ error }) => void said.push(error.message),
+      'request.ended': ({ status }) => void statuses.push(status),
+    }
     const services = [serviceOf({ callTimeout: 'soon' as never })]
     const broker = create({ observer }, services)
     await expect(broker.start()).rejects.toThrow('soon')
@@ -104,6 +108,7 @@ describe('createBroker', () => {
       description: 'The broker cannot start now. Its log says why.',
     })
     expect(said).toEqual([expect.stringContaining('soon')])
+    expect(statuses).toEqual([503])
     services[0] = serviceOf({})
     expect(await statusOf(broker)).toBe(200)
     await expect(broker.start()).resolves.toBeUndefined()

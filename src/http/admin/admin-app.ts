@@ -81,7 +81,7 @@ function checkRoles(principal: Principal, needed: readonly Role[]): void {
   )
 }
 
-/** A broken escape is nobody's name. */
+/** A segment with a broken percent-escape is taken as it is: nothing has that name, so it is not found. */
 function decode(segment: string): string {
   try {
     return decodeURIComponent(segment)
