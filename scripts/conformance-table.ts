@@ -16,7 +16,6 @@ if (!existsSync(exceptions)) writeFileSync(exceptions, '{}\n')
 
 const page = renderTable(readSources(), toVerdicts(runTests()))
 writeFileSync(tablePath, page)
-format(fileURLToPath(tablePath))
 const open = page.split('\n').filter(line => /^\| [A-Z]+-\d.* \| (?:fail|missing) \|$/.test(line))
 console.log(`docs/reference/conformance.md is written; ${open.length} requirement(s) fail or have no test.`)
 for (const line of open) console.log(line)
@@ -49,16 +48,6 @@ function runTests(): readonly Assertion[] {
   } finally {
     rmSync(folder, { recursive: true })
   }
-}
-
-/** As `npm run check` wants every file. */
-function format(file: string): void {
-  const biome = join(root, 'node_modules/@biomejs/biome/bin/biome')
-  const { status, stderr } = spawnSync(process.execPath, [biome, 'format', '--write', file], {
-    cwd: root,
-    encoding: 'utf8',
-  })
-  if (status !== 0) throw new Error(`${file} could not be formatted:\n${stderr}`)
 }
 
 /** A requirement passes when every test that carries its id has; a skipped test shows nothing. */
