@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '../protocol/json.ts'
 import { typeName } from '../shape/mistake.ts'
-import { type Path, quoted, showPath } from '../shape/place.ts'
+import { type Path, type Places, quoted, showPath } from '../shape/place.ts'
 import { type Child, type Item, readSource } from './source.ts'
 
 export interface SpecProblem {
@@ -39,8 +39,12 @@ export interface Reading {
 }
 
 /** Opens a source for reading; without a root where it has faults, which are problems then. */
-export function openReading(source: unknown, where: string): { readonly reading: Reading; readonly root?: Item } {
-  const read = readSource(source)
+export function openReading(
+  source: unknown,
+  where: string,
+  places?: Places,
+): { readonly reading: Reading; readonly root?: Item } {
+  const read = readSource(source, places)
   if (read.ok) return { reading: createReading(where, read.child), root: read.root }
   const problems = read.faults.map(({ path = [], ...fault }) => toProblem({ severity: 'error', where, path, ...fault }))
   return { reading: createReading(where, () => undefined, problems) }

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { camelCase, type Fields, openReading, type Reading, type SpecProblem } from '../bundle/reading.ts'
 import type { Item } from '../bundle/source.ts'
-import { quoted } from '../shape/place.ts'
+import { type Places, quoted } from '../shape/place.ts'
 import { isShut, judgeEntry } from './filter.ts'
 import { readAuth, readTag, readUrl } from './read-settings.ts'
 import { isCertificate, type RegistrySettings, type RegistryType, registryTypes } from './settings.ts'
@@ -15,14 +15,14 @@ export interface ParsedRegistries {
 /**
  * The registry section of a configuration, also as the Automation Broker has it: snake_case or camelCase, and its names of
  * types. All problems are found at once; none of them shows a value that may be secret. `where` is what they call the
- * section. Relative paths start from `folder`, which is the configuration file's.
+ * section, and `places` where its values stand in the file. Relative paths start from `folder`.
  */
 export function parseRegistrySettings(
   raw: unknown,
   where: string,
-  { folder = '.' }: { readonly folder?: string } = {},
+  { folder = '.', places }: { readonly folder?: string; readonly places?: Places } = {},
 ): ParsedRegistries {
-  const { reading, root } = openReading(raw ?? [], where)
+  const { reading, root } = openReading(raw ?? [], where, places)
   const names = new Set<string>()
   const settings = reading.list(root, 'the registry section').flatMap(item => {
     const fields = reading.object(item, 'a registry', registryKeys)

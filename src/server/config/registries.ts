@@ -14,11 +14,12 @@ export async function takeRegistries(source: Source, folder: string): Promise<Re
   const given = valueAt(source.root, ['registries'])
   if (given === undefined) return { registries: [], mistakes: [], warnings: [] }
   const { parseRegistrySettings } = await import('../../registry/parse-settings.ts')
-  const { settings = [], problems } = parseRegistrySettings(asWritten(given, source), 'registries', { folder })
-  const found = problems.map(({ severity, path, problem }) => {
+  const { places } = source
+  const { settings = [], problems } = parseRegistrySettings(given, 'registries', { folder, places })
+  const place = placeOf(source, ['registries'])
+  const found = problems.map(({ severity, path, line = place?.line, problem }) => {
     const whole = path === '' || path.startsWith('[') ? `registries${path}` : `registries.${path}`
-    const place = placeOf(source, toKeys(whole))
-    return { severity, mistake: { where: place && showPlace(place), path: whole, problem } }
+    return { severity, mistake: { where: place && showPlace({ ...place, line }), path: whole, problem } }
   })
   if (isObject(source.root)) delete source.root.registries
   return {
@@ -28,18 +29,4 @@ export async function takeRegistries(source: Source, folder: string): Promise<Re
       .filter(({ severity }) => severity === 'warning')
       .map(({ mistake: { where = '', path, problem } }) => `${where} ${path}: ${problem}`.trim()),
   }
-}
-
-/** A tag such as 1.10 is not a number, though YAML takes it for one. */
-function asWritten(value: unknown, source: Source, text?: string): unknown {
-  if (typeof value === 'number') return text ?? value
-  if (typeof value !== 'object' || value === null) return value
-  const textOf = (key: string | number) => source.places.get(value)?.get(key)?.text
-  if (Array.isArray(value)) return value.map((item, index) => asWritten(item, source, textOf(index)))
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, asWritten(item, source, textOf(key))]))
-}
-
-function toKeys(path: string): (string | number)[] {
-  const keys = path.split(/[.[\]]+/).filter(key => key !== '')
-  return keys.map(key => (/^\d+$/.test(key) ? Number(key) : key))
 }
