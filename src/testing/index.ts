@@ -13,6 +13,14 @@ export {
 export { createLedgerWatch, type LedgerWatch } from './ledger-watch.ts'
 export { type RegistryCase, type RegistrySubject, registryContract } from './registry-contract.ts'
 export { type SandboxCase, type SandboxSubject, sandboxContract } from './sandbox-contract.ts'
-export { type StoreCase, type StoreSubject, storeContract } from './store-contract.ts'
+export {
+  ledgerContract,
+  marketplaceContract,
+  readsContract,
+  type StoreCase,
+  type StoreSubject,
+  storeContract,
+  upkeepContract,
+} from './store-contract.ts'
 export { startTestBroker, type TestBroker, type TestBrokerOptions, type Transport } from './test-broker.ts'
 export { createVirtualClock, type VirtualClock } from './virtual-clock.ts'

@@ -3,7 +3,8 @@
  *
  *     for (const { name, run } of storeContract) it(name, async () => { … await run(subject) … })
  *
- * A case that needs durability is to be skipped, with the subject's reason, where the subject has none.
+ * One suite for each contract, and `storeContract` with all of them. Each runs on a whole store, since rows come into it by
+ * the ledger. A case that needs durability is to be skipped, with the subject's reason, where the subject has none.
  */
 import { acceptCases } from './store-contract/accept.ts'
 import { catalogCases } from './store-contract/catalog.ts'
@@ -17,6 +18,7 @@ import { fenceCases } from './store-contract/fences.ts'
 import { finishCases } from './store-contract/finish.ts'
 import { handBackCases } from './store-contract/hand-back.ts'
 import { listCases } from './store-contract/lists.ts'
+import { observationCases } from './store-contract/observation.ts'
 import { pinCases } from './store-contract/pins.ts'
 import { progressCases } from './store-contract/progress.ts'
 import { purgeCases } from './store-contract/purge.ts'
@@ -25,10 +27,12 @@ import { sharedCases } from './store-contract/shared.ts'
 import type { StoreCase } from './store-contract/subject.ts'
 import { valueCases } from './store-contract/values.ts'
 import { wakeUpCases } from './store-contract/wake-ups.ts'
+import { wholeCases } from './store-contract/whole.ts'
 
 export type { StoreCase, StoreSubject } from './store-contract/subject.ts'
 
-export const storeContract: readonly StoreCase[] = [
+/** The cases of `src/ledger.ts`. */
+export const ledgerContract: readonly StoreCase[] = [
   ...acceptCases,
   ...changeCases,
   ...claimCases,
@@ -37,15 +41,26 @@ export const storeContract: readonly StoreCase[] = [
   ...handBackCases,
   ...fenceCases,
   ...sharedCases,
-  ...readCases,
-  ...listCases,
-  ...choreCases,
-  ...cleanUpCases,
-  ...purgeCases,
-  ...catalogCases,
-  ...pinCases,
   ...valueCases,
-  ...wakeUpCases,
   ...concurrencyCases,
   ...durabilityCases,
+]
+
+/** The cases of `src/upkeep.ts`. */
+export const upkeepContract: readonly StoreCase[] = [...choreCases, ...cleanUpCases, ...purgeCases, ...observationCases]
+
+/** The cases of `src/marketplace.ts`. */
+export const marketplaceContract: readonly StoreCase[] = [...catalogCases, ...pinCases]
+
+/** The cases of `src/reads.ts`. */
+export const readsContract: readonly StoreCase[] = [...readCases, ...listCases]
+
+/** All of them, and what a store has besides: wake-ups, a name, an end. */
+export const storeContract: readonly StoreCase[] = [
+  ...ledgerContract,
+  ...upkeepContract,
+  ...marketplaceContract,
+  ...readsContract,
+  ...wakeUpCases,
+  ...wholeCases,
 ]

@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict'
 import type { HistoryEvent } from '../../store.ts'
-import { StoreUnavailableError } from '../../store.ts'
-import { changesOf } from './catalog-rows.ts'
-import { bindingRow, claimOne, finish, leaseMs, leaseOf, provision, standing, stepRow } from './rows.ts'
+import { bindingRow, claimOne, finish, leaseOf, provision, standing, stepRow } from './rows.ts'
 import { storeCase } from './subject.ts'
 
 export const readCases = [
@@ -81,70 +79,10 @@ export const readCases = [
     assert.deepEqual(await store.steps('j:provision'), [])
   }),
 
-  storeCase('reads: instances are due for observation from their time on, oldest first', async ({ store, clock }) => {
-    const now = clock.now()
-    await standing(store, 'later', { observeAt: now + 10 })
-    await standing(store, 'second', { observeAt: now })
-    await standing(store, 'first', { observeAt: now - 1 })
-    await standing(store, 'never')
-    assert.deepEqual(await store.dueForObservation(5), ['first', 'second'])
-    assert.deepEqual(await store.dueForObservation(1), ['first'])
-    assert.deepEqual(await store.dueForObservation(0), [])
-    await clock.advance(10)
-    assert.deepEqual(await store.dueForObservation(5), ['first', 'second', 'later'])
-    await standing(store, 'first', { observeAt: now + 60_000 })
-    await standing(store, 'second')
-    assert.deepEqual(await store.dueForObservation(5), ['later'])
-  }),
-
-  storeCase('reads: an active operation does not hide an instance from observation', async ({ store, clock }) => {
-    await standing(store, 'i', { observeAt: clock.now() })
-    await provision(store, 'other')
-    await store.checkpoint(leaseOf(await claimOne(store)), { state: {} })
-    assert.deepEqual(await store.dueForObservation(5), ['i'])
-  }),
-
   storeCase('reads: a resolved write is seen by the next read', async ({ store }) => {
     for (let round = 0; round < 20; round += 1) {
       await standing(store, 'i', { updatedAt: round })
       assert.equal((await store.instance('i'))?.updatedAt, round)
     }
-  }),
-
-  storeCase('close: everything is refused afterwards, as unavailable', async ({ store }) => {
-    await provision(store, 'i')
-    const lease = leaseOf(await claimOne(store))
-    await store.ping()
-    await store.close()
-    await store.close()
-    const refused = (promise: Promise<unknown>) => assert.rejects(promise, StoreUnavailableError)
-    await refused(store.accept({ instanceId: 'i' }, () => ({ answer: 0 })))
-    await refused(store.claim('w', 1, leaseMs))
-    await refused(store.renew([lease], leaseMs))
-    await refused(store.checkpoint(lease, {}))
-    await refused(store.park(lease, { until: 1 }))
-    await refused(store.finish(lease, () => ({})))
-    await refused(store.handBack(lease))
-    await refused(store.share(lease, 'key', 'acquire'))
-    await refused(store.instance('i'))
-    await refused(store.binding('i', 'b'))
-    await refused(store.bindings('i'))
-    await refused(store.operation('o'))
-    await refused(store.dueForObservation(1))
-    await refused(store.steps('o'))
-    await refused(store.history('i'))
-    await refused(store.listInstances())
-    await refused(store.listBindings())
-    await refused(store.listOperations())
-    await refused(store.catalog())
-    await refused(store.catalog(0))
-    await refused(store.registries())
-    await refused(store.revisionUses())
-    await refused(store.changeCatalog(0, changesOf({})))
-    await refused(store.ping())
-  }),
-
-  storeCase('name: says what it is', async ({ store }) => {
-    assert.match(store.name, /^[a-z]+:/)
   }),
 ]
