@@ -2,10 +2,12 @@ import { execFileSync } from 'node:child_process'
 import { X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createServer as createHttpServer } from 'node:http'
 import { createServer, request } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fastify } from 'fastify'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { createBasicAuthenticator } from '../../src/authenticator/basic.ts'
 import {
@@ -14,7 +16,10 @@ import {
   combineAuthenticators,
   type TlsConnection,
 } from '../../src/authenticator.ts'
+import { createBroker } from '../../src/create-broker.ts'
 import type { BrokerEvents } from '../../src/events.ts'
+import { toExpress } from '../../src/http/express.ts'
+import { toFastify } from '../../src/http/fastify.ts'
 import { createNodeListener } from '../../src/http/node/listener.ts'
 import { startTestBroker } from '../../src/testing/test-broker.ts'
 
@@ -165,5 +170,47 @@ describe('combineAuthenticators', () => {
   it('is the one where there is one, and refuses to be none', () => {
     expect(combineAuthenticators([basic])).toBe(basic)
     expect(() => combineAuthenticators([])).toThrow(/at least one/)
+  })
+})
+
+describe('inside another application', () => {
+  const asked: (string | undefined)[] = []
+  const everybody: Authenticator = {
+    scheme: 'test',
+    authenticate({ path, address, tls }) {
+      asked.push(path, address, tls?.protocol)
+      return { name: 'test', platform: 'test', roles }
+    },
+  }
+  const headers = { 'x-broker-api-version': '2.17' }
+  const open = () => createBroker({ services: [] }, { store: 'memory:', authenticator: everybody })
+
+  it('Express: the path below its mount, and the address', async () => {
+    const broker = open()
+    const server = createHttpServer(toExpress(broker)).listen(0, '127.0.0.1')
+    onTestFinished(async () => {
+      server.close()
+      await broker.close()
+    })
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    expect((await fetch(`http://127.0.0.1:${port}/v2/catalog?x`, { headers })).status).toBe(200)
+    expect(asked.splice(0)).toEqual(['/v2/catalog', '127.0.0.1', undefined])
+  })
+
+  it('Fastify: the same', async () => {
+    const app = fastify()
+    await app.register(toFastify(open()), { prefix: '/broker' })
+    onTestFinished(() => app.close())
+    const url = await app.listen({ host: '127.0.0.1', port: 0 })
+    expect((await fetch(`${url}/broker/v2/catalog`, { headers })).status).toBe(200)
+    expect(asked.splice(0)).toEqual(['/v2/catalog', '127.0.0.1', undefined])
+  })
+
+  it('fetch: the host knows neither address nor connection', async () => {
+    const broker = open()
+    onTestFinished(() => broker.close())
+    expect((await broker.fetch(new Request('https://broker.test/v2/catalog', { headers }))).status).toBe(200)
+    expect(asked.splice(0)).toEqual(['/v2/catalog', undefined, undefined])
   })
 })
