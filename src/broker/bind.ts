@@ -6,7 +6,7 @@ import type { JsonObject } from '../protocol/json.ts'
 import { isBindable } from '../protocol/offering.ts'
 import { accept } from './accept.ts'
 import { checkParameters } from './check-parameters.ts'
-import type { BrokerContext, Caller } from './context.ts'
+import type { AskedOfBinding, BrokerContext, Caller } from './context.ts'
 import { findPlanInUse } from './find-plan.ts'
 import { createIntent } from './intent.ts'
 import { waitForEnd } from './wait-for-end.ts'
@@ -19,10 +19,7 @@ export type Bound =
 export async function bind(
   broker: BrokerContext,
   caller: Caller,
-  instanceId: string,
-  bindingId: string,
-  request: BindRequest,
-  acceptsIncomplete: boolean,
+  { instanceId, bindingId, request, acceptsIncomplete }: AskedOfBinding<BindRequest>,
 ): Promise<Bound> {
   const asked = await complete(broker, caller, instanceId, request)
   const { service, plan, schemas } = await findPlanInUse(broker, instanceId, asked.serviceId, asked.planId)

@@ -17,8 +17,20 @@ export interface BrokerContext {
   readonly storeNow: () => number
   readonly observer: Observer
   readonly settings: ReadSettings
-  /** Aborted when the process stops: requests that wait for an operation are let go. */
+  /** Aborted when the process stops: requests that wait for an operation are answered. */
   readonly stopping: AbortSignal
+}
+
+/** What a platform asks for. */
+export interface Asked<Request> {
+  readonly instanceId: string
+  readonly request: Request
+  /** The platform takes a 202 and polls. */
+  readonly acceptsIncomplete: boolean
+}
+
+export interface AskedOfBinding<Request> extends Asked<Request> {
+  readonly bindingId: string
 }
 
 /** Who asks, and how. */

@@ -1,20 +1,18 @@
 import { decideDeprovision } from '../domain/decide-deprovision.ts'
 import type { DeletionRequest } from '../protocol/deletion-request.ts'
 import { accept } from './accept.ts'
-import type { BrokerContext, Caller } from './context.ts'
+import type { Asked, BrokerContext, Caller } from './context.ts'
 import { findPlanInUse } from './find-plan.ts'
 import { createIntent } from './intent.ts'
 import { waitForEnd } from './wait-for-end.ts'
 
 export type Deleted = { readonly kind: 'deleted' } | { readonly kind: 'accepted'; readonly operation: string }
 
-/** DELETE /v2/service_instances/:instance_id. A plan that left the catalog is no obstacle (DEP-17). */
+/** DELETE /v2/service_instances/:instance_id. It also works for a plan that left the catalog (DEP-17). */
 export async function deprovision(
   broker: BrokerContext,
   caller: Caller,
-  instanceId: string,
-  request: DeletionRequest,
-  acceptsIncomplete: boolean,
+  { instanceId, request, acceptsIncomplete }: Asked<DeletionRequest>,
 ): Promise<Deleted> {
   const { settings, observer } = broker
   const { service, plan } = await findPlanInUse(broker, instanceId, request.serviceId, request.planId)

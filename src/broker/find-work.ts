@@ -13,7 +13,7 @@ import { createWaitingWork } from './waiting-work.ts'
 export function createFindWork(broker: BrokerContext, hooks: readonly Hook[], random: () => number): FindWork {
   return (claim: Claim) => {
     const service = findService(broker, claim)
-    if (service !== undefined) return createWork(broker, service, claim, hooks, random)
+    if (service !== undefined) return createWork({ broker, service, claim, hooks, random })
     return broker.registered === undefined ? undefined : createWaitingWork(broker)
   }
 }
@@ -24,13 +24,15 @@ function findService({ services }: BrokerContext, { operation, instance }: Claim
   return services.of({ serviceId: operation.serviceId, revisionId })
 }
 
-function createWork(
-  broker: BrokerContext,
-  service: ResolvedService,
-  claim: Claim,
-  hooks: readonly Hook[],
-  random: () => number,
-): Work {
+interface WorkParts {
+  readonly broker: BrokerContext
+  readonly service: ResolvedService
+  readonly claim: Claim
+  readonly hooks: readonly Hook[]
+  readonly random: () => number
+}
+
+function createWork({ broker, service, claim, hooks, random }: WorkParts): Work {
   const { settings, store, observer } = broker
   const { action } = claim.operation
   const retry = action === 'observe' || action === 'sweep' ? settings.engine.retry : service.actions[action].retry
@@ -52,16 +54,16 @@ function createWork(
       sweepTimeoutMs: settings.engine.timeouts.deprovision,
       sweepOperationId: newId(now),
       lateCalls: service.lateCalls,
-      ...(service.code.observe === undefined ? {} : { observeAt: nextObservation(service, now, random) }),
+      observeAt: service.code.observe && nextObservation(service, now, random),
     }),
     ...(action === 'deprovision' && service.revisionId !== undefined
-      ? { afterwards: () => collectAfterDeprovision(broker, service.revisionId) }
+      ? { afterwards: () => deleteRevisions(broker, service.revisionId) }
       : {}),
   }
 }
 
-/** It may have been the last instance that needed the revision. The sweep looks again, whatever becomes of this. */
-async function collectAfterDeprovision(
+/** The instance may have been the last one that needed its revision. If this fails, the next purge tries again. */
+async function deleteRevisions(
   { registered, store, observer }: BrokerContext,
   revisionId: string | undefined,
 ): Promise<void> {

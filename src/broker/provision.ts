@@ -7,7 +7,7 @@ import type { ProvisionRequest } from '../protocol/provision-request.ts'
 import { RevisionGoneError } from '../store.ts'
 import { accept } from './accept.ts'
 import { checkParameters } from './check-parameters.ts'
-import type { BrokerContext, Caller } from './context.ts'
+import type { Asked, BrokerContext, Caller } from './context.ts'
 import { ownDashboard, promisedDashboard } from './dashboard.ts'
 import { findOffered, type Offered } from './find-offered.ts'
 import { createIntent } from './intent.ts'
@@ -29,10 +29,9 @@ export type Provisioned =
 export async function provision(
   broker: BrokerContext,
   caller: Caller,
-  instanceId: string,
-  request: ProvisionRequest,
-  acceptsIncomplete: boolean,
+  asked: Asked<ProvisionRequest>,
 ): Promise<Provisioned> {
+  const { instanceId, request } = asked
   const { serviceId, planId } = request
   for (let attempt = 1; ; attempt += 1) {
     const offered = await findOffered(broker, serviceId, planId).catch(
@@ -41,7 +40,7 @@ export async function provision(
     const { service, ...found }: Accepting =
       offered.kind === 'now' ? offered : { service: createPlaceholder(serviceId, broker.settings) }
     try {
-      return await provisionAs(broker, caller, instanceId, request, acceptsIncomplete, { service, ...found })
+      return await provisionAs(broker, caller, asked, { service, ...found })
     } catch (error) {
       // The revision was replaced in this very moment: the request gets the new one.
       if (!(error instanceof RevisionGoneError) || attempt === 5) throw error
@@ -50,7 +49,7 @@ export async function provision(
   }
 }
 
-/** What is no longer offered is still what its instances are: a repeated request is answered as before. */
+/** Instances outlive the offer: a repeated request for one of them is answered as before. */
 async function findExisting(
   broker: BrokerContext,
   instanceId: string,
@@ -63,15 +62,13 @@ async function findExisting(
   return service === undefined || found === undefined ? undefined : { kind: 'now', service, ...found }
 }
 
-/** Without a plan: it is not known yet what the service is, and everything else is checked when it is. */
+/** Without a plan, the service is not known yet. Everything else is then checked when it is. */
 type Accepting = { readonly service: ResolvedService; readonly plan?: Plan; readonly schemas?: ServiceSchemas }
 
 async function provisionAs(
   broker: BrokerContext,
   caller: Caller,
-  instanceId: string,
-  request: ProvisionRequest,
-  acceptsIncomplete: boolean,
+  { instanceId, request, acceptsIncomplete }: Asked<ProvisionRequest>,
   { service, plan, schemas = {} }: Accepting,
 ): Promise<Provisioned> {
   const parameters = await checkParameters(schemas.create, request.parameters)

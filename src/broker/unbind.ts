@@ -1,7 +1,7 @@
 import { decideUnbind } from '../domain/decide-unbind.ts'
 import type { DeletionRequest } from '../protocol/deletion-request.ts'
 import { accept } from './accept.ts'
-import type { BrokerContext, Caller } from './context.ts'
+import type { AskedOfBinding, BrokerContext, Caller } from './context.ts'
 import type { Deleted } from './deprovision.ts'
 import { findPlanInUse } from './find-plan.ts'
 import { createIntent } from './intent.ts'
@@ -11,10 +11,7 @@ import { waitForEnd } from './wait-for-end.ts'
 export async function unbind(
   broker: BrokerContext,
   caller: Caller,
-  instanceId: string,
-  bindingId: string,
-  request: DeletionRequest,
-  acceptsIncomplete: boolean,
+  { instanceId, bindingId, request, acceptsIncomplete }: AskedOfBinding<DeletionRequest>,
 ): Promise<Deleted> {
   const { settings, observer } = broker
   // UNB-13: any plan of the service will do, since the instance may have changed its plan after the bind.

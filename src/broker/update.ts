@@ -6,7 +6,7 @@ import { isPlanUpdateable } from '../protocol/offering.ts'
 import { malformed } from '../protocol/request-fields.ts'
 import type { UpdateRequest } from '../protocol/update-request.ts'
 import { accept } from './accept.ts'
-import type { BrokerContext, Caller } from './context.ts'
+import type { Asked, BrokerContext, Caller } from './context.ts'
 import { ownDashboard, updatedDashboard } from './dashboard.ts'
 import { createIntent } from './intent.ts'
 import { mergedParameters, movedParameters, withoutEqual } from './update-parameters.ts'
@@ -23,31 +23,25 @@ export type Updated =
     }
 
 /** PATCH /v2/service_instances/:instance_id */
-export async function update(
-  broker: BrokerContext,
-  caller: Caller,
-  instanceId: string,
-  request: UpdateRequest,
-  acceptsIncomplete: boolean,
-): Promise<Updated> {
+export async function update(broker: BrokerContext, caller: Caller, asked: Asked<UpdateRequest>): Promise<Updated> {
+  const { instanceId, request } = asked
   await checkTarget(broker, instanceId, request)
   while (true) {
     const instance = await broker.store.instance(instanceId)
     const known = instance !== undefined && instance.phase !== 'deleted' && instance.platform === caller.platform
     if (!known) throw new BrokerError('InstanceNotFound', 'There is no instance with this id.')
     if (instance.serviceId !== request.serviceId) throw malformed('service_id is not the service of this instance')
-    const updated = await updateFrom(broker, caller, instance, request, acceptsIncomplete)
+    const updated = await updateFrom(broker, caller, instance, asked)
     if (updated !== undefined) return updated
   }
 }
 
-/** Undefined where the instance's plan or parameters changed under this request: then it is judged against the new ones. */
+/** Undefined if the instance's plan or parameters changed meanwhile: the caller then checks the request against the new ones. */
 async function updateFrom(
   broker: BrokerContext,
   caller: Caller,
   instance: Instance,
-  request: UpdateRequest,
-  acceptsIncomplete: boolean,
+  { request, acceptsIncomplete }: Asked<UpdateRequest>,
 ): Promise<Updated | undefined> {
   const targetPlanId = request.planId ?? instance.planId
   const { from, to: service } = await findRevisions(broker, instance, request)

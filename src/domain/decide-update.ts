@@ -21,7 +21,7 @@ export interface UpdateIntent extends Intent {
   readonly parameters: () => JsonObject
   readonly requestedMaintenance?: string
   readonly catalogMaintenance?: string
-  /** The revision that the instance was pinned to when it was read, and the one that the update was judged by. */
+  /** The revision that the instance was pinned to when it was read, and the one that the update was checked against. */
   readonly revisionId?: string
   readonly targetRevisionId?: string
   /** The service has an update action; without one only the context can change. */
@@ -60,8 +60,8 @@ export function decideUpdate(snapshot: Snapshot, intent: UpdateIntent): Verdict<
       updateRepeatable: false,
     })
   const changesRevision = intent.targetRevisionId !== instance.revisionId
-  const judged = intent.hasParameters || changesPlan || changesRevision
-  const parameters = judged ? intent.parameters() : instance.parameters
+  const isChecked = intent.hasParameters || changesPlan || changesRevision
+  const parameters = isChecked ? intent.parameters() : instance.parameters
   const changesMaintenance =
     intent.requestedMaintenance !== undefined && intent.requestedMaintenance !== instance.maintenanceVersion
   const changesContext = intent.context !== undefined && !sameJson(intent.context, instance.context)

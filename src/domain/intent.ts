@@ -70,7 +70,7 @@ export function newOperation(
 }
 
 /**
- * The new operation takes the old one's place. It starts when the old holder has let go or its lease is over (drain); if
+ * The new operation takes the old one's place. It starts when the old holder has handed back its lease, or the lease is over (drain); if
  * the old one ever ran, one of its calls may land even later, which is what the sweep is for.
  */
 export function supersede(old: Operation, by: Operation, now: number): readonly Operation[] {

@@ -1,6 +1,6 @@
 import { BrokerError } from '../protocol/errors.ts'
 
-/** PROV-09, UPD-16, MI-05: a version that was sent must be the catalog's, to the letter; no version is no conflict. */
+/** PROV-09, UPD-16, MI-05: a version that was sent must be the catalog's, exactly. A request without a version is never refused. */
 export function checkMaintenance(requested: string | undefined, catalog: string | undefined): void {
   if (requested === undefined || requested === catalog) return
   throw new BrokerError(

@@ -10,7 +10,7 @@ export interface Narrowing {
 
 /**
  * Where the second schema refuses what the first one took. Plain keywords are compared; of the others (conditions,
- * references, combinations) it is only said that they differ: what that means is for a person to judge. No schema takes
+ * references, combinations) it is only said that they differ: a person has to decide what that means. No schema takes
  * everything.
  */
 export function narrowingsOf(before: JsonObject | undefined, after: JsonObject | undefined): Narrowing[] {

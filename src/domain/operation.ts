@@ -56,7 +56,7 @@ export interface Operation {
   readonly leaseUntil?: number
   /** Rises with each lease, over all operations: a backend can refuse the calls of an older holder. */
   readonly fence: number
-  /** The superseded operation that must have let go before this one starts. */
+  /** The superseded operation whose lease must be handed back or over before this one starts. */
   readonly drains?: string
   /** A call of an earlier holder may still land: a sweep has to look again after a deletion. */
   readonly unclean: boolean

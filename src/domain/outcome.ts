@@ -44,12 +44,16 @@ export interface SettlePolicy {
   readonly observeAt?: number
 }
 
+interface ConditionParts {
+  readonly now: number
+  readonly before: Condition | undefined
+  readonly seen?: { readonly reason?: string; readonly message?: string }
+}
+
 export function condition(
   type: Condition['type'],
   status: boolean,
-  now: number,
-  before: Condition | undefined,
-  seen: { readonly reason?: string; readonly message?: string } = {},
+  { now, before, seen = {} }: ConditionParts,
 ): Condition {
   return {
     type,

@@ -27,7 +27,7 @@ export interface ReportedProblem {
   readonly problem: string
 }
 
-/** For people: what a run changed, and what it could not use. Problems and collisions are told by every run. */
+/** For people: what a run changed, and what it could not use. Every run reports problems and collisions. */
 export interface ReconcileReport {
   readonly added: readonly ReportedService[]
   /** With the ids of the revisions. */
@@ -120,7 +120,7 @@ function problemsOf({ name: registry, reply }: Source): ReportedProblem[] {
   return [...reply.problems.map(problem => ({ registry, problem })), ...ofBundles.sort(byProblem)]
 }
 
-/** Never expected; told, because the actions of these instances cannot run. */
+/** This should never happen. It is reported, because the actions of these instances cannot run. */
 function missingOf(revisions: ReadonlyMap<string, Revision>, uses: RevisionUses): ReportedProblem[] {
   return [...uses]
     .filter(([revisionId, count]) => count > 0 && !revisions.has(revisionId))

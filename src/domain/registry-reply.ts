@@ -35,8 +35,7 @@ export function nextRegistryState(
   name: string,
   previous: RegistryState | undefined,
   reply: RegistryReply,
-  now: number,
-  settings: ReconcileSettings,
+  { now, settings }: { readonly now: number; readonly settings: ReconcileSettings },
 ): RegistryState {
   if (reply.kind !== 'failed') {
     const answered = { name, checkedAt: now, lastAnswerAt: now, failures: 0 }

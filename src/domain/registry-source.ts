@@ -14,7 +14,7 @@ export interface Source {
   readonly state?: RegistryState
   /** Set: it has failed for so long, or so often, that its unused specs are retired. */
   readonly lapse?: Lapse
-  /** The names of what it listed and nobody can use: not gone. */
+  /** The names of the specs that it lists and that cannot be used. They still exist, so they must not be retired. */
   readonly unusable: ReadonlySet<string>
 }
 
@@ -35,7 +35,7 @@ export function sourcesOf(
   return new Map(
     registries.map(({ name, answer }, order): [string, Source] => {
       if (answer === undefined) return [name, { name, order, unusable: new Set() }]
-      const state = nextRegistryState(name, states.get(name), answer, now, settings)
+      const state = nextRegistryState(name, states.get(name), answer, { now, settings })
       const lapse = lapseOf(state, now, settings)
       const unusable = new Set(foundIn(answer).flatMap(bundle => (bundle.parsed === undefined ? [bundle.name] : [])))
       return [name, { name, order, reply: answer, state, lapse, unusable }]

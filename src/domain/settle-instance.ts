@@ -18,11 +18,11 @@ export function settleInstance(
   const touched = withUnclean({ ...instance, updatedAt: now }, finishing, now, policy)
   if (finishing.action === 'deprovision' || finishing.action === 'sweep')
     return outcome.kind === 'succeeded'
-      ? removed(touched, finishing, outcome.result, now, policy)
+      ? removed(touched, outcome.result, { finishing, now, policy })
       : { instance: failedDeletion(touched, finishing, outcome.error) }
   if (outcome.kind === 'succeeded')
     return { instance: observed(ready(touched, finishing, outcome.result, now), policy) }
-  return { instance: failed(touched, finishing, outcome.error, now, policy) }
+  return { instance: failed(touched, outcome.error, { finishing, now, policy }) }
 }
 
 /** Provision and update: from here on the operation's input is what the instance is. */
@@ -43,18 +43,19 @@ function ready(instance: Instance, operation: Operation, result: ActionResult, n
     state: result.state ?? instance.state,
     ...optional('dashboardUrl', result.dashboardUrl ?? input.dashboardUrl ?? instance.dashboardUrl),
     ...optional('metadata', result.metadata ?? instance.metadata),
-    conditions: [condition('Ready', true, now, findCondition(instance, 'Ready'))],
+    conditions: [condition('Ready', true, { now, before: findCondition(instance, 'Ready') })],
   }
 }
 
-function failed(
-  instance: Instance,
-  operation: Operation,
-  error: OperationError,
-  now: number,
-  policy: SettlePolicy,
-): Instance {
-  // Refused before anything was done, and no earlier attempt left anything either: nothing to clean up, nothing to keep.
+/** The operation that ends, and what its end depends on. */
+interface End {
+  readonly finishing: Operation
+  readonly now: number
+  readonly policy: SettlePolicy
+}
+
+function failed(instance: Instance, error: OperationError, { finishing: operation, now, policy }: End): Instance {
+  // Refused before anything was done, by this attempt or an earlier one: there is nothing to clean up and nothing to keep.
   if (operation.action === 'provision' && error.status !== undefined && instance.createdAt === operation.acceptedAt)
     return tombstone(instance, now)
   const usable = operation.action === 'update' && (error.instanceUsable ?? instance.usable)
@@ -69,13 +70,7 @@ function failedDeletion(instance: Instance, operation: Operation, error: Operati
   return { ...instance, usable, phase: usable ? 'ready' : 'failed' }
 }
 
-function removed(
-  instance: Instance,
-  operation: Operation,
-  result: ActionResult,
-  now: number,
-  policy: SettlePolicy,
-): Change {
+function removed(instance: Instance, result: ActionResult, { finishing: operation, now, policy }: End): Change {
   const { unbound = [] } = result
   const begun = operation.acceptedAt + (operation.action === 'sweep' ? policy.sweepDelayMs : 0)
   // A call of their bind may have landed since they were unbound: the sweep unbinds them again.
@@ -98,7 +93,7 @@ function removed(
             parameters: instance.parameters,
             ...optional('revisionId', instance.revisionId),
           },
-    // All of them go now, even if the sweep should fail: nobody who creates the instance anew is to find them.
+    // All of them go now, even if the sweep fails later: a new instance with the same id must not find them.
     bindings: unbound.map(binding => deletedBinding(binding, now, unclean.includes(binding))),
     operations: sweep === undefined ? [] : [sweep],
   }

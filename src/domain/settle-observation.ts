@@ -22,9 +22,9 @@ export function settleObservation(
       ? (outcome.result.observed ?? { ready: true })
       : { ready: false, reason: 'ObservationFailed', message: outcome.error.message }
   const before = findCondition(instance, 'Ready')
-  const conditions: Condition[] = [condition('Ready', seen.ready, now, before, seen)]
+  const conditions: Condition[] = [condition('Ready', seen.ready, { now, before, seen })]
   if (seen.degraded === true)
-    conditions.push(condition('Degraded', true, now, findCondition(instance, 'Degraded'), seen))
+    conditions.push(condition('Degraded', true, { now, before: findCondition(instance, 'Degraded'), seen }))
   const healthy: Instance = {
     ...instance,
     conditions,

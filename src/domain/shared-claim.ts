@@ -4,7 +4,7 @@
  */
 export interface SharedResource {
   readonly key: string
-  /** `creating` and `removing` without a holder: begun by somebody who let go, open to the next one. */
+  /** `creating` and `removing` without a holder: begun by an operation that has ended; the next one may go on. */
   readonly phase: 'absent' | 'creating' | 'present' | 'removing'
   /** The operation that is creating or removing it. */
   readonly holder?: string

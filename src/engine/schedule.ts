@@ -24,7 +24,7 @@ export function createSchedule(pattern: string, timeZone: string): Schedule {
 
 function parse(pattern: string, timezone: string): Cron {
   const fields = pattern.split(/\s+/)
-  // The library would also take a date, which is no period.
+  // The library would also take a date, which never comes again.
   if (fields.length !== 5 && fields.length !== 6 && !pattern.startsWith('@'))
     throw new RangeError(
       `it has ${fields.length} ${fields.length === 1 ? 'field' : 'fields'}; write ${allowedPatterns}`,

@@ -21,7 +21,7 @@ export function isWait(value: unknown): value is Wait {
   return typeof value === 'object' && value !== null && 'waitMs' in value
 }
 
-/** How one claimed operation is done. The engine knows nothing of what it means. */
+/** How one claimed operation is done. The engine does not know what the action does. */
 export interface Work {
   perform(run: Run): Promise<ActionResult | Wait>
   /** Called once the outcome is a failure, before it is written; must not throw. */

@@ -9,7 +9,12 @@ import type { Endpoint } from './endpoint.ts'
 export const bindEndpoint: Endpoint = async (broker, request) => {
   const wanted = parseBind(await request.body())
   const { caller, instanceId, bindingId, minor } = request
-  const answer = await bind(broker, caller, instanceId, bindingId, wanted, acceptsIncomplete(request.query))
+  const answer = await bind(broker, caller, {
+    instanceId,
+    bindingId,
+    request: wanted,
+    acceptsIncomplete: acceptsIncomplete(request.query),
+  })
   if (answer.kind === 'accepted') return json(202, { operation: answer.operation })
   return json(answer.kind === 'created' ? 201 : 200, trimBody('bind', answer.binding.result, minor))
 }

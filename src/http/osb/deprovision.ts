@@ -9,7 +9,11 @@ import type { Endpoint } from './endpoint.ts'
 /** DELETE /v2/service_instances/:instance_id -> 200 gone, 202 in progress */
 export const deprovisionEndpoint: Endpoint = async (broker, request) => {
   const { caller, instanceId, query, minor } = request
-  const answer = await deprovision(broker, caller, instanceId, parseDeletion(query), acceptsIncomplete(query))
+  const answer = await deprovision(broker, caller, {
+    instanceId,
+    request: parseDeletion(query),
+    acceptsIncomplete: acceptsIncomplete(query),
+  })
   return deletedResponse(answer, minor)
 }
 

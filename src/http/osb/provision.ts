@@ -11,7 +11,11 @@ import type { Endpoint } from './endpoint.ts'
 export const provisionEndpoint: Endpoint = async (broker, request) => {
   const wanted = parseProvision(await request.body(), !broker.settings.osb.requireOrgAndSpace)
   const { caller, instanceId, minor } = request
-  const answer = await provision(broker, caller, instanceId, wanted, acceptsIncomplete(request.query))
+  const answer = await provision(broker, caller, {
+    instanceId,
+    request: wanted,
+    acceptsIncomplete: acceptsIncomplete(request.query),
+  })
   if (answer.kind === 'accepted') {
     const { operation, dashboardUrl, instance } = answer
     const body = {

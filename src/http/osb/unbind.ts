@@ -14,6 +14,11 @@ export const unbindEndpoint: Endpoint = async (broker, request) => {
     if (binding === undefined || binding.phase === 'deleted')
       throw new BrokerError('BindingGone', 'There is no binding with this id.')
   }
-  const answer = await unbind(broker, caller, instanceId, bindingId, parseDeletion(query), acceptsIncomplete(query))
+  const answer = await unbind(broker, caller, {
+    instanceId,
+    bindingId,
+    request: parseDeletion(query),
+    acceptsIncomplete: acceptsIncomplete(query),
+  })
   return deletedResponse(answer, minor)
 }

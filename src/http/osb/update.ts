@@ -10,7 +10,11 @@ import { instanceBody } from './provision.ts'
 export const updateEndpoint: Endpoint = async (broker, request) => {
   const wanted = parseUpdate(await request.body())
   const { caller, instanceId, minor } = request
-  const answer = await update(broker, caller, instanceId, wanted, acceptsIncomplete(request.query))
+  const answer = await update(broker, caller, {
+    instanceId,
+    request: wanted,
+    acceptsIncomplete: acceptsIncomplete(request.query),
+  })
   if (answer.kind !== 'accepted') return json(200, trimBody('update', instanceBody(answer.instance), minor))
   const { operation, dashboardUrl } = answer
   return json(202, trimBody('update', { dashboard_url: dashboardUrl, operation }, minor))
