@@ -26,7 +26,7 @@ export async function benchReplicas(server: PostgresServer, rounds: number): Pro
 async function complete({ url }: PostgresServer, schema: string, count: number): Promise<number> {
   const store = await openPostgresStore({ url, schema })
   await acceptMany(store, 0, queued, 32)
-  const options = JSON.stringify({ store: { schema, poolSize: 10 } })
+  const options = JSON.stringify({ ledger: { schema, poolSize: 10 } })
   const replicas = await Promise.all(Array.from({ length: count }, () => startChild('broker.mjs', [url, '3', options])))
   const finished = async (wanted: number) => {
     while (true) {

@@ -16,10 +16,7 @@ export async function benchTakeOver(server: PostgresServer, rounds: number): Pro
 }
 
 async function takeOver({ url }: PostgresServer, schema: string): Promise<number> {
-  const options = JSON.stringify({
-    store: { schema },
-    runtime: { settings: { engine: { lease: leaseMs, callTimeout: 800 } } },
-  })
+  const options = JSON.stringify({ ledger: { schema }, engine: { lease: leaseMs, callTimeout: 800 } })
   const store = await openPostgresStore({ url, schema })
   const replicas = await Promise.all([0, 1].map(() => startChild('walker.mjs', [url, options])))
   try {

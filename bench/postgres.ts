@@ -39,7 +39,7 @@ interface Parts {
 async function benchThroughput(server: PostgresServer, rounds: number): Promise<Result[]> {
   const { url } = server
   const options = (schema: string) =>
-    JSON.stringify({ store: { schema, poolSize: connections }, runtime: { concurrency: running } })
+    JSON.stringify({ ledger: { schema, poolSize: connections }, engine: { concurrency: running } })
   const parts: Parts = {
     bare: await createBareTransactions(url, connections, callers),
     store: await openPostgresStore({ url, schema: 'accepting', poolSize: connections }),

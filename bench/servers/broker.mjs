@@ -1,11 +1,9 @@
 // A whole broker from dist/: a store, basic authentication, the worker running. Counts the operations it has finished.
-// `broker.mjs <store URL> <steps> [<options of the store and the broker as JSON>]`
-import { combineObservers, defineService, logTrouble } from '../../dist/index.js'
-import { createBasicAuthenticator, listen, openStore, systemClock } from '../../dist/server/index.js'
-import { startBroker } from '../../dist/server/running-broker.js'
+// `broker.mjs <store URL> <steps> [<settings as JSON>]`
+import { combineObservers, createBroker, defineService, logTrouble } from '../../dist/index.js'
+import { createBasicAuthenticator, listen } from '../../dist/server/index.js'
 
-const [url = '', steps = '3', options = '{}'] = process.argv.slice(2)
-const { store: storeOptions, runtime: runtimeOptions } = JSON.parse(options)
+const [store = '', steps = '3', settings = '{}'] = process.argv.slice(2)
 let finished = 0
 const service = defineService({
   id: 'bench',
@@ -30,16 +28,18 @@ const counting = {
     finished++
   },
 }
-const store = await openStore(url, systemClock, storeOptions)
-const broker = await startBroker({
-  definition: { services: [service] },
-  store,
-  authenticator: createBasicAuthenticator([
-    { username: 'bench', password: 'bench', platform: 'default', roles: ['platform'] },
-  ]),
-  observer: combineObservers(counting, logTrouble()),
-  ...runtimeOptions,
-})
-const server = await listen({ app: broker.app, host: '127.0.0.1', port: 0 })
+const broker = createBroker(
+  { services: [service] },
+  {
+    store,
+    authenticator: createBasicAuthenticator([
+      { username: 'bench', password: 'bench', platform: 'default', roles: ['platform'] },
+    ]),
+    observer: combineObservers(counting, logTrouble()),
+    settings: JSON.parse(settings),
+  },
+)
+await broker.start()
+const server = await listen({ app: broker.handle, host: '127.0.0.1', port: 0 })
 process.on('message', () => process.send?.(finished))
 process.send?.(server.port)

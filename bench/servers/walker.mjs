@@ -1,11 +1,8 @@
 // A replica whose operations take many short steps, and that tells of each of them.
-// `walker.mjs <store URL> <options of the store and the broker as JSON>`
-import { defineService, logTrouble } from '../../dist/index.js'
-import { createBasicAuthenticator, openStore, systemClock } from '../../dist/server/index.js'
-import { startBroker } from '../../dist/server/running-broker.js'
+// `walker.mjs <store URL> <settings as JSON>`
+import { createBroker, defineService } from '../../dist/index.js'
 
-const [url = '', options = '{}'] = process.argv.slice(2)
-const { store: storeOptions, runtime: runtimeOptions } = JSON.parse(options)
+const [store = '', settings = '{}'] = process.argv.slice(2)
 const service = defineService({
   id: 'bench',
   name: 'bench',
@@ -22,13 +19,5 @@ const service = defineService({
   },
   deprovision() {},
 })
-await startBroker({
-  definition: { services: [service] },
-  store: await openStore(url, systemClock, storeOptions),
-  authenticator: createBasicAuthenticator([
-    { username: 'bench', password: 'bench', platform: 'default', roles: ['platform'] },
-  ]),
-  observer: logTrouble(),
-  ...runtimeOptions,
-})
+await createBroker({ services: [service] }, { store, authenticator: 'none', settings: JSON.parse(settings) }).start()
 process.send?.('ready')
