@@ -55,14 +55,26 @@ export type {
   UnbindResult,
   VolumeMount,
 } from './author/results.ts'
+export type { InferInput, InferParameters, ParameterSource } from './catalog/parameters.ts'
+export type { StandardIssue, StandardResult, StandardSchemaV1 } from './catalog/standard-schema.ts'
 export type { Clock } from './clock.ts'
 export { type Broker, type BrokerOptions, createBroker } from './create-broker.ts'
+export type { AsyncMode } from './domain/intent.ts'
 export type { Call } from './engine/call.ts'
 export { TerminalError, type TerminalErrorOptions } from './engine/errors.ts'
 export type { Wait } from './engine/work.ts'
-export type { BrokerEvents, EventType, LogFields } from './events.ts'
+export type {
+  AttemptFields,
+  BrokerEvents,
+  EventType,
+  LogFields,
+  OperationFields,
+  ParkReason,
+  StepFields,
+} from './events.ts'
 export type { HttpApp, HttpBroker, HttpRequest, HttpResponse } from './http/message.ts'
-export { createLogObserver, type LogOptions, logTrouble } from './observer/log.ts'
+export type { LogLevel } from './observer/lines.ts'
+export { createLogObserver, type LogFormat, type LogOptions, type LogStream, logTrouble } from './observer/log.ts'
 export { observeAll } from './observer/observe-all.ts'
 export { combineObservers, type Observer } from './observer.ts'
 export type { Offering, Plan } from './protocol/offering.ts'

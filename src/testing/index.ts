@@ -13,6 +13,7 @@ export {
 export { createLedgerWatch, type LedgerWatch } from './ledger-watch.ts'
 export { type RegistryCase, type RegistrySubject, registryContract } from './registry-contract.ts'
 export { type SandboxCase, type SandboxSubject, sandboxContract } from './sandbox-contract.ts'
+export type { SubjectClock } from './store-contract/subject.ts'
 export {
   ledgerContract,
   marketplaceContract,

@@ -20,7 +20,6 @@ export interface TestBrokerOptions extends BrokerDefinition, Pick<BrokerOptions,
   readonly authenticator?: BrokerOptions['authenticator']
   readonly random?: () => number
   readonly concurrency?: number
-  readonly registries?: RegistryOptions
 }
 
 export interface TestBroker {
@@ -41,10 +40,18 @@ export interface TestBroker {
 }
 
 /** A whole broker with virtual time, for tests of services, stores and platforms. Time passes with `clock.advance`. */
-export async function startTestBroker(options: TestBrokerOptions): Promise<TestBroker> {
+export function startTestBroker(options: TestBrokerOptions): Promise<TestBroker> {
+  return startTestBrokerWith(options)
+}
+
+/** The same, with services that come from registries. */
+export async function startTestBrokerWith(
+  options: TestBrokerOptions,
+  registries?: RegistryOptions,
+): Promise<TestBroker> {
   const { transport = 'in process', clock = createVirtualClock() } = options
   const store = options.store ?? createMemoryStore({ clock })
-  const { authenticator = 'none', observer, settings, random, concurrency, registries } = options
+  const { authenticator = 'none', observer, settings, random, concurrency } = options
   const { services, catalog, hooks, routes, presentCatalog } = options
   const broker = openBroker(
     { services, catalog, hooks, routes, presentCatalog },

@@ -30,6 +30,7 @@ beforeAll(async () => {
       .map((path, index) => `import * as module${index} from '${path.replace('.', 'purser')}'\nvoid module${index}\n`)
       .join(''),
   )
+  await writeFile(join(project, 'author.ts'), author)
   await writeFile(join(project, 'package.json'), '{ "type": "module" }')
   await writeFile(
     join(project, 'tsconfig.json'),
@@ -44,7 +45,7 @@ beforeAll(async () => {
         types: ['node'],
         noEmit: true,
       },
-      files: ['index.ts'],
+      files: ['index.ts', 'author.ts'],
     }),
   )
 }, 120_000)
@@ -64,6 +65,35 @@ describe('an empty strict project without any optional peer', () => {
     120_000,
   )
 })
+
+/** What an author writes, with what the compiler has to refuse. */
+const author = `
+import { createBroker, defineBroker, defineService } from 'purser'
+import { toExpress } from 'purser/express'
+import { toFastify } from 'purser/fastify'
+
+const service = defineService({
+  id: 'x',
+  plans: [{ id: 'p', name: 'small', description: 'Small' }],
+  parameters: { type: 'object', properties: { size: { type: 'integer' } }, required: ['size'] },
+  async provision(ctx) {
+    const at: string = await ctx.step('make', () => new Date())
+    // @ts-expect-error not JSON
+    await ctx.step('map', () => new Map([[at, 1]]))
+    const plan: 'small' = ctx.plan.name
+    const size: number = ctx.parameters.size
+    return { state: { at: new Date(), plan, size } }
+  },
+  bind: async ctx => ({ credentials: { at: ctx.state.at.slice(1) } }),
+  unbind() {},
+  deprovision() {},
+})
+// @ts-expect-error who may call has to be said
+createBroker(defineBroker({ services: [service] }), { store: 'memory:' })
+const settings = { engine: { lease: '30s', concurrency: 4 } } as const
+const broker = createBroker({ services: [service] }, { store: 'memory:', authenticator: 'none', settings })
+export const adapters = [toExpress(broker), toFastify(broker)]
+`
 
 function run(command: string, args: readonly string[], cwd: string): Promise<string> {
   return new Promise(resolve => {

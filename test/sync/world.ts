@@ -8,7 +8,7 @@ import type { FoundSpec, RegistryAnswer } from '../../src/registry.ts'
 import type { Settings } from '../../src/settings/settings.ts'
 import { createMemoryStore } from '../../src/store/memory/index.ts'
 import type { Store } from '../../src/store.ts'
-import { startTestBroker, type TestBroker } from '../../src/testing/test-broker.ts'
+import { startTestBrokerWith, type TestBroker } from '../../src/testing/test-broker.ts'
 import { createVirtualClock, type VirtualClock } from '../../src/testing/virtual-clock.ts'
 
 export const minute = 60_000
@@ -136,24 +136,21 @@ export async function startWorld(options: WorldOptions): Promise<World> {
       unbind: () => act('unbind'),
     }
   }
-  const broker = await startTestBroker({
-    services: options.services ?? [],
-    observer: options.observer ?? silent,
-    store,
-    clock,
-    settings: {
-      osb: { requireOrgAndSpace: false },
-      chores: { sync: '-' },
-      ...options.settings,
-      reconcile: { retireAfter: '10m', ...options.settings?.reconcile, ...options.reconcile },
+  const broker = await startTestBrokerWith(
+    {
+      services: options.services ?? [],
+      observer: options.observer ?? silent,
+      store,
+      clock,
+      settings: {
+        osb: { requireOrgAndSpace: false },
+        chores: { sync: '-' },
+        ...options.settings,
+        reconcile: { retireAfter: '10m', ...options.settings?.reconcile, ...options.reconcile },
+      },
     },
-    registries: {
-      registries: options.registries,
-      drive,
-      given: async () => [],
-      onCatalog: async () => {},
-    },
-  })
+    { registries: options.registries, drive, given: async () => [], onCatalog: async () => {} },
+  )
   onTestFinished(() => broker.stop())
   const settled = async () => {
     for (;;) {
