@@ -60,13 +60,14 @@ describe('a store that does not answer', () => {
     expect((await world.ledger.operation(operation))?.losses).toBe(0)
   })
 
-  it('lets no step begin, even where the action goes on without it', async () => {
+  it('lets no step begin, even where the action goes on beside the one that cannot be noted', async () => {
     const calls: string[] = []
     const world = createWorld({
       service: {
         async provision(ctx) {
-          await ctx.step('one', () => void calls.push('one')).catch(() => {})
-          await ctx.step('two', () => void calls.push('two')).catch(() => {})
+          const later = takes(world.clock, 100).then(() => ctx.step('two', () => void calls.push('two')))
+          const slow = ctx.step('slow', () => takes(world.clock, 500))
+          await Promise.all([ctx.step('one', () => void calls.push('one')), slow, later])
         },
       },
     })
