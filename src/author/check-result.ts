@@ -2,8 +2,9 @@ import { limits } from '../domain/limits.ts'
 import { TerminalError } from '../engine/errors.ts'
 import { toJson } from '../engine/to-json.ts'
 import type { Action } from '../protocol/actions.ts'
+import { endpoint, volumeMount } from '../protocol/answers.ts'
 import { isJsonObject, type JsonObject } from '../protocol/json.ts'
-import { flag, oneOf, text } from '../shape/fields.ts'
+import { flag, text } from '../shape/fields.ts'
 import type { Mistake } from '../shape/mistake.ts'
 import { fromCode, showPath } from '../shape/place.ts'
 import { read } from '../shape/read.ts'
@@ -41,29 +42,12 @@ const map = field<JsonObject, JsonObject>({ kind: 'other', rule: 'an object' }, 
 )
 const url = text({ rule: 'a URL that begins with http:// or https://', allows: isWebUrl })
 const date = field<Date | string, number>({ kind: 'other', rule: 'a date' }, value => toTime(value))
-const port = text({ rule: 'a text such as "443" or "9000-9010"', allows: /^\d{1,5}(-\d{1,5})?$/ })
 const anyText = text({ allows: /^/ })
 
 const provision = object({
   state: optional(map),
   dashboardUrl: optional(url),
   metadata: optional(object({ labels: optional(map), attributes: optional(map) })),
-})
-
-const volumeMount = object({
-  driver: text(),
-  containerDir: text(),
-  mode: oneOf(['r', 'rw']),
-  deviceType: oneOf(['shared']),
-  device: object({ volumeId: text(), mountConfig: optional(map) }),
-})
-
-const endpoint = object({
-  host: text(),
-  ports: list(port, {
-    rules: [ports => ports.length === 0 && { error: 'the ports of an endpoint must not be empty' }],
-  }),
-  protocol: optional(oneOf(['tcp', 'udp', 'all'])),
 })
 
 const times = object(

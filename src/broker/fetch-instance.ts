@@ -1,6 +1,9 @@
 import type { Instance } from '../domain/instance.ts'
+import { answers } from '../protocol/answers.ts'
+import { latestMinor } from '../protocol/api-version.ts'
 import { BrokerError } from '../protocol/errors.ts'
 import type { JsonObject } from '../protocol/json.ts'
+import { toWire } from '../shape/wire.ts'
 import type { BrokerContext, Caller } from './context.ts'
 import { toInstanceInfo } from './instance-info.ts'
 
@@ -12,16 +15,10 @@ export async function fetchInstance(broker: BrokerContext, caller: Caller, insta
     throw new BrokerError('InstanceNotFound', 'There is no instance with this id, or it is not there yet.')
   if (instance.phase === 'updating')
     throw new BrokerError('ConcurrencyError', 'The instance is being updated. Repeat the request when that has ended.')
-  const body: JsonObject = {
-    service_id: instance.serviceId,
-    plan_id: instance.planId,
-    dashboard_url: instance.dashboardUrl,
-    parameters: instance.parameters,
-    ...(instance.maintenanceVersion === undefined
-      ? {}
-      : { maintenance_info: { version: instance.maintenanceVersion } }),
-    ...(instance.metadata === undefined ? {} : { metadata: { ...instance.metadata } }),
-  }
+  const { serviceId, planId, dashboardUrl, parameters, maintenanceVersion: version, metadata } = instance
+  const maintenanceInfo = version === undefined ? undefined : { version }
+  const fields = { serviceId, planId, dashboardUrl, parameters, maintenanceInfo, metadata }
+  const body: JsonObject = toWire(answers.fetchInstance, fields, latestMinor)
   const { code } = service
   if (code.fetchInstance === undefined) return body
   return code.fetchInstance(structuredClone({ instance: toInstanceInfo(instance), state: instance.state, body }))

@@ -1,7 +1,10 @@
 import { wrongResult } from '../author/check-result.ts'
-import type { BindResult, Endpoint, VolumeMount } from '../author/results.ts'
+import type { BindResult } from '../author/results.ts'
+import { answers } from '../protocol/answers.ts'
+import { latestMinor } from '../protocol/api-version.ts'
 import type { JsonObject } from '../protocol/json.ts'
 import type { Offering, Requires } from '../protocol/offering.ts'
+import { toWire } from '../shape/wire.ts'
 
 export interface BindingBody {
   readonly body: JsonObject
@@ -19,38 +22,22 @@ export function toBindingBody(offering: Offering, result: BindResult<object, obj
     throw wrongResult('bind', 'credentials are missing; return { credentials: {} } where an application needs none')
   const expiresAt = toDate(metadata?.expiresAt)
   const renewBefore = toDate(metadata?.renewBefore)
-  const hasTimes = expiresAt !== undefined || renewBefore !== undefined
-  return {
-    body: {
-      metadata: hasTimes
-        ? { expires_at: expiresAt?.toISOString(), renew_before: renewBefore?.toISOString() }
-        : undefined,
-      credentials: credentials as JsonObject | undefined,
-      syslog_drain_url: syslogDrainUrl,
-      route_service_url: routeServiceUrl,
-      volume_mounts: volumeMounts?.map(toMount),
-      endpoints: endpoints?.map(toEndpoint),
-    },
-    expiresAt: expiresAt?.getTime(),
+  const answer = {
+    credentials: credentials as JsonObject | undefined,
+    syslogDrainUrl,
+    routeServiceUrl,
+    volumeMounts,
+    endpoints,
+    metadata:
+      (expiresAt ?? renewBefore) === undefined
+        ? undefined
+        : { expiresAt: expiresAt?.toISOString(), renewBefore: renewBefore?.toISOString() },
   }
+  return { body: toWire(answers.bind, answer, latestMinor), expiresAt: expiresAt?.getTime() }
 }
 
 function toDate(time: Date | string | undefined): Date | undefined {
   return time === undefined ? undefined : new Date(time)
-}
-
-function toMount({ driver, containerDir, mode, deviceType, device }: VolumeMount): JsonObject {
-  return {
-    driver,
-    container_dir: containerDir,
-    mode,
-    device_type: deviceType,
-    device: { volume_id: device.volumeId, mount_config: device.mountConfig },
-  }
-}
-
-function toEndpoint({ host, ports, protocol }: Endpoint): JsonObject {
-  return { host, ports, protocol }
 }
 
 /** A platform would throw the answer away and leave the credentials behind. */

@@ -7,7 +7,7 @@ import { mapSubschemas } from './json-schema-walk.ts'
 export type Validate = (data: JsonObject) => readonly ErrorObject[]
 
 /**
- * Compiles a schema in its own draft; rejects with the reason where it is no schema of that draft. The compiler is loaded
+ * Compiles a schema in its own draft; rejects with the reason where it is not a schema of that draft. The compiler is loaded
  * with the first schema: a broker without any does not pay for it. The same object is compiled once.
  */
 export function compileSchema(schema: JsonObject): Promise<Validate> {

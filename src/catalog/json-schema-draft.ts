@@ -24,7 +24,8 @@ export function draftOf(schema: JsonObject): Draft | undefined {
  * only one that every platform reads, unless the schema says something that draft-04 would silently ignore.
  */
 export function withDraft(schema: JsonObject): JsonObject {
-  return schema.$schema === undefined ? { $schema: draftUri[guessDraft(schema)], ...omitUndefined(schema) } : schema
+  const { $schema, ...rest } = schema
+  return $schema === undefined ? { $schema: draftUri[guessDraft(schema)], ...rest } : schema
 }
 
 /** Keywords that constrain and that draft-04 does not know. */
@@ -66,8 +67,4 @@ function guessDraft(schema: JsonObject): Draft {
 /** Authors write these addresses with http and https, with and without the `#`. */
 function bare(uri: string): string {
   return uri.replace(/^https?:\/\//, '').replace(/#$/, '')
-}
-
-function omitUndefined({ $schema: _, ...rest }: JsonObject): JsonObject {
-  return rest
 }

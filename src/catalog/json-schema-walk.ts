@@ -10,7 +10,7 @@ const singleKeywords: ReadonlySet<string> = new Set([...single, ...newerSingle])
 const listKeywords: ReadonlySet<string> = new Set(lists)
 const mapKeywords: ReadonlySet<string> = new Set(maps)
 
-/** Rewrites the schemas directly below one. What is no schema (a property that is called `default`, say) stays. */
+/** Rewrites the schemas directly below one. What is not a schema (such as a property called `default`) stays. */
 export function mapSubschemas(schema: JsonObject, rewrite: (subschema: JsonObject) => JsonObject): JsonObject {
   const rewriteAny = (value: Json | undefined) => (isJsonObject(value) ? rewrite(value) : value)
   return Object.fromEntries(

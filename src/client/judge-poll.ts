@@ -23,16 +23,16 @@ export function judgePoll(action: PolledAction, response: OsbResponse<LastOperat
   const { status, body } = response
   if (status === 410 && (action === 'deprovision' || action === 'unbind')) return { kind: 'final', state: 'succeeded' }
   if (status !== 200) return { kind: 'unclear', problem: describeAnswer(response) }
-  const description = typeof body.description === 'string' ? { description: body.description } : {}
-  if (body.state === 'in progress') return { kind: 'running', ...description }
-  if (body.state === 'succeeded') return { kind: 'final', state: 'succeeded', ...description }
+  const description = typeof body.description === 'string' ? body.description : undefined
+  if (body.state === 'in progress') return { kind: 'running', description }
+  if (body.state === 'succeeded') return { kind: 'final', state: 'succeeded', description }
   if (body.state === 'failed') {
     return {
       kind: 'final',
       state: 'failed',
-      ...description,
-      ...(typeof body.instance_usable === 'boolean' ? { instanceUsable: body.instance_usable } : {}),
-      ...(typeof body.update_repeatable === 'boolean' ? { updateRepeatable: body.update_repeatable } : {}),
+      description,
+      instanceUsable: typeof body.instance_usable === 'boolean' ? body.instance_usable : undefined,
+      updateRepeatable: typeof body.update_repeatable === 'boolean' ? body.update_repeatable : undefined,
     }
   }
   return { kind: 'unclear', problem: 'the broker answered 200 without a valid state' }

@@ -78,12 +78,11 @@ async function pollOnce(client: OsbClient, target: PollTarget, clock: Clock, sig
     plan_id: target.planId,
     operation: target.operation,
   }
-  const call = signal === undefined ? {} : { signal }
   try {
     const response =
       bindingId === undefined
-        ? await client.lastOperation(instanceId, query, call)
-        : await client.lastBindingOperation(instanceId, bindingId, query, call)
+        ? await client.lastOperation(instanceId, query, { signal })
+        : await client.lastBindingOperation(instanceId, bindingId, query, { signal })
     const retryAfter = parseRetryAfter(response.headers['retry-after'], clock.now())
     return { verdict: judgePoll(action, response), retryAfter }
   } catch (error) {
@@ -98,7 +97,7 @@ function toProgress(
   verdict: Exclude<PollVerdict, { kind: 'final' }>,
   last: PollProgress,
 ): Omit<PollProgress, 'elapsed'> {
-  if (verdict.kind === 'running') return verdict.description === undefined ? {} : { description: verdict.description }
+  if (verdict.kind === 'running') return { description: verdict.description }
   return { description: last.description, problem: verdict.problem }
 }
 

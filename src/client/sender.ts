@@ -29,7 +29,7 @@ export interface CallOptions {
   readonly query?: Query
 }
 
-/** Any HTTP answer. `body` is `{}` where the answer is no JSON object; `text` is what came. */
+/** Any HTTP answer. `body` is `{}` where the answer is not a JSON object; `text` is what came. */
 export interface OsbResponse<Body> {
   readonly status: number
   /** Names in lower case. */
@@ -72,7 +72,7 @@ export function createSender(options: OsbClientOptions) {
           call.headers ?? {},
         ),
         signal: controller.signal,
-        ...(request === undefined ? {} : { body: JSON.stringify(request) }),
+        body: request === undefined ? undefined : JSON.stringify(request),
       })
       const text = await response.text()
       return {

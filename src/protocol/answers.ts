@@ -19,19 +19,21 @@ const failureFlags = {
 const metadataFields = { labels: optional(json({ since: 16 })), attributes: optional(json({ since: 17 })) }
 const instanceMetadata = optional(object(metadataFields, { since: 16 }))
 
-const device = object({ volumeId: text(), mountConfig: optional(json()) })
-
-const volumeMount = object({
+export const volumeMount = object({
   driver: text(),
   containerDir: text(),
   mode: oneOf(['r', 'rw']),
   deviceType: oneOf(['shared']),
-  device,
+  device: object({ volumeId: text(), mountConfig: optional(json()) }),
 })
 
-const endpoint = object({
+const port = text({ rule: 'a text such as "443" or "9000-9010"', allows: /^\d{1,5}(-\d{1,5})?$/ })
+
+export const endpoint = object({
   host: text(),
-  ports: list(text()),
+  ports: list(port, {
+    rules: [ports => ports?.length === 0 && { error: 'the ports of an endpoint must not be empty' }],
+  }),
   protocol: optional(oneOf(['tcp', 'udp', 'all'])),
 })
 

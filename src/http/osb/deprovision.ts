@@ -1,7 +1,8 @@
 import { type Deleted, deprovision } from '../../broker/deprovision.ts'
-import { trimBody } from '../../protocol/answers.ts'
+import { answers } from '../../protocol/answers.ts'
 import { parseDeletion } from '../../protocol/deletion-request.ts'
 import { acceptsIncomplete } from '../../protocol/query.ts'
+import { toWire } from '../../shape/wire.ts'
 import type { HttpResponse } from '../message.ts'
 import { json } from '../respond.ts'
 import type { Endpoint } from './endpoint.ts'
@@ -19,5 +20,5 @@ export const deprovisionEndpoint: Endpoint = async (broker, request) => {
 
 export function deletedResponse(answer: Deleted, minor: number): HttpResponse {
   if (answer.kind === 'deleted') return json(200, {})
-  return json(202, trimBody('update', { operation: answer.operation }, minor))
+  return json(202, toWire(answers.update, { operation: answer.operation }, minor))
 }

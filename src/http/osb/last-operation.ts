@@ -1,7 +1,7 @@
 import { lastOperation, type Polled, type PolledOperation } from '../../broker/last-operation.ts'
-import { trimBody } from '../../protocol/answers.ts'
+import { answers } from '../../protocol/answers.ts'
 import { checkHints } from '../../protocol/deletion-request.ts'
-import type { JsonObject } from '../../protocol/json.ts'
+import { toWire } from '../../shape/wire.ts'
 import type { HttpResponse } from '../message.ts'
 import { json } from '../respond.ts'
 import type { Endpoint } from './endpoint.ts'
@@ -21,17 +21,13 @@ export const lastBindingOperationEndpoint: Endpoint = async (broker, request) =>
 
 function polledResponse({ operation, retryAfter }: Polled, minor: number): HttpResponse {
   const headers = retryAfter === undefined ? undefined : { 'retry-after': String(retryAfter) }
-  return json(200, trimBody('lastOperation', operationBody(operation), minor), headers)
-}
-
-function operationBody(operation: PolledOperation): JsonObject {
-  const { description } = operation
   const state = wireState(operation)
-  return {
+  const body = {
     state,
-    description: description || undefined,
+    description: operation.description === '' ? undefined : operation.description,
     ...(state === 'failed' ? failureFlags(operation) : {}),
   }
+  return json(200, toWire(answers.lastOperation, body, minor), headers)
 }
 
 /** DEP-05, UNB-03: a creation that a deletion has taken over from is reported as failed. */
@@ -41,11 +37,9 @@ function wireState({ state }: PolledOperation): 'in progress' | 'succeeded' | 'f
 }
 
 /** POLL-18, POLL-19: only where the failed operation may have them. */
-function failureFlags({ action, error }: PolledOperation): JsonObject {
-  const usable = action === 'update' || action === 'deprovision' ? error?.instanceUsable : undefined
-  const repeatable = action === 'update' ? error?.updateRepeatable : undefined
+function failureFlags({ action, error }: PolledOperation) {
   return {
-    instance_usable: usable,
-    update_repeatable: repeatable,
+    instanceUsable: action === 'update' || action === 'deprovision' ? error?.instanceUsable : undefined,
+    updateRepeatable: action === 'update' ? error?.updateRepeatable : undefined,
   }
 }

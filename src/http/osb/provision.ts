@@ -1,9 +1,8 @@
 import { provision } from '../../broker/provision.ts'
-import type { Instance } from '../../domain/instance.ts'
-import { trimBody } from '../../protocol/answers.ts'
-import type { JsonObject } from '../../protocol/json.ts'
+import { answers } from '../../protocol/answers.ts'
 import { parseProvision } from '../../protocol/provision-request.ts'
 import { acceptsIncomplete } from '../../protocol/query.ts'
+import { toWire } from '../../shape/wire.ts'
 import { json } from '../respond.ts'
 import type { Endpoint } from './endpoint.ts'
 
@@ -16,21 +15,9 @@ export const provisionEndpoint: Endpoint = async (broker, request) => {
     request: wanted,
     acceptsIncomplete: acceptsIncomplete(request.query),
   })
-  if (answer.kind === 'accepted') {
-    const { operation, dashboardUrl, instance } = answer
-    const body = {
-      ...instanceBody(instance),
-      dashboard_url: dashboardUrl,
-      operation,
-    }
-    return json(202, trimBody('provision', body, minor))
-  }
-  return json(answer.kind === 'created' ? 201 : 200, trimBody('provision', instanceBody(answer.instance), minor))
-}
-
-export function instanceBody({ dashboardUrl, metadata }: Instance): JsonObject {
-  return {
-    dashboard_url: dashboardUrl,
-    metadata: metadata && { ...metadata },
-  }
+  const { dashboardUrl, metadata } = answer.instance
+  if (answer.kind !== 'accepted')
+    return json(answer.kind === 'created' ? 201 : 200, toWire(answers.provision, { dashboardUrl, metadata }, minor))
+  const { operation } = answer
+  return json(202, toWire(answers.provision, { dashboardUrl: answer.dashboardUrl, operation, metadata }, minor))
 }

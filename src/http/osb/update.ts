@@ -1,10 +1,10 @@
 import { update } from '../../broker/update.ts'
-import { trimBody } from '../../protocol/answers.ts'
+import { answers } from '../../protocol/answers.ts'
 import { acceptsIncomplete } from '../../protocol/query.ts'
 import { parseUpdate } from '../../protocol/update-request.ts'
+import { toWire } from '../../shape/wire.ts'
 import { json } from '../respond.ts'
 import type { Endpoint } from './endpoint.ts'
-import { instanceBody } from './provision.ts'
 
 /** PATCH /v2/service_instances/:instance_id -> 200 applied or nothing to do, 202 in progress */
 export const updateEndpoint: Endpoint = async (broker, request) => {
@@ -15,7 +15,10 @@ export const updateEndpoint: Endpoint = async (broker, request) => {
     request: wanted,
     acceptsIncomplete: acceptsIncomplete(request.query),
   })
-  if (answer.kind !== 'accepted') return json(200, trimBody('update', instanceBody(answer.instance), minor))
+  if (answer.kind !== 'accepted') {
+    const { dashboardUrl, metadata } = answer.instance
+    return json(200, toWire(answers.update, { dashboardUrl, metadata }, minor))
+  }
   const { operation, dashboardUrl } = answer
-  return json(202, trimBody('update', { dashboard_url: dashboardUrl, operation }, minor))
+  return json(202, toWire(answers.update, { dashboardUrl, operation }, minor))
 }
