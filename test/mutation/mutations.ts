@@ -323,6 +323,22 @@ export const mutations: readonly Mutation[] = [
     suite: polls,
   },
 
+  // What authors write.
+  {
+    name: 'a catch around a step sees the end of the run',
+    file: 'src/engine/run.ts',
+    find: '(error instanceof RunEnded ? this.#end() : reject(error))',
+    replace: 'reject(error)',
+    suite: ['test/engine/errors.test.ts'],
+  },
+  {
+    name: 'a wrong result of an action is kept',
+    file: 'src/author/check-result.ts',
+    find: 'if (!reading.ok) throw',
+    replace: 'if (!reading.ok && action === undefined) throw',
+    suite: ['test/engine/results.test.ts'],
+  },
+
   // A store that does not answer.
   {
     name: 'a store that does not answer counts as a failure of the action',
