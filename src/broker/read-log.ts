@@ -32,9 +32,9 @@ function toRunLog({ name, output }: Step): RunLog | undefined {
   const { kind, message } = isJsonObject(verdict) ? verdict : {}
   return {
     name,
-    ...(typeof exit === 'number' ? { exit } : {}),
-    ...(typeof kind === 'string' ? { verdict: kind } : {}),
-    ...(typeof message === 'string' ? { message } : {}),
+    exit: typeof exit === 'number' ? exit : undefined,
+    verdict: typeof kind === 'string' ? kind : undefined,
+    message: typeof message === 'string' ? message : undefined,
     log,
   }
 }

@@ -56,8 +56,5 @@ function pick(entry: (key: string) => string | undefined, what: string): Credent
   const [username, password, token] = [entry('username'), entry('password'), entry('token')]
   if (token === undefined && (username === undefined || password === undefined))
     throw new RegistryError(`${what} has no credentials; ${expected}`)
-  return {
-    ...(username === undefined || password === undefined ? {} : { username, password }),
-    ...(token === undefined ? {} : { token }),
-  }
+  return username === undefined || password === undefined ? { token } : { username, password, token }
 }

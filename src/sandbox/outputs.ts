@@ -43,12 +43,12 @@ export async function collectOutputs(folder: string, secrets: readonly string[])
   const badUrl = dashboardUrl !== undefined && dashboardUrl !== '' && !isWebAddress(dashboardUrl)
   if (badUrl) problems.push('dashboard_url is not an http or https address; write one, and nothing else, into it')
   return {
-    ...(credentials === undefined ? {} : { credentials }),
-    ...(!dashboardUrl || badUrl ? {} : { dashboardUrl }),
-    ...(message ? { message: redact(message) } : {}),
-    ...(state === undefined ? {} : { state }),
-    ...(bindingState === undefined ? {} : { bindingState }),
-    ...(progress === undefined ? {} : { progress }),
+    credentials,
+    dashboardUrl: badUrl ? undefined : dashboardUrl || undefined,
+    message: message ? redact(message) : undefined,
+    state,
+    bindingState,
+    progress,
     problems,
   }
 }

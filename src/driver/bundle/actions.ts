@@ -103,7 +103,7 @@ function run<Result>(
     ctx,
     action,
     bindingId: binding?.info.id,
-    ...(binding === undefined || state.sandbox === undefined ? {} : { beside: state.sandbox }),
+    beside: binding && state.sandbox,
     saved: task.saved,
     inputs: () => toInputs(bundle, facts),
     secrets: secretsOf(facts, bundle.sensitive),

@@ -22,17 +22,17 @@ export function limitsFor(
   const { memory, cpu, output } = resources[action] ?? {}
   return {
     time: timeouts[action] ?? most.time,
-    ...lesser('memory', memory, most.memory),
-    ...lesser('cpu', cpu, most.cpu),
-    ...lesser('output', output, most.output),
-    ...lesser('processes', undefined, most.processes),
+    memory: lesser(memory, most.memory),
+    cpu: lesser(cpu, most.cpu),
+    output: lesser(output, most.output),
+    processes: most.processes,
   }
 }
 
 export function actionSettings({ async, timeouts }: BundleSpec): Readonly<Record<BundleAction, ActionSettings>> {
   const settings = (action: BundleAction): ActionSettings => {
     const timeout = timeouts[action]
-    return { async: modes[async], ...(timeout === undefined ? {} : { timeout: timeout + roomMs }) }
+    return { async: modes[async], timeout: timeout && timeout + roomMs }
   }
   return Object.fromEntries(bundleActions.map(action => [action, settings(action)])) as Record<
     BundleAction,
@@ -40,7 +40,6 @@ export function actionSettings({ async, timeouts }: BundleSpec): Readonly<Record
   >
 }
 
-function lesser<K extends string>(key: K, wanted: number | undefined, most: number | undefined): { [P in K]?: number } {
-  const given = [wanted, most].filter(value => value !== undefined)
-  return given.length === 0 ? {} : ({ [key]: Math.min(...given) } as { [P in K]?: number })
+function lesser(wanted: number | undefined, most: number | undefined): number | undefined {
+  return wanted === undefined || most === undefined ? (wanted ?? most) : Math.min(wanted, most)
 }

@@ -34,7 +34,7 @@ export function readState({ state, credentials, sandbox }: JsonObject): BundleSt
   const saved = isJsonObject(sandbox) ? readSandbox(sandbox) : undefined
   return {
     values: Object.fromEntries(values),
-    ...(isJsonObject(credentials) ? { credentials } : {}),
+    credentials: isJsonObject(credentials) ? credentials : undefined,
     sandbox: saved,
   }
 }
@@ -67,6 +67,6 @@ function readSandbox({ name, attempt, host, runtime, until, ended }: JsonObject)
     host: typeof host === 'string' ? host : undefined,
     runtime,
     until: Number(until),
-    ...(ended === 'failed' || ended === 'again' ? { ended } : {}),
+    ended: ended === 'failed' || ended === 'again' ? ended : undefined,
   }
 }

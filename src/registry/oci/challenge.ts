@@ -9,13 +9,7 @@ export function parseChallenge(header: string | undefined): Challenge | undefine
     if (scheme === 'basic') return { kind: 'basic' }
     const realm = parameters.get('realm')
     if (scheme !== 'bearer' || realm === undefined) continue
-    const [service, scope] = [parameters.get('service'), parameters.get('scope')]
-    return {
-      kind: 'bearer',
-      realm,
-      ...(service === undefined ? {} : { service }),
-      ...(scope === undefined ? {} : { scope }),
-    }
+    return { kind: 'bearer', realm, service: parameters.get('service'), scope: parameters.get('scope') }
   }
   return undefined
 }

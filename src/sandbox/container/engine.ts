@@ -51,7 +51,7 @@ export function createEngine(socketPath: string, patience = usualPatience): Engi
         path,
         headers: { ...headers, ...about },
         timeout: patience + delay,
-        ...(signal && { signal }),
+        signal,
       })
       const giveUp = () => sent.destroy(new Error(`no answer within ${(patience + delay) / 1000} s`))
       sent.once('timeout', giveUp)

@@ -40,7 +40,7 @@ function toContainerState(body: unknown): Container {
       Object.entries(asObject(asObject(container.Config).Labels)).map(([name, value]) => [name, String(value)]),
     ),
     state: toState(String(state.Status), started),
-    ...(started ? { startedAt } : {}),
+    startedAt: started ? startedAt : undefined,
     code: Number(state.ExitCode ?? -1),
     said: `${state.Status}, exit code ${state.ExitCode}`,
     outOfMemory: state.OOMKilled === true,

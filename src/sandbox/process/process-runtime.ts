@@ -74,12 +74,12 @@ export async function createProcessRuntime(options: ProcessRuntimeOptions): Prom
     const job: Job = {
       labels: spec.labels,
       createdAt: clock.now(),
-      command: contained ? contain(command, { network: spec.network, ...(user && { user }) }) : command,
+      command: contained ? contain(command, { network: spec.network, user }) : command,
       cwd: program.folder,
       env: { PATH: searchPath, ...layout.env },
       limits: spec.limits,
       contained,
-      ...(contained || user === undefined ? {} : { user }),
+      user: contained ? undefined : user,
     }
     return createFolders(root, spec.name, { layout, job, user })
   }
