@@ -69,7 +69,7 @@ function readLengths(fields: Fields, type: ParameterType, who: string, reading: 
     const value = fitValue(item, 'integer')
     if (typeof value !== 'number' || value < 0)
       return reading.error(item, `"${key}" of ${who} must be a whole number from 0 on; correct it`)
-    if (type !== 'string') return noEffect(item, key, 'a string', who, reading)
+    if (type !== 'string') return reading.warn(item, noEffect(key, who, 'a string'))
     return value === 0 ? undefined : value
   }
   // The longer spelling wins over the older one.
@@ -87,7 +87,7 @@ function readBounds(fields: Fields, type: ParameterType, who: string, reading: R
     if (item === undefined) return undefined
     const value = fitValue(item, 'number')
     if (typeof value !== 'number') return reading.error(item, `"${key}" of ${who} must be a number; write the number`)
-    return type === 'integer' || type === 'number' ? value : noEffect(item, key, 'a number', who, reading)
+    return type === 'integer' || type === 'number' ? value : reading.warn(item, noEffect(key, who, 'a number'))
   }
   const [minimum, maximum] = [read('minimum'), read('maximum')]
   const [exclusiveMinimum, exclusiveMaximum] = [read('exclusiveMinimum'), read('exclusiveMaximum')]
@@ -118,11 +118,11 @@ function readPattern(item: Item | undefined, type: ParameterType, who: string, r
   const { error, warning } = judgePattern(pattern)
   if (error !== undefined) return reading.error(item, `the pattern of ${who} ${error}`)
   if (warning !== undefined) reading.warn(item, `the pattern of ${who} ${warning}`)
-  return type === 'string' ? pattern : noEffect(item, 'pattern', 'a string', who, reading)
+  return type === 'string' ? pattern : reading.warn(item, noEffect('pattern', who, 'a string'))
 }
 
-function noEffect(item: Item, key: string, type: string, who: string, reading: Reading): undefined {
-  return reading.warn(item, `"${key}" has no effect, because ${who} is not ${type}; take it out`)
+function noEffect(key: string, who: string, type: string): string {
+  return `"${key}" has no effect, because ${who} is not ${type}; take it out`
 }
 
 function quotes(type: ParameterType): string {

@@ -1,10 +1,10 @@
 import type { FoundSpec, RegistryAnswer } from '../registry.ts'
 import { messageOf } from './registry-error.ts'
 
-/** `undefined`: it is no bundle, which is no problem. A note is about something that is known not to be there. */
+/** What reading one name gave. `undefined`: it is not a bundle, which is fine. `note`: an image that was named is not there. */
 export type BundleReading = { readonly found: FoundSpec } | { readonly note: string } | undefined
 
-/** At once, and no more: a registry is shared by many. */
+/** A registry is shared by many: not more than this at once. */
 const atOnce = 8
 
 /** Reads each of the names, a few at once. One that cannot be read makes the answer partial. */
@@ -48,7 +48,7 @@ export function toAnswer(results: readonly (BundleReading | { readonly problem: 
   return { kind: partial ? 'partial' : 'complete', found, problems }
 }
 
-/** Whatever is thrown is an answer too: nothing is known. */
+/** What `list` answers, or a failed answer where it throws or the signal is aborted. */
 export async function answerOrFailure(
   signal: AbortSignal,
   list: () => Promise<RegistryAnswer>,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createFilter, isShut, judgeEntry } from './filter.ts'
+import { createFilter, findProblem, letsNothingPass } from './filter.ts'
 
 const names = ['org/pg-apb', 'org/mysql-apb', 'org/tool']
 const passing = (whiteList: readonly string[], blackList: readonly string[]) =>
@@ -20,13 +20,13 @@ describe('the lists of a registry', () => {
   })
 
   it('says which entries are no regular expressions', () => {
-    expect(judgeEntry('.*-apb$')).toBeUndefined()
-    expect(judgeEntry('(unclosed')).toContain('not a regular expression')
-    expect(judgeEntry('\\Aorg')).toContain('\\A')
+    expect(findProblem('.*-apb$')).toBeUndefined()
+    expect(findProblem('(unclosed')).toContain('not a regular expression')
+    expect(findProblem('\\Aorg')).toContain('\\A')
   })
 
   it('knows when nothing can pass', () => {
-    expect(isShut({ whiteList: [''], blackList: ['x'] })).toBe(true)
-    expect(isShut({ whiteList: ['x'], blackList: [] })).toBe(false)
+    expect(letsNothingPass({ whiteList: [''], blackList: ['x'] })).toBe(true)
+    expect(letsNothingPass({ whiteList: ['x'], blackList: [] })).toBe(false)
   })
 })

@@ -9,7 +9,7 @@ export type Filter = (name: string) => boolean
 
 /**
  * Nothing passes that no entry of the white list matches somewhere, nor what one of the black list matches: a black list
- * alone lets nothing pass. Empty entries count as absent. Throws where an entry is not a regular expression: `judgeEntry`
+ * alone lets nothing pass. Empty entries count as absent. Throws where an entry is not a regular expression: `findProblem`
  * says so before.
  */
 export function createFilter({ whiteList, blackList }: Lists): Filter {
@@ -18,12 +18,12 @@ export function createFilter({ whiteList, blackList }: Lists): Filter {
 }
 
 /** Whether the lists let anything pass at all. */
-export function isShut({ whiteList }: Lists): boolean {
+export function letsNothingPass({ whiteList }: Lists): boolean {
   return whiteList.every(entry => entry === '')
 }
 
 /** What is wrong with an entry of a list, to be read after its name. */
-export function judgeEntry(entry: string): string | undefined {
+export function findProblem(entry: string): string | undefined {
   return judgePattern(split(entry).pattern).error
 }
 

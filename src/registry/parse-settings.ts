@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { camelCase, type Fields, openReading, type Reading, type SpecProblem } from '../bundle/reading.ts'
 import type { Item } from '../bundle/source.ts'
 import { type Places, quoted } from '../shape/place.ts'
-import { isShut, judgeEntry } from './filter.ts'
+import { findProblem, letsNothingPass } from './filter.ts'
 import { readAuth, readTag, readUrl } from './read-settings.ts'
 import { isCertificate, type RegistrySettings, type RegistryType, registryTypes } from './settings.ts'
 
@@ -86,7 +86,7 @@ function readRegistry(item: Item, fields: Fields, reading: Reading, folder: stri
   const [path, org, runner, ca] = [text('path'), text('org'), text('runner'), text('ca')]
   const images = readTexts(fields, 'images', reading)
   const lists = { whiteList: readList(fields, 'whiteList', reading), blackList: readList(fields, 'blackList', reading) }
-  if (isShut(lists))
+  if (letsNothingPass(lists))
     reading.warn(
       item,
       'it has no white_list, so nothing of it is offered; for all that it has write white_list: [".*"]',
@@ -147,7 +147,7 @@ function readList(fields: Fields, key: 'whiteList' | 'blackList', reading: Readi
   return reading.list(fields.get(camelCase(shown)), `"${shown}"`).flatMap(entry => {
     if (entry.value === '' || entry.value === null) return []
     const text = reading.text(entry, `an entry of "${shown}"`)
-    const problem = text === undefined ? undefined : judgeEntry(text)
+    const problem = text === undefined ? undefined : findProblem(text)
     if (text === undefined) return []
     if (problem !== undefined) reading.error(entry, `the entry ${quoted(text)} of ${shown} ${problem}`)
     return [text]

@@ -106,7 +106,7 @@ describe('POST /admin/registries/sync', () => {
       body: { name: 'sync', started: true, due_at: expect.stringMatching(/^2026-01-01T00:/) },
     })
     expect(await admin.syncRegistries()).toMatchObject({ status: 409, body: { error: 'ChoreRunning' } })
-    local.letGo()
+    local.release()
     await world.clock.advance(0)
     expect(local.asked).toBe(asked + 1)
   })

@@ -186,7 +186,7 @@ describe('untimely provision', () => {
       state: 'in progress',
       description: 'waiting for the catalog: the registries are being read',
     })
-    dh.letGo()
+    dh.release()
     expect(await end('one')).toMatchObject({ state: 'succeeded' })
     expect(ran).toEqual(['provision 1.0.0'])
     // What could not be checked and filled in when the request came has been, before anything ran.
@@ -205,7 +205,7 @@ describe('untimely provision', () => {
     const { client, clock, ran } = await startWorld({ registries: [dh] })
     const answer = client.provision('one', pg)
     await clock.advance(3_000)
-    dh.letGo()
+    dh.release()
     await clock.advance(3_000)
     expect((await answer).status).toBe(201)
     expect(ran).toEqual(['provision 1.0.0'])
@@ -221,7 +221,7 @@ describe('untimely provision', () => {
     dh.hold()
     const { client, end, ran } = await startWorld({ registries: [dh] })
     expect((await client.provision('one', { ...idsOf('dh', name), ...more }, incomplete)).status).toBe(202)
-    dh.letGo()
+    dh.release()
     const ended = await end('one')
     expect(ended.state).toBe('failed')
     expect(ended.description).toMatch(reason)
@@ -237,7 +237,7 @@ describe('untimely provision', () => {
     await clock.advance(2_000)
     expect((await client.deprovision('one', pg, incomplete)).status).toBe(202)
     expect(await end('one')).toMatchObject({ state: 'succeeded' })
-    dh.letGo()
+    dh.release()
     await clock.advance(60_000)
     expect(ran).toEqual([])
     expect((await client.fetchInstance('one')).status).toBe(404)
@@ -253,7 +253,7 @@ describe('untimely provision', () => {
     await client.provision('one', pg, incomplete)
     await end('one')
     expect(ran).toEqual(['provision 1.0.0'])
-    dh.letGo()
+    dh.release()
   })
 })
 

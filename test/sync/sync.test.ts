@@ -38,7 +38,7 @@ describe('a sync', () => {
     const two = await startWorld({ registries: [dh], clock, store })
     const again = await two.fetch(new Request(`${two.url}/admin/chores/sync/runs`, { method: 'POST' }))
     expect(again.status).toBe(409)
-    dh.letGo()
+    dh.release()
     await clock.advance(10_000)
     expect(dh.asked).toBe(1)
     expect([await one.names(), await two.names()]).toEqual([['dh-pg'], ['dh-pg']])
@@ -89,7 +89,7 @@ describe('a sync', () => {
     const { names, clock } = await startWorld({ registries: [slow, dh] })
     await clock.advance(1_000)
     expect(await names()).toEqual(['dh-pg'])
-    slow.letGo()
+    slow.release()
   })
 
   it.each([

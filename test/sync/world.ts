@@ -53,7 +53,7 @@ export class ScriptedRegistry {
     })
   }
 
-  letGo(): void {
+  release(): void {
     this.#held = false
     this.#open()
   }

@@ -21,7 +21,7 @@ export async function followCatalog(
 ): Promise<void> {
   let wake = new AbortController()
   const stop = () => wake.abort()
-  const forget = store.onWakeUp(wakeUp => {
+  const unsubscribe = store.onWakeUp(wakeUp => {
     if (wakeUp.type === 'catalog') wake.abort()
   })
   stopping.addEventListener('abort', stop, { once: true })
@@ -38,5 +38,5 @@ export async function followCatalog(
       failing = true
     }
   }
-  forget()
+  unsubscribe()
 }

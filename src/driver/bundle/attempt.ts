@@ -74,7 +74,7 @@ export async function runAttempt(attempt: Attempt): Promise<Collected | NotStart
     )
   }
   let isNew = false
-  const started = await beginning(ctx, () =>
+  const started = await unlessRefused(ctx, () =>
     ctx.step(
       `start ${number}`,
       () => {
@@ -112,7 +112,7 @@ function shownPlace({ host, runtime }: SavedSandbox): string {
   return host ?? `the runtime ${runtime}`
 }
 
-/** Where it will be is in the ledger before it can be there, for this operation and for those that come after it. */
+/** Writes to the ledger where the sandbox will be, before it can be there: later operations look for it there. */
 async function place({ bundle, task, number, name }: Attempt, before: SavedSandbox | undefined): Promise<SavedSandbox> {
   const { parts, spec } = bundle
   const { ctx, action } = task
@@ -127,7 +127,7 @@ async function place({ bundle, task, number, name }: Attempt, before: SavedSandb
   return placed
 }
 
-/** A pull may take longer than any other call, and a sandbox has to start soon after it was placed. */
+/** Before the sandbox is placed: a pull may take long, and a placed sandbox has to start soon. */
 async function fetchProgram(bundle: Bundle, ctx: ActionContext, number: number): Promise<void> {
   const runtime = runtimeFor(bundle)
   const { parts } = bundle
@@ -135,16 +135,16 @@ async function fetchProgram(bundle: Bundle, ctx: ActionContext, number: number):
   await ctx.step(
     host === undefined ? `fetch ${number}` : `fetch ${number} on ${host}`,
     async ({ signal }) => {
-      const program = await refusing(() => parts.programFor(bundle))
+      const program = await withTerminalRefusal(() => parts.programFor(bundle))
       if (program.kind === 'image') ctx.describe('fetching the image of the bundle')
-      await refusing(() => runtime.prepare(program, signal))
+      await withTerminalRefusal(() => runtime.prepare(program, signal))
     },
     pullSettings,
   )
 }
 
-/** Where nothing was started, nobody has to wait for it or remove it. */
-async function beginning(ctx: ActionContext, start: () => Promise<boolean>): Promise<boolean> {
+/** Where the runtime refuses the start there is no sandbox, so the ledger must not name one. */
+async function unlessRefused(ctx: ActionContext, start: () => Promise<boolean>): Promise<boolean> {
   try {
     return await start()
   } catch (error) {
@@ -174,12 +174,12 @@ async function start({ bundle, task, name }: Attempt, runtime: Runtime, sandbox:
       [sandboxLabels.instance]: ctx.instance.id,
       ...(bindingId === undefined ? {} : { [sandboxLabels.binding]: bindingId }),
     },
-    program: await refusing(() => parts.programFor(bundle)),
+    program: await withTerminalRefusal(() => parts.programFor(bundle)),
     inputs: task.inputs(),
     limits,
     network: parts.network,
   }
-  await refusing(() => runtime.start(wanted))
+  await withTerminalRefusal(() => runtime.start(wanted))
   return true
 }
 
@@ -215,7 +215,7 @@ function runtimeFor({ parts, revision }: Bundle): Runtime {
   }
 }
 
-async function refusing<T>(call: () => Promise<T>): Promise<T> {
+async function withTerminalRefusal<T>(call: () => Promise<T>): Promise<T> {
   try {
     return await call()
   } catch (error) {

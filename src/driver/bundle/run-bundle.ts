@@ -9,7 +9,7 @@ import type { BundleTask } from './task.ts'
 
 const firstBackOffMs = 1_000
 const longestBackOffMs = 5 * 60_000
-/** What cannot be removed now is found by the next sweep: it must not keep the operation from ending. */
+/** A sandbox that cannot be removed now is removed later with the unused ones: the operation ends all the same. */
 const removal = { ...callSettings, retry: { attempts: 5 } }
 
 /**
@@ -17,7 +17,7 @@ const removal = { ...callSettings, retry: { attempts: 5 } }
  * starts, and starting means attaching where it runs already. Only a bundle that asks for it is run again.
  */
 export async function runBundle<Result>(bundle: Bundle, task: BundleTask<Result>): Promise<Result | Wait> {
-  const waiting = await clearLeftovers(bundle, task)
+  const waiting = await removeLeftovers(bundle, task)
   if (waiting !== undefined) return waiting
   for (let number = firstNumber(task); ; number += 1) {
     const attempt: Attempt = { bundle, task, number, name: sandboxName(task.ctx.operation.id, task.bindingId, number) }
@@ -25,13 +25,13 @@ export async function runBundle<Result>(bundle: Bundle, task: BundleTask<Result>
     if (isWait(collected)) return collected
     if (collected.kind === 'not-started') continue
     if (collected.verdict.kind !== 'try-again') return finish(attempt, task, collected)
-    const later = await again(attempt, collected.verdict.message)
+    const later = await waitForNext(attempt, collected.verdict.message)
     if (later !== undefined) return later
   }
 }
 
-/** What earlier operations left ends before this one begins. Where nobody here can end it, its time has to pass. */
-async function clearLeftovers({ parts }: Bundle, task: BundleTask<unknown>): Promise<Wait | undefined> {
+/** Removes the sandboxes of earlier operations. One that this process cannot reach is waited for until its time is over. */
+async function removeLeftovers({ parts }: Bundle, task: BundleTask<unknown>): Promise<Wait | undefined> {
   const { ctx, beside } = task
   const before = task.saved()
   const left: readonly (readonly [string, SavedSandbox | undefined])[] = [
@@ -51,14 +51,14 @@ async function clearLeftovers({ parts }: Bundle, task: BundleTask<unknown>): Pro
   return undefined
 }
 
-/** Attempts that were judged need not be gone through again. */
+/** Begins with the attempt that the ledger knows last. */
 function firstNumber({ ctx, saved }: BundleTask<unknown>): number {
   const own = saved()
   if (own === undefined || !belongsTo(ctx.operation.id, own.name)) return 1
   return own.ended === 'again' ? own.attempt + 1 : own.attempt
 }
 
-async function again(attempt: Attempt, message: string): Promise<Wait | undefined> {
+async function waitForNext(attempt: Attempt, message: string): Promise<Wait | undefined> {
   const { bundle, task, number } = attempt
   const { ctx } = task
   const now = () => storeNow(bundle.parts)
@@ -104,7 +104,7 @@ function conclude<Result>(
   }
 }
 
-/** Another process that goes on with this operation, or comes after it, need not wait for that sandbox any more. */
+/** Tells whoever goes on with this operation, or comes after it, that it need not wait for that sandbox. */
 async function markEnded({ ctx, saved }: BundleTask<unknown>, ended: 'failed' | 'again'): Promise<void> {
   const sandbox = saved()
   if (sandbox !== undefined && sandbox.ended !== ended) await ctx.saveState({ sandbox: { ...sandbox, ended } })

@@ -24,7 +24,7 @@ export async function inspect(engine: Engine, name: string): Promise<Container |
   }
   if (answer.status !== 200) throw await unavailable(`looking at container ${name}`, answer)
   const body = await answer.json()
-  // Cut in the middle, it says nothing.
+  // A reply that was cut off says nothing about the container.
   if (!isJsonObject(body)) throw await unavailable(`looking at container ${name}`, answer)
   return toContainerState(body)
 }

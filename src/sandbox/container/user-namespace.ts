@@ -5,12 +5,12 @@ import { type Engine, unavailable } from './engine.ts'
 export type UserNamespace = 'keep-id' | 'own'
 
 /**
- * The user namespace that containers need. An engine without the rights of root makes strangers of all users inside: they
- * could write nothing into the folders of their broker. Podman can let one be the same inside and outside. An engine takes
- * its time to tell what it is, so it is asked once.
+ * The user namespace that containers need. An engine without the rights of root gives the users in its containers other
+ * numbers outside: they could not write to the folders of the broker. Podman can keep the number of one user (`keep-id`).
+ * The engine is asked once, because it takes long to answer.
  */
 export function createUserNamespaceFinder(engine: Engine): () => Promise<UserNamespace> {
-  // Whoever is root has to do with an engine that is.
+  // A broker that runs as root uses an engine that does so too.
   let found: UserNamespace | undefined = process.getuid?.() === 0 ? 'own' : undefined
   return async () => {
     found ??= await askFor(engine)

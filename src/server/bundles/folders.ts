@@ -11,10 +11,10 @@ type FolderRevision = Pick<Revision, 'fullName' | 'image' | 'digest'>
 export interface BundleFolders {
   /** Copies the folder if it still is the one that the revision was made of. Says whether there is a copy now. */
   keepFolder(revision: FolderRevision): Promise<boolean>
-  /** The copy; where there is none, the folder itself as it is now, which is told. */
+  /** The copy. Without one, the folder itself as it is now, and a warning. */
   folderOf(revision: FolderRevision): Promise<string>
-  /** Removes the copies that none of the digests is of. */
-  forgetFolders(keep: ReadonlySet<string>): Promise<void>
+  /** Deletes the copies with other digests. */
+  deleteUnusedFolders(keep: ReadonlySet<string>): Promise<void>
 }
 
 /** `folder` is the one of all that bundles need on this machine. */
@@ -23,7 +23,7 @@ export function createBundleFolders(folder: string, observer: Observer = silent)
   const keeping = new Map<string, Promise<boolean>>()
   const copyOf = (digest: string) => join(root, digest.replace(/^sha256:/, ''))
 
-  /** The digest is that of the copy, not of what it was made from: nobody can change that in between. */
+  /** The digest is taken of the copy: the folder itself may change meanwhile. */
   const copy = async ({ image, digest }: FolderRevision): Promise<boolean> => {
     if (await isThere(copyOf(digest))) return true
     const draft = join(root, `${unfinished}${randomBytes(6).toString('hex')}`)
@@ -65,7 +65,7 @@ export function createBundleFolders(folder: string, observer: Observer = silent)
       observer['bundle.changed']?.({ bundle: revision.fullName, folder: revision.image })
       return revision.image
     },
-    async forgetFolders(keep) {
+    async deleteUnusedFolders(keep) {
       const kept = new Set([...keep].map(digest => digest.replace(/^sha256:/, '')))
       const found = await readdir(root).catch((error: NodeJS.ErrnoException) => {
         if (error.code === 'ENOENT') return []

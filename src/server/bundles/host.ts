@@ -12,7 +12,7 @@ export async function readHost(folder: string): Promise<string> {
   const draft = `${file}.${randomUUID()}`
   await writeFile(draft, `${hostname()}/${randomUUID().slice(0, 8)}\n`, { flush: true })
   try {
-    // Whoever is first names it.
+    // The first process that comes here gives the name; a link cannot replace a file.
     await link(draft, file)
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error

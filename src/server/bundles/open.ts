@@ -90,7 +90,7 @@ export async function openBundles(
     async onCatalog(revisions) {
       const kept = revisions.filter(revision => programKindOf(revision) === 'folder')
       for (const revision of kept) await folders.keepFolder(revision)
-      await folders.forgetFolders(new Set(kept.map(({ digest }) => digest)))
+      await folders.deleteUnusedFolders(new Set(kept.map(({ digest }) => digest)))
     },
     removeUnusedSandboxes,
   }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** Where container engines are looked for, the first one there is. Nobody who named a host elsewhere meant another engine. */
+/** Where a container engine is looked for, in this order. A DOCKER_HOST that is not a socket of this machine is ignored. */
 export function socketCandidates(env: Environment): readonly string[] {
   const host = /^unix:\/\/(\/.+)$/.exec(env.DOCKER_HOST ?? '')?.[1]
   const own = env.XDG_RUNTIME_DIR

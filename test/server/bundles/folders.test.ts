@@ -100,14 +100,14 @@ describe('copies of bundles in folders', () => {
 
   it('are removed when no revision needs them', async () => {
     const folders = open()
-    await folders.forgetFolders(new Set())
+    await folders.deleteUnusedFolders(new Set())
     const first = await revisionNow()
     await folders.keepFolder(first)
     chmodSync(join(base, 'db', 'lib', 'data'), 0o700)
     const second = await revisionNow()
     await folders.keepFolder(second)
     writeFileSync(join(base, 'run', 'revisions', '.new-other'), '')
-    await folders.forgetFolders(new Set([second.digest]))
+    await folders.deleteUnusedFolders(new Set([second.digest]))
     expect(readdirSync(join(base, 'run', 'revisions')).toSorted()).toEqual([
       '.new-other',
       second.digest.replace('sha256:', ''),

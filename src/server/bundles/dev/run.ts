@@ -44,7 +44,7 @@ export async function runDevAction(bundle: DevBundle, settings: DevSettings, tas
   const root = await realpath(await mkdtemp(join(tmpdir(), 'purser-')))
   const { clock } = task
   try {
-    // Where this is root, the bundle is not.
+    // Where this process is root, the bundle runs as another user, who has to reach its folder.
     await chmod(root, 0o711)
     const runtime = bundle.image === undefined ? 'process' : 'container'
     const running = await createRuntimes({ bundles: { runtime, folder: root } }, { clock, env: settings.env })
