@@ -124,11 +124,11 @@ describeWorlds('defects of other brokers that must not come back', makeWorld => 
     const young = await world.bootReplica()
     await world.clock.advance(minutes(3))
     const before = await old.provision('before')
+    // Its socket is still open for a moment: the platform's request reaches it while its worker takes no more work.
     const stopped = old.stop()
+    const after = await old.provision('after')
     await world.clock.advance(1)
     await stopped
-    // Its socket is still open for a moment: the platform's request reaches it after its worker has stopped.
-    const after = await old.provision('after')
     await world.clock.advance(seconds(2))
     expect(await young.poll('before', before)).toMatchObject({ state: 'succeeded' })
     expect(await young.poll('after', after)).toMatchObject({ state: 'succeeded' })
