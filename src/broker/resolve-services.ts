@@ -186,6 +186,6 @@ export function toRetryPolicy(given: RetrySettings | undefined, fallback: RetryP
     factor: given.factor ?? fallback.factor,
     max: given.max === undefined ? fallback.max : parseDuration(given.max),
     attempts: given.attempts,
-    ...(given.for === undefined ? {} : { forMs: parseDuration(given.for) }),
+    forMs: given.for === undefined ? undefined : parseDuration(given.for),
   }
 }

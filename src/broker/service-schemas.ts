@@ -1,5 +1,10 @@
 import type { Service } from '../author/define-service.ts'
-import { createParameterSchema, type ParameterSchema, toUpdateSchema } from '../catalog/parameters.ts'
+import {
+  createParameterSchema,
+  type ParameterSchema,
+  type ParameterSource,
+  toUpdateSchema,
+} from '../catalog/parameters.ts'
 import type { JsonObject } from '../protocol/json.ts'
 import { isBindable, type Offering, type Plan } from '../protocol/offering.ts'
 
@@ -12,19 +17,11 @@ export interface ServiceSchemas {
 }
 
 export function readSchemas(service: Service): ServiceSchemas {
-  const create = service.parameters === undefined ? undefined : createParameterSchema(service.parameters)
+  const read = (source: ParameterSource | undefined) => source && createParameterSchema(source)
+  const create = read(service.parameters)
   const updateDerived = service.updateParameters === undefined && create !== undefined && service.update !== undefined
-  const update = updateDerived
-    ? toUpdateSchema(create)
-    : service.updateParameters === undefined
-      ? undefined
-      : createParameterSchema(service.updateParameters)
-  const bind = service.bindParameters === undefined ? undefined : createParameterSchema(service.bindParameters)
-  return {
-    create,
-    ...(update === undefined ? {} : { update, updateDerived }),
-    bind,
-  }
+  const update = updateDerived ? toUpdateSchema(create) : read(service.updateParameters)
+  return { create, update, updateDerived: update && updateDerived, bind: read(service.bindParameters) }
 }
 
 /** The service's schemas stand in every plan that has none of its own. */
@@ -65,11 +62,5 @@ export function planSchemas(offering: Offering, plan: Plan, service: ServiceSche
   const bind = isBindable(offering, plan)
     ? pick(plan.schemas?.serviceBinding?.create?.parameters, service.bind)
     : undefined
-  return {
-    create,
-    ...(update === undefined
-      ? {}
-      : { update, updateDerived: update === service.update && service.updateDerived === true }),
-    bind,
-  }
+  return { create, update, updateDerived: update && update === service.update && service.updateDerived, bind }
 }
