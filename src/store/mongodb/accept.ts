@@ -16,7 +16,7 @@ export function accept<Answer>(
     ledger.transactions.run(async session => {
       const reading = await readSnapshot(ledger, session, { instanceId, bindingId, predecessor })
       const verdict = decide(reading.snapshot)
-      if (verdict.change !== undefined) await applyChange(ledger, session, instanceId, reading, verdict.change)
+      if (verdict.change !== undefined) await applyChange(ledger, session, reading, verdict.change)
       return verdict
     }),
   )
@@ -43,7 +43,7 @@ export function finish(
         )
         if (finishing === undefined) return undefined
         const change = decide({ ...reading.snapshot, finishing })
-        await applyChange(ledger, session, instanceId, reading, change)
+        await applyChange(ledger, session, reading, change)
         return change
       }),
     )

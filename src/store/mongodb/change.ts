@@ -13,8 +13,7 @@ import { wakeNote } from './wake-note.ts'
 export async function applyChange(
   ledger: Database,
   session: ClientSession,
-  instanceId: string,
-  { snapshot, lock }: Reading,
+  { instanceId, snapshot, lock }: Reading,
   change: Change,
 ): Promise<void> {
   const { instance, bindings = [], operations = [], forget = [], history = [] } = change
@@ -38,7 +37,7 @@ export async function applyChange(
     await spendLast(ledger, session, before?.last, binding)
   }
   for (const operation of operations) {
-    const spentAt = await spentAtOf(ledger, session, snapshot, change, operation)
+    const spentAt = await spentAtOf(ledger, session, { snapshot, change, operation })
     const row = { ...fromOperation(operation), ...wakeOf(ledger, operation), ...spentAt }
     const update = [replaceWith(row, { ...keepSeq(ledger), steps: { $ifNull: ['$steps', []] } })]
     await collections.operation.updateOne({ _id: keyOf(operation.id) }, update, { upsert: true, session })

@@ -32,7 +32,7 @@ export async function listInstances({ collections }: Database, query: InstanceQu
     'listed.usable': usable,
   })
   const list = toList('instances', query)
-  const rows = await read(collections.instance, list, wanted, 'listed.createdAt')
+  const rows = await read(collections.instance, list, { wanted, time: 'listed.createdAt' })
   return toPage(list, rows, positionOf, ({ doc }) => toInstanceSummary(JSON.parse(doc)))
 }
 
@@ -45,7 +45,7 @@ export async function listBindings({ collections }: Database, query: BindingQuer
     'listed.plan': planId && textKeyOf(planId),
   })
   const list = toList('bindings', query)
-  const rows = await read(collections.binding, list, wanted, 'listed.createdAt')
+  const rows = await read(collections.binding, list, { wanted, time: 'listed.createdAt' })
   return toPage(list, rows, positionOf, ({ doc }) => toBindingSummary(JSON.parse(doc)))
 }
 
@@ -72,7 +72,7 @@ export async function listOperations(
   const list = toOperationList(query)
   // Those that are active are few among those that have ended, which an index in the order of the list would lead through.
   const hint = active && of === undefined ? 'due' : undefined
-  const rows = await read(collections.operation, list, { ...wanted, $and: range }, time, hint)
+  const rows = await read(collections.operation, list, { wanted: { ...wanted, $and: range }, time, hint })
   return toPage(list, rows, positionOf, ({ doc, state, attempt, notBefore, description }) =>
     toOperationSummary({
       ...JSON.parse(doc),
@@ -97,9 +97,7 @@ interface Found {
 function read<Row extends Document>(
   collection: Collection<Row>,
   { after, descending, limit }: List,
-  wanted: Document,
-  time: string,
-  hint?: string,
+  { wanted, time, hint }: { readonly wanted: Document; readonly time: string; readonly hint?: string },
 ): Promise<Found[]> {
   const filter = after === undefined ? wanted : { $and: [wanted, behind(time, after, descending ? '$lt' : '$gt')] }
   const direction = descending ? -1 : 1

@@ -6,6 +6,7 @@ import { keyOf } from './keys.ts'
 import { toBinding, toInstance, toOperation } from './rows.ts'
 
 export interface Reading {
+  readonly instanceId: string
   readonly snapshot: Snapshot
   /** The instance's lock as it was read: 0 where there is none yet. */
   readonly lock: number
@@ -28,6 +29,7 @@ export async function readSnapshot(ledger: Database, session: ClientSession, tar
   const [instance] = found.instance
   const { bindingId } = target
   return {
+    instanceId: target.instanceId,
     snapshot: {
       now: found.now,
       instance: instance && toInstance(instance),

@@ -16,17 +16,23 @@ export async function spendLast(
   await operation.updateOne(ended, [{ $set: { spentAt: '$finishedAt' } }], { session })
 }
 
+/** An operation that a change writes, and what the change was decided from. */
+interface Ending {
+  readonly snapshot: Snapshot
+  readonly change: Change
+  readonly operation: Operation
+}
+
 /** Of an operation that is about to be written, after the rows of its instance and its bindings. */
 export async function spentAtOf(
   ledger: Database,
   session: ClientSession,
-  snapshot: Snapshot,
-  change: Change,
-  operation: Operation,
+  ending: Ending,
 ): Promise<{ spentAt?: number }> {
+  const { operation } = ending
   const { finishedAt: spentAt } = operation
   if (spentAt === undefined) return {}
-  const row = await resourceOf(ledger, session, snapshot, change, operation)
+  const row = await resourceOf(ledger, session, ending)
   const needed = row?.phase !== 'deleted' && row?.last === keyOf(operation.id)
   return needed ? {} : { spentAt }
 }
@@ -34,9 +40,7 @@ export async function spentAtOf(
 async function resourceOf(
   { collections }: Database,
   session: ClientSession,
-  snapshot: Snapshot,
-  change: Change,
-  { instanceId, bindingId }: Operation,
+  { snapshot, change, operation: { instanceId, bindingId } }: Ending,
 ): Promise<{ readonly phase: string; readonly last: string } | null> {
   const known =
     bindingId === undefined ? (change.instance ?? snapshot.instance) : bindingIn(snapshot, change, bindingId)
