@@ -18,6 +18,9 @@ const places = [
   { keys: ['services'], spring: false },
 ] as const
 
+/** Far more than a large catalog has, and few enough that a text full of aliases is refused at once. */
+const maxValues = 200_000
+
 /** Finds the catalog in the first document that has one; `undefined` where none has. */
 export function readSource(text: string, name: string): CatalogSource | readonly Fault[] | undefined {
   const source = readAs('1.2', text, name)
@@ -38,7 +41,7 @@ function readAs(version: '1.1' | '1.2', text: string, name: string): CatalogSour
     }
     return undefined
   }
-  const { documents, faults } = readYaml(text, { name, version, pick })
+  const { documents, faults } = readYaml(text, { name, version, pick, maxValues })
   const [services] = documents
   if (faults.length > 0) return faults
   return services && { services, spring: found?.spring === true }
