@@ -34,8 +34,8 @@ export function createChoreTasks(broker: BrokerContext, options: TaskOptions): r
       run: async run => {
         const before = run.now() - settings.purgeAfter
         const purged = await removeInBatches(run, max => broker.store.purge(before, max), ['tombstone', 'tombstones'])
-        const collected = broker.registered === undefined ? undefined : await collectRevisions(broker)
-        return [purged, collected].filter(done => done !== undefined).join(', ') || undefined
+        const deleted = broker.registered === undefined ? undefined : await deleteRevisions(broker)
+        return [purged, deleted].filter(done => done !== undefined).join(', ') || undefined
       },
     },
     ...(sync === undefined
@@ -52,11 +52,11 @@ export function createChoreTasks(broker: BrokerContext, options: TaskOptions): r
   ]
 }
 
-async function collectRevisions({ store }: BrokerContext): Promise<string | undefined> {
+async function deleteRevisions({ store }: BrokerContext): Promise<string | undefined> {
   const { deleteUnusedRevisions } = await import('../registries/delete-unused-revisions.ts')
-  const collected = await deleteUnusedRevisions(store)
-  if (collected === 0) return undefined
-  return `removed ${collected} unused ${collected === 1 ? 'revision' : 'revisions'}`
+  const deleted = await deleteUnusedRevisions(store)
+  if (deleted === 0) return undefined
+  return `removed ${deleted} unused ${deleted === 1 ? 'revision' : 'revisions'}`
 }
 
 function scheduled(
