@@ -33,7 +33,7 @@ export interface ContextOptions {
   readonly run: Run
   readonly service: ResolvedService
   readonly settings: ReadSettings
-  /** How the author calls what is done here: a sweep is a deprovision or an unbind to him. */
+  /** The action as authors know it: a sweep is shown to them as a deprovision or an unbind. */
   readonly action: Action
   readonly binding?: Binding
   /** Keeps the steps of several unbinds in one deprovision apart. */

@@ -38,7 +38,7 @@ export async function findPlanInUse(
   return { service, schemas: service.schemas }
 }
 
-/** By the revision that the instance is pinned to. Where there is none, the decision says so: nobody offers it any more. */
+/** Looks the plan up in the revision that the instance is pinned to. If it is not found, the decision refuses the request. */
 async function findRegistered(
   broker: BrokerContext,
   instanceId: string,

@@ -14,7 +14,7 @@ export interface RunLog {
   readonly log: string
 }
 
-/** The runs of an operation's bundle, the first one first: none where it has none, or none that has ended. */
+/** The bundle runs of an operation, oldest first. Empty if it has run no bundle, or if none has ended yet. */
 export async function readLog(
   store: Pick<Reads, 'operation' | 'steps'>,
   operationId: string,

@@ -42,7 +42,7 @@ export interface ResolvedService {
 }
 
 export interface ServiceIndex {
-  /** Another list where it has changed. */
+  /** A new array whenever the list has changed, so that callers can compare by identity. */
   readonly offerings: readonly Offering[]
   readonly warnings: readonly string[]
   /** What the broker's own code offers. */

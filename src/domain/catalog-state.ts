@@ -60,7 +60,7 @@ export function catalogOf({ services, revisions }: CatalogState): Revision[] {
 
 /**
  * What nobody needs any more: retired services without an instance, and revisions that are neither current nor used. The
- * rule of every sync, of the sweep, and of the last deprovision, which asks about one service.
+ * rule of every sync, of the purge, and of the last deprovision, which asks about one service.
  */
 export function unusedOf(
   { services, revisions }: Pick<CatalogState, 'services' | 'revisions'>,

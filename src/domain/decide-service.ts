@@ -56,7 +56,7 @@ function precedes({ service, current, sources }: ServiceFacts, best: Sighting): 
   return own.order < best.source.order || (own === best.source && !isSuccessor(best, current))
 }
 
-/** In the order of the configuration; in one registry the current bundle first, then by name: never by who was faster. */
+/** Registries in the order of the configuration; within one, the current bundle first, then by name. Speed never decides. */
 function compareSightings(a: Sighting, b: Sighting, current: Revision | undefined): number {
   return (
     a.source.order - b.source.order ||

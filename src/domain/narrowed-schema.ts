@@ -144,7 +144,7 @@ function propertyNarrowings(before: JsonObject, after: JsonObject, path: string)
   const has = propertiesOf(after)
   const further = furtherOf(after)
   const declared = [...propertiesOf(before)].flatMap(([name, had]): Narrowing[] => {
-    // What was not taken before cannot be lost. What was taken without being declared was nobody's.
+    // A property that was forbidden before cannot be lost.
     if (had === false) return []
     const now = has.get(name) ?? further
     const at = `${path}/${name}`

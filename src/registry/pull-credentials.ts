@@ -3,8 +3,8 @@ import { readCredentials } from './credentials.ts'
 import type { RegistrySettings } from './settings.ts'
 
 /**
- * What an image of this registry is pulled with at run time; undefined where it needs no user, or where there is none: a
- * token alone is good for reading only, but for Quay's. Read anew each time. Rejects with a message that shows no secret.
+ * The credentials to pull this registry's images with, read again each time. Undefined if none are configured. A token alone
+ * cannot pull, except on Quay. Rejects with a message that shows no secret.
  */
 export async function pullCredentials(
   { type, auth }: Pick<RegistrySettings, 'type' | 'auth'>,

@@ -76,7 +76,7 @@ export async function reserveFolder(root: string, name: string): Promise<void> {
   await put(root, made, name)
 }
 
-/** Leaves nothing of a sandbox but its name. False where it had not even that. */
+/** Deletes a sandbox's files and keeps its name reserved. False if there was no such sandbox. */
 export async function removeFolder(root: string, name: string): Promise<boolean> {
   const folder = join(root, name)
   if (!markRemoved(folder)) return false
@@ -130,7 +130,7 @@ export async function syncFolder(folder: string): Promise<void> {
 
 const unfinished = '.new-'
 const leaving = '.gone-'
-/** How long a name that was removed cannot be used; and making a folder takes moments: whoever began an older one is gone. */
+/** A removed name stays reserved for this long. An unfinished folder that is older was left behind by a crash. */
 const anHour = 3_600_000
 
 function newName(): string {

@@ -18,7 +18,7 @@ export interface InputFile {
 }
 
 export interface Layout {
-  /** Relative to the input folder, each behind those that it is in. */
+  /** Relative to the input folder. Parents come before their children. */
   readonly folders: readonly string[]
   readonly files: readonly InputFile[]
   readonly env: Readonly<Record<string, string>>

@@ -28,7 +28,7 @@ export interface List {
   readonly after?: Position
 }
 
-/** `keys` says how many tell rows of the same time apart. */
+/** `keys`: how many keys tell rows of the same time apart. */
 export function toList(name: string, query: ListQuery, keys = 1): List {
   const { order = 'newest', limit = 50, cursor } = query
   const list = { name: `${name} ${order}`, descending: order === 'newest', limit: clamp(limit) }

@@ -7,7 +7,7 @@ import { observeDue } from './observe.ts'
 import { removeInBatches } from './remove-in-batches.ts'
 
 export interface TaskOptions {
-  /** Throws where the pattern is none. */
+  /** Throws if the pattern is not valid. */
   readonly createSchedule: (pattern: string, timeZone: string) => Schedule
   /** Whether any service has something to observe. */
   readonly observes: boolean

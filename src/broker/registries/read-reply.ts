@@ -110,7 +110,7 @@ function toParsed(offering: Offering, bundleVersion: string | undefined): Parsed
   return { serviceId, fullName, bundleVersion, offering }
 }
 
-/** A spec that can be read may still be none to publish. */
+/** A spec can be readable and still not be fit to publish. */
 function judge(registry: string, read: ReadBundle, known: Known): SeenBundle {
   const { bundle, parsed, problems: before } = read
   if (parsed === undefined) return { ...bundle, problems: before }

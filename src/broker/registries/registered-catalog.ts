@@ -23,7 +23,7 @@ export interface RegisteredCatalog {
   at(revisionId: string): ResolvedService | undefined
   /** A revision that is kept for an instance and has a plan that the current one has not. */
   olderWith(serviceId: string, planId: string): ResolvedService | undefined
-  /** Whether nobody but instances that are there needs the revision. */
+  /** True if the revision is no longer offered and is kept only for existing instances. */
   isOutdated(revisionId: string): boolean
   /** Reads what has changed in the ledger. */
   refresh(): Promise<void>

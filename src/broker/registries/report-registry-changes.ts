@@ -1,7 +1,7 @@
 import type { RegistryState } from '../../domain/catalog-state.ts'
 import type { Observer } from '../../observer.ts'
 
-/** What operators should hear of once: that a registry has stopped answering, or answers again, and what is new that is wrong. */
+/** Tells operators once when a registry stops answering, answers again, or has new problems. */
 export function reportRegistryChanges(
   before: readonly RegistryState[],
   after: readonly RegistryState[],

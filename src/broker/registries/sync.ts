@@ -67,7 +67,10 @@ interface Answered {
   readonly answer?: RegistryAnswer
 }
 
-/** Every registry with its answer, the fastest first. Where there is none, one look all the same: those that were are gone. */
+/**
+ * Every registry with its answer, fastest first. Without any registry it yields once, so that services of registries that
+ * left the configuration are retired.
+ */
 async function* answersAsTheyCome(registries: readonly Registry[], signal: AbortSignal): AsyncGenerator<Answered> {
   if (registries.length === 0) yield {}
   const waiting = new Map(

@@ -154,7 +154,7 @@ async function unlessRefused(ctx: ActionContext, start: () => Promise<boolean>):
   }
 }
 
-/** False where it is too late to start it, and it never was. */
+/** False if it is too late to start the sandbox, and it was never started. */
 async function start({ bundle, task, name }: Attempt, runtime: Runtime, sandbox: SavedSandbox): Promise<boolean> {
   const { parts, spec } = bundle
   const { ctx, action, bindingId } = task

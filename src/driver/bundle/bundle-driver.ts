@@ -36,7 +36,7 @@ function createBundleService(bundle: Bundle): Service {
   }
 }
 
-/** A sensitive parameter is shown nowhere, not even to who gave it. */
+/** A sensitive parameter is never shown, not even to the user who set it. */
 function withoutSecrets(body: JsonObject, names: ReadonlySet<string>): JsonObject {
   return isJsonObject(body.parameters) ? { ...body, parameters: omitNamed(body.parameters, names) } : body
 }

@@ -21,7 +21,7 @@ export function createAuthorizer(
   { web, clock }: { readonly web: WebClient; readonly clock: Clock },
 ): Authorizer {
   let challenge: Challenge | undefined
-  /** The scopes that the registry itself named, by those that were meant. */
+  /** The scope that the registry asked for, by the scope that was requested. */
   const told = new Map<string, string>()
   const tokens = new Map<string, Promise<Token>>()
 

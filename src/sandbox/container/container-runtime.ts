@@ -63,7 +63,7 @@ export function createContainerRuntime(options: ContainerRuntimeOptions): Runtim
     const container = await containers.find(name)
     if (container?.state !== 'running') return
     try {
-      // Before the deed: whoever sees the end sees the reason. The first one stays.
+      // Written before the stop, so that whoever sees the end can read the reason. The first reason is kept.
       await writeFile(noteOf(name), why, { flag: 'wx', flush: true })
     } catch (error) {
       // Removed meanwhile, or stopped.

@@ -16,7 +16,7 @@ export interface CallOptions {
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
   readonly signal?: AbortSignal | undefined
-  /** Milliseconds that the engine takes by order, before it answers. */
+  /** How long the engine was asked to wait before it answers, in milliseconds. It is added to the timeout. */
   readonly delay?: number
 }
 

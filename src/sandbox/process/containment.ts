@@ -40,7 +40,7 @@ export function contain(
       '--mount-proc',
     ],
     ...[...(network === 'none' ? ['--net'] : []), '--'],
-    // The first process stays who it is: changing that would undo that it dies with the one that made the namespaces.
+    // The first process must not change its user: it would no longer be killed with the process that made the namespaces.
     ...['sh', '-c', firstProcess, 'sandbox', 'setpriv', '--no-new-privs'],
     ...(user === undefined ? [] : ['--reuid', `${user.uid}`, '--regid', `${user.gid}`, '--clear-groups']),
     ...['--', ...command],

@@ -5,7 +5,7 @@ import { connect, createServer, type Socket } from 'node:net'
 import { basename, dirname, join } from 'node:path'
 
 export interface Control {
-  /** Hands over what was asked for before, too. */
+  /** Also delivers a cancel that arrived before this call. */
   onCancel(cancel: (graceMs: number) => void): void
   close(): void
 }

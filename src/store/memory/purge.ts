@@ -45,7 +45,7 @@ function* tombstones(tables: Tables, now: number): Iterable<Tombstone> {
   }
 }
 
-/** A call of somebody who lost his lease may still land. */
+/** A call of a worker that lost its lease may still land. */
 function isUnclean({ uncleanUntil = 0 }: Instance | Binding, now: number): boolean {
   return uncleanUntil > now
 }

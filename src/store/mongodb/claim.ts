@@ -90,7 +90,8 @@ async function claimThese(
   ])
   const claims = await readClaims(ledger, order, first)
   const claimed = new Set(claims.map(({ key }) => key))
-  for (const [index, id] of order.entries()) if (!claimed.has(id)) await letGo(ledger, id, [mark, first + index])
+  for (const [index, id] of order.entries())
+    if (!claimed.has(id)) await handBackSuperseded(ledger, id, [mark, first + index])
   return claims
 }
 
@@ -178,8 +179,8 @@ function claimPipeline({ collections }: Database, ids: readonly string[], first:
   ]
 }
 
-/** Superseded while it was being claimed, before or after it got its number: nobody works on it, so its successor need not wait. */
-async function letGo(ledger: Database, id: string, fences: readonly number[]): Promise<void> {
+/** The operation was superseded while it was being claimed. Nobody works on it, so its successor need not wait. */
+async function handBackSuperseded(ledger: Database, id: string, fences: readonly number[]): Promise<void> {
   for (const fence of fences) if (await handBack(ledger, id, fence)) return
 }
 

@@ -70,7 +70,7 @@ export async function listOperations(
     ...(before === undefined ? [] : [{ [time]: { $lt: before } }]),
   ]
   const list = toOperationList(query)
-  // Those that are active are few among those that have ended, which an index in the order of the list would lead through.
+  // Few operations are active. The index in the order of the list would walk through all that have ended.
   const hint = active && of === undefined ? 'due' : undefined
   const rows = await read(collections.operation, list, { wanted: { ...wanted, $and: range }, time, hint })
   return toPage(list, rows, positionOf, ({ doc, state, attempt, notBefore, description }) =>

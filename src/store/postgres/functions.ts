@@ -5,7 +5,7 @@ const active = `state in ('queued', 'running')`
 const snapshot = `now double precision, version text, instance json, operation json, binding json,
     binding_operation json, predecessor json, live integer, busy integer`
 
-/** A time that was decided with may be so old: long enough for a busy process, and nobody's deadline suffers by it. */
+/** How old the time of a decision may be when it is written: long enough for a busy process, and harmless to deadlines. */
 const staleAfterMs = 2_000
 
 /**

@@ -27,10 +27,10 @@ export function createCheckpoints({
     try {
       const rows = await run(statements.checkpoints, [JSON.stringify(items.map(toRow))])
       const written = new Set(rows.map(row => row.fence))
-      // What was not held, or locked by somebody else, is not written: alone it finds out which, and keeps nobody waiting.
+      // A row whose lease is lost, or that somebody else has locked, was not written. Tried alone, it finds out which.
       return items.map(item => written.has(item.lease.fence) || writeAlone(item))
     } catch (error) {
-      // Refused is rolled back: each is told its own answer. One that may have been done is never repeated.
+      // The batch was rolled back, so each is tried alone. If the server may have committed it, nothing is repeated.
       if (error instanceof StoreUnavailableError) throw error
       return items.map(writeAlone)
     }
