@@ -18,19 +18,16 @@ const fenceless = `id = ? and ? is not null and state = 'running'`
 
 export const mutations: readonly Mutation[] = [
   // Fences: a worker that lost its lease can write.
-  ...['renew', 'writeCheckpoint', 'park'].map(name => {
-    const before = {
-      renew: '    ',
-      writeCheckpoint: 'checkpoint: Checkpoint, now: number): boolean {\n  ',
-      park: 'Parking): boolean {\n  ',
-    }[name]
-    return {
-      ...memory,
-      name: `memory ${name} without its fence`,
-      find: `${before}const operation = tables.heldOperation(lease)`,
-      replace: `${before}const operation = tables.operation(lease.operationId)`,
-    }
-  }),
+  ...Object.entries({
+    renew: '    ',
+    checkpoint: 'checkpoint: Checkpoint, now: number): boolean {\n  ',
+    park: 'Parking): boolean {\n  ',
+  }).map(([name, before]) => ({
+    ...memory,
+    name: `memory ${name} without its fence`,
+    find: `${before}const operation = tables.heldOperation(lease)`,
+    replace: `${before}const operation = tables.operation(lease.operationId)`,
+  })),
   {
     ...memory,
     file: 'src/store/memory/share.ts',
