@@ -163,7 +163,7 @@ bundles: { runtime: process, folder: run, output: 1MB, processes: 60 }
     expect(body.registries).toMatchObject([
       {
         name: 'local',
-        problems: [expect.stringMatching(/^broken: .*:3: error: it is not valid YAML .*; correct the text there/)],
+        problems: [expect.stringMatching(/^broken: .*:3: error: not valid YAML: .*; correct the text there/)],
       },
     ])
     expect(body.services).toHaveLength(bad.length + 4)
