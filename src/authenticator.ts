@@ -70,6 +70,21 @@ export function isRefusal(answer: Authentication): answer is Refusal {
   return answer !== undefined && 'refused' in answer
 }
 
+/**
+ * What an authenticator answered, checked: its code may have no types, and only a principal lets a request in. `null` is
+ * undefined.
+ */
+export function checkAnswer({ scheme }: Authenticator, answer: unknown): Authentication {
+  if (answer === undefined || answer === null) return undefined
+  const { refused, name, platform, roles } = Object(answer)
+  if (typeof refused === 'string') return answer as Refusal
+  if (typeof name === 'string' && typeof platform === 'string' && Array.isArray(roles)) return answer as Principal
+  const found = typeof answer === 'object' ? 'another object' : typeof answer
+  throw new TypeError(
+    `the authenticator "${scheme}" must answer { name, platform, roles }, { refused: 'why' } or undefined, not ${found}`,
+  )
+}
+
 /** Several schemes side by side: they are tried in order, the first principal wins, and a 401 asks for all of them. */
 export function combineAuthenticators(authenticators: readonly Authenticator[]): Authenticator {
   const [first, ...others] = authenticators
@@ -82,7 +97,7 @@ export function combineAuthenticators(authenticators: readonly Authenticator[]):
       const challenges: string[] = []
       let refusal: Refusal | undefined
       for (const authenticator of authenticators) {
-        const answer = await authenticator.authenticate(request)
+        const answer = checkAnswer(authenticator, await authenticator.authenticate(request))
         if (answer !== undefined && !isRefusal(answer)) return answer
         if (answer !== undefined) refusal ??= { scheme: authenticator.scheme, ...answer }
         challenges.push(...[answer?.challenge ?? authenticator.challenge ?? []].flat())

@@ -181,7 +181,7 @@ function toAuthenticator(given: BrokerOptions['authenticator']): Authenticator {
   const list: readonly Authenticator[] = Array.isArray(given) ? given : [given]
   if (list.length > 0 && list.every(one => typeof one?.authenticate === 'function')) return combineAuthenticators(list)
   throw new TypeError(
-    "createBroker needs an authenticator, or several: createBasicAuthenticator(users) is one. A broker that lets everybody in says so: authenticator: 'none'.",
+    "createBroker needs an authenticator, or several: createBasicAuthenticator(users) from 'purser/server' is one. A broker that lets everybody in says so: authenticator: 'none'.",
   )
 }
 

@@ -73,6 +73,16 @@ describe('createBasicAuthenticator', () => {
     expect(new Set(answers)).toEqual(new Set([{ name: 'cf', platform: 'default', roles: ['platform'] }]))
   })
 
+  it.each([
+    [undefined, /needs a list with at least one user/],
+    [[], /needs a list with at least one user/],
+    [[{ user: 'cf', pass: 'canary' }], /user 1 of the list is not complete: write \[\{ username/],
+    [[user({ username: 'a', password: 'x' }), user({ username: 'b' })], /user 2 of the list/],
+    [[null], /user 1/],
+  ])('refuses users that it cannot use: %j', (users, message) => {
+    expect(() => createBasicAuthenticator(users as never)).toThrow(message)
+  })
+
   it('refuses a malformed hash when it is made', () => {
     expect(() => createBasicAuthenticator([user({ username: 'a', passwordHash: 'x' })])).toThrow(/scrypt\$/)
   })

@@ -22,6 +22,7 @@ export interface BasicUser {
  * seeded in each process, and compares the texts only where that is equal.
  */
 export function createBasicAuthenticator(users: readonly BasicUser[]): Authenticator {
+  checkUsers(users)
   const accounts = new Map(users.map(user => [user.username, toAccount(user)]))
   const hashesPerAttempt = Math.max(0, ...[...accounts.values()].map(account => account.hashes.length))
   const decoys = makeDecoys([...accounts.values()], hashesPerAttempt)
@@ -82,6 +83,18 @@ const rememberedLogins = 1000
 const longestHeader = 4096
 /** The digest of nothing that anybody could send. */
 const noDigest = randomBytes(32)
+
+/** Where the caller's code has no types. Shows nothing of a user: a password may stand in it. */
+function checkUsers(users: readonly BasicUser[]): void {
+  const form = 'write [{ username, password or passwordHash, platform, roles }]'
+  if (!Array.isArray(users) || users.length === 0)
+    throw new TypeError(`createBasicAuthenticator needs a list with at least one user: ${form}`)
+  users.forEach((user: Partial<BasicUser> | undefined, index) => {
+    const texts = [user?.username, user?.password ?? user?.passwordHash, user?.platform]
+    if (texts.every(text => typeof text === 'string') && Array.isArray(user?.roles)) return
+    throw new TypeError(`createBasicAuthenticator: user ${index + 1} of the list is not complete: ${form}`)
+  })
+}
 
 interface Account {
   readonly principal: Principal

@@ -1,4 +1,4 @@
-import { type Authenticator, isRefusal, type Refusal } from '../authenticator.ts'
+import { type Authenticator, checkAnswer, isRefusal, type Refusal } from '../authenticator.ts'
 import type { Route } from '../author/broker-definition.ts'
 import type { RunningChores } from '../broker/chores/by-hand.ts'
 import type { BrokerContext, Caller } from '../broker/context.ts'
@@ -43,7 +43,7 @@ export function createApp(options: AppOptions): HttpApp {
     if (open !== undefined) return open
     const found = authenticator.authenticate(exchange)
     // Without a turn of the event loop where the answer is known at once, as for the many polls of a platform.
-    const principal = found instanceof Promise ? await found : found
+    const principal = checkAnswer(authenticator, found instanceof Promise ? await found : found)
     if (principal === undefined || isRefusal(principal)) throw unauthorized(exchange, principal)
     exchange.principal = principal
     if (isAdminPath(path)) return handleAdmin(options, exchange, principal)

@@ -1,12 +1,14 @@
+import { fileURLToPath } from 'node:url'
 import type { LogFields } from '../events.ts'
 
-/** An error as a log shows it. Only errors that nobody planned for have a stack. */
+/** An error as a log shows it. Errors whose message says it all have no stack. */
 export interface LoggedError {
   readonly name: string
   readonly code?: string
   readonly message: string
   /** The messages of all causes, the nearest first. */
   readonly cause?: string
+  /** Where it was made, and where its deepest cause was. */
   readonly stack?: string
 }
 
@@ -20,8 +22,9 @@ export function toLoggedFields(fields: LogFields): Record<string, LoggedValue> {
   return logged
 }
 
-export function toLoggedValue(value: LoggedValue | Error): LoggedValue {
-  return value instanceof Error ? toLoggedError(value) : value
+export function toLoggedValue(value: unknown): LoggedValue {
+  if (value instanceof Error) return toLoggedError(value)
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? value : toText(value)
 }
 
 /** Words that a secret's name contains, and one that it ends with: `state`, but not `statement`. */
@@ -32,18 +35,50 @@ export function isSecretName(name: string): boolean {
 const secretName = /passw|secret|token|authori[sz]ation|credential|parameters?$|parameters|apikey|privatekey|state$/i
 
 function toLoggedError(error: Error): LoggedError {
+  const causes = causesOf(error)
+  const deepest = causes.filter(cause => cause instanceof Error).at(-1)
+  const stacks = [framesOf(error), deepest && `  deepest cause:\n${framesOf(deepest)}`]
   return {
     name: error.name,
     code: 'code' in error && typeof error.code === 'string' ? error.code : undefined,
-    message: error.message,
-    cause: causesOf(error).join(', because ') || undefined,
-    stack: plannedNames.has(error.name) || error.stack === undefined ? undefined : framesOf(error.stack),
+    message: toMessage(error),
+    cause: causes.map(cause => toText(cause)).join(', because ') || undefined,
+    stack: plannedNames.has(error.name) ? undefined : stacks.filter(Boolean).join('\n') || undefined,
   }
 }
 
-function causesOf(error: Error, depth = 10): readonly string[] {
-  if (!(error.cause instanceof Error) || depth === 0) return []
-  return [error.cause.message, ...causesOf(error.cause, depth - 1)]
+function causesOf({ cause }: Error, depth = 10): readonly unknown[] {
+  if (cause === undefined || cause === null || depth === 0) return []
+  return [cause, ...(cause instanceof Error ? causesOf(cause, depth - 1) : [])]
+}
+
+/** The message, with those of the errors that it stands for (`AggregateError`). */
+function toMessage(error: Error, depth = 3): string {
+  if (!('errors' in error && Array.isArray(error.errors)) || depth === 0) return error.message
+  const shown = error.errors.slice(0, 5).map(one => toText(one, depth - 1))
+  const more = error.errors.length - shown.length
+  return `${error.message} [${shown.join('; ')}${more > 0 ? `; ${more} more` : ''}]`.trimStart()
+}
+
+/** Any value as a text that is not too long. Inside objects, what is named like a secret loses its value. */
+function toText(value: unknown, depth = 3): string {
+  if (value instanceof Error) return toMessage(value, depth)
+  const text = typeof value === 'string' ? value : toJson(value)
+  return text.length > longestText ? `${text.slice(0, longestText)}…` : text
+}
+
+const longestText = 2000
+
+function toJson(value: unknown): string {
+  const replace = (name: string, inner: unknown) => {
+    if (isSecretName(name)) return '[redacted]'
+    return inner instanceof Error || typeof inner === 'bigint' ? String(inner) : inner
+  }
+  try {
+    return JSON.stringify(value, replace) ?? String(value)
+  } catch {
+    return `[${typeof value} that cannot be written as JSON]`
+  }
 }
 
 /** Errors whose message says what to do: they need no stack. */
@@ -55,13 +90,17 @@ const plannedNames: ReadonlySet<string> = new Set([
   'ListenError',
   'RuntimeUnavailableError',
   'StoreUnavailableError',
-  'TerminalError',
 ])
 
-/** The stack without its head, which repeats the message. */
-function framesOf(stack: string): string {
-  return stack
-    .split('\n')
-    .filter(line => /^\s+at /.test(line))
-    .join('\n')
+/**
+ * The stack without its head, which repeats the message. Of a TerminalError only the frames of the author's code, if there are
+ * any: what the broker itself ends with one needs no stack.
+ */
+function framesOf({ name, stack = '' }: Error): string {
+  const frames = stack.split('\n').filter(line => /^\s+at /.test(line))
+  const shown =
+    name === 'TerminalError' ? frames.filter(line => !line.includes(ownFolder) && !/\bnode:/.test(line)) : frames
+  return shown.join('\n')
 }
+
+const ownFolder = fileURLToPath(new URL('..', import.meta.url))

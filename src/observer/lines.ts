@@ -53,9 +53,10 @@ export const lines: { readonly [Type in EventType]: LineOf<BrokerEvents[Type]> }
     'error',
   ],
   'authentication.failed': [
-    // Without any credentials: the line of the request says enough.
-    ({ scheme }) => (scheme === undefined ? undefined : 'warn'),
+    'warn',
     'authentication failed',
+    'method',
+    'path',
     'scheme',
     'reason',
     'address',

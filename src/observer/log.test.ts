@@ -1,5 +1,6 @@
 import { Writable } from 'node:stream'
 import { describe, expect, it } from 'vitest'
+import { TerminalError } from '../engine/errors.ts'
 import type { BrokerEvents, LogFields } from '../events.ts'
 import type { Observer } from '../observer.ts'
 import { BrokerError } from '../protocol/errors.ts'
@@ -52,6 +53,54 @@ describe.each<LogFormat>(['json', 'people'])('createLogObserver, %s', format => 
     expect(unplanned).toContain('log.test.ts')
   })
 
+  it('prints causes of any kind, the errors of an AggregateError, and where the deepest cause was made', async () => {
+    const deepest = new Error('ECONNREFUSED', {
+      cause: { why: 'disk full', password: canary, deep: { token: canary } },
+    })
+    deepest.stack = 'Error: ECONNREFUSED\n    at deep (deep.js:1:1)'
+    const many = new AggregateError(
+      [new Error('::1'), 'refused', ...Array.from({ length: 9 }, () => 'x')],
+      'all failed',
+    )
+    many.errors.push(many)
+    const text = await logged(format, observer => {
+      observer['server.failed']?.({ error: new TypeError('top', { cause: new Error('middle', { cause: deepest }) }) })
+      observer['server.failed']?.({ error: new TypeError('other', { cause: many }) })
+      observer['server.failed']?.({ error: many })
+    })
+    const plain = text.replaceAll('\\', '')
+    expect(plain).toContain('middle, because ECONNREFUSED, because {"why":"disk full","password":"[redacted]"')
+    expect(plain).toContain('deep.js:1:1')
+    expect(plain.match(/all failed \[::1; refused; x; x; x; 7 more\]/g)).toHaveLength(2)
+    expect(plain).not.toContain(canary)
+  })
+
+  it('prints the stack of a TerminalError of an author, and not that of the broker itself', async () => {
+    const own = `TerminalError: x\n    at attempt (${import.meta.url})\n    at async (node:internal/process/task_queues:1:1)`
+    const [author, broker] = [new TerminalError('sold out'), new TerminalError('the bundle failed')]
+    author.stack = `${own}\n    at provision (/app/services/db.js:7:9)`
+    broker.stack = own
+    const text = await logged(format, observer => {
+      observer['server.failed']?.({ error: author })
+      observer['server.failed']?.({ error: broker })
+    })
+    expect(text).toContain('db.js:7:9')
+    expect(text).not.toMatch(/log\.test\.ts|task_queues/)
+  })
+
+  it('prints whatever an author without types logs', async () => {
+    const circular: Record<string, unknown> = {}
+    circular.self = circular
+    const fields = { o: { deep: 1, apiKey: canary }, none: null, big: 10n, long: { text: 'x'.repeat(9000) }, circular }
+    const text = await logged(format, observer =>
+      observer['author.log']?.({ ...written(fields as never), message: { not: 'a text' } as never }),
+    )
+    expect(text.replaceAll('\\', '')).toContain('{"deep":1,"apiKey":"[redacted]"}')
+    expect(text).toMatch(/null.*10.*x….*cannot be written as JSON/)
+    expect(text).toContain('[object Object]')
+    expect(text.length).toBeLessThan(3000)
+  })
+
   it('keeps what a client sent on one line', async () => {
     const path = '/x\r\n2026 ERROR fake\u001b[31m'
     const text = await logged(format, observer => observer['request.ended']?.(request({ path, requestId: path })))
@@ -93,6 +142,19 @@ describe('the formats', () => {
 
   it('show no field whose name sounds like a secret', async () => {
     for (const [, , ...fields] of Object.values(lines)) expect(fields.filter(isSecretName)).toEqual([])
+  })
+})
+
+describe('the options', () => {
+  it('are json and info unless told otherwise; others are refused', async () => {
+    const written: string[] = []
+    const stream = { write: (line: string) => void written.push(line) }
+    createLogObserver({ stream })['broker.stopped']?.({})
+    createLogObserver({ stream, format: 'people' })['broker.stopped']?.({})
+    await new Promise(resolve => setImmediate(resolve))
+    expect(written.join('')).toMatch(/^\{.*\}\n.* INFO {2}stopped\n$/)
+    expect(() => createLogObserver({ format: 'text' as never })).toThrow('"json" or "people", not "text"')
+    expect(() => createLogObserver({ level: 'debug' as never })).toThrow('"info", "warn" or "error", not "debug"')
   })
 })
 

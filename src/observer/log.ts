@@ -15,9 +15,10 @@ export interface LogStream {
 }
 
 export interface LogOptions {
-  readonly format: LogFormat
-  /** The lowest level that gets a line. */
-  readonly level: LogLevel
+  /** `json` unless told otherwise. */
+  readonly format?: LogFormat
+  /** The lowest level that gets a line: `info` unless told otherwise. */
+  readonly level?: LogLevel
   /** Standard output unless told otherwise. Its errors are ignored: a broker outlives the reader of its log. */
   readonly stream?: LogStream
   readonly clock?: Clock
@@ -33,13 +34,18 @@ export interface LogLine {
 
 /** Writes one line for each event that deserves one, in JSON or for people. */
 export function createLogObserver({
-  format,
-  level,
+  format = 'json',
+  level = 'info',
   stream = process.stdout,
   clock = systemClock,
-}: LogOptions): Observer {
+}: LogOptions = {}): Observer {
+  // Code without types may say anything, and a log that is silent by mistake is found too late.
+  if (!Object.hasOwn(formats, format))
+    throw new TypeError(`the format of the log is "json" or "people", not "${format}"`)
+  if (!Object.hasOwn(ranks, level))
+    throw new TypeError(`the level of the log is "info", "warn" or "error", not "${level}"`)
   ignoreErrors(stream)
-  const toText = format === 'json' ? formatAsJson : formatForPeople
+  const toText = formats[format]
   const write = createWriter(stream)
   return observeLines(level, line => write(toText(clock.now(), line), line.level !== 'info'))
 }
@@ -80,9 +86,11 @@ export function observeLines(lowest: LogLevel, write: (line: LogLine) => void): 
       const logged: Record<string, LoggedValue> = values.fields ? toLoggedFields(values.fields as LogFields) : {}
       for (const name of fields) {
         const value = values[name]
-        if (value !== undefined) logged[name] = toLoggedValue(value as LoggedValue | Error)
+        if (value !== undefined) logged[name] = toLoggedValue(value)
       }
-      write({ level: found, event, text: typeof text === 'function' ? text(values) : text, fields: logged })
+      const message = typeof text === 'function' ? text(values) : text
+      // An author's code may have any types.
+      write({ level: found, event, text: String(message), fields: logged })
     }
     return [[event, listen]]
   })
@@ -103,3 +111,5 @@ function ignoreErrors(stream: LogStream): void {
 function formatAsJson(at: number, { level, event, text, fields }: LogLine): string {
   return `${JSON.stringify({ level, time: new Date(at).toISOString(), event, ...fields, msg: text })}\n`
 }
+
+const formats = { json: formatAsJson, people: formatForPeople }

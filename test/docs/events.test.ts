@@ -70,9 +70,8 @@ function toPage(events: readonly Described[], shared: readonly Described[]): str
       return show(event, [typeof level === 'function' ? 'depends' : (level ?? 'no line')])
     }),
     '',
-    'A line of `request.ended` is `warn` for a 5xx, else `info`; health checks that succeed get none. `authentication.failed` is',
-    '`warn` where credentials were sent. `author.log` has the level that the author chose. A chore that had nothing to do gets',
-    'no line.',
+    'A line of `request.ended` is `warn` for a 5xx, else `info`; health checks that succeed get none. `author.log` has the level',
+    'that the author chose. A chore that had nothing to do gets no line.',
     '',
     '## Shared fields',
     '',

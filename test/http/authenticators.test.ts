@@ -166,6 +166,32 @@ describe('several authenticators side by side, over TLS', () => {
   })
 })
 
+describe('an authenticator without types', () => {
+  it.each([
+    [null, 401],
+    [undefined, 401],
+    [false, 500],
+    [true, 500],
+    [{}, 500],
+    ['bob', 500],
+    [{ name: 'bob', platform: 'cf' }, 500],
+  ])('that answers %j lets nobody in, alone and beside others: %i', async (answer, status) => {
+    const loose: Authenticator = { scheme: 'loose', authenticate: () => answer as never }
+    for (const authenticator of [loose, combineAuthenticators([loose, bearer])]) {
+      const errors: string[] = []
+      const observer = {
+        'request.failed': ({ error }: BrokerEvents['request.failed']) => void errors.push(error.message),
+      }
+      const broker = await startTestBroker({ services: [], authenticator, observer })
+      onTestFinished(() => broker.stop())
+      const sent = new Request('http://broker.test/v2/catalog', { headers: { 'x-broker-api-version': '2.17' } })
+      expect((await broker.fetch(sent)).status).toBe(status)
+      const message = expect.stringMatching(/^the authenticator "loose" must answer \{ name, platform, roles \}/)
+      expect(errors).toEqual(status === 500 ? [message] : [])
+    }
+  })
+})
+
 describe('combineAuthenticators', () => {
   it('is the one where there is one, and refuses to be none', () => {
     expect(combineAuthenticators([basic])).toBe(basic)
