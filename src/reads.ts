@@ -33,10 +33,11 @@ export interface Page<Item> {
   readonly next?: string
 }
 
+/** A query that makes no sense is refused: RangeError, or TypeError for a key that the list does not know. */
 export interface ListQuery {
   /** `newest` first is the default. Rows of the same millisecond come in a fixed order of the store's choice. */
   readonly order?: 'newest' | 'oldest'
-  /** 50 by default, and `largestPage` at most. */
+  /** From 1 on, 50 by default; more than `largestPage` are `largestPage`. */
   readonly limit?: number
   /** `next` of the page before. CursorError where it is not from the same list in the same order. */
   readonly cursor?: string

@@ -222,13 +222,30 @@ export const listCases = [
     assert.deepEqual([last.items.map(({ id }) => id), last.next], [['a'], undefined])
   }),
 
-  storeCase('lists: a limit that makes no sense is one row, or the largest page', async ({ store }) => {
+  storeCase('lists: a limit beyond the largest page is the largest page', async ({ store }) => {
     await create(store, [
       ['a', 1],
       ['b', 2],
     ])
-    for (const limit of [0, -5, Number.NaN]) assert.deepEqual(await instances(store, { limit }), ['b'])
     for (const limit of [1e9, Number.POSITIVE_INFINITY]) assert.deepEqual(await instances(store, { limit }), ['b', 'a'])
+  }),
+
+  storeCase('lists: a query that makes no sense is refused', async ({ store }) => {
+    const wrong: readonly (readonly [query: object, why: RegExp])[] = [
+      [{ limit: 0 }, /limit must be a number from 1 on/],
+      [{ limit: -1 }, /limit must be/],
+      [{ limit: Number.NaN }, /limit must be/],
+      [{ limit: '5' }, /limit must be/],
+      [{ order: 'up' }, /order must be newest or oldest/],
+      [{ servicId: 's' }, /cannot be asked for "servicId", but for order, limit, cursor/],
+    ]
+    for (const list of [store.listInstances, store.listBindings, store.listOperations])
+      for (const [query, why] of wrong) await assert.rejects(list(query), why)
+    const injected = "ready' or 'a' = 'a" as never
+    await assert.rejects(store.listInstances({ phase: injected }), /phase must be creating or ready/)
+    await assert.rejects(store.listBindings({ phase: injected }), /phase must be/)
+    await assert.rejects(store.listOperations({ state: injected }), /state must be queued or running/)
+    await assert.rejects(store.listOperations({ by: injected }), /by must be accepted or finished/)
   }),
 
   storeCase('lists: rows that come and go between pages move no other row', async ({ store }) => {
@@ -273,8 +290,10 @@ export const listCases = [
     const accepted = (await store.listOperations({ limit: 1 })).next
     assert.ok(cursor && accepted)
     await assert.rejects(store.listInstances({ cursor, order: 'oldest' }), CursorError)
-    await assert.rejects(store.listBindings({ cursor }), CursorError)
-    await assert.rejects(store.listOperations({ cursor }), CursorError)
+    for (const list of [store.listBindings, store.listOperations]) {
+      await assert.rejects(list({ cursor }), CursorError)
+      await assert.rejects(list({ cursor }), /it is from the list of instances newest/)
+    }
     await assert.rejects(store.listOperations({ cursor: accepted, by: 'finished' }), CursorError)
     for (const wrong of ['', 'x', 'bnVsbA', '[]', `${cursor}x`, cursor.slice(4), '\u0000'])
       await assert.rejects(store.listInstances({ cursor: wrong }), CursorError)
