@@ -1,9 +1,11 @@
 // npm run test:nodes: the core suites on the other versions of Node.js that Purser supports. They come from npm's package
 // `node`, and are kept in npm's own cache.
+import { spawnSync } from 'node:child_process'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
+import { mayInstall } from './machine.mjs'
 import { prepare } from './prepare.mjs'
-import { ensureBuilt, root, run, say } from './setup.mjs'
+import { ensureBuilt, fail, root, run, say } from './setup.mjs'
 import { inMemory } from './temporary-folder.mjs'
 
 const versions = [22, 24]
@@ -26,6 +28,21 @@ const suites = [
   'test/cli/',
 ]
 
+/** The start of a command line that runs a version. Only from npm's cache where nothing may be installed. */
+const nodeOf = version => [
+  ...['exec', '--yes', '--loglevel=error', ...(mayInstall ? [] : ['--offline'])],
+  ...[`--package=node@${version}`, '--', 'node'],
+]
+
+if (!mayInstall) {
+  const missing = versions.filter(version => spawnSync('npm', [...nodeOf(version), '--version']).status !== 0)
+  const remedies = missing.map(version => `\n  npm exec --yes --package=node@${version} -- node --version`)
+  if (missing.length > 0)
+    fail(
+      `Node.js ${missing.join(' and ')} is not in npm's cache, and PURSER_TEST_INSTALL is no. To have it:${remedies.join('')}`,
+    )
+}
+
 prepare()
 ensureBuilt()
 const env = { ...process.env, ...inMemory() }
@@ -34,6 +51,5 @@ const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs')
 const workers = String(Math.max(3, availableParallelism()))
 for (const version of versions) {
   say(`tests: Node.js ${version} (the npm package node@${version}, kept in npm's cache)`)
-  const node = ['exec', '--yes', '--loglevel=error', `--package=node@${version}`, '--', 'node']
-  run('npm', [...node, vitest, 'run', '--project', 'fast', '--maxWorkers', workers, ...suites], { env })
+  run('npm', [...nodeOf(version), vitest, 'run', '--project', 'fast', '--maxWorkers', workers, ...suites], { env })
 }

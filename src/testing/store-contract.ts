@@ -7,7 +7,6 @@
  * the ledger. A case that needs durability is to be skipped, with the subject's reason, where the subject has none.
  */
 import { acceptCases } from './store-contract/accept.ts'
-import { catalogCases } from './store-contract/catalog.ts'
 import { changeCases } from './store-contract/changes.ts'
 import { choreCases } from './store-contract/chores.ts'
 import { claimCases } from './store-contract/claim.ts'
@@ -18,6 +17,7 @@ import { fenceCases } from './store-contract/fences.ts'
 import { finishCases } from './store-contract/finish.ts'
 import { handBackCases } from './store-contract/hand-back.ts'
 import { listCases } from './store-contract/lists.ts'
+import { marketplaceCases } from './store-contract/marketplace.ts'
 import { observationCases } from './store-contract/observation.ts'
 import { pinCases } from './store-contract/pins.ts'
 import { progressCases } from './store-contract/progress.ts'
@@ -50,7 +50,7 @@ export const ledgerContract: readonly StoreCase[] = [
 export const upkeepContract: readonly StoreCase[] = [...choreCases, ...cleanUpCases, ...purgeCases, ...observationCases]
 
 /** The cases of `src/marketplace.ts`. */
-export const marketplaceContract: readonly StoreCase[] = [...catalogCases, ...pinCases]
+export const marketplaceContract: readonly StoreCase[] = [...marketplaceCases, ...pinCases]
 
 /** The cases of `src/reads.ts`. */
 export const readsContract: readonly StoreCase[] = [...readCases, ...listCases]

@@ -1,7 +1,7 @@
 import { compareText } from '../../domain/catalog-state.ts'
 import type { JsonObject } from '../../protocol/json.ts'
 import type { CatalogChanges, RevisionUse, StoredCatalog, StoredRegistries } from '../../store.ts'
-import { type CatalogOutcome, inOrder, pinsOf, sumUses, touchesCatalog } from '../catalog.ts'
+import { type CatalogOutcome, inOrder, pinsOf, sumUses, touchesCatalog } from '../pins.ts'
 import type { Tables } from './tables.ts'
 
 export interface CatalogWriting {

@@ -14,7 +14,7 @@ import type {
   Revision,
   Step,
 } from '../../store.ts'
-import { pinsOf, revisionGone } from '../catalog.ts'
+import { pinsOf, revisionGone } from '../pins.ts'
 
 /** The version of the catalog, and what was said about its latest change. */
 interface CatalogEdition {

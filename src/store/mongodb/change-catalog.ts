@@ -1,7 +1,7 @@
 import type { AnyBulkWriteOperation, ClientSession } from 'mongodb'
 import type { JsonObject } from '../../protocol/json.ts'
 import type { CatalogChanges } from '../../store.ts'
-import { type CatalogOutcome, touchesCatalog } from '../catalog.ts'
+import { type CatalogOutcome, touchesCatalog } from '../pins.ts'
 import type { Database } from './database.ts'
 import type { RegistryDocument, ServiceDocument } from './documents.ts'
 import { closeLanes } from './lanes.ts'

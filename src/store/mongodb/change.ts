@@ -1,6 +1,6 @@
 import type { ClientSession, Document } from 'mongodb'
 import type { Change, Instance, Operation, WakeUp } from '../../store.ts'
-import { pinsOf } from '../catalog.ts'
+import { pinsOf } from '../pins.ts'
 import type { Database } from './database.ts'
 import { keyOf } from './keys.ts'
 import { pinTo } from './lanes.ts'

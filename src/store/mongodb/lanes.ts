@@ -5,7 +5,7 @@
  */
 import { createHash } from 'node:crypto'
 import type { AnyBulkWriteOperation, ClientSession } from 'mongodb'
-import { revisionGone } from '../catalog.ts'
+import { revisionGone } from '../pins.ts'
 import type { Database } from './database.ts'
 import type { LaneDocument } from './documents.ts'
 

@@ -1,6 +1,6 @@
 import { compareText } from '../../domain/catalog-state.ts'
 import type { RegistryState, RevisionUse, StoredCatalog, StoredRegistries } from '../../store.ts'
-import { inOrder, sumUses } from '../catalog.ts'
+import { inOrder, sumUses } from '../pins.ts'
 import type { Database } from './database.ts'
 import type { CatalogDocument, RegistryDocument } from './documents.ts'
 

@@ -1,8 +1,8 @@
 /** Between the documents of the database and the rows of the ledger. */
 import { isActive } from '../../domain/operation.ts'
 import type { Binding, HistoryEvent, Instance, Operation, Step } from '../../store.ts'
-import { pinsOf } from '../catalog.ts'
 import { keyOf as textKeyOf } from '../keys.ts'
+import { pinsOf } from '../pins.ts'
 import { seal, unseal } from '../sealing.ts'
 import type {
   BindingDocument,

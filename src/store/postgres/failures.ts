@@ -3,7 +3,7 @@
  * failed statement may hold the values of the row.
  */
 import { StoreOpenError, type StoreOpenFailure, StoreUnavailableError } from '../../store.ts'
-import { revisionGone } from '../catalog.ts'
+import { revisionGone } from '../pins.ts'
 
 export function toStoreError(error: unknown, name: string): Error {
   const said = serverError(error)

@@ -8,8 +8,8 @@ import type {
   StoredCatalog,
   StoredRegistries,
 } from '../../store.ts'
-import { type CatalogOutcome, inOrder, sumUses, touchesCatalog } from '../catalog.ts'
 import { text } from '../columns.ts'
+import { type CatalogOutcome, inOrder, sumUses, touchesCatalog } from '../pins.ts'
 import type { Calls, Database } from './database.ts'
 
 /** One row for the version, and one for each service and each revision; none where the version is known. */

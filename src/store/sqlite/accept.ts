@@ -1,5 +1,5 @@
 import type { Change, Finishing, Instance, Lease, Operation, Snapshot, Target, Verdict, WakeUp } from '../../store.ts'
-import { pinsOf, revisionGone } from '../catalog.ts'
+import { pinsOf, revisionGone } from '../pins.ts'
 import { wakeUpsOf } from '../wake-ups.ts'
 import { readBinding } from './reads.ts'
 import { fromBinding, fromHistory, fromInstance, fromOperation, toOperation, toRow } from './rows.ts'

@@ -9,8 +9,8 @@ import type {
   StoredCatalog,
   StoredRegistries,
 } from '../../store.ts'
-import { type CatalogOutcome, inOrder, sumUses, touchesCatalog } from '../catalog.ts'
 import { text } from '../columns.ts'
+import { type CatalogOutcome, inOrder, sumUses, touchesCatalog } from '../pins.ts'
 import type { SqlRow } from './driver.ts'
 import type { Statements } from './statements.ts'
 

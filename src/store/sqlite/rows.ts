@@ -1,8 +1,8 @@
 /** Between the rows of the tables and the rows of the ledger. */
 import type { Binding, HistoryEvent, Instance, Operation, Step } from '../../store.ts'
-import { pinsOf } from '../catalog.ts'
 import { present, text, toText } from '../columns.ts'
 import { keyOf } from '../keys.ts'
+import { pinsOf } from '../pins.ts'
 import { seal, unseal } from '../sealing.ts'
 import type { SqlRow, SqlValue } from './driver.ts'
 

@@ -12,7 +12,7 @@ async function everything(store: Store): Promise<unknown> {
   return { catalog: await catalogIn(store), registries, lastChange, uses: await store.revisionUses() }
 }
 
-export const catalogCases = [
+export const marketplaceCases = [
   storeCase('catalog: a ledger begins without any, and tells its clock', async ({ store, clock }) => {
     const catalog = await catalogIn(store)
     assert.deepEqual([catalog.services, catalog.revisions], [[], []])

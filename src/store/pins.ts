@@ -1,4 +1,4 @@
-/** What the stores do alike with what came from registries. */
+/** What the stores do alike with revisions, and with the instances that are pinned to them. */
 import { compareText } from '../domain/catalog-state.ts'
 import {
   type CatalogChanges,
