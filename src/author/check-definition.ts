@@ -1,4 +1,5 @@
 import type { CatalogProblem } from '../catalog/problem.ts'
+import { isStandardSchema } from '../catalog/standard-schema.ts'
 import { offeringShape } from '../protocol/offering-shape.ts'
 import { anything, decimal, duration, flag, oneOf, text, wholeNumber } from '../shape/fields.ts'
 import type { Mistake } from '../shape/mistake.ts'
@@ -64,7 +65,11 @@ const catalogFields = Object.fromEntries(
   Object.keys(offeringShape.entries).map(key => [key, optional(anything<unknown>('a field of the catalog'))]),
 )
 
-const schema = optional(anything<unknown>('a schema'))
+const schema = optional(
+  field<unknown, unknown>({ kind: 'other', rule: 'a JSON Schema, or a schema of a validation library' }, value =>
+    isObject(value) || isStandardSchema(value) ? value : undefined,
+  ),
+)
 
 const serviceShape = object(
   {

@@ -1,6 +1,6 @@
 import { limits } from '../domain/limits.ts'
 import { TerminalError } from '../engine/errors.ts'
-import { toJson } from '../engine/to-json.ts'
+import { className, isFieldless, toJson } from '../engine/to-json.ts'
 import type { Action } from '../protocol/actions.ts'
 import { endpoint, volumeMount } from '../protocol/answers.ts'
 import { isJsonObject, type JsonObject } from '../protocol/json.ts'
@@ -15,6 +15,7 @@ import { field, list, object, optional, type Shape } from '../shape/shape.ts'
  * once, since the action would return the same again.
  */
 export function checkResult(action: Action, result: unknown): object {
+  if (isFieldless(result)) throw new TerminalError(`The ${action} returned ${className(result)}, not an object.`)
   const reading = read(shapes[action], fromCode(result ?? {}))
   if (!reading.ok) throw wrongResult(action, reading.mistakes.map(explain).join('; '))
   const checked: Record<string, unknown> = {}

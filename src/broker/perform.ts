@@ -2,10 +2,13 @@ import type { Hook } from '../author/broker-definition.ts'
 import { checkResult } from '../author/check-result.ts'
 import type { BindResult, ObserveResult, ProvisionResult, UnbindResult } from '../author/results.ts'
 import type { Binding } from '../domain/binding.ts'
+import { limits } from '../domain/limits.ts'
+import { mergePatch } from '../domain/merge-patch.ts'
 import type { Operation } from '../domain/operation.ts'
 import type { ActionResult } from '../domain/outcome.ts'
 import { TerminalError } from '../engine/errors.ts'
 import type { Run } from '../engine/run.ts'
+import { toJson } from '../engine/to-json.ts'
 import { isWait, type Wait } from '../engine/work.ts'
 import type { Action } from '../protocol/actions.ts'
 import type { JsonObject } from '../protocol/json.ts'
@@ -163,13 +166,26 @@ async function bind(performing: Performing): Promise<ActionResult | Wait> {
   const { body, expiresAt } = toBindingBody(service.offering, result)
   const state = result.state ?? run.state
   await checkState(service.code, 'bindingState', state)
+  await checkInstanceState(performing, 'bind', result)
   return { binding: body, state, instanceState: result.instanceState, expiresAt }
 }
 
 async function unbind(performing: Performing, binding: Binding | undefined): Promise<ActionResult | Wait> {
   if (binding === undefined) return {}
   const { code } = performing.service
-  return call<UnbindResult>(performing, { action: 'unbind', binding }, context => code.unbind?.(context))
+  const unbinds = { action: 'unbind', binding } as const
+  const result = await call<UnbindResult>(performing, unbinds, context => code.unbind?.(context))
+  if (!isWait(result)) await checkInstanceState(performing, 'unbind', result)
+  return result
+}
+
+/** The patch may be small, and the state that it is merged into large. */
+async function checkInstanceState({ run, store }: Performing, action: Action, result: UnbindResult): Promise<void> {
+  if (result.instanceState === undefined) return
+  const { id, state } = (await store.instance(run.claim.instance.id)) ?? run.claim.instance
+  const path = `the state of the instance ${id}, with instanceState merged into it,`
+  const what = `The ${action} returned a wrong result`
+  toJson(mergePatch(state, result.instanceState), { what, path, bytes: limits.stateBytes })
 }
 
 async function observe(performing: Performing): Promise<ActionResult | Wait> {

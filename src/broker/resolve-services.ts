@@ -3,11 +3,13 @@ import { checkDefinition } from '../author/check-definition.ts'
 import { checkService } from '../author/check-service.ts'
 import type { RetrySettings } from '../author/context.ts'
 import type { ActionSettings, Service } from '../author/define-service.ts'
-import { checkCatalog } from '../catalog/check-catalog.ts'
+import { checkCatalog, locate } from '../catalog/check-catalog.ts'
+import { checkSource } from '../catalog/parameters.ts'
 import { CatalogError, formatProblem } from '../catalog/problem.ts'
 import type { Instance } from '../domain/instance.ts'
 import type { AsyncMode } from '../domain/intent.ts'
 import type { RetryPolicy } from '../domain/retry.ts'
+import { messageOf } from '../engine/errors.ts'
 import type { Offering, Plan } from '../protocol/offering.ts'
 import { offeringShape } from '../protocol/offering-shape.ts'
 import type { ReadSettings } from '../settings/settings.ts'
@@ -74,24 +76,33 @@ export async function resolveServices(
   if (!Array.isArray(services) || services.some(service => !isObject(service)))
     throw new CatalogError(problems, subject)
   const pairs = pair(services, declared.offerings)
+  const named = pairs.map(({ offering }) => offering)
+  const at = (index: number) =>
+    locate(named, [index], index < declared.offerings.length ? declared.where([index]) : undefined)
   const schemas = pairs.map(({ service }, index) => {
     try {
       return service === undefined ? {} : readSchemas(service)
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error)
       const remedy = 'give a JSON Schema, or a schema that can be written as one'
-      problems.push({ path: [index], location: `service "${service?.id}"`, reason, remedy })
+      problems.push({ path: [index], location: at(index), reason: messageOf(error), remedy })
       return {}
     }
   })
+  for (const [index, { service }] of pairs.entries())
+    for (const kind of ['state', 'bindingState'] as const)
+      await checkSource(service?.[kind] ?? {}).catch(error =>
+        problems.push({
+          path: [index, kind],
+          location: at(index),
+          reason: `"${kind}" is not a valid JSON Schema: ${messageOf(error)}`,
+          remedy: 'correct it, or name the draft it is written in with "$schema"',
+        }),
+      )
   const offerings = pairs.map(({ offering }, index) => withSchemas(offering, schemas[index] ?? {}))
   const checked = await checkCatalog(offerings, declared.where)
   problems.push(...checked.problems)
   for (const [index, { offering, service }] of pairs.entries()) {
-    const place = index < declared.offerings.length ? declared.where([index]) : undefined
-    const label = `service "${offering.id ?? index}"`
-    const location = place === undefined ? label : `${place}: ${label}`
-    for (const found of checkService(offering, service)) problems.push({ path: [index], location, ...found })
+    for (const found of checkService(offering, service)) problems.push({ path: [index], location: at(index), ...found })
   }
   if (problems.length > 0) throw new CatalogError(problems, subject)
 

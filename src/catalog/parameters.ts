@@ -52,6 +52,11 @@ export async function checkValue(source: ParameterSource, value: JsonObject, roo
     : { ok: false, problems: describeIssues(result.issues, root) }
 }
 
+/** Rejects with the reason where it is plain JSON Schema and not a valid one. */
+export async function checkSource(source: ParameterSource): Promise<void> {
+  if (!isStandardSchema(source)) await compileSchema(withDraft(source))
+}
+
 /**
  * For updates of a service whose author described only its creation: any of the same fields, none demanded and none
  * filled in, since what an update leaves out stays as it is. Only the create schema can judge the merged whole.

@@ -1,3 +1,4 @@
+import { limits } from '../domain/limits.ts'
 import type { OperationError } from '../domain/operation.ts'
 
 export interface TerminalErrorOptions {
@@ -68,11 +69,22 @@ export function toOperationError(error: unknown, where: string, nothingDone: boo
   if (!(error instanceof TerminalError)) return { message: `${where} failed for good.` }
   const { status, instanceUsable, updateRepeatable } = error.options
   return {
-    message: error.message || `${where} failed for good.`,
+    message: shorten(error.message) || `${where} failed for good.`,
     ...(status === undefined || !nothingDone ? {} : { status }),
     instanceUsable,
     updateRepeatable,
   }
+}
+
+/** Cut to what platforms accept as a description, and not inside a character. */
+export function shorten(text: string): string {
+  if (text.length <= limits.descriptionLength) return text
+  return `${text.slice(0, limits.descriptionLength - 1).replace(/[\ud800-\udbff]$/, '')}…`
+}
+
+/** `1 attempt`, `3 attempts`. */
+export function count(amount: number, noun: string): string {
+  return `${amount} ${noun}${amount === 1 ? '' : 's'}`
 }
 
 export function messageOf(error: unknown): string {

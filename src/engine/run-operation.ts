@@ -7,7 +7,7 @@ import type { ParkReason } from '../events.ts'
 import type { Claim, Ledger, Parking } from '../ledger.ts'
 import type { Observer } from '../observer.ts'
 import { traceAuthorCode } from './author-code.ts'
-import { asError, isPermanent, retryAfterMs, toOperationError } from './errors.ts'
+import { asError, count, isPermanent, retryAfterMs, shorten, toOperationError } from './errors.ts'
 import type { HeldLease } from './held-lease.ts'
 import { attemptFields } from './operation-fields.ts'
 import { type Retry, Run } from './run.ts'
@@ -161,7 +161,7 @@ async function retryOrFail(running: Running, thrown: unknown): Promise<void> {
   const delayMs = backOff(work.retry, failures, random(), retryAfterMs(thrown))
   observer['action.failed']?.({ ...attemptFields(claim, held), failures, delayMs, error })
   const step: Step = { ...before, attempts: failures, error: error.message }
-  const description = `${action} failed ${failures} time(s), trying again`
+  const description = `${action} failed ${count(failures, 'time')}, trying again`
   await park(running, 'retry', { until: now + delayMs, description, step })
 }
 
@@ -232,5 +232,5 @@ function timedOut(claim: Claim): OperationError {
   const { operation } = claim
   const minutes = Math.round((operation.deadlineAt - operation.acceptedAt) / 60_000)
   const doing = operation.description === undefined ? '' : ` Last: ${operation.description}.`
-  return { message: `The ${operation.action} did not end within its ${minutes} minute(s).${doing}` }
+  return { message: shorten(`The ${operation.action} did not end within ${count(minutes, 'minute')}.${doing}`) }
 }

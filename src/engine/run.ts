@@ -10,7 +10,7 @@ import type { JsonObject } from '../protocol/json.ts'
 import { StoreUnavailableError } from '../store.ts'
 import { currentStep, runAuthorCode, type UnhandledListener } from './author-code.ts'
 import { type Call, callWithDeadline } from './call.ts'
-import { asError, isPermanent, RunEnded, retryAfterMs, TerminalError } from './errors.ts'
+import { asError, count, isPermanent, RunEnded, retryAfterMs, TerminalError } from './errors.ts'
 import type { HeldLease } from './held-lease.ts'
 import { operationFields } from './operation-fields.ts'
 import { type Kept, toJson } from './to-json.ts'
@@ -278,10 +278,10 @@ export class Run {
       const delayMs = isFinal ? undefined : backOff(policy, attempts, this.#random(), retryAfterMs(thrown))
       this.#observer['step.failed']?.({ ...this.#stepFields(step, calledAt), delayMs, error })
       if (delayMs !== undefined)
-        throw this.#retryLater(delayMs, `the step "${name}" failed ${attempts} time(s), trying again`, step)
+        throw this.#retryLater(delayMs, `the step "${name}" failed ${count(attempts, 'time')}, trying again`, step)
       this.#stillHeld(await this.#answered(this.#store.checkpoint(this.#lease, { step })))
       if (error instanceof TerminalError) throw error
-      const how = exhausted ? `gave up after ${attempts} attempt(s)` : 'was refused for good'
+      const how = exhausted ? `gave up after ${count(attempts, 'attempt')}` : 'was refused for good'
       throw new TerminalError(`The step "${name}" ${how}.`, { cause: error })
     }
   }

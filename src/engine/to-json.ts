@@ -40,13 +40,24 @@ function findProblem(value: unknown, path: string, above: readonly object[]): st
   if (above.includes(value)) return `${path} contains itself`
   if (above.length >= deepestJson) return `${path} is nested deeper than ${deepestJson} levels`
   if ('toJSON' in value && typeof value.toJSON === 'function') return undefined
-  if (!isPlain(value)) return losesAll(value) ? `${path} is a ${value.constructor.name}, which JSON loses` : undefined
+  if (!isPlain(value)) return losesAll(value) ? `${path} is ${className(value)}, which JSON loses` : undefined
   const inside = [...above, value]
   for (const [key, item] of Object.entries(value)) {
     const problem = findProblem(item, Array.isArray(value) ? `${path}[${key}]` : `${path}.${key}`, inside)
     if (problem !== undefined) return problem
   }
   return undefined
+}
+
+/** A Map, a Date, a Response: nothing of it can be read as the fields of an object. */
+export function isFieldless(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !isPlain(value) && losesAll(value)
+}
+
+/** `a Map`, `an Error`. */
+export function className(value: object): string {
+  const name = value.constructor?.name || 'object without fields'
+  return `${/^[aeio]/i.test(name) ? 'an' : 'a'} ${name}`
 }
 
 function isPlain(value: object): boolean {

@@ -133,7 +133,8 @@ function openRoute({ broker, health, routes }: AppOptions, exchange: Exchange): 
     return dashboardRedirect(broker, method, path)
   }
   const route = findAuthorRoute(routes, method, path)
-  if (route === undefined) return undefined
+  // Any first segment may be the name of a platform: `/files/*` does not hide `/files/v2/catalog`.
+  if (route === undefined || parseOsbPath(path) !== undefined) return undefined
   exchange.route = route.path
   // The rest of such a path is the author's, and may be a secret.
   exchange.maskedPath = route.path

@@ -44,7 +44,7 @@ describe('a deletion', () => {
     const provisioned = await client.provision('i', { ...ids, ...place }, asynchronous)
     expect(await world.ended(provisioned)).toMatchObject({
       state: 'failed',
-      description: 'The provision did not end within its 1 minute(s). Last: started.',
+      description: 'The provision did not end within 1 minute. Last: started.',
     })
     expect(await names(world)).toEqual([`o-${provisioned.body.operation}-1`])
     expect(await world.ended(await client.deprovision('i', ids, asynchronous))).toMatchObject({ state: 'succeeded' })

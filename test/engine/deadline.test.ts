@@ -22,7 +22,7 @@ describe('deadlines', () => {
     await world.clock.advance(seconds(1))
     expect(await process.poll('i', operation)).toEqual({
       state: 'failed',
-      description: 'The provision did not end within its 9 minute(s). Last: waiting for the moon.',
+      description: 'The provision did not end within 9 minutes. Last: waiting for the moon.',
     })
   })
 

@@ -54,6 +54,21 @@ describe('a rejection that nobody handles', () => {
   })
 })
 
+it('a message that is too long for a description is cut, and not inside a character', async () => {
+  const message = `${'x'.repeat(9_998)}😀${'x'.repeat(9_000)}`
+  const { clock, boot } = createWorld({
+    service: {
+      async provision() {
+        throw new TerminalError(message)
+      },
+    },
+  })
+  const process = await boot()
+  const operation = await process.provision('i')
+  await clock.advance(1)
+  expect(await process.poll('i', operation)).toMatchObject({ description: `${'x'.repeat(9_998)}…` })
+})
+
 it('an error in a timer of an author ends the process, as Node.js has it, and names the operation', () => {
   const { status, told } = leaveBehind('timer')
   expect(told).toMatchObject({

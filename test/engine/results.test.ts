@@ -138,6 +138,52 @@ describe('a result is checked where it is returned, and a wrong one fails at onc
     expect(told).toContain(description)
   })
 
+  it.each<[string, unknown, string]>([
+    ['a Map', new Map([['state', {}]]), 'a Map'],
+    ['a Date', new Date(), 'a Date'],
+    ['a Response', new Response(), 'a Response'],
+    ['an error', new Error('x'), 'an Error'],
+  ])('a provision that returns %s', async (_, result, what) => {
+    expect(await failedProvision(async () => result as never)).toBe(`The provision returned ${what}, not an object.`)
+  })
+
+  it('an instance of a class counts with its fields', async () => {
+    class Made {
+      readonly state = { size: 1 }
+    }
+    const world = createWorld({ service: { provision: async () => new Made() } })
+    const process = await world.boot()
+    await process.provision('i')
+    await world.clock.advance(seconds(1))
+    expect((await world.ledger.instance('i'))?.state).toEqual({ size: 1 })
+  })
+
+  it('a small instanceState must not make the state of the instance too large', async () => {
+    const half = { text: long(limits.stateBytes - 100) }
+    const patch = { instanceState: { more: long(100) } }
+    const world = createWorld({
+      service: {
+        provision: async () => ({ state: half }),
+        bind: async () => ({ credentials: {}, ...patch }),
+        unbind: async () => patch,
+      },
+    })
+    const process = await world.boot()
+    await process.provision('i')
+    await world.clock.advance(seconds(1))
+    const problem = `the state of the instance i, with instanceState merged into it, has ${limits.stateBytes + 21} bytes of JSON, and at most ${limits.stateBytes} are allowed.`
+    const bound = await process.bind('i', 'b')
+    await world.clock.advance(seconds(1))
+    expect(await process.pollBinding('i', 'b', bound)).toEqual({
+      state: 'failed',
+      description: `The bind returned a wrong result: ${problem}`,
+    })
+    const unbound = await process.unbind('i', 'b')
+    await world.clock.advance(seconds(1))
+    expect((await process.pollBinding('i', 'b', unbound)).description).toContain(problem)
+    expect((await world.ledger.instance('i'))?.state).toEqual(half)
+  })
+
   it.each(wrongCalls)('%s', async (_, provision, description) => {
     expect(await failedProvision(async ctx => provision(ctx))).toContain(description)
   })

@@ -105,7 +105,7 @@ describe('retries', () => {
     expect(attempts).toBe(3)
     expect(await second.poll('i', operation)).toEqual({
       state: 'failed',
-      description: 'The step "create" gave up after 3 attempt(s).',
+      description: 'The step "create" gave up after 3 attempts.',
     })
   })
 

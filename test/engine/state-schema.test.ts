@@ -9,6 +9,14 @@ import { createWorld, seconds } from './world.ts'
 const old = { title: 'x' }
 
 describe('a state with a schema', () => {
+  it.each<[object, string]>([
+    [{ state: { type: 'objekt' } }, 'service "service": "state" is not a valid JSON Schema: '],
+    [{ bindingState: { type: 'objekt' } }, 'service "service": "bindingState" is not a valid JSON Schema: '],
+    [{ state: 5 }, 'service "service": "state" must be a JSON Schema, or a schema of a validation library, but is 5'],
+  ])('is checked with the definition: %j', async (service, problem) => {
+    await expect(createWorld({ service }).boot()).rejects.toThrow(problem)
+  })
+
   it('is checked where it is returned', async () => {
     const { ended } = await run(() => ({ state: { name: 7 } }) as never)
     expect(await ended).toMatchObject({

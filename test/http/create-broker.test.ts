@@ -164,6 +164,19 @@ describe('createBroker', () => {
     expect(order).toEqual(['answered 200', 'closed'])
   })
 
+  it('keeps the paths of a platform, whatever the routes of the author', async () => {
+    const route = { method: 'GET', path: '/files/*', handle: () => new Response('mine') }
+    const broker = createBroker(
+      { services: [serviceOf({})], routes: [route] },
+      { store: 'memory:', authenticator: 'none', observer: silent },
+    )
+    const headers = { 'X-Broker-API-Version': '2.17' }
+    const ask = async (path: string) => (await broker.fetch(new Request(`http://x${path}`, { headers }))).text()
+    expect(await ask('/files/a')).toBe('mine')
+    expect(await ask('/files/v2/catalog')).toContain('"services"')
+    await broker.close()
+  })
+
   it('needs to be told who may call', () => {
     for (const authenticator of [undefined, null, [], {}, 'everybody'])
       expect(() => create({ authenticator: authenticator as never })).toThrow(/authenticator: 'none'/)
