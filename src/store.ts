@@ -61,7 +61,6 @@ export type StoreOpenFailure =
   | 'broken-driver'
   | 'bad-url'
   | 'bad-schema'
-  | 'bad-prefix'
   | 'unreachable'
   | 'refused'
   | 'no-rights'

@@ -24,7 +24,7 @@ const mistakes = new Set(['ConfigError', 'CatalogError', 'StartError', 'StoreUrl
 /** The command is right, but it cannot be done now: exit code 1. */
 const obstacles = new Set(['ListenError', 'StoreOpenError', 'StoreUnavailableError'])
 /** A store that cannot be opened because of a mistake in its settings: exit code 2. */
-const badSettings = new Set<unknown>(['bad-url', 'bad-schema', 'bad-prefix'])
+const badSettings = new Set<unknown>(['bad-url', 'bad-schema'])
 
 function hasParts(error: Error): error is Error & { what: string; why: string; next: string } {
   return ['what', 'why', 'next'].every(part => part in error)

@@ -1,7 +1,7 @@
 import { systemClock } from '../clock.ts'
 import { findAdapter } from '../store/schemes.ts'
 import type { Environment } from './config/placeholders.ts'
-import { type Config, loadConfig, maskStoreUrl } from './config.ts'
+import { loadConfig, maskStoreUrl } from './config.ts'
 import { openStore } from './open-store.ts'
 
 export interface MigrateOptions {
@@ -16,7 +16,7 @@ export async function migrateStore(options: MigrateOptions): Promise<string> {
   const { url, name, ledger } = await findStore(options)
   if (migrationsOf(url) === 'as SQL') {
     const { applyMigrations } = await import('../store/postgres/index.ts')
-    const applied = await applyMigrations(toPostgres(url, ledger))
+    const applied = await applyMigrations({ url, ...ledger })
     return applied === 0 ? upToDate(name) : `${name} was brought up to date.`
   }
   if (migrationsOf(url) === 'at start') return migratesItself(name)
@@ -29,7 +29,7 @@ export async function previewMigration(options: MigrateOptions): Promise<string>
   const { url, name, ledger } = await findStore(options)
   if (migrationsOf(url) === 'as SQL') {
     const { migrationScript } = await import('../store/postgres/index.ts')
-    return (await migrationScript(toPostgres(url, ledger))) ?? comment(upToDate(name))
+    return (await migrationScript({ url, ...ledger })) ?? comment(upToDate(name))
   }
   if (migrationsOf(url) === 'at start') return comment(migratesItself(name))
   return comment(`${name} takes no SQL: purser migrate makes the collections and indexes that are missing.`)
@@ -38,10 +38,6 @@ export async function previewMigration(options: MigrateOptions): Promise<string>
 async function findStore({ store, config: file, env, cwd }: MigrateOptions) {
   const config = await loadConfig({ file, env, flags: { store }, cwd })
   return { url: config.store, name: maskStoreUrl(config.store), ledger: config.ledger }
-}
-
-function toPostgres(url: string, { schema, connectTimeout }: Config['ledger']) {
-  return { url, schema, connectTimeoutMs: connectTimeout }
 }
 
 function comment(sentence: string): string {

@@ -19,8 +19,7 @@ export async function openStore(
   // Nothing of the text but its scheme is shown: a password may stand in it.
   if (adapter === undefined)
     throw new StoreUrlError(`no store can be opened by this ${schemeOf(url)} URL: write ${storeForms}`)
-  const { schema, poolSize, connectTimeout: connectTimeoutMs, statementTimeout: statementTimeoutMs } = ledger
-  return adapter.open(url, { clock, observer, schema, poolSize, connectTimeoutMs, statementTimeoutMs })
+  return adapter.open(url, { clock, observer, ...ledger })
 }
 
 /** A URL that names no store of this version. */

@@ -3,6 +3,7 @@ import { explain } from '../shape/mistake.ts'
 import { fromCode, showPath } from '../shape/place.ts'
 import { read } from '../shape/read.ts'
 import { fallback, field, object, optional, type Read, section, type Written } from '../shape/shape.ts'
+import { ledgerDefaults } from '../store/options.ts'
 
 const ledger = section({
   schema: fallback(
@@ -11,16 +12,19 @@ const ledger = section({
       allows: /^[a-z_][a-z0-9_]{0,39}$/,
       doc: "one for each broker that shares a database: PostgreSQL's schema, or what stands before the names of MongoDB's collections",
     }),
-    'purser',
+    ledgerDefaults.schema,
   ),
-  poolSize: fallback(wholeNumber(1, 1000, { doc: 'connections of one replica' }), 10),
+  poolSize: fallback(wholeNumber(1, 1000, { doc: 'connections of one replica' }), ledgerDefaults.poolSize),
   connectTimeout: fallback(
     duration('100ms', '10m', {
       doc: 'how long to wait for a connection; then the request is answered 503',
     }),
-    '5s',
+    ledgerDefaults.connectTimeout,
   ),
-  statementTimeout: fallback(duration('100ms', '1h', { doc: 'the same for a statement' }), '10s'),
+  statementTimeout: fallback(
+    duration('100ms', '1h', { doc: 'the same for a statement' }),
+    ledgerDefaults.statementTimeout,
+  ),
 })
 
 /** What a broker needs to know of the server that it is behind. */

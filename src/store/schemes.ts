@@ -2,17 +2,12 @@
 import type { Clock } from '../clock.ts'
 import type { Observer } from '../observer.ts'
 import type { Store } from '../store.ts'
+import type { LedgerOptions } from './options.ts'
 
 /** What a store can be told besides its URL. Those that are on no server need the clock alone. */
-interface OpenOptions {
+interface OpenOptions extends LedgerOptions {
   readonly clock: Clock
   readonly observer?: Observer
-  /** One for each broker: PostgreSQL's schema, or what stands before the names of MongoDB's collections. */
-  readonly schema?: string
-  /** Connections for statements, for each replica. */
-  readonly poolSize?: number
-  readonly connectTimeoutMs?: number
-  readonly statementTimeoutMs?: number
 }
 
 interface Adapter {
@@ -68,10 +63,9 @@ export const adapters: readonly Adapter[] = [
     package: 'mongodb',
     migrations: 'by command',
     accepts: namesServer,
-    async open(url, { schema, poolSize, connectTimeoutMs, statementTimeoutMs: timeoutMs, observer }) {
+    async open(url, options) {
       const { openMongoStore } = await import('./mongodb/index.ts')
-      const prefix = schema && `${schema}_`
-      return openMongoStore({ url, prefix, poolSize, connectTimeoutMs, timeoutMs, observer })
+      return openMongoStore({ url, ...options })
     },
   },
 ]

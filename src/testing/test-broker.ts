@@ -1,9 +1,8 @@
 import type { BrokerDefinition } from '../author/broker-definition.ts'
 import { createOsbClient, type OsbClient } from '../client/index.ts'
-import { type BrokerOptions, openBroker } from '../create-broker.ts'
+import { type BrokerOptions, type BrokerParts, openBroker } from '../create-broker.ts'
 import type { HttpApp } from '../http/message.ts'
 import { listen } from '../http/node.ts'
-import type { RegistryOptions } from '../server/running-broker.ts'
 import { createMemoryStore } from '../store/memory/index.ts'
 import type { Store } from '../store.ts'
 import { createVirtualClock, type VirtualClock } from './virtual-clock.ts'
@@ -19,7 +18,6 @@ export interface TestBrokerOptions extends BrokerDefinition, Pick<BrokerOptions,
   /** Lets everybody in unless told otherwise. */
   readonly authenticator?: BrokerOptions['authenticator']
   readonly random?: () => number
-  readonly concurrency?: number
 }
 
 export interface TestBroker {
@@ -44,19 +42,19 @@ export function startTestBroker(options: TestBrokerOptions): Promise<TestBroker>
   return startTestBrokerWith(options)
 }
 
-/** The same, with services that come from registries. */
+/** The same, with services that come from registries, or as a replica that does no work (`concurrency: 0`). */
 export async function startTestBrokerWith(
   options: TestBrokerOptions,
-  registries?: RegistryOptions,
+  parts?: Pick<BrokerParts, 'registries' | 'concurrency'>,
 ): Promise<TestBroker> {
   const { transport = 'in process', clock = createVirtualClock() } = options
   const store = options.store ?? createMemoryStore({ clock })
-  const { authenticator = 'none', observer, settings, random, concurrency } = options
+  const { authenticator = 'none', observer, settings, random } = options
   const { services, catalog, hooks, routes, presentCatalog } = options
   const broker = openBroker(
     { services, catalog, hooks, routes, presentCatalog },
     { store, authenticator, observer, settings, clock },
-    { random, concurrency, registries },
+    { random, ...parts },
   )
   const { context } = await broker.running()
   const server =

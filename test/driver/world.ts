@@ -17,7 +17,7 @@ import { findContainment } from '../../src/sandbox/process/containment.ts'
 import type { Runtime, SandboxProgram } from '../../src/sandbox.ts'
 import { createMemoryStore } from '../../src/store/memory/index.ts'
 import type { Operation, Store } from '../../src/store.ts'
-import { startTestBroker, type TestBroker, type TestBrokerOptions } from '../../src/testing/test-broker.ts'
+import { startTestBrokerWith, type TestBroker, type TestBrokerOptions } from '../../src/testing/test-broker.ts'
 import { createVirtualClock, type VirtualClock } from '../../src/testing/virtual-clock.ts'
 import { type Bundled, bundle } from '../sandbox/bundled.ts'
 import { createProcessSubject, type ProcessSubject } from '../sandbox/process-subject.ts'
@@ -136,15 +136,17 @@ async function createWorld(command: readonly string[], options: WorldOptions) {
       ...options.parts,
       ...replica.parts,
     }
-    const broker = await startTestBroker({
-      services: [createBundleDriver(parts)(revision, bundleSpec)],
-      clock,
-      store,
-      random: () => 0.5,
-      observer: options.observer ?? silent,
-      settings: { engine: { timeouts: patient }, ...options.settings },
-      concurrency: replica.concurrency,
-    })
+    const broker = await startTestBrokerWith(
+      {
+        services: [createBundleDriver(parts)(revision, bundleSpec)],
+        clock,
+        store,
+        random: () => 0.5,
+        observer: options.observer ?? silent,
+        settings: { engine: { timeouts: patient }, ...options.settings },
+      },
+      { concurrency: replica.concurrency },
+    )
     // A dead process is not stopped.
     if (store === memory) brokers.push(broker)
     return broker

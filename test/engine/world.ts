@@ -77,10 +77,13 @@ export function createWorld(options: Partial<TestBrokerOptions> & { readonly ser
         observer: silent,
         services: [serviceOf(service)],
         ...more,
-        settings: { ...more.settings, osb: { requireOrgAndSpace: false, ...more.settings?.osb } },
+        settings: {
+          ...more.settings,
+          osb: { requireOrgAndSpace: false, ...more.settings?.osb },
+          engine: { ...more.settings?.engine, ...(concurrency && { concurrency }) },
+        },
         clock: own,
         store: crashable.store,
-        concurrency,
       })
       return { ...broker, crash: crashable.crash, ...verbs(broker) }
     },

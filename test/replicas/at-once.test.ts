@@ -163,6 +163,6 @@ describePostgres('many requests at once over three replicas on PostgreSQL', serv
 describeMongo('many requests at once over three replicas on MongoDB', server =>
   tests(() => {
     const database = newDatabase()
-    return () => openMongoStore({ url: server().url, database, connectTimeoutMs: 60_000, timeoutMs: 60_000 })
+    return () => openMongoStore({ url: server().url, database, connectTimeout: '60s', statementTimeout: '60s' })
   }),
 )

@@ -8,7 +8,7 @@ import { startProxy } from '../store/postgres-proxy.ts'
 import { describePostgres, newSchema } from '../store/postgres-subject.ts'
 import { ended, type Replica, startReplica, until } from './broker.ts'
 
-const limits = { connectTimeoutMs: 1_000 }
+const limits = { connectTimeout: '1s' } as const
 const patience = { timeout: 300_000 }
 /** Far above what the limits of these stores add up to, far below what a platform waits. */
 const bounded = 45_000
@@ -182,7 +182,7 @@ describePostgres('a PostgreSQL that cannot be reached', server => {
     url.password = 'hunter2'
     return {
       url: url.href,
-      open: url => openPostgresStore({ url, schema, ...limits, statementTimeoutMs: 1_000 }),
+      open: url => openPostgresStore({ url, schema, ...limits, statementTimeout: '1s' }),
       down: () => server.down('fast'),
       up: () => server.up(),
     }
@@ -196,7 +196,7 @@ describeMongo('a MongoDB that cannot be reached', server => {
     url.search = '?directConnection=true'
     return {
       url: url.href,
-      open: url => openMongoStore({ url, database, ...limits, timeoutMs: 2_000 }),
+      open: url => openMongoStore({ url, database, ...limits, statementTimeout: '2s' }),
       down: () => server().kill(),
       up: () => server().start(),
     }

@@ -66,8 +66,8 @@ describeMongo('mongodb', server => {
     const database = newDatabase()
     let runs = 0
     return hold(25, async check => {
-      const prefix = `run${runs++}_`
-      const store = await openMongo({ url: server().url, database, prefix }, () => ({ $literal: now }))
+      const schema = `run${runs++}`
+      const store = await openMongo({ url: server().url, database, schema }, () => ({ $literal: now }))
       try {
         await check(store)
       } finally {

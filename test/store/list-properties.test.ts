@@ -54,7 +54,7 @@ describeMongo('lists: mongodb', server => {
     const database = newDatabase()
     let runs = 0
     return hold(15, async check => {
-      const store = await openMongo({ url: server().url, database, prefix: `run${runs++}_` }, () => ({ $literal: 1 }))
+      const store = await openMongo({ url: server().url, database, schema: `run${runs++}` }, () => ({ $literal: 1 }))
       try {
         await check(store)
       } finally {

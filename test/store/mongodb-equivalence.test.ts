@@ -13,8 +13,8 @@ describeMongo('mongodb does what memory does', server => {
     await fc.assert(
       fc.asyncProperty(randomRounds, async rounds => {
         const clock = createVirtualClock(1_000_000)
-        const prefix = `run${runs++}_`
-        const store = await openWith({ url: server().url, database, prefix }, () => ({ $literal: clock.now() }))
+        const schema = `run${runs++}`
+        const store = await openWith({ url: server().url, database, schema }, () => ({ $literal: clock.now() }))
         const mongo = createPlayer(store, clock.now)
         const memory = createPlayer(createMemoryStore({ clock }), clock.now)
         try {

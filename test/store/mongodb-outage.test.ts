@@ -87,13 +87,13 @@ describeMongo('mongodb: a server that fails', server => {
         }
         expect((await store.instance('i'))?.phase).toBe('ready')
       },
-      { connectTimeoutMs: 500, timeoutMs: 2000 },
+      { connectTimeout: 500, statementTimeout: '2s' },
     )
   })
 
   it('says unavailable where nobody listens', async () => {
     const url = 'mongodb://user:secret@127.0.0.1:1/?replicaSet=rs0'
-    const opening = openMongoStore({ url, connectTimeoutMs: 200 })
+    const opening = openMongoStore({ url, connectTimeout: '200ms' })
     await expect(opening).rejects.toThrow(StoreUnavailableError)
     await expect(opening).rejects.toThrow(/^mongodb:\/\/127\.0\.0\.1:1\/purser cannot be used: no primary/)
   })
@@ -110,9 +110,9 @@ describeMongo('mongodb: a server that fails', server => {
     expect(error.cause).toBeUndefined()
   })
 
-  it('refuses a prefix that would name other collections', async () => {
-    const opening = openMongoStore({ url: server().url, prefix: 'a.b$' })
-    await expect(opening).rejects.toMatchObject({ name: 'StoreOpenError', failure: 'bad-prefix' })
+  it('refuses a schema that would name other collections', async () => {
+    const opening = openMongoStore({ url: server().url, schema: 'a.b$' })
+    await expect(opening).rejects.toMatchObject({ name: 'StoreOpenError', failure: 'bad-schema' })
   })
 
   it('refuses a ledger of a newer release, and changes nothing', async () => {
@@ -137,7 +137,7 @@ describeMongo('mongodb: a server that fails', server => {
       await db.createCollection('purser_shared')
       await (await openMongoStore({ url: server().url, database })).close()
       await db.collection('their_history').insertOne({ mine: false })
-      const opening = openMongoStore({ url: server().url, database, prefix: 'their_' })
+      const opening = openMongoStore({ url: server().url, database, schema: 'their' })
       await expect(opening).rejects.toMatchObject({ failure: 'foreign-collections' })
       await db.dropDatabase()
     })

@@ -115,11 +115,11 @@ describeMongo('mongodb: the work behind a call', server => {
     })
   })
 
-  it('is named by its hosts and its database, and keeps brokers of other prefixes apart', async () => {
+  it('is named by its hosts and its database, and keeps brokers of other schemas apart', async () => {
     await withStores(server(), 1, async ([store], database) => {
       if (store === undefined) throw new Error('no store')
       expect(store.name).toMatch(new RegExp(`^mongodb://127\\.0\\.0\\.1:\\d+/${database}$`))
-      const other = await openMongoStore({ url: server().url, database, prefix: 'other_' })
+      const other = await openMongoStore({ url: server().url, database, schema: 'other' })
       await provision(store, 'i')
       expect([await other.instance('i'), (await other.claim('w', 5, leaseMs)).claims]).toEqual([undefined, []])
       await other.close()

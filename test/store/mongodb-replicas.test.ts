@@ -188,7 +188,7 @@ describeMongo('mongodb: replicas on one database', server => {
         expect(await store.renew(held, leaseMs)).toHaveLength(3)
         expect((await store.claim('w', 5, leaseMs)).claims).toHaveLength(1)
       },
-      { timeoutMs: 3000 },
+      { statementTimeout: '3s' },
     )
   })
 })

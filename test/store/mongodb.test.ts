@@ -17,7 +17,7 @@ function createSubject(server: MongoServer): StoreSubject {
   return {
     clock,
     durable: true,
-    open: () => openWith({ url: server.url, database, timeoutMs: patience }, () => ({ $literal: clock.now() })),
+    open: () => openWith({ url: server.url, database, statementTimeout: patience }, () => ({ $literal: clock.now() })),
     destroy: () => emptyDatabase(server, database),
   }
 }

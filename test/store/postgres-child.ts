@@ -5,7 +5,7 @@ import { provision } from '../../src/testing/store-contract/rows.ts'
 const [url = '', schema = ''] = process.argv.slice(2)
 console.log('ready')
 await new Promise(resolve => process.stdin.once('data', resolve))
-const store = await openPostgresStore({ url, schema, connectTimeoutMs: 120_000, statementTimeoutMs: 120_000 })
+const store = await openPostgresStore({ url, schema, connectTimeout: '2m', statementTimeout: '2m' })
 await provision(store, `i${process.pid}`)
 console.log('open')
 await store.close()

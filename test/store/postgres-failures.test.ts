@@ -133,7 +133,7 @@ describePostgres('postgres in trouble', server => {
     timeout: 120_000,
   }, async () => {
     const proxy = await startProxy(server.url)
-    const limits = { connectTimeoutMs: 5_000, statementTimeoutMs: 2_000, poolSize: 2 }
+    const limits = { connectTimeout: 5_000, statementTimeout: 2_000, poolSize: 2 }
     const store = await openStore({ url: proxy.url, schema: newSchema(), ...limits })
     await put(store, 'i')
     proxy.freeze()
@@ -151,7 +151,7 @@ describePostgres('postgres in trouble', server => {
 
   it('ends a statement that takes too long, and knows that it did nothing', { timeout: 120_000 }, async () => {
     const schema = newSchema()
-    const store = await openStore({ url: server.url, schema, statementTimeoutMs: 2_000 })
+    const store = await openStore({ url: server.url, schema, statementTimeout: '2s' })
     await put(store, 'i')
     const admin = await connect(server.url)
     await admin.query({ text: `begin; select 1 from ${schema}.instance for update` })

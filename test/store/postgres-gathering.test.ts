@@ -168,11 +168,11 @@ function number(operationId: string): number {
 }
 
 /** `calls` counts the statements of a decision that the work sends. */
-async function openCounted({ url }: PostgresServer, statementTimeoutMs = patient.statementTimeoutMs) {
+async function openCounted({ url }: PostgresServer, statementTimeoutMs = patient.statementTimeout) {
   const schema = newSchema()
   await (await openStore({ url, schema })).close()
   const { Pool } = await loadLibrary()
-  const config = connectionConfig(parseAddress(url), { ...patient, statementTimeoutMs })
+  const config = connectionConfig(parseAddress(url), { connectTimeoutMs: patient.connectTimeout, statementTimeoutMs })
   const pool = new Pool({ ...config, max: 5, idleTimeoutMillis: 60_000, query_timeout: 120_000 })
   const database = createDatabase(pool, 'counted')
   const counts = { look: 0, write: 0 }

@@ -38,7 +38,7 @@ describe('openPostgresStore without a server', () => {
     onTestFinished(() => void mute.close())
     const address = mute.address()
     const port = typeof address === 'object' ? address?.port : address
-    const opened = openPostgresStore({ url: `postgres://127.0.0.1:${port}/db`, connectTimeoutMs: 200 })
+    const opened = openPostgresStore({ url: `postgres://127.0.0.1:${port}/db`, connectTimeout: '200ms' })
     expect((await failureOf(opened)).failure).toBe('unreachable')
   })
 })

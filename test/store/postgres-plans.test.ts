@@ -172,7 +172,8 @@ async function plansOf(
   body: (connection: Connection) => Promise<unknown>,
 ): Promise<string[]> {
   const { Client } = await loadLibrary()
-  const connection = new Client(connectionConfig(parseAddress(url), patient))
+  const session = { connectTimeoutMs: patient.connectTimeout, statementTimeoutMs: patient.statementTimeout }
+  const connection = new Client(connectionConfig(parseAddress(url), session))
   const notices: string[] = []
   // The driver's own type knows this event; the store needs none of it.
   const events = connection as unknown as { on(event: 'notice', listener: (notice: { message: string }) => void): void }

@@ -47,7 +47,7 @@ export function newSchema(): string {
 }
 
 /** Patient: a noisy machine is not a broken server. */
-export const patient = { connectTimeoutMs: 120_000, statementTimeoutMs: 120_000 }
+export const patient = { connectTimeout: 120_000, statementTimeout: 120_000 }
 
 /** Opens a store that is closed when the test ends. */
 export async function openStore(options: PostgresStoreOptions): Promise<Store> {

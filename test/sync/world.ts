@@ -149,7 +149,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
         reconcile: { retireAfter: '10m', ...options.settings?.reconcile, ...options.reconcile },
       },
     },
-    { registries: options.registries, drive, given: async () => [], onCatalog: async () => {} },
+    { registries: { registries: options.registries, drive, given: async () => [], onCatalog: async () => {} } },
   )
   onTestFinished(() => broker.stop())
   const settled = async () => {

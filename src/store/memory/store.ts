@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.ts'
+import { type Clock, systemClock } from '../../clock.ts'
 import type { Store, WakeUp } from '../../store.ts'
 import { StoreUnavailableError } from '../../store.ts'
 import { createWakeUps } from '../wake-ups.ts'
@@ -15,7 +15,7 @@ import { share } from './share.ts'
 import { Tables } from './tables.ts'
 
 /** Every method runs to its end in one turn, so each is a transaction without a lock. */
-export function createMemoryStore({ clock }: { clock: Clock }): Store {
+export function createMemoryStore({ clock = systemClock }: { readonly clock?: Clock } = {}): Store {
   const tables = new Tables()
   const wakeUps = createWakeUps()
   let open = true

@@ -113,7 +113,7 @@ async function refuseForeign(db: Db, collections: Collections, name: string): Pr
     if ((await collections.meta.findOne({ _id: 'ledger' })) !== null) return
     throw new StoreOpenError(
       'foreign-collections',
-      `${name} has a collection ${existing} that is not a ledger's: name another database, or another prefix`,
+      `${name} has a collection ${existing} that is not a ledger's: name another database, or another schema`,
     )
   }
 }

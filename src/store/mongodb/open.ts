@@ -4,6 +4,7 @@ import { systemClock } from '../../clock.ts'
 import { type Observer, toError } from '../../observer.ts'
 import type { Store } from '../../store.ts'
 import { StoreOpenError } from '../../store.ts'
+import { type LedgerOptions, readLedgerOptions } from '../options.ts'
 import { readAddress } from './address.ts'
 import { collectionsOf } from './collections.ts'
 import type { Database } from './database.ts'
@@ -15,19 +16,11 @@ import { createMongoStore } from './store.ts'
 import { createTransactions } from './transactions.ts'
 import { createTurns } from './turns.ts'
 
-export interface MongoStoreOptions {
+export interface MongoStoreOptions extends LedgerOptions {
   /** `mongodb://…` or `mongodb+srv://…` of a replica set; TLS and credentials as the driver's URLs have them. */
   readonly url: string
   /** Else the URL's, else `purser`. */
   readonly database?: string
-  /** Before the names of the collections, one for each broker that shares the database. `purser_` by default. */
-  readonly prefix?: string
-  /** Connections at most, besides the two that listen. 10 by default. */
-  readonly poolSize?: number
-  /** How long a server is looked for before it counts as gone. 5 s by default. */
-  readonly connectTimeoutMs?: number
-  /** How long one statement may take, and a conflict with other replicas may last. 10 s by default. */
-  readonly timeoutMs?: number
   /** Told when wake-ups from other replicas stop for a while. */
   readonly observer?: Observer
 }
@@ -42,19 +35,21 @@ export function openMongoStore(options: MongoStoreOptions): Promise<Store> {
 
 /** The same by a time of the caller's choice. */
 export async function openWith(options: MongoStoreOptions, now: Now): Promise<Store> {
-  const { url, prefix = 'purser_', poolSize = 10, connectTimeoutMs = 5000, timeoutMs = 10_000, observer } = options
+  const { url, observer } = options
+  // A conflict with other replicas may last as long as a statement.
+  const { schema, poolSize, connectTimeoutMs, statementTimeoutMs: timeoutMs } = readLedgerOptions(options)
   const { name, database } = readAddress(url, options.database)
-  if (!/^[\w-]{0,60}$/.test(prefix)) {
+  if (!/^[\w-]{1,60}$/.test(schema)) {
     throw new StoreOpenError(
-      'bad-prefix',
-      `the prefix "${prefix}" cannot begin a collection's name: use letters, digits, _ and -`,
+      'bad-schema',
+      `the schema "${schema}" cannot begin a collection's name: use up to 60 letters, digits, _ and -`,
     )
   }
   const driver = await loadDriver()
   const client = await connect(name, () => new driver.MongoClient(url, settings(poolSize, connectTimeoutMs, timeoutMs)))
   try {
     const db = client.db(database, promises(driver, timeoutMs))
-    const collections = collectionsOf(db, prefix)
+    const collections = collectionsOf(db, `${schema}_`)
     await requireReplicaSet(client, name)
     await prepareCollections(db, collections, name)
     const ledger: Database = {

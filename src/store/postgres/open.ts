@@ -2,6 +2,7 @@ import { type Clock, systemClock } from '../../clock.ts'
 import type { Observer } from '../../observer.ts'
 import type { Store } from '../../store.ts'
 import { StoreOpenError } from '../../store.ts'
+import { type LedgerOptions, readLedgerOptions } from '../options.ts'
 import { createWakeUps } from '../wake-ups.ts'
 import { type Address, connectionConfig, parseAddress, type Session } from './connection.ts'
 import { createDatabase } from './database.ts'
@@ -15,33 +16,23 @@ import { createServerClock } from './server-clock.ts'
 import { createStatements } from './statements.ts'
 import { createPostgresStore } from './store.ts'
 
-export interface MigrationTarget {
+/** The schema is made where it is missing. */
+export interface MigrationTarget extends Pick<LedgerOptions, 'schema' | 'connectTimeout'> {
   /** `postgres://user:password@host:port/database`, with what the package pg understands (`?sslmode=verify-full`). */
   readonly url: string
-  /** One for each broker; made where it is missing. */
-  readonly schema?: string
-  readonly connectTimeoutMs?: number
 }
 
-export interface PostgresStoreOptions extends MigrationTarget {
+export interface PostgresStoreOptions extends MigrationTarget, LedgerOptions {
   /** For pauses between attempts to reconnect, and to know the database's clock between two answers: times are its own. */
   readonly clock?: Clock
-  /** Connections for statements; one more listens for wake-ups. */
-  readonly poolSize?: number
-  readonly statementTimeoutMs?: number
   readonly observer?: Observer
 }
 
 /** Opens the ledger for this replica and brings its schema up to date; throws StoreOpenError where it cannot be had. */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
-  const {
-    clock = systemClock,
-    observer,
-    poolSize = 10,
-    connectTimeoutMs = 5_000,
-    statementTimeoutMs = 10_000,
-  } = options
-  const schema = checkSchema(options.schema)
+  const { clock = systemClock, observer } = options
+  const { schema, poolSize, connectTimeoutMs, statementTimeoutMs } = readLedgerOptions(options)
+  checkSchema(schema)
   const address = parseAddress(options.url)
   const name = `${address.name} (schema ${schema})`
   const library = await loadLibrary()
@@ -108,18 +99,19 @@ export function applyMigrations(target: MigrationTarget): Promise<number> {
 }
 
 async function onSchema<Result>(
-  { url, schema: name, connectTimeoutMs = 5_000 }: MigrationTarget,
+  target: MigrationTarget,
   body: (connection: Connection, schema: string) => Promise<Result>,
 ): Promise<Result> {
-  const schema = checkSchema(name)
+  const { schema, connectTimeoutMs } = readLedgerOptions(target)
+  checkSchema(schema)
   const session = { connectTimeoutMs, statementTimeoutMs: patienceMs }
-  return withConnection(await loadLibrary(), parseAddress(url), session, async connection => {
+  return withConnection(await loadLibrary(), parseAddress(target.url), session, async connection => {
     await checkServer(connection, patienceMs)
     return body(connection, schema)
   })
 }
 
-const patienceMs = 10_000
+const patienceMs = readLedgerOptions({}).statementTimeoutMs
 
 async function withConnection<Result>(
   library: Library,
@@ -163,8 +155,8 @@ async function checkServer(connection: Connection, patienceMs: number): Promise<
 }
 
 /** Leaves room for the name of the channel within PostgreSQL's 63 characters. */
-function checkSchema(schema = 'purser'): string {
-  if (/^(?!pg_)[a-z_][a-z0-9_]{0,49}$/.test(schema)) return schema
+function checkSchema(schema: string): void {
+  if (/^(?!pg_)[a-z_][a-z0-9_]{0,49}$/.test(schema)) return
   throw new StoreOpenError(
     'bad-schema',
     `"${schema}" cannot be the name of the schema: use up to 50 small letters, digits and underscores, without pg_ before it`,

@@ -1,6 +1,6 @@
 import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import type { Clock } from '../../clock.ts'
+import { type Clock, systemClock } from '../../clock.ts'
 import type { Store } from '../../store.ts'
 import { StoreOpenError } from '../../store.ts'
 import { type Database, type Driver, loadDriver, resultCode, resultCodes } from './driver.ts'
@@ -12,7 +12,7 @@ import { createSqliteStore } from './store.ts'
 export interface SqliteStoreOptions {
   /** Made where it is missing, with its folders. */
   readonly file: string
-  readonly clock: Clock
+  readonly clock?: Clock
 }
 
 /** Opens the database for this process alone; throws StoreOpenError where it cannot be had. */
@@ -21,7 +21,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
 }
 
 /** The same with a driver of the caller's choice. */
-export function openWith(driver: Driver, { file: name, clock }: SqliteStoreOptions): Store {
+export function openWith(driver: Driver, { file: name, clock = systemClock }: SqliteStoreOptions): Store {
   const file = resolve(name)
   createFile(file)
   const database = openDatabase(driver, file)
