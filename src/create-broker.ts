@@ -7,6 +7,7 @@ import { Exchange, toEnded } from './http/exchange.ts'
 import { toFetch } from './http/fetch.ts'
 import type { HttpApp, HttpBroker, HttpRequest, HttpResponse } from './http/message.ts'
 import { json } from './http/respond.ts'
+import { eventTypes } from './observer/lines.ts'
 import { logTrouble } from './observer/log.ts'
 import { combineObservers, type Observer, toError } from './observer.ts'
 import { BrokerError, toErrorBody } from './protocol/errors.ts'
@@ -14,6 +15,11 @@ import type { BundleOptions } from './server/bundles/from-options.ts'
 import { openStore } from './server/open-store.ts'
 import { type RegistryOptions, type RunningBroker, type StartOptions, startBroker } from './server/running-broker.ts'
 import { type ReadSettings, readSettings, type Settings } from './settings/settings.ts'
+import { anything } from './shape/fields.ts'
+import { explain, typeName } from './shape/mistake.ts'
+import { fromCode, isObject, showPath } from './shape/place.ts'
+import { read } from './shape/read.ts'
+import { object, optional } from './shape/shape.ts'
 import type { Store } from './store.ts'
 
 export interface BrokerOptions {
@@ -48,7 +54,29 @@ export interface Broker extends HttpBroker {
 
 /** Makes a broker from its definition. Nothing is opened before it starts. */
 export function createBroker(definition: BrokerDefinition, options: BrokerOptions): Broker {
+  checkArguments(definition, options)
   return openBroker(definition, options)
+}
+
+const given = optional(anything<unknown>('what BrokerOptions describes'))
+const optionsShape = object(
+  {
+    store: given,
+    authenticator: given,
+    observer: optional(object(Object.fromEntries(eventTypes.map(type => [type, given])))),
+    settings: given,
+    bundles: given,
+    clock: given,
+  },
+  { rule: 'an object with store and authenticator' },
+)
+
+function checkArguments(definition: unknown, options: unknown): void {
+  if (!isObject(definition))
+    throw new TypeError(`createBroker needs what defineBroker returns, not ${typeName(definition)}.`)
+  const { mistakes } = read(optionsShape, fromCode(options))
+  const found = mistakes.map(mistake => `  ${showPath(mistake.path) || 'it'} ${explain(mistake)}`)
+  if (found.length > 0) throw new TypeError(`The options of createBroker are wrong:\n${found.join('\n')}`)
 }
 
 /** What `purser serve` and the test kit say besides. */

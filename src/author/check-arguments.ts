@@ -14,8 +14,8 @@ export function checkDescription(text: unknown, caller: string): string {
 }
 
 /** The name of a step, or the key of something shared. */
-export function checkStepName(name: unknown): string {
-  if (typeof name !== 'string' || name === '') throw new TerminalError('ctx.step needs a name as its first argument.')
+export function checkStepName(name: unknown, caller = 'ctx.step'): string {
+  if (typeof name !== 'string' || name === '') throw new TerminalError(`${caller} needs a name as its first argument.`)
   if (name.length > limits.stepNameLength)
     throw new TerminalError(
       `The step name "${name.slice(0, 40)}…" has ${name.length} characters, and at most ${limits.stepNameLength} are allowed.`,

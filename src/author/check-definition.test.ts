@@ -75,6 +75,7 @@ describe('checkDefinition', () => {
     [{ unbind() {} }, 'there is unbind without bind; define bind, or remove unbind'],
     [{ upgradeState() {} }, 'there is upgradeState without state; add state'],
     [{ dashboard: 'https://x' }, `"dashboard" must be 'redirect' or a function`],
+    [{ actions: { provision: { timeout: 'soon' } } }, '"actions.provision.timeout" must be a duration'],
     [{ observeEvery: -1 }, '"observeEvery" must be a duration'],
   ])('of a service: %j', (more, problem) => {
     expect(ofService(more)).toEqual([expect.stringContaining(`service "x": ${problem}`)])
@@ -84,6 +85,7 @@ describe('checkDefinition', () => {
     [{ before() {} }, 'hook number 1: "name" is missing; add "name": a text'],
     [{ ...hook, after: 'x' }, 'hook "audit": "after" must be a function, but is "x"; correct it'],
     [{ ...hook, befor() {} }, 'hook "audit": "befor" is not known here; did you mean before?'],
+    [{ ...hook, actions: ['provison'] }, 'but is "provison"; did you mean provision?'],
     [{ ...hook, actions: ['create'] }, 'hook "audit": "actions[0]" must be provision'],
   ])('of a hook: %j', (given, problem) => {
     expect(problemsOf({ services: [], hooks: [given] })).toEqual([expect.stringContaining(problem)])
@@ -123,6 +125,16 @@ describe('checkDefinition', () => {
     expect(problemsOf({ services: [], routes: [route, { ...route, method: 'PUT' }, route] })).toEqual([
       'route "GET /files/*": a route before it has the same method and path; choose another path',
     ])
+  })
+
+  it('names what stands where a service should be', () => {
+    expect(problemsOf({ services: [undefined, Promise.resolve(service)], catalog: 5 })).toEqual([
+      'service number 1: it must be what defineService returns, but is undefined; correct it',
+      'service number 2: it must be what defineService returns, but is a promise; correct it',
+      'the broker: "catalog" must be the path of a file, or a list of offerings, but is 5; correct it',
+    ])
+    const [wrong] = ofService({ actions: { provision: { timeout: 'soon' } } })
+    expect(wrong).toMatch(/; correct it$/)
   })
 
   it.each([undefined, null, 5, [], {}, { services: {} }, { services: [5] }])('of %j', definition => {

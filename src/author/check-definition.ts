@@ -2,7 +2,7 @@ import type { CatalogProblem } from '../catalog/problem.ts'
 import { isStandardSchema } from '../catalog/standard-schema.ts'
 import { offeringShape } from '../protocol/offering-shape.ts'
 import { anything, decimal, duration, flag, oneOf, text, wholeNumber } from '../shape/fields.ts'
-import type { Mistake } from '../shape/mistake.ts'
+import { explain, type Mistake } from '../shape/mistake.ts'
 import { fromCode, isObject, type Path, showPath, valueAt } from '../shape/place.ts'
 import { read } from '../shape/read.ts'
 import { field, list, object, optional, type Rule, type Shape } from '../shape/shape.ts'
@@ -17,8 +17,7 @@ const code = field<unknown, unknown>({ kind: 'other', rule: 'a function' }, valu
 )
 const time = duration('0ms', '3650d')
 
-const actionSettings = object({
-  async: optional(oneOf(['auto', 'always', 'never'])),
+const callSettings = {
   timeout: optional(time),
   retry: optional(
     object({
@@ -29,7 +28,15 @@ const actionSettings = object({
       for: optional(time),
     }),
   ),
-})
+}
+const stepSettings = object(callSettings)
+const actionSettings = object({ async: optional(oneOf(['auto', 'always', 'never'])), ...callSettings })
+
+/** What is wrong with the settings of `ctx.step`. */
+export function checkStepSettings(settings: unknown): string[] {
+  const { mistakes } = read(stepSettings, fromCode(settings))
+  return mistakes.map(mistake => `${showPath(mistake.path) || 'it'} ${explain(mistake)}`)
+}
 
 const settable = ['provision', 'update', 'deprovision', 'bind', 'unbind'] as const
 
@@ -120,7 +127,11 @@ const routeShape = object(
 
 const definitionShape = object({
   services: list(serviceShape),
-  catalog: optional(anything<unknown>('a file, or offerings')),
+  catalog: optional(
+    field<unknown, unknown>({ kind: 'other', rule: 'the path of a file, or a list of offerings' }, value =>
+      typeof value === 'string' || Array.isArray(value) ? value : undefined,
+    ),
+  ),
   hooks: optional(
     list(hookShape, { rules: [unique(hook => hook.name, 'name', 'a hook before it has the same name')] }),
   ),
@@ -171,10 +182,11 @@ function toProblem(definition: unknown, { kind, path, rule, found, remedy }: Mis
   const rest = path.slice(inList ? 2 : 0)
   const name = `"${showPath(rest)}"`
   const location = label(definition, path)
-  const fix = remedy ?? remedies[String(rest[0])] ?? 'correct it'
-  if (kind === 'missing') return { path, location, reason: `${name} is missing`, remedy: `add ${name}: ${rule}` }
+  const fix = remedy ?? (kind === 'rule' ? remedies[String(rest[0])] : undefined) ?? 'correct it'
+  if (kind === 'missing' && rest.length > 0)
+    return { path, location, reason: `${name} is missing`, remedy: `add ${name}: ${rule}` }
   if (kind === 'rule') return { path, location, reason: rule, remedy: fix }
-  if (kind === 'wrong')
+  if (kind === 'wrong' || kind === 'missing')
     return {
       path,
       location,

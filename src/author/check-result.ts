@@ -27,7 +27,7 @@ export function checkResult(action: Action, result: unknown): object {
 }
 
 export function wrongResult(action: Action, problems: string): TerminalError {
-  return new TerminalError(`The ${action} returned a wrong result: ${problems}.`)
+  return new TerminalError(`The ${action} returned a wrong result: ${problems}${problems.endsWith('?') ? '' : '.'}`)
 }
 
 /** Without the value, which may be secret. */
@@ -35,13 +35,15 @@ function explain({ kind, path, rule, type, remedy }: Mistake): string {
   const name = showPath(path) || 'it'
   if (kind === 'rule') return rule
   if (kind === 'missing') return `${name} is missing`
-  return kind === 'wrong' ? `${name} must be ${rule}, not ${type}` : `${name} ${rule}; ${remedy}`
+  const found = type === 'a text' && rule === urlRule ? 'another text' : type
+  return kind === 'wrong' ? `${name} must be ${rule}, not ${found}` : `${name} ${rule}; ${remedy}`
 }
 
 const map = field<JsonObject, JsonObject>({ kind: 'other', rule: 'an object' }, value =>
   isJsonObject(value) ? value : undefined,
 )
-const url = text({ rule: 'a URL that begins with http:// or https://', allows: isWebUrl })
+const urlRule = 'a URL that begins with http:// or https://'
+const url = text({ rule: urlRule, allows: isWebUrl })
 const date = field<Date | string, number>({ kind: 'other', rule: 'a date' }, value => toTime(value))
 const anyText = text({ allows: /^/ })
 

@@ -1,4 +1,5 @@
 import { checkDescription, checkFunction, checkStepName } from '../author/check-arguments.ts'
+import { checkStepSettings } from '../author/check-definition.ts'
 import type {
   ActionContext,
   BindContext,
@@ -18,7 +19,7 @@ import type { Action } from '../protocol/actions.ts'
 import { isJsonObject, type JsonObject } from '../protocol/json.ts'
 import type { ReadSettings } from '../settings/settings.ts'
 import { parseDuration } from '../shape/duration.ts'
-import { typeName } from '../shape/mistake.ts'
+import { show, typeName } from '../shape/mistake.ts'
 import { toInstanceInfo } from './instance-info.ts'
 import { viewState } from './read-state.ts'
 import { type ResolvedService, toRetryPolicy } from './resolve-services.ts'
@@ -105,14 +106,17 @@ export async function createActionContext(options: ContextOptions): Promise<Cont
       parameters: instance.parameters,
       maintenanceVersion: instance.maintenanceVersion,
     },
-    step<T>(name: string, fn: StepFunction<T>, step: StepSettings = {}) {
+    step<T>(name: string, fn: StepFunction<T>, step?: StepSettings) {
       checkFunction(fn, `ctx.step('${checkStepName(name)}', fn)`)
-      const options = toStepOptions(step, service, settings, operation.action)
+      const wrong = step === undefined ? [] : checkStepSettings(step)
+      if (wrong.length > 0)
+        throw new TerminalError(`The settings of ctx.step('${name}') are wrong: ${wrong.join('; ')}`)
+      const options = toStepOptions(step ?? {}, service, settings, operation.action)
       return run.step<unknown>(stepPrefix + name, fn, options) as Promise<Jsonify<T>>
     },
     describe: text => run.describe(checkDescription(text, 'ctx.describe')),
     wait(after, description) {
-      const waitMs = readDurations('ctx.wait', () => parseDuration(after))
+      const waitMs = readDurations('ctx.wait', after, () => parseDuration(after))
       const wait = createWait(waitMs, checkDescription(description, 'ctx.wait'))
       waits.add(wait)
       return wait
@@ -125,11 +129,11 @@ export async function createActionContext(options: ContextOptions): Promise<Cont
       else bindingState.merge(patch)
     },
     share(key, create) {
-      checkFunction(create, `ctx.share('${checkStepName(key)}', create)`)
+      checkFunction(create, `ctx.share('${checkStepName(key, 'ctx.share')}', create)`)
       return run.share(key, create)
     },
     unshare(key, remove) {
-      checkFunction(remove, `ctx.unshare('${checkStepName(key)}', remove)`)
+      checkFunction(remove, `ctx.unshare('${checkStepName(key, 'ctx.unshare')}', remove)`)
       return run.unshare(key, remove)
     },
   } satisfies Partial<AnyContext>
@@ -182,16 +186,19 @@ function toStepOptions(
   action: Action,
 ): StepOptions {
   const fallback = action === 'observe' || action === 'sweep' ? settings.engine.retry : service.actions[action].retry
-  return readDurations('ctx.step', () => ({
+  return readDurations('ctx.step', timeout, () => ({
     retry: retry && toRetryPolicy(retry, fallback),
     timeoutMs: timeout && parseDuration(timeout),
   }))
 }
 
-function readDurations<T>(caller: string, read: () => T): T {
+function readDurations<T>(caller: string, given: unknown, read: () => T): T {
   try {
     return read()
   } catch (cause) {
-    throw new TerminalError(`${caller} needs durations such as '10s', '5m' or 500 (milliseconds).`, { cause })
+    throw new TerminalError(
+      `${caller} needs durations such as '10s', '5m' or 500 (milliseconds), not ${show(given)}.`,
+      { cause },
+    )
   }
 }

@@ -43,12 +43,13 @@ async function readState(code: Service, kind: StateKind, stored: JsonObject, len
       kind === 'state'
         ? ([code.upgradeState, 'upgradeState'] as const)
         : ([code.upgradeBindingState, 'upgradeBindingState'] as const)
-    if (upgrade === undefined) throw unfit(code, kind, 'stored', found.problems, `Give the service an ${name}.`)
+    if (upgrade === undefined)
+      throw unfit(code, kind, { which: 'stored', ...found, remedy: `Give the service an ${name}.` })
     const what = `${name} of the service ${code.id} returned a wrong state`
     const made = toJson(await upgrade(structuredClone(stored)), { what, path: kind, bytes: limits.stateBytes })
     const upgraded = await checkValue(schema, made, kind)
     if (upgraded.ok) return upgraded.value
-    throw unfit(code, kind, 'upgraded', upgraded.problems, `Correct ${name}.`)
+    throw unfit(code, kind, { which: 'upgraded', ...upgraded, remedy: `Correct ${name}.` })
   } catch (error) {
     if (lenient) return stored
     throw error
@@ -59,10 +60,17 @@ async function readState(code: Service, kind: StateKind, stored: JsonObject, len
 export async function checkState(code: Service, kind: StateKind, state: JsonObject): Promise<void> {
   const schema = code[kind]
   const checked = schema && (await checkValue(schema, state, kind))
-  if (checked?.ok === false) throw unfit(code, kind, 'returned', checked.problems, 'Return what the schema describes.')
+  if (checked?.ok === false)
+    throw unfit(code, kind, { which: 'returned', ...checked, remedy: 'Return what the schema describes.' })
 }
 
-function unfit(code: Service, kind: StateKind, which: string, problems: readonly string[], remedy: string): Error {
+interface Unfit {
+  readonly which: string
+  readonly problems: readonly string[]
+  readonly remedy: string
+}
+
+function unfit(code: Service, kind: StateKind, { which, problems, remedy }: Unfit): Error {
   const whose = kind === 'state' ? 'state' : 'state of the binding'
   const what = `The ${which} ${whose} does not fit the schema of the service ${code.name ?? code.id}`
   return new TerminalError(`${what}: ${problems.join('; ')}. ${remedy}`)

@@ -73,7 +73,7 @@ export async function resolveServices(
   const problems = checkDefinition(definition)
   const subject = problems.length > 0 ? 'the broker' : undefined
   const { services } = definition
-  if (!Array.isArray(services) || services.some(service => !isObject(service)))
+  if (![services, declared.offerings].every(Array.isArray) || services.some(service => !isObject(service)))
     throw new CatalogError(problems, subject)
   const pairs = pair(services, declared.offerings)
   const named = pairs.map(({ offering }) => offering)

@@ -8,7 +8,7 @@ import { TerminalError } from './errors.ts'
 export function toJson<T>(value: T, { what, path, bytes }: Kept): T {
   if (value === undefined) return value
   const problem = findProblem(value, path, [])
-  if (problem !== undefined) throw new TerminalError(`${what}: ${problem}. Return JSON.`)
+  if (problem !== undefined) throw new TerminalError(`${what}: ${problem}. Only JSON can be kept.`)
   const text = stringify(value, what, path)
   const size = Buffer.byteLength(text)
   if (size > bytes)

@@ -31,7 +31,9 @@ export function explain({ kind, found, rule, remedy }: Mistake): string {
 
 export function typeName(value: unknown): string {
   if (value === null) return 'empty'
+  if (value === undefined) return 'undefined'
   if (Array.isArray(value)) return 'a list'
+  if (value instanceof Promise) return 'a promise'
   if (typeof value === 'object') return 'a map'
   return typeof value === 'string' ? 'a text' : typeof value === 'boolean' ? 'true or false' : `a ${typeof value}`
 }

@@ -67,7 +67,7 @@ export function quoted(text: string): string {
 }
 
 export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Promise)
 }
 
 export function valueAt(root: unknown, path: Path): unknown {

@@ -158,6 +158,11 @@ function holdsSecret({ info, fields, item }: Described): boolean {
   return info.secret ?? [...(fields?.values() ?? []), ...(item ? [item] : [])].some(holdsSecret)
 }
 
+function nearChoice({ kind, rule = '' }: Described['info'], value: unknown): string | undefined {
+  const near = kind === 'choice' && typeof value === 'string' ? suggest(value, rule.split(' or ')) : undefined
+  return near && `did you mean ${near}?`
+}
+
 function toMistake(shape: Shape, source: Source, issue: v.BaseIssue<unknown>): Mistake {
   const path = (issue.path ?? []).map(({ key }) => key as string | number)
   const described = describeAt(shape, path)
@@ -174,6 +179,6 @@ function toMistake(shape: Shape, source: Source, issue: v.BaseIssue<unknown>): M
     found: usual ? `its default ${show(preset, options)}` : show(value, options),
     type: typeName(value),
     rule: isRule ? issue.message : (info.rule ?? 'nothing'),
-    remedy: info.remedy,
+    remedy: info.remedy ?? nearChoice(info, value),
   }
 }

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { Path } from './place.ts'
+import { isObject, type Path } from './place.ts'
 
 /** A description of a value: what it may be, what it is called on the wire, since when, and what people should know. */
 export type Shape<Written = unknown, Read = unknown> = v.GenericSchema<Written, Read>
@@ -83,9 +83,9 @@ export function object<const Entries extends v.ObjectEntries>(
 ): v.ObjectSchema<Entries, undefined> {
   const schema = v.object(entries)
   const run: (typeof schema)['~run'] = schema['~run'].bind(schema)
-  // valibot takes a list for an object.
+  // valibot takes a list or a promise for an object.
   const strict: typeof run = (dataset, config) =>
-    run(Array.isArray(dataset.value) ? { ...dataset, value: null } : dataset, config)
+    run(isObject(dataset.value) ? dataset : { ...dataset, value: null }, config)
   return withRules(Object.assign(schema, { '~run': strict }), rules, { rule: 'a map', ...info })
 }
 

@@ -30,6 +30,7 @@ const wrongProvisions: readonly (readonly [what: string, result: unknown, descri
   ],
   ['a text', 'done', 'it must be a map, not a text'],
   ['no URL', { dashboardUrl: 'x.example' }, 'dashboardUrl must be a URL that begins with http:// or https://'],
+  ['another URL', { dashboardUrl: 'ftp://x' }, 'begins with http:// or https://, not another text.'],
   ['wrong labels', { metadata: { labels: 'web' } }, 'metadata.labels must be an object, not a text'],
   ['two mistakes', { sate: {}, dashboardUrl: 5 }, 'sate is not known here; did you mean state?; dashboardUrl must be'],
   [
@@ -46,7 +47,11 @@ const wrongCalls: readonly (readonly [what: string, provision: Service['provisio
     ctx => void ctx.wait('1s', 'soon'),
     'The provision called ctx.wait and did not return it. Write: return ctx.wait(…).',
   ],
-  ['wait without a duration', ctx => ctx.wait('soon' as '1s', 'x'), 'ctx.wait needs durations such as'],
+  [
+    'wait without a duration',
+    ctx => ctx.wait('soon' as '1s', 'x'),
+    `ctx.wait needs durations such as '10s', '5m' or 500 (milliseconds), not "soon".`,
+  ],
   ['wait without a text', ctx => ctx.wait('1s', 5 as never), 'ctx.wait needs a text as its description, not a number.'],
   [
     'describe without a text',
@@ -62,7 +67,7 @@ const wrongCalls: readonly (readonly [what: string, provision: Service['provisio
   [
     'saveState of a circle',
     ctx => ctx.saveState({ circular } as never),
-    'ctx.saveState got what cannot be kept: state.circular.self.again contains itself. Return JSON.',
+    'ctx.saveState got what cannot be kept: state.circular.self.again contains itself. Only JSON can be kept.',
   ],
   ['a step without a name', ctx => void ctx.step('', () => 1), 'ctx.step needs a name as its first argument.'],
   ['a step without a function', ctx => ctx.step('a', 5 as never), "ctx.step('a', fn) needs a function, not a number."],
@@ -74,12 +79,23 @@ const wrongCalls: readonly (readonly [what: string, provision: Service['provisio
   [
     'a step with a wrong timeout',
     ctx => ctx.step('a', () => undefined, { timeout: '1 hour' as '1h' }),
-    'ctx.step needs durations such as',
+    `The settings of ctx.step('a') are wrong: timeout found "1 hour"; allowed: a duration`,
   ],
+  [
+    'a step with an unknown setting',
+    ctx => ctx.step('a', () => undefined, { retires: 3 } as never),
+    "The settings of ctx.step('a') are wrong: retires is not known here; known here: timeout, retry",
+  ],
+  [
+    'a step with a wrong retry',
+    ctx => ctx.step('a', () => undefined, { retry: { attempts: 'many' as never } }),
+    'retry.attempts found "many"; allowed: a whole number',
+  ],
+  ['share without a key', ctx => ctx.share('', () => {}), 'ctx.share needs a name as its first argument.'],
   [
     'a step that returns a BigInt',
     ctx => ctx.step('a', () => ({ size: 1n }) as never),
-    'The step "a" returned what cannot be kept: output.size is a BigInt. Return JSON.',
+    'The step "a" returned what cannot be kept: output.size is a BigInt. Only JSON can be kept.',
   ],
   [
     'a step that returns too much',
@@ -297,7 +313,7 @@ describe('a result is checked where it is returned, and a wrong one fails at onc
       status: 500,
       body: {
         error: 'ActionFailed',
-        description: 'The provision returned a wrong result: state.self.again contains itself. Return JSON.',
+        description: 'The provision returned a wrong result: state.self.again contains itself. Only JSON can be kept.',
       },
     })
     await broker.stop()

@@ -182,6 +182,25 @@ describe('createBroker', () => {
       expect(() => create({ authenticator: authenticator as never })).toThrow(/authenticator: 'none'/)
   })
 
+  it.each<[unknown[], string]>([
+    [[{ services: [] }], 'it is missing; allowed: an object with store and authenticator'],
+    [[undefined, {}], 'createBroker needs what defineBroker returns, not undefined.'],
+    [[{ services: [] }, { setings: {} }], 'setings is not known here; did you mean settings?'],
+    [
+      [{ services: [] }, { observer: { 'operation.faild': () => {} } }],
+      'observer."operation.faild" is not known here; did you mean operation.failed?',
+    ],
+  ])('names what is wrong with its arguments: %j', (given, problem) => {
+    expect(() => Reflect.apply(createBroker, undefined, given)).toThrow(problem)
+  })
+
+  it('refuses a catalog that is none', async () => {
+    const options = { store: 'memory:', authenticator: 'none', observer: silent } as const
+    await expect(createBroker({ services: [], catalog: 5 as never }, options).start()).rejects.toThrow(
+      '"catalog" must be the path of a file',
+    )
+  })
+
   it('needs a store', () => {
     for (const store of [undefined, null, {}]) expect(() => create({ store: store as never })).toThrow(/needs a store/)
   })
