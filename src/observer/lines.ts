@@ -36,7 +36,10 @@ export const lines: { readonly [Type in EventType]: LineOf<BrokerEvents[Type]> }
       // Health checks come every few seconds.
       return status === 200 && (route === '/healthz' || route === '/readyz') ? undefined : 'info'
     },
-    ({ method = '-', path = '-', status, aborted }) => `${method} ${path} ${status}${aborted ? ' aborted' : ''}`,
+    ({ aborted }) => (aborted ? 'request aborted' : 'request'),
+    'method',
+    'path',
+    'status',
     'durationMs',
     'bytes',
     'address',

@@ -136,7 +136,7 @@ describe('the formats', () => {
       '1970-01-01T00:00:01.000Z WARN  a registry does not answer registry=a1 problem="too slow"\n' +
         '1970-01-01T00:00:01.000Z WARN  a registry does not answer registry=""\n' +
         '1970-01-01T00:00:01.000Z ERROR the HTTP server reported an error error="StoreUnavailable: full (because: ENOSPC)"\n' +
-        '1970-01-01T00:00:01.000Z INFO  GET /v2/catalog 200 durationMs=2 bytes=10 principal=cf\n',
+        '1970-01-01T00:00:01.000Z INFO  request method=GET path=/v2/catalog status=200 durationMs=2 bytes=10 principal=cf\n',
     )
   })
 

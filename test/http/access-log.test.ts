@@ -76,7 +76,9 @@ describe('every request has an event', () => {
     await get('/v2/catalog', { authorization: 'Bearer canary' })
     await get('/v2/catalog', { authorization: wrong })
     expect(requests.map(({ status }) => status)).toEqual([401, 401, 401])
-    expect(lines.filter(line => / INFO {2}GET \/v2\/catalog 401 /.test(line))).toHaveLength(3)
+    expect(lines.filter(line => / INFO {2}request method=GET path=\/v2\/catalog status=401 /.test(line))).toHaveLength(
+      3,
+    )
     expect(refusals.map(({ scheme, reason }) => [scheme, reason])).toEqual([
       [undefined, 'no credentials of a kind that is accepted'],
       [undefined, 'no credentials of a kind that is accepted'],
@@ -137,7 +139,7 @@ describe('every request has an event', () => {
     slow.resolve()
     await expect.poll(() => requests.length).toBe(1)
     expect(requests).toMatchObject([{ method: 'PUT', aborted: true }])
-    expect(lines.join('')).toMatch(/PUT \/v2\/service_instances\/i 201 aborted/)
+    expect(lines.join('')).toMatch(/request aborted method=PUT path=\/v2\/service_instances\/i status=201/)
   })
 })
 
