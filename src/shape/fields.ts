@@ -100,18 +100,10 @@ export const anything = <Given>(rule: string, about: About = {}): Field<Given> =
 function toMilliseconds(value: unknown): number | undefined {
   if (typeof value !== 'string' && typeof value !== 'number') return undefined
   try {
-    return typeof value === 'string' && value.startsWith('P') ? parseIsoDuration(value) : parseDuration(value)
+    return parseDuration(value)
   } catch {
     return undefined
   }
-}
-
-/** ISO 8601 from days to seconds, as Spring's files may have it: `P3D`, `PT1H30M`. */
-function parseIsoDuration(text: string): number | undefined {
-  const match = /^P(?=.)(?:(\d{1,6})D)?(?:T(?=.)(?:(\d{1,6})H)?(?:(\d{1,6})M)?(?:(\d{1,9})S)?)?$/.exec(text)
-  if (match === null) return undefined
-  const [days = 0, hours = 0, minutes = 0, seconds = 0] = match.slice(1).map(part => Number(part ?? 0))
-  return (((days * 24 + hours) * 60 + minutes) * 60 + seconds) * 1000
 }
 
 function toBytes(value: unknown): number | undefined {
