@@ -182,7 +182,7 @@ bundles: { runtime: container, folder: run, socket: ${podman.socket} }
       await expect
         .poll(async () => (await client.lastOperation('alone')).body, { timeout: 60_000 })
         .toMatchObject({ state: 'in progress', description: expect.stringContaining('trying again') })
-      expect(log.at(-1)).toContain('cannot be pulled now')
+      expect(log.join('\n')).toContain('cannot be pulled now')
       await front.up()
       expect(await gone).toMatchObject({ state: 'succeeded' })
       await expectNothingLeft()
