@@ -1,4 +1,5 @@
 /** Many replicas on one PostgreSQL: leases by SKIP LOCKED, times by the database's clock, wake-ups by LISTEN and NOTIFY. */
+export type { LedgerOptions } from '../options.ts'
 export {
   applyMigrations,
   type MigrationTarget,
