@@ -64,6 +64,7 @@ export function readTimeout(timeout: string): number {
   }
 }
 
-function collect(value: string, before: readonly string[] = []): readonly string[] {
+/** For an option that may be given several times. */
+export function collect(value: string, before: readonly string[] = []): readonly string[] {
   return [...before, value]
 }

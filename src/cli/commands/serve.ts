@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import type { CliIo } from '../io.ts'
-import { examples, parsePort } from '../options.ts'
+import { collect, examples, parsePort } from '../options.ts'
 import { commandName } from '../package-info.ts'
 
 interface ServeOptions {
@@ -36,8 +36,4 @@ export function defineCommand(program: Command, io: CliIo): void {
       const { env, cwd } = io
       await runServe({ module, ...options, command: commandName(cwd), env, cwd, stdout: process.stdout })
     })
-}
-
-function collect(value: string, previous: readonly string[] = []): readonly string[] {
-  return [...previous, value]
 }
