@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { systemClock } from '../src/clock.ts'
-import { openStore } from '../src/server/open-store.ts'
+import { openStore } from '../src/running/open-store.ts'
 import { compareAnswers } from './compare-answers.ts'
 import { inNewFolder } from './new-folder.ts'
 import { osbHeaders } from './requests.ts'

@@ -11,9 +11,9 @@ import { eventTypes } from './observer/lines.ts'
 import { logTrouble } from './observer/log.ts'
 import { combineObservers, type Observer, toError } from './observer.ts'
 import { BrokerError, toErrorBody } from './protocol/errors.ts'
-import type { BundleOptions } from './server/bundles/from-options.ts'
-import { openStore } from './server/open-store.ts'
-import { type RegistryOptions, type RunningBroker, type StartOptions, startBroker } from './server/running-broker.ts'
+import type { BundleOptions } from './running/bundles/from-options.ts'
+import { openStore } from './running/open-store.ts'
+import { type RegistryOptions, type RunningBroker, type StartOptions, startBroker } from './running/start-broker.ts'
 import { type ReadSettings, readSettings, type Settings } from './settings/settings.ts'
 import { anything } from './shape/fields.ts'
 import { explain, typeName } from './shape/mistake.ts'
@@ -199,7 +199,7 @@ export function openBroker(
 function toOpenRegistries({ bundles }: BrokerOptions): BrokerParts['openRegistries'] {
   if (bundles === undefined) return undefined
   return async opened => {
-    const { openBundlesFromOptions } = await import('./server/bundles/from-options.ts')
+    const { openBundlesFromOptions } = await import('./running/bundles/from-options.ts')
     return openBundlesFromOptions(bundles, opened)
   }
 }

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { OsbConnectionError } from '../client/connection-error.ts'
-import { StartError } from '../server/start-error.ts'
+import { StartError } from '../running/start-error.ts'
 import { failure, wrongUsage } from './cli-error.ts'
 import { describeError } from './describe-error.ts'
 import { createStyle } from './render/style.ts'

@@ -2,7 +2,7 @@ import { access } from 'node:fs/promises'
 import { extname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { BrokerDefinition } from '../author/broker-definition.ts'
-import { StartError } from './start-error.ts'
+import { StartError } from '../running/start-error.ts'
 
 /** The broker module of a folder, where nobody names one. */
 export async function findBrokerModule(folder: string): Promise<string | undefined> {

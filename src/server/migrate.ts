@@ -1,8 +1,8 @@
 import { systemClock } from '../clock.ts'
+import { openStore } from '../running/open-store.ts'
 import { findAdapter } from '../store/schemes.ts'
 import type { Environment } from './config/placeholders.ts'
 import { loadConfig, maskStoreUrl } from './config.ts'
-import { openStore } from './open-store.ts'
 
 export interface MigrateOptions {
   readonly store?: string | undefined

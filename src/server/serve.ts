@@ -9,13 +9,13 @@ import type { HttpApp } from '../http/message.ts'
 import { listen, type RunningServer } from '../http/node.ts'
 import { createLogObserver } from '../observer/log.ts'
 import { combineObservers, type Observer } from '../observer.ts'
-import type { OpenBundlesParts } from './bundles/open.ts'
+import type { OpenBundlesParts } from '../running/bundles/open.ts'
+import type { RegistryOptions } from '../running/start-broker.ts'
+import { StartError } from '../running/start-error.ts'
 import { type Config, loadConfig, maskStoreUrl, toSettings } from './config.ts'
 import { demoCredentials } from './demo-credentials.ts'
 import { findBrokerModule, loadBrokerModule } from './load-broker.ts'
-import type { RegistryOptions } from './running-broker.ts'
 import { endSoon, untilStopped } from './shutdown.ts'
-import { StartError } from './start-error.ts'
 import { welcome } from './welcome.ts'
 
 export interface ServeOptions {
@@ -111,7 +111,7 @@ async function openRegistries(config: Config, parts: OpenBundlesParts): Promise<
   // Instances of what came from a registry need their driver, also where no registry is configured any more.
   const isUsed = async () => ((await parts.store.catalog())?.revisions.length ?? 0) > 0
   if (config.registries.length === 0 && !(await isUsed())) return undefined
-  const { openBundles } = await import('./bundles/open.ts')
+  const { openBundles } = await import('../running/bundles/open.ts')
   return openBundles(config, parts)
 }
 

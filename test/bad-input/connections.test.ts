@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createOpenAuthenticator } from '../../src/authenticator/open.ts'
 import { listen } from '../../src/http/node.ts'
-import { startBroker } from '../../src/server/running-broker.ts'
+import { startBroker } from '../../src/running/start-broker.ts'
 import { readSettings } from '../../src/settings/settings.ts'
 import { createMemoryStore } from '../../src/store/memory/index.ts'
 import { createVirtualClock } from '../../src/testing/virtual-clock.ts'

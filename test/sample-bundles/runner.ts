@@ -5,8 +5,8 @@ import { checkBundle } from '../../src/bundle/check-bundle.ts'
 import { type ActionFacts, toExtraVars, toInput } from '../../src/driver/bundle/facts.ts'
 import { type BundleState, changeValues, readState, toStored } from '../../src/driver/bundle/state.ts'
 import type { JsonObject } from '../../src/protocol/json.ts'
+import { readHelpers } from '../../src/running/bundles/helpers.ts'
 import type { Runtime, SandboxOutputs, SandboxProgram } from '../../src/sandbox.ts'
-import { readHelpers } from '../../src/server/bundles/helpers.ts'
 
 export interface Ask {
   readonly instance: string

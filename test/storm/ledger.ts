@@ -1,6 +1,6 @@
 /** Looks at the ledger from outside, when the replicas have nothing more to do. */
 import { systemClock } from '../../src/clock.ts'
-import { openStore } from '../../src/server/open-store.ts'
+import { openStore } from '../../src/running/open-store.ts'
 import { readSettings } from '../../src/settings/settings.ts'
 import type { Operation, Store } from '../../src/store.ts'
 import type { Database } from './databases.ts'

@@ -2,7 +2,7 @@ import type { BundleAction } from '../../bundle/actions.ts'
 import { createParameterSchema } from '../../catalog/parameters.ts'
 import type { JsonObject } from '../../protocol/json.ts'
 import { isBindable, type Offering, type Plan } from '../../protocol/offering.ts'
-import type { DevTask } from '../../server/bundles/dev/perform.ts'
+import type { DevTask } from '../../running/bundles/dev/perform.ts'
 import { wrongUsage } from '../cli-error.ts'
 import type { KnownInstance, RunFile } from './run-file.ts'
 

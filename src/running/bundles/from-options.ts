@@ -9,7 +9,7 @@ import { explain } from '../../shape/mistake.ts'
 import { fromCode, showPath } from '../../shape/place.ts'
 import { read } from '../../shape/read.ts'
 import type { Written } from '../../shape/shape.ts'
-import type { RegistryOptions } from '../running-broker.ts'
+import type { RegistryOptions } from '../start-broker.ts'
 import { type OpenBundlesParts, openBundles } from './open.ts'
 
 /** Services that come from registries: the section `bundles` of the configuration, in code. */

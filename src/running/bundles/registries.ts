@@ -1,14 +1,14 @@
 import type { Clock } from '../../clock.ts'
 import { createRegistry } from '../../registry/create-registry.ts'
+import type { RegistrySettings } from '../../registry/settings.ts'
 import type { Registry, SecretReader } from '../../registry.ts'
-import type { Config } from '../config.ts'
 import { StartError } from '../start-error.ts'
 import { findRepeated } from './find-repeated.ts'
 import { readProxies } from './proxies.ts'
 
 /** The registries of a configuration, in its order, and then those of others. Nothing is asked yet. */
 export function createRegistries(
-  { registries }: Pick<Config, 'registries'>,
+  { registries }: { readonly registries: readonly RegistrySettings[] },
   {
     clock,
     env,

@@ -2,17 +2,17 @@ import { readFile } from 'node:fs/promises'
 import { readSource } from '../../bundle/source.ts'
 import { isJsonObject, type JsonObject } from '../../protocol/json.ts'
 import type { SecretReader } from '../../registry.ts'
-import type { Config } from '../config.ts'
+import type { ConfigSettings } from '../../settings/config.ts'
 
 /**
  * What an operator gives to a bundle, by its full name: the entries of all its files and secrets, later ones over earlier
  * ones. Read anew each time. Errors name the file or the secret and nothing in it.
  */
 export function createSecretReader(
-  secrets: Config['bundles']['secrets'],
+  secrets: ConfigSettings['bundles']['secrets'],
   folder: SecretReader,
 ): (fullName: string) => Promise<JsonObject> {
-  const read = async ({ file, secret = '' }: Config['bundles']['secrets'][number]): Promise<JsonObject> => {
+  const read = async ({ file, secret = '' }: ConfigSettings['bundles']['secrets'][number]): Promise<JsonObject> => {
     if (file !== undefined) return readSecretFile(file)
     const entries = await folder.read(secret, new AbortController().signal)
     if (entries === undefined)

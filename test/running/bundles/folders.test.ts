@@ -15,7 +15,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { observeLines } from '../../../src/observer/log.ts'
 import { hashFolder } from '../../../src/registry/hash-folder.ts'
-import { createBundleFolders } from '../../../src/server/bundles/folders.ts'
+import { createBundleFolders } from '../../../src/running/bundles/folders.ts'
 
 let base = ''
 const warnings: string[] = []

@@ -2,8 +2,9 @@ import { existsSync } from 'node:fs'
 import { mkdir, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Clock } from '../../clock.ts'
+import type { RegistrySettings } from '../../registry/settings.ts'
 import type { ProgramKind, Runtime } from '../../sandbox.ts'
-import type { Config } from '../config.ts'
+import type { ConfigSettings } from '../../settings/config.ts'
 import { StartError } from '../start-error.ts'
 import { findRepeated } from './find-repeated.ts'
 import { readHost } from './host.ts'
@@ -17,8 +18,8 @@ export interface RuntimeParts {
 }
 
 export interface RuntimeSettings {
-  readonly bundles: Pick<Config['bundles'], 'runtime' | 'folder' | 'socket' | 'user'>
-  readonly registries?: Config['registries']
+  readonly bundles: Pick<ConfigSettings['bundles'], 'runtime' | 'folder' | 'socket' | 'user'>
+  readonly registries?: readonly RegistrySettings[]
 }
 
 /** Nobody: who runs bundles where the broker is root and nobody else is named. */

@@ -4,11 +4,12 @@ import type { Clock } from '../../clock.ts'
 import { createBundleDriver } from '../../driver/bundle/bundle-driver.ts'
 import { programKindOf } from '../../driver/bundle/pick-runtime.ts'
 import { type Observer, toError } from '../../observer.ts'
+import type { RegistrySettings } from '../../registry/settings.ts'
 import type { Registry } from '../../registry.ts'
 import type { Runtime } from '../../sandbox.ts'
+import type { ConfigSettings } from '../../settings/config.ts'
 import type { Store } from '../../store.ts'
-import type { Config } from '../config.ts'
-import type { RegistryOptions } from '../running-broker.ts'
+import type { RegistryOptions } from '../start-broker.ts'
 import { createBundleFolders } from './folders.ts'
 import { readHelpers } from './helpers.ts'
 import { createProgramFor } from './program-for.ts'
@@ -17,6 +18,11 @@ import { createRegistries } from './registries.ts'
 import { createRuntimes } from './runtimes.ts'
 import { createSecretFolder } from './secret-folder.ts'
 import { createSecretReader } from './secrets.ts'
+
+/** What a configuration says about bundles, complete and checked. */
+export interface BundleSettings extends Pick<ConfigSettings, 'bundles'> {
+  readonly registries: readonly RegistrySettings[]
+}
 
 export interface OpenBundlesParts {
   readonly store: Store
@@ -33,10 +39,7 @@ export interface OpenBundlesParts {
 const removalGraceMs = 60_000
 
 /** From the configuration to everything that a broker needs to serve what registries offer. */
-export async function openBundles(
-  config: Pick<Config, 'bundles' | 'registries'>,
-  parts: OpenBundlesParts,
-): Promise<RegistryOptions> {
+export async function openBundles(config: BundleSettings, parts: OpenBundlesParts): Promise<RegistryOptions> {
   const { store, storeNow, clock, env, observer } = parts
   const { bundles } = config
   const { runtimes, host } = await createRuntimes(config, parts)
