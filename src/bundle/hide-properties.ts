@@ -1,5 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '../protocol/json.ts'
-import { present } from './present.ts'
+import { isJsonObject, type Json, type JsonObject, withoutUndefined } from '../protocol/json.ts'
 
 /**
  * A JSON Schema for objects to which somebody else adds these properties later: what passes with them passes without them
@@ -53,7 +52,7 @@ export function hideProperties(root: JsonObject, hidden: ReadonlySet<string>): J
       // More than one of them may pass now.
       ...(Array.isArray(oneOf) && isAbout(oneOf) ? [{ anyOf: oneOf.map(hideAny) }] : []),
     ]
-    return present({
+    return withoutUndefined({
       ...rest,
       $ref: redirect(rest.$ref),
       properties: isJsonObject(rest.properties) ? withoutHidden(rest.properties) : rest.properties,
@@ -74,7 +73,7 @@ export function hideProperties(root: JsonObject, hidden: ReadonlySet<string>): J
   const hideByName = (members: Json | undefined): Json | undefined => {
     if (!isJsonObject(members)) return members
     const hideOne = (value: Json | undefined) => (Array.isArray(value) ? remaining(value) : hideAny(value))
-    return present(
+    return withoutUndefined(
       Object.fromEntries(Object.entries(withoutHidden(members)).map(([name, value]) => [name, hideOne(value)])),
     )
   }

@@ -1,8 +1,8 @@
+import { withoutUndefined } from '../protocol/json.ts'
 import { parseDuration } from '../shape/duration.ts'
 import { quoted } from '../shape/place.ts'
 import { type BundleAction, type BundleResources, bundleActions } from './actions.ts'
 import { fitValue } from './fit-value.ts'
-import { present } from './present.ts'
 import { asText, type Reading } from './reading.ts'
 import type { Item } from './source.ts'
 
@@ -40,7 +40,7 @@ export function readResources(
 const limits = ['memory', 'cpu', 'output']
 
 function readLimits(fields: ReadonlyMap<string, Item>, reading: Reading): BundleResources {
-  return present({
+  return withoutUndefined({
     memory: readBytes(fields.get('memory'), '"memory"', reading),
     cpu: readCores(fields.get('cpu'), reading),
     output: readBytes(fields.get('output'), '"output"', reading),

@@ -1,8 +1,7 @@
 import { draftUri } from '../catalog/json-schema-draft.ts'
 import { mapSubschemas } from '../catalog/json-schema-walk.ts'
-import { isJsonObject, type Json, type JsonObject } from '../protocol/json.ts'
+import { isJsonObject, type Json, type JsonObject, withoutUndefined } from '../protocol/json.ts'
 import { toDemands } from './conditions.ts'
-import { present } from './present.ts'
 import type { BundleParameter, BundleParameters } from './spec.ts'
 
 /** What a provision or a bind may be given. Draft-04, the one that every platform reads. */
@@ -54,7 +53,7 @@ function toObjectSchema(
 
 /** A default that holds only under a condition is filled in there, or not at all. */
 function toProperty({ dependsOn, ...parameter }: BundleParameter): JsonObject {
-  return present({
+  return withoutUndefined({
     type: parameter.type,
     title: parameter.title,
     description: parameter.description,
@@ -89,7 +88,7 @@ function updatableOf(schema: JsonObject): JsonObject {
   const names = new Set(updatable.map(([name]) => name))
   const required = Array.isArray(schema.required) ? schema.required.filter((name: Json) => names.has(String(name))) : []
   const { $schema, definitions, $defs } = schema
-  const update = present({
+  const update = withoutUndefined({
     $schema,
     type: 'object',
     additionalProperties: false,

@@ -1,6 +1,6 @@
 import { deepestJson } from '../shape/json.ts'
 
-export { deepestJson, isJsonObject, type Json, type JsonObject } from '../shape/json.ts'
+export { deepestJson, isJsonObject, type Json, type JsonObject, withoutUndefined } from '../shape/json.ts'
 
 /** Whether JSON text is nested deeper than that: asked before it is parsed. */
 export function nestsTooDeep(text: string): boolean {

@@ -8,5 +8,10 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
+/** A copy without the keys whose value is undefined, for those who look at keys: Object.keys, a spread over defaults, Ajv. */
+export function withoutUndefined<T extends object>(fields: T): T {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T
+}
+
 /** Deeper than any honest value; shallow enough that no code that walks one can run out of stack. */
 export const deepestJson = 100

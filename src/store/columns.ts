@@ -1,4 +1,5 @@
 /** What the stores in SQL databases read and write alike. */
+import { withoutUndefined } from '../protocol/json.ts'
 import type { Chore } from '../store.ts'
 
 type Row = Readonly<Record<string, unknown>>
@@ -13,20 +14,20 @@ export function toText(words: string | undefined): string | null {
   return words === undefined ? null : JSON.stringify(words)
 }
 
-/** What may be absent from a row of the ledger is null in its column. */
-export function present(key: string, value: unknown): object {
-  return value === null ? {} : { [key]: value }
+/** What is JSON in its column; undefined where the column is null. */
+export function fromText(value: unknown) {
+  return value === null ? undefined : JSON.parse(text(value))
 }
 
 export function toChore(row: Row): Chore {
-  return {
+  return withoutUndefined({
     name: text(row.name),
     dueAt: Number(row.due_at),
     owner: text(row.owner),
     startedAt: Number(row.started_at),
     fence: Number(row.fence),
-    ...(row.lease_until === null ? {} : { leaseUntil: Number(row.lease_until) }),
-    ...(row.finished_at === null ? {} : { finishedAt: Number(row.finished_at) }),
-    ...(row.result === null ? {} : { result: JSON.parse(text(row.result)) }),
-  }
+    leaseUntil: row.lease_until === null ? undefined : Number(row.lease_until),
+    finishedAt: row.finished_at === null ? undefined : Number(row.finished_at),
+    result: fromText(row.result),
+  })
 }

@@ -8,7 +8,7 @@ import type {
   OperationSummary,
   Page,
 } from '../store.ts'
-import { text } from './columns.ts'
+import { fromText, text } from './columns.ts'
 import { keyOf } from './keys.ts'
 import {
   type List,
@@ -103,7 +103,7 @@ export function operationList(query: OperationQuery, dialect: Dialect): SqlList<
             state: row.state,
             attempt: row.attempt,
             notBefore: row.not_before,
-            description: row.description === null ? undefined : JSON.parse(text(row.description)),
+            description: fromText(row.description),
           }),
       ),
   }

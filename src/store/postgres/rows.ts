@@ -1,6 +1,7 @@
 /** Between the rows of the tables and the rows of the ledger. */
+import { withoutUndefined } from '../../protocol/json.ts'
 import type { Binding, Change, HistoryEvent, Instance, Operation, Step } from '../../store.ts'
-import { present, text, toText } from '../columns.ts'
+import { fromText, text, toText } from '../columns.ts'
 import { keyOf } from '../keys.ts'
 import { pinsOf } from '../pins.ts'
 import { seal, unseal } from '../sealing.ts'
@@ -30,19 +31,19 @@ export function toBinding(row: SqlRow): Binding {
 }
 
 export function toOperation(row: SqlRow): Operation {
-  return {
+  return withoutUndefined({
     ...toDocument(row),
     state: row.state,
     attempt: row.attempt,
     losses: row.losses,
     notBefore: row.not_before,
-    ...present('leaseOwner', row.lease_owner),
-    ...present('leaseUntil', row.lease_until),
+    leaseOwner: row.lease_owner ?? undefined,
+    leaseUntil: row.lease_until ?? undefined,
     fence: row.fence,
     unclean: row.unclean,
-    ...present('checkpointAt', row.checkpoint_at),
-    ...(row.description === null ? {} : { description: JSON.parse(text(row.description)) }),
-  } as Operation
+    checkpointAt: row.checkpoint_at ?? undefined,
+    description: fromText(row.description),
+  }) as Operation
 }
 
 export function toStep(row: SqlRow): Step {

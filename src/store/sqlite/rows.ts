@@ -1,6 +1,7 @@
 /** Between the rows of the tables and the rows of the ledger. */
+import { withoutUndefined } from '../../protocol/json.ts'
 import type { Binding, HistoryEvent, Instance, Operation, Step } from '../../store.ts'
-import { present, text, toText } from '../columns.ts'
+import { fromText, text, toText } from '../columns.ts'
 import { keyOf } from '../keys.ts'
 import { pinsOf } from '../pins.ts'
 import { seal, unseal } from '../sealing.ts'
@@ -77,21 +78,21 @@ export function toRow<Row extends Instance | Binding | Step>(doc: unknown, seale
 }
 
 export function toOperation(row: SqlRow): Operation {
-  return {
+  return withoutUndefined({
     ...JSON.parse(text(row.doc)),
     ...(unseal(text(row.sealed)) as object),
     state: row.state,
     attempt: row.attempt,
     losses: row.losses,
     notBefore: row.not_before,
-    ...present('leaseOwner', row.lease_owner),
-    ...present('leaseUntil', row.lease_until),
+    leaseOwner: row.lease_owner ?? undefined,
+    leaseUntil: row.lease_until ?? undefined,
     fence: row.fence,
-    ...present('drains', row.drains),
+    drains: row.drains ?? undefined,
     unclean: row.unclean === 1,
-    ...present('checkpointAt', row.checkpoint_at),
-    ...(row.description === null ? {} : { description: JSON.parse(text(row.description)) }),
-  }
+    checkpointAt: row.checkpoint_at ?? undefined,
+    description: fromText(row.description),
+  })
 }
 
 export function toHistory(row: SqlRow): HistoryEvent {
