@@ -42,7 +42,7 @@ export interface Change {
   /** Inserted or replaced by id, in order: an operation that ends stands before the one that takes its place. */
   readonly operations?: readonly Operation[]
   /** Ids of operations whose rows are no longer needed (finished observations). */
-  readonly forget?: readonly string[]
+  readonly deleteOperations?: readonly string[]
   readonly history?: readonly HistoryEvent[]
 }
 

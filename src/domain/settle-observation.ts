@@ -8,7 +8,7 @@ import { condition } from './outcome.ts'
 
 /**
  * What was seen becomes the instance's conditions; no operation's result changes with it. The row of the observation is
- * forgotten: its trace is the condition, and the history where health changed.
+ * deleted: its trace is the condition, and the history where health changed.
  */
 export function settleObservation(
   snapshot: Snapshot & { readonly finishing: Operation },
@@ -16,7 +16,7 @@ export function settleObservation(
   policy: SettlePolicy,
 ): Change {
   const { finishing, instance, now } = snapshot
-  if (instance === undefined) return { forget: [finishing.id] }
+  if (instance === undefined) return { deleteOperations: [finishing.id] }
   const seen: Observed =
     outcome.kind === 'succeeded'
       ? (outcome.result.observed ?? { ready: true })
@@ -32,7 +32,7 @@ export function settleObservation(
     observeAt: policy.observeAt,
     updatedAt: now,
   }
-  return { instance: healthy, forget: [finishing.id], history: changes(finishing, before, seen, now) }
+  return { instance: healthy, deleteOperations: [finishing.id], history: changes(finishing, before, seen, now) }
 }
 
 function changes(operation: Operation, before: Condition | undefined, seen: Observed, now: number): HistoryEvent[] {

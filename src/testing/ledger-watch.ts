@@ -44,7 +44,7 @@ export function createLedgerWatch(): LedgerWatch {
   function record(change: Change | undefined): void {
     if (change?.instance !== undefined && pinsOf(change.instance).length > 0) pinned.add(change.instance.id)
     for (const operation of change?.operations ?? []) put(operation)
-    for (const id of change?.forget ?? []) forget(id)
+    for (const id of change?.deleteOperations ?? []) forget(id)
   }
 
   function put(operation: Operation): void {

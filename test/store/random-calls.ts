@@ -186,7 +186,7 @@ export function createPlayer(store: Store, now: () => number) {
       case 'finish':
         return finish(store, held(call.lease))
       case 'forget':
-        return store.finish(held(call.lease), ({ finishing }) => ({ forget: [finishing.id] }))
+        return store.finish(held(call.lease), ({ finishing }) => ({ deleteOperations: [finishing.id] }))
       case 'handBack':
         return store.handBack(held(call.lease))
       case 'checkpoint':

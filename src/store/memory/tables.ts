@@ -172,7 +172,7 @@ export class Tables {
     }
     for (const binding of change.bindings ?? []) this.putBinding(binding)
     for (const operation of change.operations ?? []) this.putOperation(operation)
-    for (const id of change.forget ?? []) this.removeOperation(id)
+    for (const id of change.deleteOperations ?? []) this.removeOperation(id)
     for (const event of change.history ?? []) this.#append(event)
   }
 

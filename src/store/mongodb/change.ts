@@ -16,7 +16,7 @@ export async function applyChange(
   { instanceId, snapshot, lock }: Reading,
   change: Change,
 ): Promise<void> {
-  const { instance, bindings = [], operations = [], forget = [], history = [] } = change
+  const { instance, bindings = [], operations = [], deleteOperations = [], history = [] } = change
   requireInstance(instanceId, snapshot.instance !== undefined || instance !== undefined, change)
   const { collections } = ledger
   if (instance !== undefined) await pinTo(ledger, session, newPins(snapshot.instance, instance))
@@ -42,8 +42,8 @@ export async function applyChange(
     const update = [replaceWith(row, { ...keepSeq(ledger), steps: { $ifNull: ['$steps', []] } })]
     await collections.operation.updateOne({ _id: keyOf(operation.id) }, update, { upsert: true, session })
   }
-  if (forget.length > 0)
-    await collections.operation.deleteMany({ _id: { $in: forget.map(id => keyOf(id)) } }, { session })
+  if (deleteOperations.length > 0)
+    await collections.operation.deleteMany({ _id: { $in: deleteOperations.map(id => keyOf(id)) } }, { session })
   for (const [place, event] of history.entries()) {
     const document = { _id: ledger.nextSeq(), instance: keyOf(event.instanceId), lock: lock + 1, place }
     await collections.history.insertOne({ ...document, doc: JSON.stringify(event) }, { session })

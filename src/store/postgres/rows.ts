@@ -8,12 +8,12 @@ import { seal, unseal } from '../sealing.ts'
 import type { SqlRow } from './driver.ts'
 
 /** The change as write() takes it: what there is of it, under the names of the columns. */
-export function fromChange({ instance, bindings, operations, forget, history }: Change): string {
+export function fromChange({ instance, bindings, operations, deleteOperations, history }: Change): string {
   return JSON.stringify({
     ...(instance === undefined ? {} : { instance: fromInstance(instance) }),
     ...(bindings === undefined ? {} : { bindings: bindings.map(fromBinding) }),
     ...(operations === undefined ? {} : { operations: operations.map(fromOperation) }),
-    ...(forget === undefined ? {} : { forget: forget.map(keyOf) }),
+    ...(deleteOperations === undefined ? {} : { forget: deleteOperations.map(keyOf) }),
     ...(history === undefined ? {} : { history: history.map(fromHistory) }),
   })
 }

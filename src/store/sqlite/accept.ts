@@ -60,7 +60,7 @@ export function applyChange(statements: Statements, change: Change, wake: WakeUp
     statements.putOperation.run(...fromOperation(operation))
     if (operation.finishedAt !== undefined) statements.spendOperation.run(operation.id)
   }
-  for (const id of change.forget ?? []) statements.forgetOperation.run(id)
+  for (const id of change.deleteOperations ?? []) statements.deleteOperation.run(id)
   for (const event of change.history ?? []) statements.appendHistory.run(...fromHistory(event))
   wake.push(...wakeUpsOf(change))
 }

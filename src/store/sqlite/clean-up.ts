@@ -11,6 +11,6 @@ export function cleanUp(statements: Statements, wanted: CleanUp, now: number): r
   )
   const oldest = spent.sort((one, other) => Number(one.spent_at) - Number(other.spent_at)).slice(0, max)
   const ids = oldest.map(row => text(row.id))
-  for (const id of ids) statements.forgetOperation.run(id)
+  for (const id of ids) statements.deleteOperation.run(id)
   return ids
 }

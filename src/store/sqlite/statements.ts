@@ -72,7 +72,7 @@ export const sql = {
       accepted_at = excluded.accepted_at, action = excluded.action, doc = excluded.doc,
       sealed = excluded.sealed`,
   spendOperation: `update operation set spent_at = finished_at where id = ? and not ${needed}`,
-  forgetOperation: 'delete from operation where id = ?',
+  deleteOperation: 'delete from operation where id = ?',
 
   // "cross join" fixes the order of the tables: the due operations first, then what belongs to each.
   due: `select ${operationColumns}, instance.doc as instance_doc, instance.sealed as instance_sealed,

@@ -166,11 +166,14 @@ export function createSqliteStore({ database, file, clock, onClosed }: SqliteSto
   }
 }
 
-function forgetChanged(cache: RowCache, { instance, bindings = [], operations = [], forget = [] }: Change): void {
+function forgetChanged(
+  cache: RowCache,
+  { instance, bindings = [], operations = [], deleteOperations = [] }: Change,
+): void {
   if (instance !== undefined) cache.forget(instanceKey(instance.id))
   for (const { instanceId, id } of bindings) cache.forget(bindingKey(instanceId, id))
   for (const { id } of operations) cache.forget(operationKey(id))
-  for (const id of forget) cache.forget(operationKey(id))
+  for (const id of deleteOperations) cache.forget(operationKey(id))
 }
 
 /**

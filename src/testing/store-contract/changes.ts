@@ -113,7 +113,7 @@ export const changeCases = [
     await provision(store, 'i')
     const lease = leaseOf(await claimOne(store))
     await store.checkpoint(lease, { step: stepRow('one') })
-    await store.finish(lease, ({ finishing }) => ({ forget: [finishing.id] }))
+    await store.finish(lease, ({ finishing }) => ({ deleteOperations: [finishing.id] }))
     assert.equal(await store.operation('i:provision'), undefined)
     await provision(store, 'i')
     assert.deepEqual((await claimOne(store)).steps, [])

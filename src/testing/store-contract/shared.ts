@@ -98,7 +98,7 @@ export const sharedCases = [
     await store.share(a, 'key', 'settle')
     assert.equal(await store.share(a, 'key', 'release'), 'do')
     assert.equal(await store.share(b, 'key', 'recreate'), 'busy', 'its holder is still at it')
-    await store.finish(a, ({ finishing }) => ({ forget: [finishing.id] }))
+    await store.finish(a, ({ finishing }) => ({ deleteOperations: [finishing.id] }))
     assert.equal(await store.share(b, 'key', 'acquire'), 'quiet')
     assert.equal(await store.share(b, 'key', 'acquire'), 'quiet', 'as often as it asks')
     assert.equal(await store.share(b, 'key', 'recreate'), 'do')
@@ -111,7 +111,7 @@ export const sharedCases = [
     const [a, b] = await running(store, 'a', 'b')
     assert.ok(a && b)
     await store.share(a, 'key', 'acquire')
-    await store.finish(a, ({ finishing }) => ({ forget: [finishing.id] }))
+    await store.finish(a, ({ finishing }) => ({ deleteOperations: [finishing.id] }))
     assert.equal(await store.share(b, 'key', 'acquire'), 'do')
   }),
 
