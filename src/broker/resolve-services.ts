@@ -197,6 +197,6 @@ export function toRetryPolicy(given: RetrySettings | undefined, fallback: RetryP
     factor: given.factor ?? fallback.factor,
     max: given.max === undefined ? fallback.max : parseDuration(given.max),
     attempts: given.attempts,
-    forMs: given.for === undefined ? undefined : parseDuration(given.for),
+    for: given.for === undefined ? undefined : parseDuration(given.for),
   }
 }

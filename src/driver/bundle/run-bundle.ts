@@ -1,3 +1,4 @@
+import { pauseAfter } from '../../domain/retry.ts'
 import { TerminalError } from '../../engine/errors.ts'
 import { isWait, type Wait } from '../../engine/work.ts'
 import { type Attempt, type Collected, callSettings, runAttempt, waitForUnreachable } from './attempt.ts'
@@ -7,8 +8,7 @@ import { belongsTo, sandboxName } from './sandbox-name.ts'
 import type { SavedSandbox } from './state.ts'
 import type { BundleTask } from './task.ts'
 
-const firstBackOffMs = 1_000
-const longestBackOffMs = 5 * 60_000
+const backOff = { initial: 1_000, max: 5 * 60_000 }
 /** A sandbox that cannot be removed now is removed later with the unused ones: the operation ends all the same. */
 const removal = { ...callSettings, retry: { attempts: 5 } }
 
@@ -63,10 +63,7 @@ async function waitForNext(attempt: Attempt, message: string): Promise<Wait | un
   const { ctx } = task
   const now = () => storeNow(bundle.parts)
   await remove(attempt)
-  const due = await ctx.step(
-    `again ${number}`,
-    () => now() + Math.min(longestBackOffMs, firstBackOffMs * 2 ** Math.min(number - 1, 20)),
-  )
+  const due = await ctx.step(`again ${number}`, () => now() + pauseAfter(number, backOff))
   await markEnded(task, 'again')
   return due > now() ? ctx.wait(due - now(), message) : undefined
 }

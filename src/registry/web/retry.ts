@@ -1,3 +1,4 @@
+import { pauseAfter } from '../../domain/retry.ts'
 import type { WebReply } from './send.ts'
 
 /** Longer than this nobody waits here: the registry is asked again at its next turn. */
@@ -13,7 +14,7 @@ export function pauseBefore(
   if (status !== 429 && (status < 500 || status === 501)) return undefined
   const asked = readRetryAfter(headers['retry-after'], now)
   if (asked !== undefined && asked > longestPause) return undefined
-  return asked ?? retryMs * 2 ** (attempt - 1)
+  return asked ?? pauseAfter(attempt, { initial: retryMs })
 }
 
 /** Seconds, or a date. */

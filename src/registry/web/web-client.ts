@@ -3,6 +3,7 @@ import { Agent as HttpAgent } from 'node:http'
 import { Agent as HttpsAgent } from 'node:https'
 import { rootCertificates } from 'node:tls'
 import { sleep } from '../../clock.ts'
+import { pauseAfter } from '../../domain/retry.ts'
 import { nestsTooDeep } from '../../protocol/json.ts'
 import { type RegistryParts, usualLimits } from '../parts.ts'
 import { RegistryError } from '../registry-error.ts'
@@ -56,7 +57,9 @@ export async function withWebClient<T>(
         throw error
       })
       const pause =
-        result instanceof Unanswered ? retryMs * 2 ** (attempt - 1) : pauseBefore(result, attempt, retryMs, clock.now())
+        result instanceof Unanswered
+          ? pauseAfter(attempt, { initial: retryMs })
+          : pauseBefore(result, attempt, retryMs, clock.now())
       if (pause === undefined || attempt >= attempts) {
         if (result instanceof Unanswered) throw result
         return result

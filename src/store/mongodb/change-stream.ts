@@ -1,5 +1,6 @@
 import type { ChangeStream, Collection, Document } from 'mongodb'
 import { type Clock, sleep } from '../../clock.ts'
+import { pauseAfter } from '../../domain/retry.ts'
 import type { WakeUp } from '../../store.ts'
 import { readWakeNote, wakeNotesOf } from './wake-note.ts'
 
@@ -38,7 +39,7 @@ export function followChanges(settings: ChangeStreamSettings): { stop(): Promise
         if (!stopping.signal.aborted) settings.onBreak(error)
       }
       await close(stream)
-      await sleep(settings.clock, Math.min(longestPauseMs, 250 * 2 ** failures), stopping.signal)
+      await sleep(settings.clock, pauseAfter(failures + 1, reopening), stopping.signal)
       // What was written meanwhile was not heard.
       if (!stopping.signal.aborted) settings.onWakeUp([settings.missed])
     }
@@ -52,7 +53,7 @@ export function followChanges(settings: ChangeStreamSettings): { stop(): Promise
   }
 }
 
-const longestPauseMs = 10_000
+const reopening = { initial: 250, max: 10_000 }
 
 /** Only the notes leave the server; what is not worth one (a lease, a checkpoint) and what we wrote ourselves does not. */
 function notesOfOthers(storeId: string): Document[] {

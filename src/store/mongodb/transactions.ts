@@ -1,5 +1,6 @@
 import type { ClientSession, MongoClient, TransactionOptions } from 'mongodb'
 import { type Clock, sleep } from '../../clock.ts'
+import { pauseAfter } from '../../domain/retry.ts'
 import { StoreUnavailableError } from '../../store.ts'
 import { hasLabel, isCode, isSocketError, serverCodes } from './driver.ts'
 import { createGate } from './gate.ts'
@@ -128,7 +129,5 @@ async function abort(session: ClientSession): Promise<void> {
 
 /** Full jitter, so that those who met do not meet again. */
 function pauseMs(round: number): number {
-  return Math.ceil(Math.random() * Math.min(longestPauseMs, 4 * 2 ** Math.min(round, 10)))
+  return Math.ceil(Math.random() * pauseAfter(round + 1, { initial: 4, max: 200 }))
 }
-
-const longestPauseMs = 200

@@ -1,4 +1,5 @@
 import type { Clock } from '../../clock.ts'
+import { pauseAfter } from '../../domain/retry.ts'
 import type { WakeUp } from '../../store.ts'
 import type { Connection } from './driver.ts'
 
@@ -45,7 +46,7 @@ export async function startListener(parts: ListenerParts): Promise<Listener> {
       if (closed) return
       failures += 1
       if (failures === 1) onTrouble(error)
-      cancelRetry = clock.after(Math.min(100 * 2 ** (failures - 1), longestPauseMs), () => void listen())
+      cancelRetry = clock.after(pauseAfter(failures, reconnecting), () => void listen())
     }
     candidate.on('error', lose)
     candidate.on('end', () => lose(new Error('the connection was ended')))
@@ -102,7 +103,7 @@ export async function startListener(parts: ListenerParts): Promise<Listener> {
   }
 }
 
-const longestPauseMs = 10_000
+const reconnecting = { initial: 100, max: 10_000 }
 /** Between two messages: under load, one tells of many. */
 const restMs = 20
 const mostWaiting = 1_000
