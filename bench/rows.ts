@@ -17,7 +17,7 @@ export function newOperationRows(
       requestHash: 'hash',
       acceptsIncomplete: true,
       mode: 'auto',
-      timeoutMs: 3_600_000,
+      timeout: 3_600_000,
     },
     'provision',
     now,

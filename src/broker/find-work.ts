@@ -48,10 +48,10 @@ function createWork({ broker, service, claim, hooks, random }: WorkParts): Work 
       ),
     // One look per observation: the next one is scheduled anyway.
     retry: action === 'observe' ? { ...retry, attempts: 1 } : retry,
-    callTimeoutMs: service.callTimeoutMs,
+    callTimeout: service.callTimeout,
     settlePolicy: now => ({
-      sweepDelayMs: 2 * service.callTimeoutMs,
-      sweepTimeoutMs: settings.engine.timeouts.deprovision,
+      sweepDelay: 2 * service.callTimeout,
+      sweepTimeout: settings.engine.timeouts.deprovision,
       sweepOperationId: newId(now),
       lateCalls: service.lateCalls,
       observeAt: service.code.observe && nextObservation(service, now, random),
@@ -78,5 +78,5 @@ async function deleteRevisions(
 
 /** A tenth of jitter keeps instances that were created together from being observed together for ever. */
 export function nextObservation(service: ResolvedService, now: number, random: () => number): number {
-  return now + Math.round(service.observeEveryMs * (0.95 + 0.1 * random()))
+  return now + Math.round(service.observeEvery * (0.95 + 0.1 * random()))
 }

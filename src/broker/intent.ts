@@ -20,7 +20,7 @@ export function createIntent(
     readonly acceptsIncomplete: boolean
   },
 ): Intent {
-  const { mode, timeoutMs } = request.service.actions[request.action]
+  const { mode, timeout } = request.service.actions[request.action]
   const waited = request.action === 'update' && (mode === 'never' || !request.acceptsIncomplete)
   return {
     operationId: newId(broker.clock.now()),
@@ -30,7 +30,7 @@ export function createIntent(
     requestHash: hashRequest(request.attributes),
     acceptsIncomplete: request.acceptsIncomplete,
     mode,
-    timeoutMs: Math.min(timeoutMs, pollingLimit(request.plan), waited ? waitingLimit(broker.settings) : timeoutMs),
+    timeout: Math.min(timeout, pollingLimit(request.plan), waited ? waitingLimit(broker.settings) : timeout),
     identity: caller.identity,
     requestId: caller.requestId,
   }

@@ -7,7 +7,7 @@ import type { ResolvedAction, ResolvedService } from './resolve-services.ts'
  */
 export function createPlaceholder(serviceId: string, { engine }: ReadSettings): ResolvedService {
   const { timeouts, retry } = engine
-  const action = (timeoutMs: number): ResolvedAction => ({ mode: 'auto', timeoutMs, retry })
+  const action = (timeout: number): ResolvedAction => ({ mode: 'auto', timeout, retry })
   return {
     offering: { id: serviceId, name: '', description: '', bindable: true, plans: [] },
     code: { id: serviceId, provision: () => undefined, deprovision: () => undefined },
@@ -18,8 +18,8 @@ export function createPlaceholder(serviceId: string, { engine }: ReadSettings): 
       bind: action(timeouts.bind),
       unbind: action(timeouts.unbind),
     },
-    callTimeoutMs: engine.callTimeout,
-    observeEveryMs: engine.observeEvery,
+    callTimeout: engine.callTimeout,
+    observeEvery: engine.observeEvery,
     plans: new Map(),
     schemas: {},
     lateCalls: false,

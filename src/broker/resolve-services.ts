@@ -21,17 +21,17 @@ export type SettableAction = 'provision' | 'update' | 'deprovision' | 'bind' | '
 
 export interface ResolvedAction {
   readonly mode: AsyncMode
-  readonly timeoutMs: number
+  readonly timeout: number
   readonly retry: RetryPolicy
 }
 
-/** A service as the broker runs it: its catalog entry, its code, and every setting with its default applied. */
+/** A service as the broker runs it: its catalog entry, its code, and every setting with its default applied. Times are milliseconds. */
 export interface ResolvedService {
   readonly offering: Offering
   readonly code: Service
   readonly actions: Readonly<Record<SettableAction, ResolvedAction>>
-  readonly callTimeoutMs: number
-  readonly observeEveryMs: number
+  readonly callTimeout: number
+  readonly observeEvery: number
   readonly plans: ReadonlyMap<string, { readonly plan: Plan; readonly schemas: ServiceSchemas }>
   /** The author's own, for what has a plan that left the catalog. */
   readonly schemas: ServiceSchemas
@@ -156,7 +156,7 @@ export function resolve(
   settings: ReadSettings,
   schemas: ServiceSchemas,
 ): ResolvedService {
-  const callTimeoutMs = code.callTimeout === undefined ? settings.engine.callTimeout : parseDuration(code.callTimeout)
+  const callTimeout = code.callTimeout === undefined ? settings.engine.callTimeout : parseDuration(code.callTimeout)
   const action = (name: SettableAction) => resolveAction(name, offering, code.actions?.[name] ?? {}, settings)
   return {
     offering,
@@ -168,8 +168,8 @@ export function resolve(
       bind: action('bind'),
       unbind: action('unbind'),
     },
-    callTimeoutMs,
-    observeEveryMs: code.observeEvery === undefined ? settings.engine.observeEvery : parseDuration(code.observeEvery),
+    callTimeout,
+    observeEvery: code.observeEvery === undefined ? settings.engine.observeEvery : parseDuration(code.observeEvery),
     plans: new Map(offering.plans.map(plan => [plan.id, { plan, schemas: planSchemas(offering, plan, schemas) }])),
     schemas,
   }
@@ -185,7 +185,7 @@ function resolveAction(
   const mode: AsyncMode = name === 'bind' && offering.bindingsRetrievable !== true ? 'never' : (given.async ?? 'auto')
   return {
     mode,
-    timeoutMs: given.timeout === undefined ? settings.engine.timeouts[name] : parseDuration(given.timeout),
+    timeout: given.timeout === undefined ? settings.engine.timeouts[name] : parseDuration(given.timeout),
     retry: toRetryPolicy(given.retry, settings.engine.retry),
   }
 }

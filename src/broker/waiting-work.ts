@@ -10,7 +10,7 @@ import { checkParameters } from './check-parameters.ts'
 import type { BrokerContext } from './context.ts'
 import { findOffered } from './find-offered.ts'
 
-const lookAgainMs = 1_000
+const lookAgainAfter = 1_000
 
 /**
  * The work of an operation whose service this process does not know (yet): a provision that was accepted before the first
@@ -22,8 +22,8 @@ export function createWaitingWork(broker: BrokerContext): Work {
     perform: run => perform(broker, run),
     onFailure: async () => {},
     retry: settings.engine.retry,
-    callTimeoutMs: settings.engine.callTimeout,
-    settlePolicy: () => ({ lateCalls: false, sweepDelayMs: 0, sweepTimeoutMs: 0, sweepOperationId: '' }),
+    callTimeout: settings.engine.callTimeout,
+    settlePolicy: () => ({ lateCalls: false, sweepDelay: 0, sweepTimeout: 0, sweepOperationId: '' }),
   }
 }
 
@@ -32,14 +32,14 @@ async function perform(broker: BrokerContext, run: Run): Promise<ActionResult | 
   await broker.registered?.refresh()
   if (instance.revisionId !== undefined)
     // Parked, and claimed again by somebody who knows it.
-    return createWait(lookAgainMs, 'waiting for the revision that the instance is pinned to')
+    return createWait(lookAgainAfter, 'waiting for the revision that the instance is pinned to')
   // Nothing of it was ever done: there is nothing to undo.
   if (operation.action !== 'provision') return {}
   try {
     return await pin(broker, run)
   } catch (error) {
     if (error instanceof BrokerError) throw new TerminalError(error.message, { status: error.status, cause: error })
-    if (error instanceof RevisionGoneError) return createWait(lookAgainMs, 'reading the catalog again')
+    if (error instanceof RevisionGoneError) return createWait(lookAgainAfter, 'reading the catalog again')
     throw error
   }
 }
@@ -50,7 +50,7 @@ async function pin(broker: BrokerContext, { claim }: Run): Promise<Wait> {
   const offered = await findOffered(broker, instance.serviceId, instance.planId)
   if (offered.kind === 'later') {
     if (offered.refusal !== undefined) throw offered.refusal
-    return createWait(lookAgainMs, 'waiting for the catalog: the registries are being read')
+    return createWait(lookAgainAfter, 'waiting for the catalog: the registries are being read')
   }
   const { service, plan, schemas } = offered
   const maintenanceVersion = plan.maintenanceInfo?.version

@@ -18,8 +18,8 @@ export interface Intent {
   readonly requestHash: string
   readonly acceptsIncomplete: boolean
   readonly mode: AsyncMode
-  /** How long the operation may take. */
-  readonly timeoutMs: number
+  /** How long the operation may take, in milliseconds. */
+  readonly timeout: number
   readonly identity?: JsonObject
   readonly requestId?: string
 }
@@ -62,7 +62,7 @@ export function newOperation(
     attempt: 0,
     losses: 0,
     notBefore: now,
-    deadlineAt: now + intent.timeoutMs,
+    deadlineAt: now + intent.timeout,
     fence: 0,
     unclean: more.unclean ?? false,
     acceptedAt: now,

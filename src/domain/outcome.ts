@@ -32,13 +32,13 @@ export type Outcome =
   | { readonly kind: 'succeeded'; readonly result: ActionResult; readonly description?: string | undefined }
   | { readonly kind: 'failed'; readonly error: OperationError }
 
-/** Facts of the service that settling needs. */
+/** Facts of the service that settling needs. Times are milliseconds. */
 export interface SettlePolicy {
   /** False where no call of a worker that lost its lease can land any more: then nothing has to be swept. */
   readonly lateCalls?: boolean
   /** How long after a deletion the sweep looks again: longer than the longest call can take to land. */
-  readonly sweepDelayMs: number
-  readonly sweepTimeoutMs: number
+  readonly sweepDelay: number
+  readonly sweepTimeout: number
   readonly sweepOperationId: string
   /** When the instance is observed next; absent for services without `observe`. */
   readonly observeAt?: number

@@ -32,7 +32,7 @@ function settled(
   const touched: Binding = {
     ...binding,
     updatedAt: now,
-    ...(finishing.unclean ? { uncleanUntil: now + policy.sweepDelayMs } : {}),
+    ...(finishing.unclean ? { uncleanUntil: now + policy.sweepDelay } : {}),
   }
   if (finishing.action === 'bind') return { bindings: [settleBind(touched, finishing, outcome, now)] }
   if (outcome.kind === 'failed')

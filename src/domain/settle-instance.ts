@@ -72,7 +72,7 @@ function failedDeletion(instance: Instance, operation: Operation, error: Operati
 
 function removed(instance: Instance, result: ActionResult, { finishing: operation, now, policy }: End): Change {
   const { unbound = [] } = result
-  const begun = operation.acceptedAt + (operation.action === 'sweep' ? policy.sweepDelayMs : 0)
+  const begun = operation.acceptedAt + (operation.action === 'sweep' ? policy.sweepDelay : 0)
   // A call of their bind may have landed since they were unbound: the sweep unbinds them again.
   const unclean = unbound.filter(({ uncleanUntil = 0 }) => uncleanUntil > begun)
   const sweep = sweepAfter(
@@ -124,7 +124,7 @@ function observed(instance: Instance, policy: SettlePolicy): Instance {
 }
 
 function withUnclean(instance: Instance, operation: Operation, now: number, policy: SettlePolicy): Instance {
-  return operation.unclean ? { ...instance, uncleanUntil: now + policy.sweepDelayMs } : instance
+  return operation.unclean ? { ...instance, uncleanUntil: now + policy.sweepDelay } : instance
 }
 
 function optional<K extends string, V>(key: K, value: V | undefined): { [P in K]?: V } {

@@ -26,7 +26,7 @@ const poisonLosses = 10
 const poisonParkMs = 10 * 60_000
 const noDriverParkMs = 30_000
 /** A service that is gone has no calls under way and nothing to observe. */
-const noDriverPolicy: SettlePolicy = { sweepDelayMs: 0, sweepTimeoutMs: 0, sweepOperationId: '' }
+const noDriverPolicy: SettlePolicy = { sweepDelay: 0, sweepTimeout: 0, sweepOperationId: '' }
 /** The pseudo step that counts failures of an action outside its steps. */
 const actionStep = '(action)'
 
@@ -74,7 +74,7 @@ export async function runOperation(claim: Claim, held: HeldLease, context: RunCo
     const description = 'waiting for a broker that knows the service'
     return park(attempt, 'unknownService', { until: now + noDriverParkMs, description })
   }
-  const run = new Run({ ...attempt, retry: work.retry, callTimeoutMs: work.callTimeoutMs })
+  const run = new Run({ ...attempt, retry: work.retry, callTimeout: work.callTimeout })
   const running = { ...attempt, run, work }
   const stopTracing = traceAuthorCode()
   try {
@@ -193,7 +193,7 @@ async function fail(running: Running, error: OperationError, cause?: Error): Pro
   const hearing = run
     .runAuthorCode(() => work.onFailure(run, cause ?? new Error(error.message)))
     .finally(() => heard.abort())
-  await Promise.race([hearing, sleep(clock, work.callTimeoutMs, heard.signal)])
+  await Promise.race([hearing, sleep(clock, work.callTimeout, heard.signal)])
   await finish(running, {
     policy: work.settlePolicy(held.storeNow()),
     outcome: { kind: 'failed', error },

@@ -44,7 +44,7 @@ export interface RunOptions {
   readonly clock: Clock
   readonly random: () => number
   readonly retry: RetryPolicy
-  readonly callTimeoutMs: number
+  readonly callTimeout: number
   readonly observer: Observer
 }
 
@@ -59,7 +59,7 @@ export class Run {
   readonly #clock: Clock
   readonly #random: () => number
   readonly #retryPolicy: RetryPolicy
-  readonly #callTimeoutMs: number
+  readonly #callTimeout: number
   readonly #lease: Lease
   readonly #observer: Observer
   readonly #steps: Map<string, Step>
@@ -85,7 +85,7 @@ export class Run {
     this.#clock = options.clock
     this.#random = options.random
     this.#retryPolicy = options.retry
-    this.#callTimeoutMs = options.callTimeoutMs
+    this.#callTimeout = options.callTimeout
     this.#lease = options.held.lease
     this.#observer = options.observer
     this.#steps = new Map(claim.steps.map(step => [step.name, step]))
@@ -233,7 +233,7 @@ export class Run {
     const name = `quiet ${key}`
     if (this.#steps.has(name)) return
     const waited: Step = { name, state: 'failed', attempts: 1, startedAt: this.#held.storeNow() }
-    throw this.#retryLater(2 * this.#callTimeoutMs, `waiting for late calls to the shared resource ${key}`, waited)
+    throw this.#retryLater(2 * this.#callTimeout, `waiting for late calls to the shared resource ${key}`, waited)
   }
 
   /** An earlier run of this operation was cut off, so nobody knows what it had sent. */
@@ -248,8 +248,8 @@ export class Run {
     options: StepOptions,
   ): Promise<{ readonly output: T; readonly step: Omit<Step, 'state' | 'output'> }> {
     if (this.#retry !== undefined || this.#interrupted) throw new RunEnded()
-    const timeoutMs = options.timeoutMs ?? this.#callTimeoutMs
-    if (timeoutMs > this.#callTimeoutMs)
+    const timeoutMs = options.timeoutMs ?? this.#callTimeout
+    if (timeoutMs > this.#callTimeout)
       throw new TerminalError(`The step "${name}" may take longer than the service's callTimeout: raise that first.`)
     await this.#answered(this.#held.ensure(timeoutMs))
     const { operation } = this.claim

@@ -27,7 +27,7 @@ export interface Work {
   /** Called once the outcome is a failure, before it is written; must not throw. */
   onFailure(run: Run, error: unknown): Promise<void>
   readonly retry: RetryPolicy
-  readonly callTimeoutMs: number
+  readonly callTimeout: number
   settlePolicy(now: number): SettlePolicy
   /** Called when the operation has ended, as far as this process lives that long; must not throw. */
   afterwards?(outcome: Outcome): Promise<void>

@@ -8,7 +8,7 @@ import { nextObservation } from '../find-work.ts'
 
 const batch = 100
 /** An observation that takes longer is given up; the next one tries again. */
-const observationTimeoutMs = 10 * 60_000
+const observationTimeout = 10 * 60_000
 
 /**
  * Turns due observations into operations, which any replica then claims. The decision is made under the instance's lock,
@@ -44,7 +44,7 @@ async function begin(broker: BrokerContext, instanceId: string, now: number, ran
     requestHash: '',
     acceptsIncomplete: true,
     mode: 'always',
-    timeoutMs: observationTimeoutMs,
+    timeout: observationTimeout,
   }
   const at = service === undefined ? now + broker.settings.engine.observeEvery : nextObservation(service, now, random)
   const next = { at, possible: service?.code.observe !== undefined }

@@ -4,7 +4,7 @@ import { type Observer, toError } from '../../observer.ts'
 import type { WakeUpSource } from '../../store.ts'
 import type { RegisteredCatalog } from './registered-catalog.ts'
 
-const lookEveryMs = 5_000
+const lookEvery = 5_000
 
 /**
  * Keeps this process's catalog up with the ledger's, whichever replica changes it. Wake-ups only shorten the wait, and a
@@ -27,7 +27,7 @@ export async function followCatalog(
   stopping.addEventListener('abort', stop, { once: true })
   let failing = false
   while (!stopping.aborted) {
-    await sleep(clock, lookEveryMs, wake.signal)
+    await sleep(clock, lookEvery, wake.signal)
     if (stopping.aborted) break
     wake = new AbortController()
     try {

@@ -79,7 +79,7 @@ export function createUnusedSandboxRemover(options: UnusedSandboxOptions): () =>
   }
 }
 
-const everyMs = 15_000
+const lookEvery = 15_000
 
 /**
  * Each process looks after the sandboxes that it reaches: at its start, for what another one left when it died, and every
@@ -92,6 +92,6 @@ export async function keepRemovingUnusedSandboxes(
 ): Promise<void> {
   while (!stopping.aborted) {
     await removeUnused()
-    await sleep(clock, everyMs, stopping)
+    await sleep(clock, lookEvery, stopping)
   }
 }
