@@ -1,15 +1,14 @@
-import type { CatalogProblem } from '../catalog/problem.ts'
 import { isStandardSchema } from '../catalog/standard-schema.ts'
 import { offeringShape } from '../protocol/offering-shape.ts'
 import { anything, decimal, duration, flag, oneOf, text, wholeNumber } from '../shape/fields.ts'
-import { explain, type Mistake } from '../shape/mistake.ts'
+import { explain, type FieldMistake, type Mistake } from '../shape/mistake.ts'
 import { fromCode, isObject, type Path, showPath, valueAt } from '../shape/place.ts'
 import { read } from '../shape/read.ts'
 import { field, list, object, optional, type Rule, type Shape } from '../shape/shape.ts'
 
 /** All that is wrong with a definition, whoever wrote it: types are known to those who use TypeScript only. */
-export function checkDefinition(definition: unknown): CatalogProblem[] {
-  return read(definitionShape, fromCode(definition)).mistakes.map(mistake => toProblem(definition, mistake))
+export function checkDefinition(definition: unknown): Mistake[] {
+  return read(definitionShape, fromCode(definition)).mistakes.map(mistake => reword(definition, mistake))
 }
 
 const code = field<unknown, unknown>({ kind: 'other', rule: 'a function' }, value =>
@@ -177,23 +176,19 @@ const remedies: Readonly<Record<string, string>> = {
   path: 'choose another path',
 }
 
-function toProblem(definition: unknown, { kind, path, rule, found, remedy }: Mistake): CatalogProblem {
+function reword(definition: unknown, mistake: FieldMistake): Mistake {
+  const { kind, path, rule, found } = mistake
   const inList = typeof path[1] === 'number'
   const rest = path.slice(inList ? 2 : 0)
   const name = `"${showPath(rest)}"`
-  const location = label(definition, path)
-  const fix = remedy ?? (kind === 'rule' ? remedies[String(rest[0])] : undefined) ?? 'correct it'
+  const about = { path, subject: label(definition, path) }
+  const remedy = mistake.hint ?? (kind === 'rule' ? remedies[String(rest[0])] : undefined) ?? 'correct it'
   if (kind === 'missing' && rest.length > 0)
-    return { path, location, reason: `${name} is missing`, remedy: `add ${name}: ${rule}` }
-  if (kind === 'rule') return { path, location, reason: rule, remedy: fix }
+    return { ...about, problem: `${name} is missing`, remedy: `add ${name}: ${rule}` }
+  if (kind === 'rule') return { ...about, problem: rule, remedy }
   if (kind === 'wrong' || kind === 'missing')
-    return {
-      path,
-      location,
-      reason: `${rest.length === 0 ? 'it' : name} must be ${rule}, but is ${found}`,
-      remedy: fix,
-    }
-  return { path, location, reason: `${name} ${rule}`, remedy: fix }
+    return { ...about, problem: `${rest.length === 0 ? 'it' : name} must be ${rule}, but is ${found}`, remedy }
+  return { ...about, problem: `${name} ${mistake.problem}`, remedy: mistake.remedy }
 }
 
 /** `service "x"`, `hook "y"`, `route "GET /z"`. */

@@ -5,7 +5,7 @@ import type { Action } from '../protocol/actions.ts'
 import { endpoint, volumeMount } from '../protocol/answers.ts'
 import { isJsonObject, type JsonObject } from '../protocol/json.ts'
 import { flag, text } from '../shape/fields.ts'
-import type { Mistake } from '../shape/mistake.ts'
+import type { FieldMistake } from '../shape/mistake.ts'
 import { fromCode, showPath } from '../shape/place.ts'
 import { read } from '../shape/read.ts'
 import { field, list, object, optional, type Shape } from '../shape/shape.ts'
@@ -31,12 +31,12 @@ export function wrongResult(action: Action, problems: string): TerminalError {
 }
 
 /** Without the value, which may be secret. */
-function explain({ kind, path, rule, type, remedy }: Mistake): string {
+function explain({ kind, path, rule, type, problem, remedy }: FieldMistake): string {
   const name = showPath(path) || 'it'
   if (kind === 'rule') return rule
   if (kind === 'missing') return `${name} is missing`
   const found = type === 'a text' && rule === urlRule ? 'another text' : type
-  return kind === 'wrong' ? `${name} must be ${rule}, not ${found}` : `${name} ${rule}; ${remedy}`
+  return kind === 'wrong' ? `${name} must be ${rule}, not ${found}` : `${name} ${problem}; ${remedy}`
 }
 
 const map = field<JsonObject, JsonObject>({ kind: 'other', rule: 'an object' }, value =>

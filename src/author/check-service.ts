@@ -1,13 +1,13 @@
-import type { CatalogProblem } from '../catalog/problem.ts'
 import type { Offering } from '../protocol/offering.ts'
+import type { Mistake } from '../shape/mistake.ts'
 import type { Service } from './define-service.ts'
 
-type Found = Pick<CatalogProblem, 'reason' | 'remedy'>
+type Found = Pick<Mistake, 'problem' | 'remedy'>
 
 /** What a service offers and its code cannot do. The offering may stand in a file. */
 export function checkService(offering: Partial<Offering>, service: Service | undefined): Found[] {
   if (service === undefined)
-    return [{ reason: 'its plans have no driver', remedy: 'define a service with this id in the broker module' }]
+    return [{ problem: 'its plans have no driver', remedy: 'define a service with this id in the broker module' }]
   const plans = (Array.isArray(offering.plans) ? offering.plans : []).filter(plan => typeof plan === 'object' && plan)
   const bindable = plans.some(plan => (plan.bindable ?? offering.bindable) === true)
   const updateable = plans.some(plan => (plan.planUpdateable ?? offering.planUpdateable) === true)
@@ -16,17 +16,17 @@ export function checkService(offering: Partial<Offering>, service: Service | und
     bindable &&
       bind === undefined &&
       unbind === undefined && {
-        reason: 'it is bindable but has no bind and unbind',
+        problem: 'it is bindable but has no bind and unbind',
         remedy: 'define both, or say bindable: false',
       },
     updateable &&
       update === undefined && {
-        reason: 'its plans can be changed (planUpdateable) but it has no update',
+        problem: 'its plans can be changed (planUpdateable) but it has no update',
         remedy: 'define update, or say planUpdateable: false',
       },
     actions?.bind?.async === 'always' &&
       offering.bindingsRetrievable !== true && {
-        reason: 'its bindings are asynchronous but cannot be fetched',
+        problem: 'its bindings are asynchronous but cannot be fetched',
         remedy: 'say bindingsRetrievable: true',
       },
   ]

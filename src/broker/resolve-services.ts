@@ -3,9 +3,9 @@ import { checkDefinition } from '../author/check-definition.ts'
 import { checkService } from '../author/check-service.ts'
 import type { RetrySettings } from '../author/context.ts'
 import type { ActionSettings, Service } from '../author/define-service.ts'
-import { checkCatalog, locate } from '../catalog/check-catalog.ts'
+import { checkCatalog } from '../catalog/check-catalog.ts'
 import { checkSource } from '../catalog/parameters.ts'
-import { CatalogError, formatProblem } from '../catalog/problem.ts'
+import { CatalogError, formatProblem, subjectOf } from '../catalog/problem.ts'
 import type { Instance } from '../domain/instance.ts'
 import type { AsyncMode } from '../domain/intent.ts'
 import type { RetryPolicy } from '../domain/retry.ts'
@@ -14,7 +14,7 @@ import type { Offering, Plan } from '../protocol/offering.ts'
 import { offeringShape } from '../protocol/offering-shape.ts'
 import type { ReadSettings } from '../settings/settings.ts'
 import { parseDuration } from '../shape/duration.ts'
-import { isObject } from '../shape/place.ts'
+import { isObject, type Path, type Place } from '../shape/place.ts'
 import { planSchemas, readSchemas, type ServiceSchemas, withSchemas } from './service-schemas.ts'
 
 export type SettableAction = 'provision' | 'update' | 'deprovision' | 'bind' | 'unbind'
@@ -58,7 +58,7 @@ export interface ServiceIndex {
 /** Offerings that stand in a catalog file, and where each part of them stands there. */
 export interface DeclaredOfferings {
   readonly offerings: readonly Offering[]
-  where(path: readonly (string | number)[]): string | undefined
+  where(path: Path): Place | undefined
 }
 
 /**
@@ -77,14 +77,17 @@ export async function resolveServices(
     throw new CatalogError(problems, subject)
   const pairs = pair(services, declared.offerings)
   const named = pairs.map(({ offering }) => offering)
-  const at = (index: number) =>
-    locate(named, [index], index < declared.offerings.length ? declared.where([index]) : undefined)
+  const at = (index: number) => ({
+    path: [index],
+    place: index < declared.offerings.length ? declared.where([index]) : undefined,
+    subject: subjectOf(named, [index]),
+  })
   const schemas = pairs.map(({ service }, index) => {
     try {
       return service === undefined ? {} : readSchemas(service)
     } catch (error) {
       const remedy = 'give a JSON Schema, or a schema that can be written as one'
-      problems.push({ path: [index], location: at(index), reason: messageOf(error), remedy })
+      problems.push({ ...at(index), problem: messageOf(error), remedy })
       return {}
     }
   })
@@ -92,9 +95,8 @@ export async function resolveServices(
     for (const kind of ['state', 'bindingState'] as const)
       await checkSource(service?.[kind] ?? {}).catch(error =>
         problems.push({
-          path: [index, kind],
-          location: at(index),
-          reason: `"${kind}" is not a valid JSON Schema: ${messageOf(error)}`,
+          ...at(index),
+          problem: `"${kind}" is not a valid JSON Schema: ${messageOf(error)}`,
           remedy: 'correct it, or name the draft it is written in with "$schema"',
         }),
       )
@@ -102,7 +104,7 @@ export async function resolveServices(
   const checked = await checkCatalog(offerings, declared.where)
   problems.push(...checked.problems)
   for (const [index, { offering, service }] of pairs.entries()) {
-    for (const found of checkService(offering, service)) problems.push({ path: [index], location: at(index), ...found })
+    for (const found of checkService(offering, service)) problems.push({ ...at(index), ...found })
   }
   if (problems.length > 0) throw new CatalogError(problems, subject)
 

@@ -30,10 +30,10 @@ export async function checkBundle(
     found.push(toProblem({ severity: 'error', where, path, line, problem }))
   }
   const report = await checkCatalog([offering])
-  for (const { path, reason, remedy } of report.problems) {
+  for (const { path, problem, remedy } of report.problems) {
     const [, list, plan, , resource] = path
-    if (list === 'plans' && typeof plan === 'number') note(plan, String(resource), `${reason}; ${remedy}`)
-    else found.push(toProblem({ severity: 'error', where, path: [], problem: `${reason}; ${remedy}` }))
+    if (list === 'plans' && typeof plan === 'number') note(plan, String(resource), `${problem}; ${remedy}`)
+    else found.push(toProblem({ severity: 'error', where, path: [], problem: `${problem}; ${remedy}` }))
   }
   if (found.length === 0)
     for (const [index, { schemas }] of offering.plans.entries()) {

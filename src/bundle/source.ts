@@ -1,6 +1,7 @@
 import { copyJson } from '../shape/check-json.ts'
 import { isJsonObject, type Json } from '../shape/json.ts'
-import { type Fault, FaultError } from '../shape/limits.ts'
+import { FaultError } from '../shape/limits.ts'
+import type { Mistake } from '../shape/mistake.ts'
 import { fromCode, type Path, type Source as Placed, type Places, quoted } from '../shape/place.ts'
 import { readYaml } from '../shape/yaml.ts'
 
@@ -47,7 +48,7 @@ function toPlaced(root: unknown, places: Places | undefined): Placed {
   return places === undefined ? fromCode(copyJson(root, maxValues)) : { root, places }
 }
 
-function readText(text: string): Placed | { readonly faults: readonly Fault[] } {
+function readText(text: string): Placed | { readonly faults: readonly Mistake[] } {
   const { documents, faults } = readYaml(text, { name: '', maxBytes, maxValues })
   const [first, second] = documents
   if (faults.length > 0) return { faults }
@@ -68,18 +69,18 @@ function readText(text: string): Placed | { readonly faults: readonly Fault[] } 
 }
 
 /** A tag that nobody resolved would silently turn into text. */
-function findTags(source: Placed, value: unknown): readonly Fault[] {
+function findTags(source: Placed, value: unknown): readonly Mistake[] {
   if (typeof value !== 'object' || value === null) return []
   const places = [...(source.places.get(value)?.values() ?? [])]
   const own = places.flatMap(place =>
     place.tag === undefined
       ? []
-      : [{ place, problem: `the tag ${quoted(place.tag)} has no meaning here`, remedy: 'remove it' }],
+      : [{ path: [], place, problem: `the tag ${quoted(place.tag)} has no meaning here`, remedy: 'remove it' }],
   )
   return [...own, ...Object.values(value).flatMap(child => findTags(source, child))]
 }
 
-function toSourceFault({ place, path, problem, remedy }: Fault): SourceFault {
+function toSourceFault({ place, path, problem, remedy }: Mistake): SourceFault {
   return { line: place?.line, path, problem: `${problem}; ${remedy}` }
 }
 

@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject } from '../protocol/json.ts'
 import { isJson } from '../shape/check-json.ts'
-import { isObject, type Path } from '../shape/place.ts'
+import type { Mistake } from '../shape/mistake.ts'
+import { type Path, valueAt } from '../shape/place.ts'
 import { compileSchema } from './compile-schema.ts'
 import { draftOf, draftUri } from './json-schema-draft.ts'
 import { visitSchemas } from './json-schema-walk.ts'
@@ -17,46 +18,54 @@ const places = [
 ] as const
 
 /** Checks every schema of a plan, asynchronously because the compiler is loaded on demand. */
-export async function checkSchemas(plan: unknown, path: Path, report: Report, warn: Report): Promise<void> {
+export async function checkSchemas(plan: unknown, path: Path, report: Report): Promise<void> {
   for (const [resource, method] of places) {
-    const at = [...path, 'schemas', resource, method, 'parameters']
-    const schema = at.slice(path.length).reduce((value, key) => (isObject(value) ? value[key] : undefined), plan)
+    const below = ['schemas', resource, method, 'parameters']
+    const schema = valueAt(plan, below)
     // What is not JSON has been reported already.
     if (isJsonObject(schema) && isJson(schema))
-      await checkSchema(schema, `the schema in "schemas.${resource}.${method}"`, at, report, warn)
+      for (const { problem, ...found } of await findMistakes(schema))
+        report({
+          path: [...path, ...below],
+          problem: `the schema in "schemas.${resource}.${method}" ${problem}`,
+          ...found,
+        })
   }
 }
 
-async function checkSchema(value: JsonObject, name: string, path: Path, report: Report, warn: Report): Promise<void> {
-  const size = Buffer.byteLength(JSON.stringify(value))
-  if (size > maxBytes) {
-    report(path, `${name} has ${size} bytes`, `the OSB API allows ${maxBytes}: shorten or split it`)
-    return
-  }
-  const remote = findRemoteReference(value)
-  if (remote !== undefined) {
-    report(path, `${name} refers to "${remote}"`, 'put what it refers to into the schema: a $ref must begin with #')
-    return
-  }
+async function findMistakes(schema: JsonObject): Promise<readonly Omit<Mistake, 'path'>[]> {
+  const size = Buffer.byteLength(JSON.stringify(schema))
+  if (size > maxBytes)
+    return [{ problem: `has ${size} bytes`, remedy: `the OSB API allows ${maxBytes}: shorten or split it` }]
+  const remote = findRemoteReference(schema)
+  if (remote !== undefined)
+    return [
+      {
+        problem: `refers to "${remote}"`,
+        remedy: 'put what it refers to into the schema: a $ref must begin with #',
+      },
+    ]
   try {
-    await compileSchema(value)
+    await compileSchema(schema)
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
-    report(
-      path,
-      `${name} is not a valid JSON Schema: ${reason}`,
-      'correct it, or name the draft it is written in with "$schema"',
-    )
-    return
+    const remedy = 'correct it, or name the draft it is written in with "$schema"'
+    return [{ problem: `is not a valid JSON Schema: ${reason}`, remedy }]
   }
-  if (draftOf(value) !== 'draft-04')
-    warn(
-      path,
-      `${name} is not draft-04`,
-      `Cloud Foundry refuses others: if it is a platform of yours, use ${draftUri['draft-04']}`,
-    )
-  if (value.type !== undefined && ![value.type].flat().includes('object'))
-    warn(path, `${name} accepts no object`, 'parameters are always an object: describe one, with "type": "object"')
+  const warnings: Omit<Mistake, 'path'>[] = []
+  if (draftOf(schema) !== 'draft-04')
+    warnings.push({
+      severity: 'warning',
+      problem: 'is not draft-04',
+      remedy: `Cloud Foundry refuses others: if it is a platform of yours, use ${draftUri['draft-04']}`,
+    })
+  if (schema.type !== undefined && ![schema.type].flat().includes('object'))
+    warnings.push({
+      severity: 'warning',
+      problem: 'accepts no object',
+      remedy: 'parameters are always an object: describe one, with "type": "object"',
+    })
+  return warnings
 }
 
 function findRemoteReference(schema: JsonObject): string | undefined {

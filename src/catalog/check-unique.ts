@@ -1,36 +1,43 @@
 import { isObject, type Path } from '../shape/place.ts'
-import type { Report } from './problem.ts'
+import { type Report, subjectOf } from './problem.ts'
+
+interface Claim {
+  /** Who has which value so far. */
+  readonly seen: Map<string, Path>
+  readonly what: string
+  readonly remedy: string
+}
 
 /**
  * Ids are unique in the whole catalog, offering names among the offerings, plan names within their offering. Names are
- * compared case-sensitively (CAT-13). `label` names what was there first.
+ * compared case-sensitively (CAT-13).
  */
-export function checkUnique(offerings: readonly unknown[], report: Report, label: (path: Path) => string): void {
-  const claim = (seen: Map<string, Path>, value: unknown, path: Path, what: string, remedy: string) => {
+export function checkUnique(offerings: readonly unknown[], report: Report): void {
+  const claim = ({ seen, what, remedy }: Claim, value: unknown, path: Path) => {
     if (typeof value !== 'string') return
     const first = seen.get(value)
     if (first === undefined) seen.set(value, path)
-    else report(path, `the ${what} "${value}" is already used by ${label(first)}`, remedy)
+    else report({ path, problem: `the ${what} "${value}" is already used by ${subjectOf(offerings, first)}`, remedy })
   }
-  const ids = new Map<string, Path>()
-  const names = new Map<string, Path>()
-  const clientIds = new Map<string, Path>()
-  const planIds = new Map<string, Path>()
+  const ids = createClaim('service id', 'give each service an id of its own')
+  const names = createClaim('service name', 'give each service a name of its own')
+  const clientIds = createClaim('dashboard client id', 'give each service its own client')
+  const planIds = createClaim('plan id', 'give each plan an id of its own, over all services')
   for (const [index, offering] of offerings.entries()) {
     if (!isObject(offering)) continue
-    claim(ids, offering.id, [index, 'id'], 'service id', 'give each service an id of its own')
-    claim(names, offering.name, [index, 'name'], 'service name', 'give each service a name of its own')
-    const { dashboardClient: client, plans } = offering
-    if (isObject(client)) {
-      const path = [index, 'dashboardClient', 'id']
-      claim(clientIds, client.id, path, 'dashboard client id', 'give each service its own client')
-    }
-    const planNames = new Map<string, Path>()
+    const { id, name, dashboardClient: client, plans } = offering
+    claim(ids, id, [index, 'id'])
+    claim(names, name, [index, 'name'])
+    if (isObject(client)) claim(clientIds, client.id, [index, 'dashboardClient', 'id'])
+    const planNames = createClaim('plan name', 'give each plan of a service a name of its own')
     for (const [number, plan] of Array.isArray(plans) ? plans.entries() : []) {
       if (!isObject(plan)) continue
-      const path = [index, 'plans', number]
-      claim(planIds, plan.id, [...path, 'id'], 'plan id', 'give each plan an id of its own, over all services')
-      claim(planNames, plan.name, [...path, 'name'], 'plan name', 'give each plan of a service a name of its own')
+      claim(planIds, plan.id, [index, 'plans', number, 'id'])
+      claim(planNames, plan.name, [index, 'plans', number, 'name'])
     }
   }
+}
+
+function createClaim(what: string, remedy: string): Claim {
+  return { seen: new Map(), what, remedy }
 }

@@ -1,9 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import { dirname, extname, join } from 'node:path'
 import type { Offering } from '../protocol/offering.ts'
-import type { Path } from '../shape/place.ts'
-import { locate, readOfferings, showPlace } from './check-catalog.ts'
-import { CatalogError, type CatalogProblem, type Report } from './problem.ts'
+import type { Mistake } from '../shape/mistake.ts'
+import type { Path, Place } from '../shape/place.ts'
+import { readOfferings } from './check-catalog.ts'
+import { CatalogError, subjectOf } from './problem.ts'
 import { readSpringSpelling, type WantedImage } from './spring-spelling.ts'
 import { readSource } from './yaml-source.ts'
 
@@ -17,7 +18,7 @@ export interface ParseOptions {
 /** Checked offerings, and where each part of them stands in its file. */
 export interface LoadedCatalog {
   readonly offerings: readonly Offering[]
-  where(path: Path): string | undefined
+  where(path: Path): Place | undefined
 }
 
 /** Reads and checks a catalog file. Throws a CatalogError that lists everything wrong with it. */
@@ -26,7 +27,10 @@ export async function loadCatalogFile(path: string): Promise<LoadedCatalog> {
   try {
     text = await readFile(path, 'utf8')
   } catch (error) {
-    throw new CatalogError([at(path, `it cannot be read (${codeOf(error)})`, 'check the path and its permissions')])
+    const problem = `it cannot be read (${codeOf(error)})`
+    throw new CatalogError([
+      { path: [], place: { source: path }, problem, remedy: 'check the path and its permissions' },
+    ])
   }
   return readCatalog(text, { file: path, readImage: name => readImageBeside(path, name) })
 }
@@ -40,28 +44,36 @@ export async function parseCatalog(text: string, options: ParseOptions): Promise
 }
 
 async function readCatalog(text: string, { file, readImage }: ParseOptions): Promise<LoadedCatalog> {
+  const refuse = (mistake: Omit<Mistake, 'path'>) => ({
+    path: [],
+    ...mistake,
+    place: mistake.place ?? { source: file },
+  })
   const source = readSource(text, file)
-  if (source === undefined)
-    throw new CatalogError([at(file, 'it has no catalog', 'list the services under "services:" at the top level')])
-  if (!('services' in source))
-    throw new CatalogError(source.map(({ place, problem, remedy }) => at(showPlace(place) ?? file, problem, remedy)))
+  if (source === undefined) {
+    const remedy = 'list the services under "services:" at the top level'
+    throw new CatalogError([refuse({ problem: 'it has no catalog', remedy })])
+  }
+  if (!('services' in source)) throw new CatalogError(source.map(refuse))
   const { services, spring } = source
-  if (!Array.isArray(services.root))
-    throw new CatalogError([
-      at(showPlace(services.place) ?? file, '"services" must be a list', 'begin each service with "- id:"'),
-    ])
+  if (!Array.isArray(services.root)) {
+    const remedy = 'begin each service with "- id:"'
+    throw new CatalogError([refuse({ place: services.place, problem: '"services" must be a list', remedy })])
+  }
 
   const images = readSpringSpelling(services, spring)
   const { offerings, problems, where } = await readOfferings(services, {
     lenient: true,
     unknown: spring ? 'ignore' : 'error',
   })
-  const imageProblems: CatalogProblem[] = []
-  for (const image of images)
-    await fillImage(image, readImage, (path, reason, remedy) =>
-      imageProblems.push({ path, location: locate(offerings, path, where(path)), reason, remedy }),
-    )
-  if (imageProblems.length + problems.length > 0) throw new CatalogError([...imageProblems, ...problems])
+  const ofImages: Mistake[] = []
+  for (const image of images) {
+    const { path } = image
+    const mistake = await fillImage(image, readImage)
+    if (mistake !== undefined)
+      ofImages.push({ path, place: where(path), subject: subjectOf(offerings, path), ...mistake })
+  }
+  if (ofImages.length + problems.length > 0) throw new CatalogError([...ofImages, ...problems])
   // Every field has just been checked to be what the type says.
   return { offerings: offerings as Offering[], where }
 }
@@ -75,31 +87,25 @@ const imageTypes: ReadonlyMap<string, string> = new Map([
   ['.webp', 'image/webp'],
 ])
 
+/** What keeps it from being filled in. */
 async function fillImage(
-  { metadata, name, path }: WantedImage,
+  { metadata, name }: WantedImage,
   readImage: ParseOptions['readImage'],
-  report: Report,
-): Promise<void> {
-  if (typeof name !== 'string') {
-    report(path, 'the image resource must be a file name', 'write it as text')
-    return
-  }
+): Promise<Pick<Mistake, 'problem' | 'remedy'> | undefined> {
+  if (typeof name !== 'string') return { problem: 'the image resource must be a file name', remedy: 'write it as text' }
   const type = imageTypes.get(extname(name).toLowerCase())
-  if (type === undefined) {
-    report(path, `the image "${name}" is of an unknown type`, `use one of ${[...imageTypes.keys()].join(' ')}`)
-    return
-  }
+  const known = [...imageTypes.keys()].join(' ')
+  if (type === undefined) return { problem: `the image "${name}" is of an unknown type`, remedy: `use one of ${known}` }
   try {
     const bytes = await readImage(name.replace(/^classpath:/, ''))
-    if (bytes === undefined)
-      report(
-        path,
-        `the image "${name}" does not exist`,
-        `put it beside the file, or into ${imageFolders.slice(1).join(', ')}`,
-      )
-    else metadata.imageUrl = `data:${type};base64,${Buffer.from(bytes).toString('base64')}`
+    if (bytes === undefined) {
+      const remedy = `put it beside the file, or into ${imageFolders.slice(1).join(', ')}`
+      return { problem: `the image "${name}" does not exist`, remedy }
+    }
+    metadata.imageUrl = `data:${type};base64,${Buffer.from(bytes).toString('base64')}`
+    return undefined
   } catch (error) {
-    report(path, `the image "${name}" cannot be read (${codeOf(error)})`, 'check its permissions')
+    return { problem: `the image "${name}" cannot be read (${codeOf(error)})`, remedy: 'check its permissions' }
   }
 }
 
@@ -115,10 +121,6 @@ async function readImageBeside(file: string, name: string): Promise<Uint8Array |
     }
   }
   return undefined
-}
-
-function at(location: string, reason: string, remedy: string): CatalogProblem {
-  return { path: [], location, reason, remedy }
 }
 
 function codeOf(error: unknown): string {

@@ -1,28 +1,52 @@
-import type { Path } from '../shape/place.ts'
+import { explain, type Mistake } from '../shape/mistake.ts'
+import { isObject, type Path } from '../shape/place.ts'
 
-export interface CatalogProblem {
-  /** Below the list of offerings: `[0, 'plans', 1, 'name']`. */
-  readonly path: Path
-  /** Where to look: `file:line:column` where the catalog came from a file, and which service and plan it is about. */
-  readonly location: string
-  readonly reason: string
-  readonly remedy: string
-}
-
-export type Report = (path: Path, reason: string, remedy: string) => void
+/** Its path is below the list of offerings: `[0, 'plans', 1, 'name']`. */
+export type Report = (mistake: Mistake) => void
 
 /** A catalog that cannot be served. The message lists every problem, so that one look is enough. */
 export class CatalogError extends Error {
   override readonly name = 'CatalogError'
-  readonly problems: readonly CatalogProblem[]
+  readonly problems: readonly Mistake[]
 
-  constructor(problems: readonly CatalogProblem[], subject = 'the catalog') {
+  constructor(problems: readonly Mistake[], subject = 'the catalog') {
     const count = problems.length === 1 ? 'a problem' : `${problems.length} problems`
     super(`${subject} has ${count}:\n${problems.map(problem => `  ${formatProblem(problem)}`).join('\n')}`)
     this.problems = problems
   }
 }
 
-export function formatProblem({ location, reason, remedy }: CatalogProblem): string {
-  return `${location === '' ? '' : `${location}: `}${reason}; ${remedy}`
+/** `file:line:column` where the catalog came from a file, and which service and plan it is about. */
+export function formatProblem(mistake: Mistake): string {
+  const { place, subject = '' } = mistake
+  const where = place && [place.source, place.line, place.column].filter(part => part !== undefined).join(':')
+  const head = where !== undefined && subject !== '' ? `${where} (${subject})` : (where ?? subject)
+  return head === '' ? explain(mistake) : `${head}: ${explain(mistake)}`
+}
+
+/** In the order of the catalog. */
+export function byPlan({ path: left }: Mistake, { path: right }: Mistake): number {
+  return Number(left[0]) - Number(right[0]) || planIndex(left) - planIndex(right)
+}
+
+function planIndex([, list, index]: Path): number {
+  return list === 'plans' && typeof index === 'number' ? index : -1
+}
+
+/** `service "x" > plan "y"`, as far as the path goes. */
+export function subjectOf(offerings: readonly unknown[], path: Path): string {
+  const index = Number(path[0])
+  const offering = offerings[index]
+  if (path.length === 0) return ''
+  const service = `service ${quotedName(offering, index)}`
+  const plan = planIndex(path)
+  if (plan < 0) return service
+  const plans: unknown = isObject(offering) ? offering.plans : undefined
+  return `${service} > plan ${quotedName(Array.isArray(plans) ? plans[plan] : undefined, plan)}`
+}
+
+function quotedName(value: unknown, index: number): string {
+  const { name, id } = isObject(value) ? value : {}
+  const known = [name, id].find(candidate => typeof candidate === 'string' && candidate !== '')
+  return known === undefined ? `number ${index + 1}` : JSON.stringify(known)
 }

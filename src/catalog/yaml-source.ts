@@ -1,6 +1,6 @@
 import { type Document, isAlias, isMap, isNode, isScalar, type Node } from 'yaml'
 import { relaxed } from '../shape/describe.ts'
-import type { Fault } from '../shape/limits.ts'
+import type { Mistake } from '../shape/mistake.ts'
 import type { Source } from '../shape/place.ts'
 import { readYaml } from '../shape/yaml.ts'
 
@@ -22,14 +22,14 @@ const places = [
 const maxValues = 200_000
 
 /** Finds the catalog in the first document that has one; `undefined` where none has. */
-export function readSource(text: string, name: string): CatalogSource | readonly Fault[] | undefined {
+export function readSource(text: string, name: string): CatalogSource | readonly Mistake[] | undefined {
   const source = readAs('1.2', text, name)
   const spring = source !== undefined && 'spring' in source && source.spring
   // Spring reads YAML 1.1: `free: yes` is true there.
   return spring ? readAs('1.1', text, name) : source
 }
 
-function readAs(version: '1.1' | '1.2', text: string, name: string): CatalogSource | readonly Fault[] | undefined {
+function readAs(version: '1.1' | '1.2', text: string, name: string): CatalogSource | readonly Mistake[] | undefined {
   let found: (typeof places)[number] | undefined
   const pick = (document: Document): Node | undefined => {
     if (found !== undefined) return undefined

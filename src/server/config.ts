@@ -3,10 +3,11 @@ import type { RegistrySettings } from '../registry/settings.ts'
 import { type ConfigSettings, configShape } from '../settings/config.ts'
 import type { Settings } from '../settings/settings.ts'
 import { resolveStoreUrl } from '../settings/store-url.ts'
-import { fromCode, type Path, placeOf, put, valueAt } from '../shape/place.ts'
+import type { Mistake } from '../shape/mistake.ts'
+import { fromCode, type Path, placeOf, put, showPath, valueAt } from '../shape/place.ts'
 import { read } from '../shape/read.ts'
-import { resolveFiles, whyUnreadable } from './config/files.ts'
-import { ConfigError, type Mistake, toMistake } from './config/mistake.ts'
+import { resolveFiles, unreadable, whyUnreadable } from './config/files.ts'
+import { ConfigError, toMistake } from './config/mistake.ts'
 import { applyOverrides, type ConfigFlags } from './config/overrides.ts'
 import { checkPatterns } from './config/patterns.ts'
 import type { Environment } from './config/placeholders.ts'
@@ -50,8 +51,8 @@ export async function loadConfig(options: LoadConfigOptions): Promise<Config> {
   const { registries, warnings, mistakes: ofRegistries } = await takeRegistries(source, folderOf(['registries']))
   mistakes.push(...ofRegistries, ...(await resolveFiles(source, folderOf)), ...(await checkPatterns(source)))
   const reading = read(configShape, source, { textAsValues: true })
-  const known = new Set(mistakes.map(({ path }) => path))
-  mistakes.push(...reading.mistakes.map(toMistake).filter(({ path }) => !known.has(path)))
+  const known = new Set(mistakes.map(({ path }) => showPath(path)))
+  mistakes.push(...reading.mistakes.filter(({ path }) => !known.has(showPath(path))).map(toMistake))
   if (mistakes.length > 0 || !reading.ok) throw new ConfigError(inOrder(mistakes))
   const { store, bundles } = reading.value
   return deepFreeze({
@@ -84,8 +85,8 @@ async function findFile({ file, env, cwd }: LoadConfigOptions): Promise<string |
     const path = resolve(cwd, named)
     const reason = await whyUnreadable(path)
     if (reason === undefined) return path
-    const where = file === undefined ? 'PURSER_CONFIG' : '--config'
-    throw new ConfigError([{ where, problem: `found ${path}, which ${reason}; correct the path` }])
+    const place = { source: file === undefined ? 'PURSER_CONFIG' : '--config' }
+    throw new ConfigError([{ path: [], place, ...unreadable(path, reason) }])
   }
   for (const name of ['purser.yaml', 'purser.yml']) {
     const path = resolve(cwd, name)
@@ -96,7 +97,7 @@ async function findFile({ file, env, cwd }: LoadConfigOptions): Promise<string |
 
 /** Line by line, as one goes through the file; what stands elsewhere comes last. */
 function inOrder(mistakes: readonly Mistake[]): readonly Mistake[] {
-  const lineOf = ({ where = '' }: Mistake) => Number(/:(\d+)$/.exec(where)?.[1] ?? Number.POSITIVE_INFINITY)
+  const lineOf = ({ place }: Mistake) => place?.line ?? Number.POSITIVE_INFINITY
   return mistakes.toSorted((left, right) => Math.sign(lineOf(left) - lineOf(right)) || 0)
 }
 

@@ -1,26 +1,19 @@
 import type { CST } from 'yaml'
 import { deepestJson } from './json.ts'
-import type { Path, Place } from './place.ts'
+import type { Mistake } from './mistake.ts'
 
-/** Something that keeps a source from being read. It never shows the text: that may be a password. */
-export interface Fault {
-  readonly place?: Place
-  readonly path?: Path
-  readonly problem: string
-  readonly remedy: string
-}
-
+/** A mistake that keeps a source from being read. It never shows the text: that may be a password. */
 export class FaultError extends Error {
   override readonly name = 'FaultError'
-  readonly fault: Fault
+  readonly fault: Mistake
 
-  constructor(fault: Fault) {
+  constructor(fault: Omit<Mistake, 'path'> & Partial<Mistake>) {
     super(fault.problem)
-    this.fault = fault
+    this.fault = { path: [], ...fault }
   }
 }
 
-export type Spend = (depth: number, at: () => Pick<Fault, 'place' | 'path'>) => void
+export type Spend = (depth: number, at: () => Partial<Mistake>) => void
 
 /** Counts values as aliases are unfolded, so that a short text cannot become a long walk. */
 export function createBudget(maxValues: number): Spend {

@@ -2,31 +2,37 @@ import { type Path, type Place, quoted } from './place.ts'
 
 /** One thing that is wrong with what was given, and what to do about it. It never shows a secret. */
 export interface Mistake {
-  readonly severity: 'error' | 'warning'
-  readonly kind: 'missing' | 'wrong' | 'unknown' | 'twice' | 'rule'
+  /** A warning names what is allowed and hardly meant; an error unless told otherwise. */
+  readonly severity?: 'error' | 'warning'
+  /** Which value it is about; empty for the whole. */
   readonly path: Path
   readonly place?: Place
+  /** What it is about, where a path says little: `service "x" > plan "y"`. */
+  readonly subject?: string
+  readonly problem: string
+  readonly remedy?: string
+}
+
+/** What a shape finds, with the parts that it takes to say it in other words. Of a key, there are none. */
+export interface FieldMistake extends Mistake {
+  readonly kind: 'missing' | 'wrong' | 'rule' | 'unknown' | 'twice' | 'tag'
   /** What was found, as far as it may be shown: `"x"`, `5`, `a list`. */
   readonly found: string
   /** What kind of thing was found: `a text`, `a list`. */
   readonly type: string
   /** What is allowed there; of a `rule`, all that is to be said. */
   readonly rule: string
-  readonly remedy?: string
+  /** What the field says is to be done. */
+  readonly hint?: string
+}
+
+export function isWarning({ severity }: Mistake): boolean {
+  return severity === 'warning'
 }
 
 /** The mistake in a sentence. */
-export function explain({ kind, found, rule, remedy }: Mistake): string {
-  switch (kind) {
-    case 'missing':
-      return `is missing; allowed: ${rule}`
-    case 'wrong':
-      return `found ${found}; allowed: ${rule}`
-    case 'rule':
-      return rule.startsWith('needs') ? rule : `found ${found}; ${rule}`
-    default:
-      return `${rule}; ${remedy}`
-  }
+export function explain({ problem, remedy }: Pick<Mistake, 'problem' | 'remedy'>): string {
+  return remedy === undefined ? problem : `${problem}; ${remedy}`
 }
 
 export function typeName(value: unknown): string {

@@ -1,7 +1,17 @@
 import * as v from 'valibot'
 import { type Described, describe, describeAt, relaxed } from './describe.ts'
-import { type Mistake, show, typeName } from './mistake.ts'
-import { isObject, type Path, type Place, placeOf, quoted, type Source, setPlace, valueAt } from './place.ts'
+import { type FieldMistake, isWarning, type Mistake, show, typeName } from './mistake.ts'
+import {
+  isObject,
+  type Path,
+  type Place,
+  type Places,
+  placeOf,
+  quoted,
+  type Source,
+  setPlace,
+  valueAt,
+} from './place.ts'
 import type { Kind, Read, Shape } from './shape.ts'
 import { suggest } from './suggest.ts'
 
@@ -19,45 +29,52 @@ export interface ReadOptions {
 }
 
 export type Reading<S extends Shape> =
-  | { readonly ok: true; readonly value: Read<S>; readonly mistakes: readonly Mistake[] }
-  | { readonly ok: false; readonly mistakes: readonly Mistake[] }
+  | { readonly ok: true; readonly value: Read<S>; readonly mistakes: readonly FieldMistake[] }
+  | { readonly ok: false; readonly mistakes: readonly FieldMistake[] }
 
 /** What was given, in the form that code uses, or everything that is wrong with it. */
 export function read<S extends Shape>(shape: S, source: Source, options: ReadOptions = {}): Reading<S> {
   const { source: tidied, mistakes: ofKeys } = normalize(shape, source, options)
-  const mistakes = [...ofKeys]
   const result = v.safeParse(shape as v.GenericSchema<unknown, Read<S>>, tidied.root)
-  for (const issue of result.issues ?? []) mistakes.push(toMistake(shape, tidied, issue))
-  if (result.success && mistakes.every(({ severity }) => severity === 'warning'))
-    return { ok: true, value: result.output, mistakes }
+  const mistakes = [...ofKeys, ...(result.issues ?? []).map(issue => toMistake(shape, tidied, issue))]
+  if (result.success && mistakes.every(isWarning)) return { ok: true, value: result.output, mistakes }
   return { ok: false, mistakes }
 }
 
 /** A copy of the source with the keys as the shape spells them. Values are not checked. */
 export function normalize(shape: Shape, source: Source, options: ReadOptions = {}) {
-  const mistakes: Mistake[] = []
-  const root = tidy({ source, options, report: mistake => mistakes.push(mistake) }, describe(shape), source.root, [])
+  const mistakes: FieldMistake[] = []
+  const tidying: Tidying = {
+    places: source.places,
+    options,
+    report: mistake => mistakes.push({ found: '', type: '', rule: '', ...mistake }),
+  }
+  const root = tidy(tidying, describe(shape), source.root, { path: [] })
   return { source: { ...source, root }, mistakes }
 }
 
 interface Tidying {
-  readonly source: Source
+  readonly places: Places
   readonly options: ReadOptions
-  report(mistake: Mistake): void
+  report(mistake: Mistake & Pick<FieldMistake, 'kind'>): void
 }
 
+type Spot = Pick<Mistake, 'path' | 'place'>
+
 /** A copy with the keys as the shape spells them. What does not have its type is left for the shape to judge. */
-function tidy(tidying: Tidying, described: Described, value: unknown, path: Path, place?: Place): unknown {
-  reportTag(tidying, value, path, place)
+function tidy(tidying: Tidying, described: Described, value: unknown, spot: Spot): unknown {
+  const { path, place } = spot
+  reportTag(tidying, spot)
   if (described.fields !== undefined && isObject(value)) return tidyObject(tidying, described, value, path)
-  const { item } = described
-  const { places } = tidying.source
-  if (item !== undefined && (described.isList ? Array.isArray(value) : isObject(value))) {
+  const { item, isList } = described
+  const { places } = tidying
+  if (item !== undefined && (isList ? Array.isArray(value) : isObject(value))) {
     const children = Object.entries(value as object).map(([name, child]): [string, unknown] => {
-      const key = described.isList ? Number(name) : name
-      return [name, tidy(tidying, item, child, [...path, key], places.get(value as object)?.get(key))]
+      const key = isList ? Number(name) : name
+      const place = places.get(value as object)?.get(key)
+      return [name, tidy(tidying, item, child, { path: [...path, key], place })]
     })
-    const result = described.isList ? children.map(([, child]) => child) : Object.fromEntries(children)
+    const result = isList ? children.map(([, child]) => child) : Object.fromEntries(children)
     places.set(result, places.get(value as object) ?? new Map())
     return result
   }
@@ -66,7 +83,7 @@ function tidy(tidying: Tidying, described: Described, value: unknown, path: Path
 }
 
 function tidyObject(tidying: Tidying, described: Described, value: Record<string, unknown>, path: Path): unknown {
-  const { source, options } = tidying
+  const { places, options, report } = tidying
   const { fields = new Map<string, Described>(), spellings } = described
   const result: Record<string, unknown> = {}
   const written = new Map<string, Place | undefined>()
@@ -74,62 +91,45 @@ function tidyObject(tidying: Tidying, described: Described, value: Record<string
     if (child === undefined) continue
     const key = options.lenient ? spellings.get(relaxed(name)) : name
     const field = key === undefined ? undefined : fields.get(key)
-    const place = source.places.get(value)?.get(name)
-    if (key === undefined || field === undefined) reportUnknown(tidying, described, [...path, name], place)
-    else if (written.has(key)) reportTwice(tidying, [...path, key], place, written.get(key))
-    else {
+    const place = places.get(value)?.get(name)
+    if (key === undefined || field === undefined) reportUnknown(tidying, described, { path: [...path, name], place })
+    else if (written.has(key)) {
+      const line = written.get(key)?.line
+      const problem = `is given twice${line === undefined ? '' : `, first in line ${line}`}`
+      report({ kind: 'twice', path: [...path, key], place, problem, remedy: 'keep one' })
+    } else {
       written.set(key, place)
       if (child === null && options.lenient) continue
-      if (place !== undefined) setPlace(source.places, result, key, place)
-      result[key] = tidy(tidying, field, child, [...path, key], place)
+      if (place !== undefined) setPlace(places, result, key, place)
+      result[key] = tidy(tidying, field, child, { path: [...path, key], place })
     }
   }
   return result
 }
 
-function reportUnknown(
-  { options, report }: Tidying,
-  { info, fields, spellings }: Described,
-  path: Path,
-  place?: Place,
-) {
+function reportUnknown({ options, report }: Tidying, { info, fields, spellings }: Described, { path, place }: Spot) {
   const key = String(path.at(-1))
   const severity = options.unknown ?? info.unknown ?? 'error'
   if (severity === 'ignore' || options.isIgnored?.(key)) return
   const known = [...(fields?.keys() ?? [])]
   const near = spellings.get(relaxed(key)) ?? suggest(key, known)
   const remedy = near === undefined ? `known here: ${known.join(', ')}` : `did you mean ${near}?`
-  report({
-    severity,
-    kind: 'unknown',
-    path,
-    place,
-    found: quoted(key),
-    type: 'a key',
-    rule: 'is not known here',
-    remedy,
-  })
-}
-
-function reportTwice({ report }: Tidying, path: Path, place: Place | undefined, first: Place | undefined): void {
-  const rule = `is given twice${first?.line === undefined ? '' : `, first in line ${first.line}`}`
-  const found = quoted(String(path.at(-1)))
-  report({ severity: 'error', kind: 'twice', path, place, found, type: 'a key', rule, remedy: 'keep one' })
+  report({ severity, kind: 'unknown', path, place, problem: 'is not known here', remedy })
 }
 
 /** A tag that nobody resolved would silently turn into text. */
-function reportTag({ report }: Tidying, value: unknown, path: Path, place: Place | undefined): void {
+function reportTag({ report }: Tidying, { path, place }: Spot): void {
   if (place?.tag === undefined) return
-  const rule = `has the tag ${quoted(place.tag)}, which has no meaning here`
-  report({ severity: 'error', kind: 'twice', path, place, found: '', type: typeName(value), rule, remedy: 'remove it' })
+  const problem = `has the tag ${quoted(place.tag)}, which has no meaning here`
+  report({ kind: 'tag', path, place, problem, remedy: 'remove it' })
 }
 
-function reportInnerTags(tidying: Tidying, value: unknown, path: Path): void {
-  const places = typeof value === 'object' && value !== null ? tidying.source.places.get(value) : undefined
+function reportInnerTags(tidying: Tidying, parent: unknown, path: Path): void {
+  const places = typeof parent === 'object' && parent !== null ? tidying.places.get(parent) : undefined
   for (const [key, place] of places ?? []) {
-    const child: unknown = Reflect.get(value as object, key)
-    reportTag(tidying, child, [...path, key], place)
-    reportInnerTags(tidying, child, [...path, key])
+    const value: unknown = Reflect.get(parent as object, key)
+    reportTag(tidying, { path: [...path, key], place })
+    reportInnerTags(tidying, value, [...path, key])
   }
 }
 
@@ -163,22 +163,28 @@ function nearChoice({ kind, rule = '' }: Described['info'], value: unknown): str
   return near && `did you mean ${near}?`
 }
 
-function toMistake(shape: Shape, source: Source, issue: v.BaseIssue<unknown>): Mistake {
+function toMistake(shape: Shape, source: Source, issue: v.BaseIssue<unknown>): FieldMistake {
   const path = (issue.path ?? []).map(({ key }) => key as string | number)
   const described = describeAt(shape, path)
   const { info = {}, preset } = described ?? {}
   const value = valueAt(source.root, path)
-  const isRule = issue.kind === 'validation'
   const options = { secret: described !== undefined && holdsSecret(described), mask: info.show }
   const usual = value === undefined && preset !== undefined
-  return {
-    severity: 'error',
-    kind: isRule ? 'rule' : value === undefined ? 'missing' : 'wrong',
+  const found = usual ? `its default ${show(preset, options)}` : show(value, options)
+  const facts = {
     path,
     place: placeOf(source, path),
-    found: usual ? `its default ${show(preset, options)}` : show(value, options),
+    found,
     type: typeName(value),
-    rule: isRule ? issue.message : (info.rule ?? 'nothing'),
-    remedy: info.remedy ?? nearChoice(info, value),
+    hint: info.remedy ?? nearChoice(info, value),
   }
+  if (issue.kind === 'validation') {
+    const rule = issue.message
+    return { ...facts, kind: 'rule', rule, problem: rule.startsWith('needs') ? rule : `found ${found}; ${rule}` }
+  }
+  const { rule = 'nothing' } = info
+  const remedy = `allowed: ${rule}`
+  return value === undefined
+    ? { ...facts, kind: 'missing', rule, problem: 'is missing', remedy }
+    : { ...facts, kind: 'wrong', rule, problem: `found ${found}`, remedy }
 }

@@ -16,7 +16,8 @@ import {
   type YAMLError,
   type YAMLMap,
 } from 'yaml'
-import { createBudget, type Fault, FaultError, findTooDeep, tooDeep } from './limits.ts'
+import { createBudget, FaultError, findTooDeep, tooDeep } from './limits.ts'
+import type { Mistake } from './mistake.ts'
 import { type Place, type Places, quoted, type Source } from './place.ts'
 
 export interface YamlOptions {
@@ -33,7 +34,7 @@ export interface YamlOptions {
 export interface Yaml {
   /** One for each document of the text that was read; empty where there are faults. */
   readonly documents: readonly Source[]
-  readonly faults: readonly Fault[]
+  readonly faults: readonly Mistake[]
 }
 
 const maxFaults = 20
@@ -58,7 +59,7 @@ export function readYaml(text: string, options: YamlOptions): Yaml {
     const documents = [...composer.compose(tokens)]
     const errors = documents.flatMap(document => document.errors).slice(0, maxFaults)
     if (errors.length > 0) return { documents: [], faults: distinct(errors.map(error => toFault(error, placeAt))) }
-    const faults: Fault[] = []
+    const faults: Mistake[] = []
     const unfolded = documents.flatMap(document => {
       const part = pick === undefined ? document.contents : pick(document)
       return part === undefined ? [] : [unfold(document, part, { faults, placeAt, maxValues })]
@@ -71,7 +72,7 @@ export function readYaml(text: string, options: YamlOptions): Yaml {
 }
 
 interface Unfolding {
-  readonly faults: Fault[]
+  readonly faults: Mistake[]
   readonly maxValues: number
   placeAt(offset: number): Place
 }
@@ -83,7 +84,7 @@ function unfold(document: Document, part: Node | null, { faults, placeAt, maxVal
   const inside = new Set<Node>()
   const placeOf = (node: Node) => placeAt(node.range?.[0] ?? 0)
   const fault = (node: Node, problem: string, remedy: string) => {
-    if (faults.length < maxFaults) faults.push({ place: placeOf(node), problem, remedy })
+    if (faults.length < maxFaults) faults.push({ path: [], place: placeOf(node), problem, remedy })
   }
 
   const follow = (node: Node): Node => {
@@ -199,19 +200,20 @@ function aliasTargets(document: Document): ReadonlyMap<Alias, Node> {
   return targets
 }
 
-function toFault(error: YAMLError, placeAt: (offset: number) => Place): Fault {
-  const place = placeAt(error.pos[0])
-  if (/^Unexpected alias/.test(error.message))
-    return { place, problem: 'not valid YAML: a * that is not in quotes names an alias', remedy: aliasRemedy }
-  if (error.code === 'BLOCK_AS_IMPLICIT_KEY')
-    return { place, problem: 'not valid YAML: two keys in one line', remedy: colonRemedy }
+function toFault({ code, message, pos }: YAMLError, placeAt: (offset: number) => Place): Mistake {
   // The parser quotes the text after a colon, and the text may be a password.
-  return { place, problem: `not valid YAML: ${error.message.split(/: |\n/)[0]}`, remedy: 'correct the text there' }
+  let reason = message.split(/: |\n/)[0]
+  let remedy = 'correct the text there'
+  if (/^Unexpected alias/.test(message)) {
+    reason = 'a * that is not in quotes names an alias'
+    remedy = 'put a cron pattern in quotes'
+  } else if (code === 'BLOCK_AS_IMPLICIT_KEY') {
+    reason = 'two keys in one line'
+    remedy = 'put a value that holds or ends with a colon in quotes'
+  }
+  return { path: [], place: placeAt(pos[0]), problem: `not valid YAML: ${reason}`, remedy }
 }
 
-const aliasRemedy = 'put a cron pattern in quotes'
-const colonRemedy = 'put a value that holds or ends with a colon in quotes'
-
-function distinct(faults: readonly Fault[]): readonly Fault[] {
+function distinct(faults: readonly Mistake[]): readonly Mistake[] {
   return [...new Map(faults.map(fault => [`${fault.place?.line} ${fault.problem}`, fault])).values()]
 }

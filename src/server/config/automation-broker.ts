@@ -1,5 +1,5 @@
-import { isObject, placeOf, put, type Source, showPlace, valueAt } from '../../shape/place.ts'
-import type { Mistake } from './mistake.ts'
+import type { Mistake } from '../../shape/mistake.ts'
+import { isObject, placeOf, put, type Source, valueAt } from '../../shape/place.ts'
 
 /** What the Automation Broker's file calls otherwise: `registry` is `registries`, and `secrets` are `bundles.secrets`. */
 export function moveAutomationBroker(source: Source): readonly Mistake[] {
@@ -11,8 +11,8 @@ export function moveAutomationBroker(source: Source): readonly Mistake[] {
   const twice = root.registries !== undefined
   if (!twice) put(source, ['registries'], root.registry, place)
   delete root.registry
-  const problem = 'stands beside "registries", which is the same; keep one'
-  return twice ? [{ where: place && showPlace(place), path: 'registry', problem }] : []
+  const problem = 'stands beside "registries", which is the same'
+  return twice ? [{ path: ['registry'], place, problem, remedy: 'keep one' }] : []
 }
 
 /** A list with anything else in it is left where it is, and reported as a setting that nobody knows. */

@@ -1,6 +1,6 @@
 import { relaxed } from '../../shape/describe.ts'
-import { isObject, type Path, type Place, type Source, setPlace, showPath, showPlace } from '../../shape/place.ts'
-import type { Mistake } from './mistake.ts'
+import type { Mistake } from '../../shape/mistake.ts'
+import { isObject, type Path, type Place, type Source, setPlace } from '../../shape/place.ts'
 
 /** Sections with a reader of their own: their keys may be names of things, such as images. */
 const verbatim: ReadonlySet<string> = new Set(['registries', 'registry'])
@@ -42,8 +42,8 @@ export function unfoldDots({ root, places }: Source): { source: Source; mistakes
         insert(present, [...path, key], [name], child, places.get(content)?.get(name) ?? place)
     } else {
       const first = places.get(parent)?.get(key)?.line
-      const problem = `is given twice${first === undefined ? '' : `, first in line ${first}`}; keep one`
-      mistakes.push({ where: place && showPlace(place), path: showPath([...path, key].map(toCamelCase)), problem })
+      const problem = `is given twice${first === undefined ? '' : `, first in line ${first}`}`
+      mistakes.push({ path: [...path, key].map(toCamelCase), place, problem, remedy: 'keep one' })
     }
   }
 

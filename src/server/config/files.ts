@@ -1,8 +1,8 @@
 import { access, constants } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { resolveStoreUrl } from '../../settings/store-url.ts'
-import { type Path, placeOf, put, type Source, showPath, showPlace, valueAt } from '../../shape/place.ts'
-import type { Mistake } from './mistake.ts'
+import type { Mistake } from '../../shape/mistake.ts'
+import { type Path, placeOf, put, type Source, valueAt } from '../../shape/place.ts'
 import { textsOf } from './values.ts'
 
 /** Makes every path absolute, and looks whether files can be read. `folderOf` is where a path in a setting starts from. */
@@ -12,17 +12,15 @@ export async function resolveFiles(source: Source, folderOf: (path: Path) => str
     const file = resolve(folderOf(path), text)
     put(source, path, file)
     const reason = kind === 'file' ? await whyUnreadable(file) : undefined
-    const place = placeOf(source, path)
-    if (reason !== undefined)
-      mistakes.push({
-        where: place && showPlace(place),
-        path: showPath(path),
-        problem: `found ${file}, which ${reason}; correct the path`,
-      })
+    if (reason !== undefined) mistakes.push({ path, place: placeOf(source, path), ...unreadable(file, reason) })
   }
   const store = valueAt(source.root, ['store'])
   if (typeof store === 'string') put(source, ['store'], resolveStoreUrl(store, folderOf(['store'])))
   return mistakes
+}
+
+export function unreadable(file: string, reason: string) {
+  return { problem: `found ${file}, which ${reason}`, remedy: 'correct the path' }
 }
 
 export async function whyUnreadable(file: string): Promise<string | undefined> {

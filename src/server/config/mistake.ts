@@ -1,17 +1,8 @@
 import { configShape } from '../../settings/config.ts'
 import { describeAt, listFields } from '../../shape/describe.ts'
-import { explain, type Mistake as ShapeMistake } from '../../shape/mistake.ts'
+import { explain, type FieldMistake, type Mistake } from '../../shape/mistake.ts'
 import { type Path, showPath, showPlace } from '../../shape/place.ts'
 import { suggest } from '../../shape/suggest.ts'
-
-/** One thing that is wrong with the configuration: where, which setting, and what to do about it. */
-export interface Mistake {
-  /** `purser.yaml:12`, `PURSER_STORE`, `--port`; absent for what stands nowhere. */
-  readonly where?: string
-  /** The setting, such as `server.port` or `auth.basic[0].username`. */
-  readonly path?: string
-  readonly problem: string
-}
 
 /** Every mistake of a configuration, a line each. No line holds a secret's value. */
 export class ConfigError extends Error {
@@ -25,24 +16,27 @@ export class ConfigError extends Error {
   }
 }
 
-export function formatMistake({ where, path, problem }: Mistake): string {
-  const head = [where, path].filter(part => part !== undefined).join(' ')
-  return head === '' ? problem : `${head}: ${problem}`
+/** `purser.yaml:12 server.port: …`; what stands nowhere has no place, and what is no setting's has no path. */
+export function formatMistake(mistake: Mistake): string {
+  const { place, path } = mistake
+  const head = [place && showPlace(place), showPath(path)].filter(Boolean).join(' ')
+  return head === '' ? explain(mistake) : `${head}: ${explain(mistake)}`
 }
 
-export function toMistake(mistake: ShapeMistake): Mistake {
-  const { kind, path, place } = mistake
-  const problem = kind === 'unknown' ? explainUnknown(path) : explain(mistake)
-  return { where: place && showPlace(place), path: showPath(path), problem }
+/** What a shape has found, with settings of other sections among the suggestions. */
+export function toMistake(mistake: FieldMistake): Mistake {
+  return mistake.kind === 'unknown'
+    ? { ...mistake, problem: 'unknown setting', remedy: suggestSetting(mistake.path) }
+    : mistake
 }
 
-function explainUnknown(path: Path): string {
+function suggestSetting(path: Path): string {
   const section = path.slice(0, -1)
   const key = String(path.at(-1))
   const known = [...(describeAt(configShape, section)?.fields?.keys() ?? [])]
   const near = suggest(key, known)
   const meant = near === undefined ? findElsewhere(key) : showPath([...section, near])
-  return `unknown setting; ${meant === undefined ? `known here: ${known.join(', ')}` : `did you mean ${meant}?`}`
+  return meant === undefined ? `known here: ${known.join(', ')}` : `did you mean ${meant}?`
 }
 
 /** A setting of that name, or nearly, in another section. */

@@ -1,8 +1,9 @@
 import { configShape } from '../../settings/config.ts'
 import { listFields } from '../../shape/describe.ts'
+import type { Mistake } from '../../shape/mistake.ts'
 import { fromCode, isObject, type Path, put, type Source, setPlace, valueAt } from '../../shape/place.ts'
 import { normalize } from '../../shape/read.ts'
-import { type Mistake, toMistake } from './mistake.ts'
+import { toMistake } from './mistake.ts'
 import type { Environment } from './placeholders.ts'
 
 /** What the command line can say; the words of `purser serve`. */
@@ -58,7 +59,8 @@ function applySet(source: Source, settings: readonly string[]): readonly Mistake
   for (const setting of settings) {
     const [, name = '', value = ''] = /^([^=]+)=(.*)$/s.exec(setting) ?? []
     if (name === '') {
-      mistakes.push({ where: '--set', problem: 'write it as setting=value, such as engine.lease=30s' })
+      const problem = 'write it as setting=value, such as engine.lease=30s'
+      mistakes.push({ path: [], place: { source: '--set' }, problem })
       continue
     }
     const given = fromCode({})
@@ -79,8 +81,8 @@ function leaves(value: unknown): readonly Path[] {
 function applyUser(source: Source, env: Environment): readonly Mistake[] {
   const { PURSER_USERNAME: username, PURSER_PASSWORD: password } = env
   if (!isGiven(username) && !isGiven(password)) return []
-  if (!isGiven(username)) return [{ where: 'PURSER_USERNAME', problem: 'is missing beside PURSER_PASSWORD; set both' }]
-  if (!isGiven(password)) return [{ where: 'PURSER_PASSWORD', problem: 'is missing beside PURSER_USERNAME; set both' }]
+  if (!isGiven(username)) return [missingBeside('PURSER_USERNAME', 'PURSER_PASSWORD')]
+  if (!isGiven(password)) return [missingBeside('PURSER_PASSWORD', 'PURSER_USERNAME')]
   const users = valueAt(source.root, ['auth', 'basic']) ?? []
   if (!Array.isArray(users)) return []
   const found = users.findIndex(other => isObject(other) && other.username === username)
@@ -89,4 +91,8 @@ function applyUser(source: Source, env: Environment): readonly Mistake[] {
   if (users.length === 1) put(source, ['auth', 'basic'], users, { source: 'PURSER_USERNAME' })
   setPlace(source.places, users, index, { source: 'PURSER_USERNAME' })
   return []
+}
+
+function missingBeside(name: string, other: string): Mistake {
+  return { path: [], place: { source: name }, problem: `is missing beside ${other}`, remedy: 'set both' }
 }

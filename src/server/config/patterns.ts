@@ -1,5 +1,5 @@
-import { placeOf, quoted, type Source, showPath, showPlace } from '../../shape/place.ts'
-import type { Mistake } from './mistake.ts'
+import type { Mistake } from '../../shape/mistake.ts'
+import { placeOf, quoted, type Source } from '../../shape/place.ts'
 import { textsOf } from './values.ts'
 
 /** Reads every cron pattern that is given. Its library is loaded only where there is one. */
@@ -13,9 +13,8 @@ export async function checkPatterns(source: Source): Promise<readonly Mistake[]>
       return []
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error)
-      const place = placeOf(source, path)
       const problem = `found ${quoted(text)}: ${reason}, or "-" for off`
-      return [{ where: place && showPlace(place), path: showPath(path), problem }]
+      return [{ path, place: placeOf(source, path), problem }]
     }
   })
 }

@@ -2,12 +2,13 @@ import { readFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { configShape } from '../../settings/config.ts'
 import { describeAt, relaxed } from '../../shape/describe.ts'
-import { isObject, type Path, placeOf, put, type Source, showPath, showPlace, valueAt } from '../../shape/place.ts'
+import type { Mistake } from '../../shape/mistake.ts'
+import { isObject, type Path, placeOf, put, type Source, valueAt } from '../../shape/place.ts'
 import { normalize } from '../../shape/read.ts'
 import { readYaml } from '../../shape/yaml.ts'
 import { moveAutomationBroker } from './automation-broker.ts'
 import { unfoldDots } from './dotted.ts'
-import { ConfigError, type Mistake, toMistake } from './mistake.ts'
+import { ConfigError, toMistake } from './mistake.ts'
 import { type Environment, substitute } from './placeholders.ts'
 import { asSpringReads, isSpringFile, readSpring } from './spring.ts'
 
@@ -19,29 +20,32 @@ export interface FileSettings {
 /** The settings of a file under their own names, with what the environment says in place of placeholders. */
 export async function readConfigFile(file: string, env: Environment): Promise<FileSettings> {
   const name = basename(file)
+  const whole = { path: [], place: { source: name } }
   let text: string
   try {
     text = await readFile(file, 'utf8')
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
-    throw new ConfigError([
-      { where: name, problem: `${file} cannot be read (${code}); correct it, or name another with --config` },
-    ])
+    const remedy = 'correct it, or name another with --config'
+    throw new ConfigError([{ ...whole, problem: `${file} cannot be read (${code})`, remedy }])
   }
   const mistakes: Mistake[] = []
   let source = parse(text, name, mistakes)
   let patterns: readonly Path[] = []
   const isSpring = isSpringFile(source)
   if (isSpring) ({ source, patterns } = readSpring(source, isKnown, file))
-  const known = mistakes.filter(({ path = '' }) => !isSpring || isKnown([path.split(/[.[]/)[0] ?? '']))
+  const known = mistakes.filter(({ path }) => !isSpring || isKnown(path.slice(0, 1)))
   known.push(...moveAutomationBroker(source))
   const tidied = normalize(configShape, source, { lenient: true })
   source = tidied.source
   known.push(...tidied.mistakes.map(toMistake))
   substitute(source, env, (path, variable) => {
-    const place = placeOf(source, path)
-    const problem = `the environment variable ${variable} is not set; set it, or write a default: \${${variable}:default}`
-    known.push({ where: place ? showPlace(place) : name, path: showPath(path), problem })
+    known.push({
+      path,
+      place: placeOf(source, path) ?? whole.place,
+      problem: `the environment variable ${variable} is not set`,
+      remedy: `set it, or write a default: \${${variable}:default}`,
+    })
   })
   for (const path of patterns) put(source, path, asSpringReads(valueAt(source.root, path)))
   return { source, mistakes: known }
@@ -49,18 +53,23 @@ export async function readConfigFile(file: string, env: Environment): Promise<Fi
 
 function parse(text: string, name: string, mistakes: Mistake[]): Source {
   const { documents, faults } = readYaml(text, { name })
-  mistakes.push(
-    ...faults.map(({ place, problem, remedy }) => ({
-      where: place ? showPlace(place) : name,
-      problem: `${problem}; ${remedy}`,
-    })),
-  )
+  mistakes.push(...faults.map(({ place = { source: name }, ...fault }) => ({ ...fault, place })))
   const [first, second] = documents
   const root = second === undefined ? (first?.root ?? {}) : {}
-  if (second?.place !== undefined)
-    mistakes.push({ where: showPlace(second.place), problem: 'the file holds several YAML documents; keep one' })
+  if (second !== undefined)
+    mistakes.push({
+      path: [],
+      place: second.place,
+      problem: 'the file holds several YAML documents',
+      remedy: 'keep one',
+    })
   else if (!isObject(root))
-    mistakes.push({ where: `${name}:1`, problem: 'the file is not a map of settings; write "key: value" lines' })
+    mistakes.push({
+      path: [],
+      place: { source: name, line: 1 },
+      problem: 'the file is not a map of settings',
+      remedy: 'write "key: value" lines',
+    })
   const unfolded = unfoldDots({ root: isObject(root) ? root : {}, places: first?.places ?? new WeakMap() })
   mistakes.push(...unfolded.mistakes)
   return unfolded.source

@@ -1,6 +1,7 @@
 import type { RegistrySettings } from '../../registry/settings.ts'
-import { isObject, placeOf, type Source, showPlace, valueAt } from '../../shape/place.ts'
-import type { Mistake } from './mistake.ts'
+import { isWarning, type Mistake } from '../../shape/mistake.ts'
+import { isObject, placeOf, type Source, valueAt } from '../../shape/place.ts'
+import { formatMistake } from './mistake.ts'
 
 export interface ReadRegistries {
   readonly registries: readonly RegistrySettings[]
@@ -18,15 +19,13 @@ export async function takeRegistries(source: Source, folder: string): Promise<Re
   const { settings = [], problems } = parseRegistrySettings(given, 'registries', { folder, places })
   const place = placeOf(source, ['registries'])
   const found = problems.map(({ severity, path, line = place?.line, problem }) => {
-    const whole = path === '' || path.startsWith('[') ? `registries${path}` : `registries.${path}`
-    return { severity, mistake: { where: place && showPlace({ ...place, line }), path: whole, problem } }
+    const keys = (path.match(/[^.[\]]+/g) ?? []).map(key => (/^\d+$/.test(key) ? Number(key) : key))
+    return { severity, path: ['registries', ...keys], place: place && { ...place, line }, problem }
   })
   if (isObject(source.root)) delete source.root.registries
   return {
     registries: settings,
-    mistakes: found.filter(({ severity }) => severity === 'error').map(({ mistake }) => mistake),
-    warnings: found
-      .filter(({ severity }) => severity === 'warning')
-      .map(({ mistake: { where = '', path, problem } }) => `${where} ${path}: ${problem}`.trim()),
+    mistakes: found.filter(mistake => !isWarning(mistake)),
+    warnings: found.filter(isWarning).map(formatMistake),
   }
 }
