@@ -81,6 +81,18 @@ port: 80000`
     ])
   })
 
+  it('warns where a rule does, and has the value all the same', () => {
+    const shape = object(
+      { name: text() },
+      { rules: [({ name }) => name === 'x' && { severity: 'warning', path: ['name'], error: 'needs more letters' }] },
+    )
+    expect(read(shape, fromCode({ name: 'x' }))).toMatchObject({
+      ok: true,
+      value: { name: 'x' },
+      mistakes: [{ severity: 'warning', path: ['name'] }],
+    })
+  })
+
   it('never shows what may be a secret', () => {
     expect(mistakesOf(settings, 'users: [{ name: ada, password: 77 }]', { valuesAsText: false })).toEqual([
       'f.yaml:1 users[0].password: found a number (not shown); allowed: a text',

@@ -37,7 +37,7 @@ export function read<S extends Shape>(shape: S, source: Source, options: ReadOpt
   const { source: tidied, mistakes: ofKeys } = normalize(shape, source, options)
   const result = v.safeParse(shape as v.GenericSchema<unknown, Read<S>>, tidied.root)
   const mistakes = [...ofKeys, ...(result.issues ?? []).map(issue => toMistake(shape, tidied, issue))]
-  if (result.success && mistakes.every(isWarning)) return { ok: true, value: result.output, mistakes }
+  if (result.typed && mistakes.every(isWarning)) return { ok: true, value: result.output, mistakes }
   return { ok: false, mistakes }
 }
 
@@ -180,7 +180,14 @@ function toMistake(shape: Shape, source: Source, issue: v.BaseIssue<unknown>): F
   }
   if (issue.kind === 'validation') {
     const rule = issue.message
-    return { ...facts, kind: 'rule', rule, problem: rule.startsWith('needs') ? rule : `found ${found}; ${rule}` }
+    const severity = issue.expected === 'warning' ? 'warning' : 'error'
+    return {
+      ...facts,
+      severity,
+      kind: 'rule',
+      rule,
+      problem: rule.startsWith('needs') ? rule : `found ${found}; ${rule}`,
+    }
   }
   const { rule = 'nothing' } = info
   const remedy = `allowed: ${rule}`

@@ -54,6 +54,8 @@ export type Rule<Value> = (value: Value) => Broken | readonly Broken[] | false |
 
 interface Broken {
   readonly error: string
+  /** What is allowed, and hardly meant, is a warning. */
+  readonly severity?: 'warning'
   /** Where it is reported, from the object on; the object itself unless told otherwise. */
   readonly path?: Path
 }
@@ -142,8 +144,8 @@ function withRules<S extends Shape>(schema: S, rules: readonly Rule<never>[], in
               ),
         dataset.value,
       )
-      for (const { error, path = [] } of [rule(sound as never) || []].flat())
-        addIssue({ message: error, path: path.map(toItem) as never })
+      for (const { error, severity, path = [] } of [rule(sound as never) || []].flat())
+        addIssue({ message: error, expected: severity, path: path.map(toItem) as never })
     }),
   )
   const pipe = [schema, ...checks, v.metadata({ info })] as unknown as [S, v.MetadataAction<S, { info: object }>]
