@@ -88,7 +88,7 @@ export const choreMutations: readonly Mutation[] = [
   {
     ...mongoChores,
     name: 'mongodb takes a chore that is held',
-    find: "$expr: { $lte: ['$leaseUntil', now()] },",
+    find: ", $expr: { $lte: ['$leaseUntil', now()] }",
     replace: '',
   },
 

@@ -109,7 +109,7 @@ export const replicaMutations: readonly Mutation[] = [
     file: 'src/store/mongodb/migrations.ts',
     only: 'concurrency|active',
     name: 'mongodb without its unique index',
-    find: 'key: { resource: 1 }, unique: true, ',
-    replace: 'key: { resource: 1 }, ',
+    find: 'active), unique: true }',
+    replace: 'active) }',
   },
 ]

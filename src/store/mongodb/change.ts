@@ -1,6 +1,7 @@
 import type { ClientSession, Document } from 'mongodb'
-import type { Change, Instance, Operation, WakeUp } from '../../store.ts'
+import type { Change, Instance, Operation } from '../../store.ts'
 import { pinsOf } from '../pins.ts'
+import { wakeUpsOf } from '../wake-ups.ts'
 import type { Database } from './database.ts'
 import { keyOf } from './keys.ts'
 import { pinTo } from './lanes.ts'
@@ -25,7 +26,8 @@ export async function applyChange(
     session,
   })
   // One by one: nearly every change has one of each, and the driver's bulk writes hide which error it was.
-  if (instance !== undefined) await spendLast(ledger, session, lastOf(snapshot.instance), instance)
+  const before = snapshot.instance
+  if (instance !== undefined) await spendLast(ledger, session, before && keyOf(before.lastOperationId), instance)
   for (const binding of bindings) {
     const update = [replaceWith(fromBinding(binding), keepSeq(ledger))]
     const before = await collections.binding.findOneAndUpdate({ _id: keyOf(binding.instanceId, binding.id) }, update, {
@@ -38,7 +40,7 @@ export async function applyChange(
   }
   for (const operation of operations) {
     const spentAt = await spentAtOf(ledger, session, { snapshot, change, operation })
-    const row = { ...fromOperation(operation), ...wakeOf(ledger, operation), ...spentAt }
+    const row = { ...fromOperation(operation), wake: wakeOf(ledger, operation), spentAt }
     const update = [replaceWith(row, { ...keepSeq(ledger), steps: { $ifNull: ['$steps', []] } })]
     await collections.operation.updateOne({ _id: keyOf(operation.id) }, update, { upsert: true, session })
   }
@@ -54,10 +56,6 @@ export async function applyChange(
 function newPins(before: Instance | undefined, instance: Instance): string[] {
   const held = before === undefined ? [] : pinsOf(before)
   return pinsOf(instance).filter(id => !held.includes(id))
-}
-
-function lastOf(instance: Instance | undefined): string | undefined {
-  return instance === undefined ? undefined : keyOf(instance.lastOperationId)
 }
 
 /** The lock is the instance's: rows of another one would be written without holding its own. */
@@ -95,12 +93,7 @@ function keepSeq(ledger: Database): Document {
   return { seq: { $ifNull: ['$seq', ledger.nextSeq()] } }
 }
 
-function wakeOf({ storeId, nextSeq }: Database, operation: Operation): { wake?: string } {
-  if (operation.state === 'running') return {}
-  const wakeUp: WakeUp = isWaiting(operation) ? { type: 'work' } : { type: 'finished', operationId: operation.id }
-  return { wake: wakeNote(storeId, nextSeq(), wakeUp) }
-}
-
-function isWaiting(operation: Operation): boolean {
-  return operation.state === 'queued'
+function wakeOf({ storeId, nextSeq }: Database, operation: Operation): string | undefined {
+  const [wakeUp] = wakeUpsOf({ operations: [operation] })
+  return wakeUp && wakeNote(storeId, nextSeq(), wakeUp)
 }

@@ -1,6 +1,7 @@
 import type { Document, Filter } from 'mongodb'
+import { withoutUndefined } from '../../protocol/json.ts'
 import type { Chore, ChoreLease, ChoreResult, ChoreTaking } from '../../store.ts'
-import type { Database } from './database.ts'
+import { type Database, lookup, readWithTime } from './database.ts'
 import type { ChoreDocument } from './documents.ts'
 import { isCode, serverCodes } from './driver.ts'
 
@@ -26,20 +27,13 @@ export async function takeChore(ledger: Database, taking: ChoreTaking): Promise<
 export async function renewChore(ledger: Database, lease: ChoreLease, leaseMs: number): Promise<boolean> {
   const now = ledger.now()
   const standing = { ...heldBy(lease), $expr: { $gt: ['$leaseUntil', now] } }
-  const renewed = await ledger.collections.chore.updateOne(
-    standing,
-    [{ $set: { leaseUntil: { $add: [now, leaseMs] } } }],
-    { maxTimeMS: ledger.timeoutMs },
-  )
+  const renewal = [{ $set: { leaseUntil: { $add: [now, leaseMs] } } }]
+  const renewed = await ledger.collections.chore.updateOne(standing, renewal, { maxTimeMS: ledger.timeoutMs })
   return renewed.matchedCount > 0
 }
 
 export async function finishChore(ledger: Database, lease: ChoreLease, result: ChoreResult): Promise<boolean> {
-  const end = {
-    finishedAt: ledger.now(),
-    leaseUntil: '$$REMOVE',
-    result: { $literal: JSON.stringify(result) },
-  }
+  const end = { finishedAt: ledger.now(), leaseUntil: '$$REMOVE', result: { $literal: JSON.stringify(result) } }
   const finished = await ledger.collections.chore.updateOne(heldBy(lease), [{ $set: end }], {
     maxTimeMS: ledger.timeoutMs,
   })
@@ -47,22 +41,9 @@ export async function finishChore(ledger: Database, lease: ChoreLease, result: C
 }
 
 export async function readChores(ledger: Database): Promise<{ now: number; chores: readonly Chore[] }> {
-  const { meta, chore } = ledger.collections
-  const [found] = await meta
-    .aggregate<{ now: number; chores: ChoreDocument[] }>([
-      { $match: { _id: 'ledger' } },
-      { $project: { _id: 0, now: ledger.now() } },
-      {
-        $lookup: {
-          from: chore.collectionName,
-          pipeline: [{ $match: { _id: { $gte: '' } } }, { $sort: { _id: 1 } }],
-          as: 'chores',
-        },
-      },
-    ])
-    .toArray()
-  if (found === undefined) throw new Error('the ledger has lost its meta document: put back a backup')
-  return { now: found.now, chores: found.chores.map(toChore) }
+  const all = lookup('chores', ledger.collections.chore, { $match: { _id: { $gte: '' } } }, { $sort: { _id: 1 } })
+  const { now, chores } = await readWithTime<{ readonly chores: readonly ChoreDocument[] }>(ledger, [all])
+  return { now, chores: chores.map(toChore) }
 }
 
 /** A period that is over is taken once; one whose holder is gone is taken over, for itself or for a later one. */
@@ -71,11 +52,7 @@ function open({ now }: Database, name: string, dueAt: number): Filter<ChoreDocum
     _id: name,
     $or: [
       { finishedAt: { $exists: true }, dueAt: { $lt: dueAt } },
-      {
-        finishedAt: { $exists: false },
-        dueAt: { $lte: dueAt },
-        $expr: { $lte: ['$leaseUntil', now()] },
-      },
+      { finishedAt: { $exists: false }, dueAt: { $lte: dueAt }, $expr: { $lte: ['$leaseUntil', now()] } },
     ],
   }
 }
@@ -97,15 +74,6 @@ function heldBy({ name, fence }: ChoreLease): Filter<ChoreDocument> {
   return { _id: name, fence, finishedAt: { $exists: false } }
 }
 
-function toChore({ _id: name, dueAt, owner, startedAt, fence, leaseUntil, finishedAt, result }: ChoreDocument): Chore {
-  return {
-    name,
-    dueAt,
-    owner,
-    startedAt,
-    fence,
-    ...(leaseUntil === undefined ? {} : { leaseUntil }),
-    ...(finishedAt === undefined ? {} : { finishedAt }),
-    ...(result === undefined ? {} : { result: JSON.parse(result) }),
-  }
+function toChore({ _id: name, result, ...times }: ChoreDocument): Chore {
+  return withoutUndefined({ name, ...times, result: result && JSON.parse(result) })
 }

@@ -1,10 +1,10 @@
 import { randomInt } from 'node:crypto'
 import type { Document } from 'mongodb'
 import type { Claim, Claims } from '../../store.ts'
-import type { Database } from './database.ts'
+import { type Database, lookup, lostMeta, readWithTime } from './database.ts'
 import type { BindingDocument, InstanceDocument, OperationDocument } from './documents.ts'
 import { isCode, serverCodes } from './driver.ts'
-import { handBack } from './progress.ts'
+import { handBack, notOnTimeout, patienceMs } from './progress.ts'
 import { toBinding, toInstance, toOperation, toStep } from './rows.ts'
 
 /**
@@ -20,7 +20,7 @@ export async function claimDue(ledger: Database, owner: string, max: number, lea
   const { now, queue } = await readQueue(ledger, wanted)
   const due = queue.slice(0, wanted).filter(({ dueAt }) => dueAt <= now)
   const ids = due.map(({ _id }) => _id)
-  const claims = ids.length === 0 ? [] : await claimThese(ledger, ids, owner, leaseMs)
+  const claims = ids.length === 0 ? [] : await claimThese(ledger, ids, { owner, leaseMs })
   const claimed = new Set(claims.map(({ key }) => key))
   const next = queue.find(({ _id }) => !claimed.has(_id))
   return { claims: claims.map(({ claim }) => claim), now, nextAt: next?.dueAt }
@@ -31,44 +31,34 @@ interface Queued {
   readonly dueAt: number
 }
 
+interface Claimer {
+  readonly owner: string
+  readonly leaseMs: number
+}
+
 interface KeyedClaim {
   readonly key: string
   readonly claim: Claim
 }
 
 /** The time, and the first of the active operations: as many as are wanted and one more, which is the next to be due. */
-async function readQueue(ledger: Database, wanted: number): Promise<{ now: number; queue: readonly Queued[] }> {
-  const [found] = await ledger.collections.meta
-    .aggregate<{ now: number; queue: Queued[] }>(queuePipeline(ledger, wanted + 1), { readConcern: { level: 'local' } })
-    .toArray()
-  if (found === undefined) throw new Error('the ledger has lost its meta document: put back a backup')
-  return found
-}
-
-function queuePipeline({ collections, now }: Database, limit: number): Document[] {
-  const pipeline = [
+function readQueue(ledger: Database, wanted: number) {
+  const queue = lookup(
+    'queue',
+    ledger.collections.operation,
     { $match: { active: true, dueAt: { $gte: 0 } } },
     { $sort: { dueAt: 1, seq: 1 } },
-    { $limit: limit },
+    { $limit: wanted + 1 },
     { $project: { dueAt: 1 } },
-  ]
-  return [
-    { $match: { _id: 'ledger' } },
-    { $project: { _id: 0, now: now() } },
-    { $lookup: { from: collections.operation.collectionName, pipeline, as: 'queue' } },
-  ]
+  )
+  return readWithTime<{ readonly queue: readonly Queued[] }>(ledger, [queue], { readConcern: { level: 'local' } })
 }
 
 /** Claims those that are still due, in the order of the ids. */
-async function claimThese(
-  ledger: Database,
-  ids: readonly string[],
-  owner: string,
-  leaseMs: number,
-): Promise<readonly KeyedClaim[]> {
+async function claimThese(ledger: Database, ids: readonly string[], claimer: Claimer): Promise<readonly KeyedClaim[]> {
   const { meta, operation } = ledger.collections
   const mark = -1 - randomInt(2 ** 47)
-  await take(ledger, ids, mark, owner, leaseMs)
+  await take(ledger, ids, leaseUpdate(ledger.now(), mark, claimer))
   const taken = await operation
     .find({ _id: { $in: [...ids] }, fence: mark }, { readConcern: { level: 'local' } })
     .project<Pick<OperationDocument, '_id' | 'state'>>({ state: 1 })
@@ -82,7 +72,7 @@ async function claimThese(
     { $inc: { fence: running.size } },
     { returnDocument: 'after' },
   )
-  if (numbered === null) throw new Error('the ledger has lost its meta document: put back a backup')
+  if (numbered === null) throw lostMeta()
   const order = ids.filter(id => running.has(id))
   const first = numbered.fence - order.length + 1
   await operation.updateMany({ _id: { $in: order }, fence: mark, state: 'running' }, [
@@ -95,31 +85,25 @@ async function claimThese(
   return claims
 }
 
-async function take(
-  ledger: Database,
-  ids: readonly string[],
-  mark: number,
-  owner: string,
-  leaseMs: number,
-): Promise<void> {
+/** Gives those that are due a lease, without its number. */
+async function take(ledger: Database, ids: readonly string[], update: Document[]): Promise<void> {
   const { operation } = ledger.collections
   const now = ledger.now()
-  const update = leaseUpdate(now, mark, owner, leaseMs)
-  const takeSome = (some: readonly string[], maxTimeMS: number) =>
+  const takeSome = (some: readonly string[]) =>
     operation.updateMany({ _id: { $in: [...some] }, active: true, $expr: { $lte: ['$dueAt', now] } }, update, {
-      maxTimeMS,
+      maxTimeMS: patienceMs,
       writeConcern: { w: 1 },
     })
   try {
-    await takeSome(ids, patienceMs)
+    await takeSome(ids)
   } catch (error) {
     if (!isCode(error, serverCodes.maxTimeExpired)) throw error
     // A transaction that was cut off holds one of them until the server ends it: the others must not wait for that.
-    await Promise.all(ids.map(id => takeSome([id], patienceMs).catch(ignoreTimeout)))
+    await Promise.all(ids.map(id => takeSome([id]).catch(notOnTimeout)))
   }
 }
 
-function leaseUpdate(now: object, mark: number, owner: string, leaseMs: number): Document[] {
+function leaseUpdate(now: object, mark: number, { owner, leaseMs }: Claimer): Document[] {
   const takenOver = { $eq: ['$state', 'running'] }
   const leaseUntil = { $add: [now, leaseMs] }
   return [
@@ -158,7 +142,7 @@ async function readClaims(ledger: Database, ids: readonly string[], first: numbe
       claim: {
         operation: toOperation(document),
         instance: row,
-        ...(binding === undefined ? {} : { binding: toBinding(binding) }),
+        binding: binding && toBinding(binding),
         steps: document.steps.map(toStep),
         takenOver: document.takenOver === true,
       },
@@ -167,15 +151,15 @@ async function readClaims(ledger: Database, ids: readonly string[], first: numbe
 }
 
 function claimPipeline({ collections }: Database, ids: readonly string[], first: number): Document[] {
-  const lookup = (as: string, from: { readonly collectionName: string }, localField: string) => ({
-    $lookup: { from: from.collectionName, localField, foreignField: '_id', as },
+  const joined = (as: string, { collectionName: from }: { readonly collectionName: string }, localField: string) => ({
+    $lookup: { from, localField, foreignField: '_id', as },
   })
   const fence = { $gte: first, $lt: first + ids.length }
   return [
     { $match: { _id: { $in: [...ids] }, fence, state: 'running' } },
     { $sort: { fence: 1 } },
-    lookup('instances', collections.instance, 'instance'),
-    lookup('bindings', collections.binding, 'binding'),
+    joined('instances', collections.instance, 'instance'),
+    joined('bindings', collections.binding, 'binding'),
   ]
 }
 
@@ -183,10 +167,3 @@ function claimPipeline({ collections }: Database, ids: readonly string[], first:
 async function handBackSuperseded(ledger: Database, id: string, fences: readonly number[]): Promise<void> {
   for (const fence of fences) if (await handBack(ledger, id, fence)) return
 }
-
-function ignoreTimeout(error: unknown): void {
-  if (!isCode(error, serverCodes.maxTimeExpired)) throw error
-}
-
-/** Far longer than a write takes, far shorter than a transaction that was cut off holds a document. */
-const patienceMs = 2000

@@ -2,7 +2,7 @@
  * The documents of the ledger. `doc` is a row as JSON text without what has a field of its own and without what is
  * sealed: as text, a user's keys may be anything, and the order of keys is kept. `seq` says which came first.
  */
-import type { ObjectId } from 'mongodb'
+import type { Collection, Db, Document, ObjectId } from 'mongodb'
 import type { BindingPhase } from '../../domain/binding.ts'
 import type { InstancePhase } from '../../domain/instance.ts'
 import type { OperationState } from '../../domain/operation.ts'
@@ -51,26 +51,21 @@ export interface BindingDocument {
 }
 
 /**
- * What lists filter and sort by: texts from outside as keys (see ../keys.ts). `live`
- * where it is not deleted, `unready` and `unsuccessful` where it is not what most are: partial indexes go by them.
+ * What lists filter and sort by: texts from outside as keys (see ../keys.ts). `live` where it is not deleted, `unready`
+ * and `unsuccessful` where it is not what most are: partial indexes go by them.
  */
-export interface ListedInstance {
-  readonly createdAt: number
-  readonly live?: true
-  readonly unready?: true
-  readonly platform: string
-  readonly service: string
-  readonly plan: string
-  readonly usable: boolean
-  readonly revision?: string
-}
-
 export interface ListedBinding {
   readonly createdAt: number
   readonly live?: true
   readonly unready?: true
   readonly service: string
   readonly plan: string
+}
+
+export interface ListedInstance extends ListedBinding {
+  readonly platform: string
+  readonly usable: boolean
+  readonly revision?: string
 }
 
 export interface ListedOperation {
@@ -128,7 +123,7 @@ export interface StepDocument {
   readonly sealed: string
 }
 
-export interface HistoryDocument {
+interface HistoryDocument {
   readonly _id: ObjectId
   readonly instance: string
   /** The lock of the instance when it was written, and the place among those written together. */
@@ -144,7 +139,7 @@ export interface SharedDocument {
   readonly holder?: string
 }
 
-export interface ClaimDocument {
+interface ClaimDocument {
   readonly _id: string
   readonly resource: string
   readonly instance: string
@@ -170,7 +165,7 @@ export interface RevisionDocument {
   readonly text: ObjectId
 }
 
-export interface RevisionTextDocument {
+interface RevisionTextDocument {
   readonly _id: ObjectId
   /** Of the catalog that the change was decided from. */
   readonly version: number
@@ -205,9 +200,31 @@ export interface CatalogDocument {
   readonly wake?: string
 }
 
-export interface MetaDocument {
+interface MetaDocument {
   readonly _id: 'ledger'
   readonly version: number
   /** The last fence that was given. */
   readonly fence: number
+}
+
+export type Collections = ReturnType<typeof collectionsOf>
+
+export function collectionsOf(db: Db, prefix: string) {
+  const named = <Row extends Document>(name: string): Collection<Row> => db.collection(`${prefix}${name}`)
+  return {
+    meta: named<MetaDocument>('meta'),
+    instance: named<InstanceDocument>('instance'),
+    binding: named<BindingDocument>('binding'),
+    operation: named<OperationDocument>('operation'),
+    history: named<HistoryDocument>('history'),
+    shared: named<SharedDocument>('shared'),
+    claim: named<ClaimDocument>('claim'),
+    chore: named<ChoreDocument>('chore'),
+    catalog: named<CatalogDocument>('catalog'),
+    registry: named<RegistryDocument>('registry'),
+    service: named<ServiceDocument>('service'),
+    revision: named<RevisionDocument>('revision'),
+    revisionText: named<RevisionTextDocument>('revision_text'),
+    lane: named<LaneDocument>('lane'),
+  }
 }

@@ -43,31 +43,12 @@ export function isCode(error: unknown, ...codes: readonly number[]): boolean {
   return code !== undefined && codes.includes(code)
 }
 
+/** Those that we act on; failures.ts has the words for all of them. */
 export const serverCodes = {
-  hostUnreachable: 6,
-  hostNotFound: 7,
   unauthorized: 13,
   authenticationFailed: 18,
-  lockTimeout: 24,
   indexNotFound: 27,
   namespaceExists: 48,
   maxTimeExpired: 50,
-  writeConcernTimeout: 64,
-  unknownWriteConcern: 79,
-  networkTimeout: 89,
-  shutdownInProgress: 91,
-  unsatisfiableWriteConcern: 100,
-  writeConflict: 112,
-  readMajorityNotAvailable: 134,
-  primarySteppedDown: 189,
-  noSuchTransaction: 251,
-  exceededTimeLimit: 262,
-  notWritablePrimary: 10107,
   duplicateKey: 11000,
-  interruptedAtShutdown: 11600,
-  interrupted: 11601,
-  interruptedByStateChange: 11602,
-  notPrimaryNoSecondaryOk: 13435,
-  notPrimaryOrSecondary: 13436,
-  outOfDiskSpace: 14031,
 } as const

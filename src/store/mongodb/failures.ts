@@ -43,30 +43,31 @@ const slow = 'it took too long. Look at the load of the servers'
 const noMajority = 'a majority of the replica set does not confirm writes. Look at its other members'
 const refused = 'it refuses this user. Look at the user and its roles'
 
+/** By the code of the server's error. */
 const reasons: Readonly<Record<number, string>> = {
-  [serverCodes.hostUnreachable]: unreachable,
-  [serverCodes.hostNotFound]: unreachable,
-  [serverCodes.networkTimeout]: unreachable,
-  [serverCodes.shutdownInProgress]: unreachable,
-  [serverCodes.primarySteppedDown]: unreachable,
-  [serverCodes.notWritablePrimary]: unreachable,
-  [serverCodes.interruptedAtShutdown]: unreachable,
-  [serverCodes.interruptedByStateChange]: unreachable,
-  [serverCodes.notPrimaryNoSecondaryOk]: unreachable,
-  [serverCodes.notPrimaryOrSecondary]: unreachable,
-  [serverCodes.noSuchTransaction]: unreachable,
-  [serverCodes.unauthorized]: refused,
-  [serverCodes.authenticationFailed]: refused,
-  [serverCodes.lockTimeout]: busy,
-  [serverCodes.writeConflict]: busy,
-  [serverCodes.maxTimeExpired]: slow,
-  [serverCodes.exceededTimeLimit]: slow,
-  [serverCodes.interrupted]: slow,
-  [serverCodes.writeConcernTimeout]: noMajority,
-  [serverCodes.unknownWriteConcern]: noMajority,
-  [serverCodes.unsatisfiableWriteConcern]: noMajority,
-  [serverCodes.readMajorityNotAvailable]: noMajority,
-  [serverCodes.outOfDiskSpace]: 'its disk is full. Nothing that was accepted is lost; make room, and it works again',
+  6: unreachable, // HostUnreachable
+  7: unreachable, // HostNotFound
+  89: unreachable, // NetworkTimeout
+  91: unreachable, // ShutdownInProgress
+  189: unreachable, // PrimarySteppedDown
+  251: unreachable, // NoSuchTransaction
+  10107: unreachable, // NotWritablePrimary
+  11600: unreachable, // InterruptedAtShutdown
+  11602: unreachable, // InterruptedDueToReplStateChange
+  13435: unreachable, // NotPrimaryNoSecondaryOk
+  13436: unreachable, // NotPrimaryOrSecondary
+  13: refused, // Unauthorized
+  18: refused, // AuthenticationFailed
+  24: busy, // LockTimeout
+  112: busy, // WriteConflict
+  50: slow, // MaxTimeMSExpired
+  262: slow, // ExceededTimeLimit
+  11601: slow, // Interrupted
+  64: noMajority, // WriteConcernTimeout
+  79: noMajority, // UnknownReplWriteConcern
+  100: noMajority, // UnsatisfiableWriteConcern
+  134: noMajority, // ReadConcernMajorityNotAvailableYet
+  14031: 'its disk is full. Nothing that was accepted is lost; make room, and it works again', // OutOfDiskSpace
 }
 
 const badUrl = new Set(['MongoParseError', 'MongoInvalidArgumentError', 'MongoMissingCredentialsError'])

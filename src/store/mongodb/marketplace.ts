@@ -1,7 +1,7 @@
 import { compareText } from '../../domain/catalog-state.ts'
 import type { RegistryState, RevisionUse, StoredCatalog, StoredRegistries } from '../../store.ts'
 import { inOrder, sumUses } from '../pins.ts'
-import type { Database } from './database.ts'
+import { type Database, lookup, readWithTime } from './database.ts'
 import type { CatalogDocument, RegistryDocument } from './documents.ts'
 
 /** Always true, and leads to the index. */
@@ -27,24 +27,16 @@ export async function readCatalog(ledger: Database, known: number | undefined): 
 }
 
 interface FoundRegistries {
-  readonly now: number
   readonly catalog: readonly CatalogDocument[]
   readonly registries: readonly RegistryDocument[]
 }
 
-export async function readRegistries({ collections, now }: Database): Promise<StoredRegistries> {
-  const lookup = (as: string, from: { readonly collectionName: string }) => ({
-    $lookup: { from: from.collectionName, pipeline: [{ $match: all }], as },
-  })
-  const [found] = await collections.meta
-    .aggregate<FoundRegistries>([
-      { $match: { _id: 'ledger' } },
-      { $project: { _id: 0, now: now() } },
-      lookup('catalog', collections.catalog),
-      lookup('registries', collections.registry),
-    ])
-    .toArray()
-  if (found === undefined) throw new Error('the ledger has lost its meta document: put back a backup')
+export async function readRegistries(ledger: Database): Promise<StoredRegistries> {
+  const { catalog, registry } = ledger.collections
+  const found = await readWithTime<FoundRegistries>(ledger, [
+    lookup('catalog', catalog, { $match: all }),
+    lookup('registries', registry, { $match: all }),
+  ])
   const registries = found.registries.map(({ doc }): RegistryState => JSON.parse(doc))
   const { changedAt: at, report } = found.catalog[0] ?? {}
   return {

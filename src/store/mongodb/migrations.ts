@@ -1,6 +1,6 @@
 import type { Collection, Db, Document, IndexDescription } from 'mongodb'
 import { StoreOpenError } from '../../store.ts'
-import type { Collections } from './collections.ts'
+import type { Collections } from './documents.ts'
 import { isCode, serverCodes } from './driver.ts'
 import { listedBinding, listedInstance, listedOperation } from './rows.ts'
 
@@ -43,65 +43,48 @@ const unready = { 'listed.unready': true }
 
 const indexes: Partial<Record<keyof Collections, readonly IndexDescription[]>> = {
   instance: [
-    { name: 'observe', key: { observeAt: 1, seq: 1 }, partialFilterExpression: { observeAt: { $exists: true } } },
-    { name: 'deleted', key: { deletedAt: 1 }, partialFilterExpression: { deletedAt: { $exists: true } } },
-    { name: 'pins', key: { pins: 1 }, partialFilterExpression: { pins: { $exists: true } } },
-    { name: 'list', key: { 'listed.createdAt': 1, _id: 1 }, partialFilterExpression: live },
-    {
-      name: 'list_by_service',
-      key: { 'listed.service': 1, 'listed.createdAt': 1, _id: 1 },
-      partialFilterExpression: live,
-    },
-    { name: 'list_by_phase', key: { phase: 1, 'listed.createdAt': 1, _id: 1 }, partialFilterExpression: unready },
-    {
-      name: 'list_by_revision',
-      key: { 'listed.revision': 1, 'listed.createdAt': 1, _id: 1 },
-      partialFilterExpression: { 'listed.revision': { $exists: true } },
-    },
+    index('observe', ['observeAt', 'seq'], having('observeAt')),
+    index('deleted', ['deletedAt'], having('deletedAt')),
+    index('pins', ['pins'], having('pins')),
+    index('list', ['listed.createdAt', '_id'], live),
+    index('list_by_service', ['listed.service', 'listed.createdAt', '_id'], live),
+    index('list_by_phase', ['phase', 'listed.createdAt', '_id'], unready),
+    index('list_by_revision', ['listed.revision', 'listed.createdAt', '_id'], having('listed.revision')),
   ],
   binding: [
-    { name: 'by_instance', key: { instance: 1, seq: 1 } },
-    { name: 'by_phase', key: { instance: 1, phase: 1 } },
-    { name: 'list', key: { 'listed.createdAt': 1, _id: 1 }, partialFilterExpression: live },
-    {
-      name: 'list_by_service',
-      key: { 'listed.service': 1, 'listed.createdAt': 1, _id: 1 },
-      partialFilterExpression: live,
-    },
-    { name: 'list_by_phase', key: { phase: 1, 'listed.createdAt': 1, _id: 1 }, partialFilterExpression: unready },
-    { name: 'deleted', key: { deletedAt: 1 }, partialFilterExpression: { deletedAt: { $exists: true } } },
+    index('by_instance', ['instance', 'seq']),
+    index('by_phase', ['instance', 'phase']),
+    index('list', ['listed.createdAt', '_id'], live),
+    index('list_by_service', ['listed.service', 'listed.createdAt', '_id'], live),
+    index('list_by_phase', ['phase', 'listed.createdAt', '_id'], unready),
+    index('deleted', ['deletedAt'], having('deletedAt')),
   ],
   operation: [
-    { name: 'one_active', key: { resource: 1 }, unique: true, partialFilterExpression: active },
-    { name: 'active_by_instance', key: { instance: 1, binding: 1 }, partialFilterExpression: active },
-    { name: 'due', key: { dueAt: 1, seq: 1 }, partialFilterExpression: active },
-    { name: 'drains', key: { drains: 1 }, partialFilterExpression: { drains: { $exists: true } } },
-    {
-      name: 'spent',
-      key: { ofBinding: 1, state: 1, spentAt: 1 },
-      partialFilterExpression: { spentAt: { $exists: true } },
-    },
-    { name: 'list', key: { 'listed.acceptedAt': 1, _id: 1 } },
-    { name: 'list_by_instance', key: { instance: 1, 'listed.acceptedAt': 1, _id: 1 } },
-    {
-      name: 'list_unsuccessful',
-      key: { state: 1, 'listed.acceptedAt': 1, _id: 1 },
-      partialFilterExpression: { 'listed.unsuccessful': true },
-    },
-    {
-      name: 'list_finished',
-      key: { finishedAt: 1, _id: 1 },
-      partialFilterExpression: { finishedAt: { $exists: true } },
-    },
+    { ...index('one_active', ['resource'], active), unique: true },
+    index('active_by_instance', ['instance', 'binding'], active),
+    index('due', ['dueAt', 'seq'], active),
+    index('drains', ['drains'], having('drains')),
+    index('spent', ['ofBinding', 'state', 'spentAt'], having('spentAt')),
+    index('list', ['listed.acceptedAt', '_id']),
+    index('list_by_instance', ['instance', 'listed.acceptedAt', '_id']),
+    index('list_unsuccessful', ['state', 'listed.acceptedAt', '_id'], { 'listed.unsuccessful': true }),
+    index('list_finished', ['finishedAt', '_id'], having('finishedAt')),
   ],
-  history: [{ name: 'by_instance', key: { instance: 1, lock: 1, place: 1 } }],
-  claim: [
-    { name: 'by_resource', key: { resource: 1 } },
-    { name: 'by_instance', key: { instance: 1 } },
-  ],
-  service: [{ name: 'by_revision', key: { revision: 1 } }],
-  revision: [{ name: 'by_service', key: { service: 1 } }],
-  revisionText: [{ name: 'by_version', key: { version: 1 } }],
+  history: [index('by_instance', ['instance', 'lock', 'place'])],
+  claim: [index('by_resource', ['resource']), index('by_instance', ['instance'])],
+  service: [index('by_revision', ['revision'])],
+  revision: [index('by_service', ['service'])],
+  revisionText: [index('by_version', ['version'])],
+}
+
+/** `only`: the documents that are in it. */
+function index(name: string, fields: readonly string[], only?: Document): IndexDescription {
+  const key = Object.fromEntries(fields.map(field => [field, 1 as const]))
+  return { name, key, partialFilterExpression: only }
+}
+
+function having(field: string): Document {
+  return { [field]: { $exists: true } }
 }
 
 /** A collection of that name which is not ours would be mixed up with the ledger. */

@@ -6,12 +6,11 @@ import type { Store } from '../../store.ts'
 import { StoreOpenError } from '../../store.ts'
 import { type LedgerOptions, readLedgerOptions } from '../options.ts'
 import { readAddress } from './address.ts'
-import { collectionsOf } from './collections.ts'
-import type { Database } from './database.ts'
+import { type Database, type Now, serverNow } from './database.ts'
+import { collectionsOf } from './documents.ts'
 import { type Driver, loadDriver } from './driver.ts'
 import { toOpenError } from './failures.ts'
 import { prepareCollections } from './migrations.ts'
-import { type Now, serverNow } from './now.ts'
 import { createMongoStore } from './store.ts'
 import { createTransactions } from './transactions.ts'
 import { createTurns } from './turns.ts'
@@ -80,6 +79,8 @@ export async function openWith(options: MongoStoreOptions, now: Now): Promise<St
  */
 function promises({ ReadConcern }: Driver, timeoutMs: number): DbOptions {
   return {
+    // Undefined means absent, also in filters.
+    ignoreUndefined: true,
     readPreference: 'primary',
     readConcern: new ReadConcern('majority'),
     writeConcern: { w: 'majority', journal: true, wtimeoutMS: timeoutMs },

@@ -1,6 +1,6 @@
 /** What a worker writes under its lease, except for the end. */
 import type { ClientSession, Document, Filter } from 'mongodb'
-import type { Checkpoint, Lease, Parking, Step, WakeUp } from '../../store.ts'
+import type { Checkpoint, Lease, Parking, Step } from '../../store.ts'
 import { seal } from '../sealing.ts'
 import type { Database } from './database.ts'
 import type { OperationDocument } from './documents.ts'
@@ -30,7 +30,9 @@ export async function renew(ledger: Database, leases: readonly Lease[], leaseMs:
   } catch (error) {
     if (!isCode(error, serverCodes.maxTimeExpired)) throw error
     // A transaction that was cut off holds one of them until the server ends it: the others must not be lost for that.
-    const apart = leases.map(lease => extend([lease], ledger.timeoutMs).then(matchedAny, notOnTimeout))
+    const apart = leases.map(lease =>
+      extend([lease], ledger.timeoutMs).then(({ matchedCount }) => matchedCount > 0, notOnTimeout),
+    )
     const extended = await Promise.all(apart)
     return leases.filter((_, index) => extended[index])
   }
@@ -44,14 +46,12 @@ type Held = Pick<OperationDocument, '_id' | 'fence'>
 
 export async function writeCheckpoint(ledger: Database, lease: Lease, checkpoint: Checkpoint): Promise<boolean> {
   const { state, step, description } = checkpoint
-  const update = {
-    ...described(description),
-    ...(step?.state === 'done' ? { losses: 0, checkpointAt: ledger.now() } : {}),
-  }
-  if (state === undefined) return (await writeHeld(ledger, lease, step, update)) !== undefined
+  const progress = step?.state === 'done' ? { losses: 0, checkpointAt: ledger.now() } : {}
+  const writing = { lease, step, update: { description: literal(description), ...progress } }
+  if (state === undefined) return (await writeHeld(ledger, writing)) !== undefined
   const sealedState = seal(state)
   return ledger.transactions.run(async session => {
-    const held = await writeHeld(ledger, lease, step, update, session)
+    const held = await writeHeld(ledger, writing, session)
     if (held === undefined) return false
     const { instance, binding } = ledger.collections
     if (held.binding === undefined)
@@ -63,8 +63,8 @@ export async function writeCheckpoint(ledger: Database, lease: Lease, checkpoint
 
 export async function park(ledger: Database, lease: Lease, parking: Parking): Promise<boolean> {
   const { until, description, step } = parking
-  const update = { ...queuedAt(ledger, until), ...described(description) }
-  return (await writeHeld(ledger, lease, step, update)) !== undefined
+  const update = { ...queuedAt(ledger, until), description: literal(description) }
+  return (await writeHeld(ledger, { lease, step, update })) !== undefined
 }
 
 /** Answers whether anybody can start because of it. `operation` is the key of the operation. */
@@ -87,21 +87,25 @@ export async function handBack(ledger: Database, operation: string, fence: numbe
   })
 }
 
+interface HeldWriting {
+  readonly lease: Lease
+  readonly step?: Step
+  readonly update: Document
+}
+
 /** One atomic update of the operation, its step included; undefined means that the lease is lost. */
 async function writeHeld(
   ledger: Database,
-  { operationId, fence }: Lease,
-  step: Step | undefined,
-  update: Document,
+  { lease: { operationId, fence }, step, update }: HeldWriting,
   session?: ClientSession,
 ): Promise<Pick<OperationDocument, 'instance' | 'binding'> | undefined> {
   const { operation } = ledger.collections
-  const options = { maxTimeMS: ledger.timeoutMs, ...(session === undefined ? {} : { session }) }
+  const options = { maxTimeMS: ledger.timeoutMs, session }
   const held = heldBy(keyOf(operationId), fence)
-  const row = step === undefined ? undefined : fromStep(step)
-  const open = row === undefined ? held : { ...held, steps: { $not: { $elemMatch: { key: row.key, done: true } } } }
-  const steps = row === undefined ? {} : { steps: withStep(row) }
-  const written = await operation.findOneAndUpdate(open, [{ $set: { ...update, ...steps, ...touch } }], {
+  const row = step && fromStep(step)
+  const open = { ...held, steps: row && { $not: { $elemMatch: { key: row.key, done: true } } } }
+  const steps = row && withStep(row)
+  const written = await operation.findOneAndUpdate(open, [{ $set: { ...update, steps, ...touch } }], {
     ...options,
     projection: { instance: 1, binding: 1 },
   })
@@ -136,22 +140,17 @@ function queuedAt(ledger: Database, time: number | object): Document {
 }
 
 function noteOfWork({ storeId, nextSeq }: Database): string {
-  const wakeUp: WakeUp = { type: 'work' }
-  return wakeNote(storeId, nextSeq(), wakeUp)
+  return wakeNote(storeId, nextSeq(), { type: 'work' })
 }
 
-function described(description: string | undefined): Document {
-  return description === undefined ? {} : { description: { $literal: toText(description) } }
+function literal(words: string | undefined): Document | undefined {
+  return words === undefined ? undefined : { $literal: toText(words) }
 }
 
-function matchedAny({ matchedCount }: { readonly matchedCount: number }): boolean {
-  return matchedCount > 0
-}
-
-function notOnTimeout(error: unknown): false {
+export function notOnTimeout(error: unknown): false {
   if (!isCode(error, serverCodes.maxTimeExpired)) throw error
   return false
 }
 
 /** Far longer than a write takes, far shorter than a transaction that was cut off holds a document. */
-const patienceMs = 2000
+export const patienceMs = 2000

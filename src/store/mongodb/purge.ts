@@ -33,16 +33,10 @@ async function purgeSome(ledger: Database, session: ClientSession, before: numbe
     ...(await binding.aggregate<Tombstone>(deadBindings(ledger, before, max), { session }).toArray()),
   ]
   const oldest = due.sort((one, other) => one.deletedAt - other.deletedAt).slice(0, max)
-  await removeInstances(
-    ledger,
-    session,
-    oldest.filter(row => row.instance === undefined).map(({ _id }) => _id),
-  )
-  await removeBindings(
-    ledger,
-    session,
-    oldest.filter(row => row.instance !== undefined),
-  )
+  const instances = oldest.filter(row => row.instance === undefined)
+  await removeInstances(ledger, session, instances.map(idOf))
+  const bindings = oldest.filter(row => row.instance !== undefined)
+  await removeBindings(ledger, session, bindings)
   return oldest.length
 }
 
@@ -72,54 +66,57 @@ async function removeBindings(
 ): Promise<void> {
   if (bindings.length === 0) return
   const instances = bindings.flatMap(({ instance }) => (instance === undefined ? [] : [instance]))
-  const ids = bindings.map(({ _id }) => _id)
+  const ids = bindings.map(idOf)
   await collections.instance.updateMany({ _id: { $in: instances } }, { $inc: { lock: 1 } }, { session })
   await collections.operation.deleteMany({ instance: { $in: instances }, resource: { $in: ids } }, { session })
   await collections.binding.deleteMany({ _id: { $in: ids } }, { session })
 }
 
-function deadInstances({ collections, now }: Database, before: number, max: number): Document[] {
-  const uncleanBinding = { $match: { $expr: { $gt: ['$uncleanUntil', now()] } } }
+function idOf({ _id }: Tombstone): string {
+  return _id
+}
+
+function deadInstances(ledger: Database, before: number, max: number): Document[] {
+  const { operation, binding } = ledger.collections
+  const unclean = { $expr: { $gt: ['$uncleanUntil', ledger.now()] } }
   return [
-    { $match: { deletedAt: { $lte: before } } },
-    { $sort: { deletedAt: 1 } },
-    { $match: { $expr: isClean(now()) } },
-    { $project: { deletedAt: 1 } },
-    lookup(collections.operation, { localField: '_id', foreignField: 'instance' }, 'active', [{ $match: active }]),
-    lookup(collections.binding, { localField: '_id', foreignField: 'instance' }, 'unclean', [uncleanBinding]),
+    ...deletedAndClean(ledger, before),
+    any('active', operation, { localField: '_id', foreignField: 'instance' }, { active: true }),
+    any('unclean', binding, { localField: '_id', foreignField: 'instance' }, unclean),
     { $match: { active: [], unclean: [] } },
     { $limit: max },
     { $project: { deletedAt: 1 } },
   ]
 }
 
-function deadBindings({ collections, now }: Database, before: number, max: number): Document[] {
+/** Those of an instance that is deleted go with it. */
+function deadBindings(ledger: Database, before: number, max: number): Document[] {
+  const { operation, instance } = ledger.collections
   return [
-    { $match: { deletedAt: { $lte: before } } },
-    { $sort: { deletedAt: 1 } },
-    { $match: { $expr: isClean(now()) } },
-    { $project: { deletedAt: 1, instance: 1 } },
-    lookup(collections.operation, { localField: '_id', foreignField: 'resource' }, 'active', [{ $match: active }]),
-    lookup(collections.instance, { localField: 'instance', foreignField: '_id' }, 'dead', [
-      { $match: { phase: 'deleted' } },
-    ]),
+    ...deletedAndClean(ledger, before),
+    any('active', operation, { localField: '_id', foreignField: 'resource' }, { active: true }),
+    any('dead', instance, { localField: 'instance', foreignField: '_id' }, { phase: 'deleted' }),
     { $match: { active: [], dead: [] } },
     { $limit: max },
     { $project: { deletedAt: 1, instance: 1 } },
   ]
 }
 
-const active = { active: true }
-
-function isClean(now: object): Document {
-  return { $lte: [{ $ifNull: ['$uncleanUntil', 0] }, now] }
+function deletedAndClean({ now }: Database, before: number): Document[] {
+  return [
+    { $match: { deletedAt: { $lte: before } } },
+    { $sort: { deletedAt: 1 } },
+    { $match: { $expr: { $lte: [{ $ifNull: ['$uncleanUntil', 0] }, now()] } } },
+    { $project: { deletedAt: 1, instance: 1 } },
+  ]
 }
 
-function lookup(
-  from: { readonly collectionName: string },
-  fields: { readonly localField: string; readonly foreignField: string },
+/** One that matches, if there is any. */
+function any(
   as: string,
-  pipeline: readonly Document[],
+  { collectionName: from }: { readonly collectionName: string },
+  fields: { readonly localField: string; readonly foreignField: string },
+  $match: Document,
 ): Document {
-  return { $lookup: { from: from.collectionName, ...fields, pipeline: [...pipeline, { $limit: 1 }], as } }
+  return { $lookup: { from, ...fields, pipeline: [{ $match }, { $limit: 1 }], as } }
 }

@@ -1,5 +1,6 @@
 /** Between the documents of the database and the rows of the ledger. */
 import { isActive } from '../../domain/operation.ts'
+import { withoutUndefined } from '../../protocol/json.ts'
 import type { Binding, HistoryEvent, Instance, Operation, Step } from '../../store.ts'
 import { keyOf as textKeyOf } from '../keys.ts'
 import { pinsOf } from '../pins.ts'
@@ -22,10 +23,10 @@ export function fromInstance({ parameters, state, ...doc }: Instance): Row<Insta
   const pins = pinsOf(doc)
   return {
     id: doc.id,
-    ...present('observeAt', doc.observeAt),
+    observeAt: doc.observeAt,
     ...standingOf(doc),
     phase: doc.phase,
-    ...(pins.length === 0 ? {} : { pins, plan: toText(doc.planId) }),
+    ...(pins.length > 0 && { pins, plan: toText(doc.planId) }),
     listed: listedInstance(doc),
     doc: JSON.stringify(doc),
     sealed: seal({ parameters }),
@@ -38,10 +39,7 @@ export function fromBinding({ parameters, state, result, ...doc }: Binding): Row
     instance: keyOf(doc.instanceId),
     ...standingOf(doc),
     phase: doc.phase,
-    ...present(
-      'predecessor',
-      mapped(doc.predecessorId, id => keyOf(doc.instanceId, id)),
-    ),
+    predecessor: bindingKey(doc.instanceId, doc.predecessorId),
     listed: listedBinding(doc),
     doc: JSON.stringify(doc),
     sealed: seal({ parameters, result }),
@@ -53,28 +51,25 @@ export function fromOperation(operation: Operation): Row<OperationDocument> {
   const { state, attempt, losses, notBefore, leaseOwner, leaseUntil, fence, ...others } = operation
   const { unclean, checkpointAt, description, input, ...doc } = others
   const instance = keyOf(doc.instanceId)
-  const binding = mapped(doc.bindingId, id => keyOf(doc.instanceId, id))
+  const binding = bindingKey(doc.instanceId, doc.bindingId)
   return {
     instance,
-    ...present('binding', binding),
+    binding,
     ofBinding: binding !== undefined,
     resource: binding ?? instance,
-    ...(isActive(operation) ? { active: true, dueAt: state === 'running' ? (leaseUntil ?? 0) : notBefore } : {}),
+    ...(isActive(operation) && { active: true, dueAt: state === 'running' ? (leaseUntil ?? 0) : notBefore }),
     state,
     attempt,
     losses,
     notBefore,
-    ...present('leaseOwner', leaseOwner),
-    ...present('leaseUntil', leaseUntil),
+    leaseOwner,
+    leaseUntil,
     fence,
-    ...present(
-      'drains',
-      mapped(doc.drains, id => keyOf(id)),
-    ),
+    drains: doc.drains === undefined ? undefined : keyOf(doc.drains),
     unclean,
-    ...present('checkpointAt', checkpointAt),
-    ...present('description', mapped(description, toText)),
-    ...present('finishedAt', doc.finishedAt),
+    checkpointAt,
+    description: description === undefined ? undefined : toText(description),
+    finishedAt: doc.finishedAt,
     listed: listedOperation(operation),
     doc: JSON.stringify(doc),
     sealed: seal({ input }),
@@ -90,7 +85,7 @@ export function listedInstance(row: Omit<Instance, SealedKeys>): ListedInstance 
     service: textKeyOf(serviceId),
     plan: textKeyOf(planId),
     usable,
-    ...present('revision', revisionId),
+    revision: revisionId,
   }
 }
 
@@ -100,20 +95,16 @@ export function listedBinding({ createdAt, phase, serviceId, planId }: Omit<Bind
 
 export function listedOperation(row: Pick<Operation, 'acceptedAt' | 'action' | 'state'>): ListedOperation {
   const { acceptedAt, action, state } = row
-  return { acceptedAt, action, ...(state === 'failed' || state === 'superseded' ? { unsuccessful: true } : {}) }
+  return { acceptedAt, action, unsuccessful: state === 'failed' || state === 'superseded' || undefined }
 }
 
-function standingInLists(phase: string): { live?: true; unready?: true } {
-  return { ...(phase === 'deleted' ? {} : { live: true }), ...(phase === 'ready' ? {} : { unready: true }) }
+function standingInLists(phase: string): Pick<ListedBinding, 'live' | 'unready'> {
+  return { live: phase !== 'deleted' || undefined, unready: phase !== 'ready' || undefined }
 }
 
 /** What clean-up and purge go by, besides the phase. */
 function standingOf({ phase, lastOperationId, uncleanUntil, deletedAt }: Omit<Instance | Binding, SealedKeys>) {
-  return {
-    last: keyOf(lastOperationId),
-    ...present('uncleanUntil', uncleanUntil),
-    ...present('deletedAt', phase === 'deleted' ? deletedAt : undefined),
-  }
+  return { last: keyOf(lastOperationId), uncleanUntil, deletedAt: phase === 'deleted' ? deletedAt : undefined }
 }
 
 type SealedKeys = 'parameters' | 'state' | 'result'
@@ -135,20 +126,20 @@ export function toBinding({ doc, sealed, sealedState }: BindingDocument): Bindin
 export function toOperation(document: OperationDocument): Operation {
   const { state, attempt, losses, notBefore, leaseOwner, leaseUntil, fence, unclean, checkpointAt } = document
   const { description, doc, sealed } = document
-  return {
+  return withoutUndefined({
     ...JSON.parse(doc),
     ...(unseal(sealed) as object),
     state,
     attempt,
     losses,
     notBefore,
-    ...present('leaseOwner', leaseOwner),
-    ...present('leaseUntil', leaseUntil),
+    leaseOwner,
+    leaseUntil,
     fence,
     unclean,
-    ...present('checkpointAt', checkpointAt),
-    ...(description === undefined ? {} : { description: JSON.parse(description) }),
-  }
+    checkpointAt,
+    description: description && JSON.parse(description),
+  })
 }
 
 export function toStep({ doc, sealed }: StepDocument): Step {
@@ -159,15 +150,11 @@ export function toHistory({ doc }: { readonly doc: string }): HistoryEvent {
   return JSON.parse(doc)
 }
 
-/** Authors' words go through JSON too: a lone surrogate is no UTF-8. */
+/** Authors' words go through JSON too: UTF-8 cannot hold half of a character. */
 export function toText(words: string): string {
   return JSON.stringify(words)
 }
 
-function present<Key extends string, Value>(key: Key, value: Value | undefined): { [key in Key]?: Value } {
-  return (value === undefined ? {} : { [key]: value }) as { [key in Key]?: Value }
-}
-
-function mapped<Value, Result>(value: Value | undefined, map: (value: Value) => Result): Result | undefined {
-  return value === undefined ? undefined : map(value)
+function bindingKey(instanceId: string, bindingId: string | undefined): string | undefined {
+  return bindingId === undefined ? undefined : keyOf(instanceId, bindingId)
 }

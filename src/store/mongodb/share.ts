@@ -31,7 +31,7 @@ export function share(
       otherClaims: claims.filter(({ _id }) => _id !== own).length,
       holderAlive: await isAlive(ledger, session, row.holder, operationId),
     })
-    await writeShared(ledger, session, resource, found, verdict.row)
+    await writeShared(ledger, session, { ...verdict.row, key: resource }, found?.lock)
     if (verdict.claim === true)
       await claim.updateOne(
         { _id: own },
@@ -46,24 +46,18 @@ export function share(
 function toShared(key: string, found: SharedDocument | null): SharedResource {
   if (found === null) return { key, phase: 'absent' }
   const { phase, holder } = found
-  return holder === undefined ? { key, phase } : { key, phase, holder }
+  return { key, phase, holder }
 }
 
 /** Writes the lock even where the row stays as it is: two that release at once must not both see the other's claim. */
 async function writeShared(
   { collections: { shared } }: Database,
   session: ClientSession,
-  _id: string,
-  found: SharedDocument | null,
-  { phase, holder }: SharedResource,
+  { key: _id, phase, holder }: SharedResource,
+  lock = 0,
 ): Promise<void> {
-  if (phase === 'absent') {
-    await shared.deleteOne({ _id }, { session })
-    return
-  }
-  const lock = (found?.lock ?? 0) + 1
-  const row = { lock, phase, ...(holder === undefined ? {} : { holder }) }
-  await shared.replaceOne({ _id }, row, { session, upsert: true })
+  if (phase === 'absent') await shared.deleteOne({ _id }, { session })
+  else await shared.replaceOne({ _id }, { lock: lock + 1, phase, holder }, { session, upsert: true })
 }
 
 /** The holder may still be working: it is active, or what superseded it waits for its lease to end. */

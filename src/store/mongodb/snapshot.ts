@@ -1,6 +1,6 @@
 import type { ClientSession, Document } from 'mongodb'
 import type { Operation, Snapshot, Target } from '../../store.ts'
-import type { Database } from './database.ts'
+import { type Database, lookup, readWithTime } from './database.ts'
 import type { BindingDocument, InstanceDocument, OperationDocument } from './documents.ts'
 import { keyOf } from './keys.ts'
 import { toBinding, toInstance, toOperation } from './rows.ts'
@@ -21,10 +21,7 @@ export interface ReadingTarget extends Omit<Target, 'predecessorId'> {
 
 /** All that a decision is made from, in one round trip. */
 export async function readSnapshot(ledger: Database, session: ClientSession, target: ReadingTarget): Promise<Reading> {
-  const [found] = await ledger.collections.meta
-    .aggregate<Found>(snapshotPipeline(ledger, target), { session })
-    .toArray()
-  if (found === undefined) throw new Error('the ledger has lost its meta document: put back a backup')
+  const found = await readWithTime<Found>(ledger, lookupsOf(ledger, target), { session })
   const operations = found.operations.map(toOperation)
   const [instance] = found.instance
   const { bindingId } = target
@@ -46,19 +43,13 @@ export async function readSnapshot(ledger: Database, session: ClientSession, tar
   }
 }
 
-/** Begins at the one document that is always there, so that there is an answer where there is no instance. */
-function snapshotPipeline({ collections, now }: Database, target: ReadingTarget): Document[] {
+function lookupsOf({ collections }: Database, target: ReadingTarget): Document[] {
   const { instanceId, bindingId, predecessor } = target
   const instance = keyOf(instanceId)
   const resources = bindingId === undefined ? [instance] : [instance, keyOf(instanceId, bindingId)]
   const [, binding] = resources
-  const lookup = (name: string, from: { readonly collectionName: string }, ...pipeline: Document[]) => ({
-    $lookup: { from: from.collectionName, pipeline, as: name },
-  })
   const count = { $count: 'count' }
   return [
-    { $match: { _id: 'ledger' } },
-    { $project: { _id: 0, now: now() } },
     lookup('instance', collections.instance, { $match: { _id: instance } }),
     lookup(
       'operations',
@@ -83,7 +74,6 @@ function snapshotPipeline({ collections, now }: Database, target: ReadingTarget)
 const livePhases = ['ready', 'creating', 'deleting']
 
 interface Found {
-  readonly now: number
   readonly instance: readonly InstanceDocument[]
   readonly operations: readonly OperationDocument[]
   readonly busy: readonly { readonly count: number }[]

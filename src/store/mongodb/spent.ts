@@ -24,17 +24,11 @@ interface Ending {
 }
 
 /** Of an operation that is about to be written, after the rows of its instance and its bindings. */
-export async function spentAtOf(
-  ledger: Database,
-  session: ClientSession,
-  ending: Ending,
-): Promise<{ spentAt?: number }> {
-  const { operation } = ending
-  const { finishedAt: spentAt } = operation
-  if (spentAt === undefined) return {}
+export async function spentAtOf(ledger: Database, session: ClientSession, ending: Ending): Promise<number | undefined> {
+  const { id, finishedAt } = ending.operation
+  if (finishedAt === undefined) return undefined
   const row = await resourceOf(ledger, session, ending)
-  const needed = row?.phase !== 'deleted' && row?.last === keyOf(operation.id)
-  return needed ? {} : { spentAt }
+  return row?.phase !== 'deleted' && row?.last === keyOf(id) ? undefined : finishedAt
 }
 
 async function resourceOf(

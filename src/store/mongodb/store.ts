@@ -55,16 +55,8 @@ export function createMongoStore({ name, ledger, clock, onStreamBreak, onClosed 
   }
 
   function follow(notes: Collection<OperationDocument> | Collection<CatalogDocument>, missed: WakeUp) {
-    const { storeId } = ledger
-    const collection = notes as unknown as Collection<Noted>
-    return followChanges({
-      notes: collection,
-      storeId,
-      clock,
-      onWakeUp: wakeUps.send,
-      missed,
-      onBreak: onStreamBreak,
-    })
+    const followed = { notes: notes as unknown as Collection<Noted>, storeId: ledger.storeId, missed }
+    return followChanges({ ...followed, clock, onWakeUp: wakeUps.send, onBreak: onStreamBreak })
   }
 
   async function close(): Promise<void> {

@@ -3,7 +3,7 @@ import { type Clock, sleep } from '../../clock.ts'
 import { pauseAfter } from '../../domain/retry.ts'
 import { StoreUnavailableError } from '../../store.ts'
 import { hasLabel, isCode, isSocketError, serverCodes } from './driver.ts'
-import { createGate } from './gate.ts'
+import { createGate } from './turns.ts'
 
 export interface Transactions {
   /**
@@ -25,7 +25,7 @@ export function createTransactions(
   client: MongoClient,
   { clock, timeoutMs, width }: TransactionSettings,
 ): Transactions {
-  const gate = createGate(width)
+  const pass = createGate(width)
   // With a majority's word on the commit, what a snapshot showed is a majority's too: also where nothing was written.
   const options: TransactionOptions = {
     readConcern: { level: 'snapshot' },
@@ -70,7 +70,7 @@ export function createTransactions(
   return {
     run(body) {
       const latest = clock.now() + timeoutMs
-      return gate.pass(async () => {
+      return pass(async () => {
         if (clock.now() >= latest)
           throw new StoreUnavailableError('the database does not keep up with what is asked of it')
         const deadline = clock.now() + timeoutMs

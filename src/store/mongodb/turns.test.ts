@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest'
-import { createGate } from './gate.ts'
-import { createTurns } from './turns.ts'
+import { createGate, createTurns } from './turns.ts'
 
 /** Work that ends when it is told to. */
 function createWork() {
@@ -71,8 +70,8 @@ it('work whose turn came too late is not begun', async () => {
 
 it('a gate lets no more through than it is wide, and the next when one has left', async () => {
   const work = createWork()
-  const gate = createGate(2)
-  const all = ['a', 'b', 'c', 'd'].map(name => gate.pass(work.do(name)))
+  const pass = createGate(2)
+  const all = ['a', 'b', 'c', 'd'].map(name => pass(work.do(name)))
   await turn()
   expect(work.begun).toEqual(['a', 'b'])
   work.end('b')
