@@ -23,6 +23,6 @@ export function toBindingData(body: BindingData): BindingData {
 
 /** Credentials by their own names, the rest by the API's. */
 export function renderBinding({ credentials, ...rest }: BindingData): string {
-  const fields = [...toFields(credentials), ...toFields(withoutNull({ ...rest }))]
+  const fields = [...toFields(credentials), ...toFields(withoutNull(rest))]
   return fields.length === 0 ? 'The binding has no credentials.\n' : renderFields(fields)
 }

@@ -18,40 +18,36 @@ export async function readCatalog(session: Session): Promise<readonly WireOfferi
   return services
 }
 
-/** By id, else by name (CAT-03, CAT-13). */
-export function findOffering(offerings: readonly WireOffering[], wanted: string): WireOffering | undefined {
-  return offerings.find(({ id }) => id === wanted) ?? offerings.find(({ name }) => name === wanted)
+interface Named {
+  readonly id: string
+  readonly name: string
 }
 
-export function findPlan(offering: WireOffering | undefined, wanted: string): WirePlan | undefined {
-  return offering?.plans.find(({ id }) => id === wanted) ?? offering?.plans.find(({ name }) => name === wanted)
+/** A service or a plan by id, else by name (CAT-03, CAT-13). */
+export function find<Thing extends Named>(things: readonly Thing[] = [], wanted?: string): Thing | undefined {
+  if (wanted === undefined) return undefined
+  return things.find(({ id }) => id === wanted) ?? things.find(({ name }) => name === wanted)
 }
 
 export function requireOffering(offerings: readonly WireOffering[], wanted: string): WireOffering {
-  const offering = findOffering(offerings, wanted)
+  const offering = find(offerings, wanted)
   if (offering !== undefined) return offering
-  throw wrongUsage({
-    what: `there is no service "${wanted}"`,
-    why: `the broker offers ${listNames(offerings)}`,
-    next: 'purser catalog shows services and plans; give a name or an id.',
-  })
+  throw unknown(`there is no service "${wanted}"`, `the broker offers ${listNames(offerings)}`)
 }
 
-export function requirePlan(offering: WireOffering, wanted: string): WirePlan {
-  const plan = findPlan(offering, wanted)
+export function requirePlan({ name, plans }: WireOffering, wanted: string): WirePlan {
+  const plan = find(plans, wanted)
   if (plan !== undefined) return plan
-  throw wrongUsage({
-    what: `service "${offering.name}" has no plan "${wanted}"`,
-    why: `its plans are ${listNames(offering.plans)}`,
-    next: 'purser catalog shows services and plans; give a name or an id.',
-  })
+  throw unknown(`service "${name}" has no plan "${wanted}"`, `its plans are ${listNames(plans)}`)
 }
 
-function listNames(things: readonly { readonly name: string }[]): string {
+function unknown(what: string, why: string) {
+  return wrongUsage({ what, why, next: 'purser catalog shows services and plans; give a name or an id.' })
+}
+
+function listNames(things: readonly Named[]): string {
   if (things.length === 0) return 'nothing'
+  const names = things.slice(0, 10).map(({ name }) => name)
   const more = things.length > 10 ? ` and ${things.length - 10} more` : ''
-  return `${things
-    .slice(0, 10)
-    .map(({ name }) => name)
-    .join(', ')}${more}`
+  return `${names.join(', ')}${more}`
 }

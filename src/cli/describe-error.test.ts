@@ -3,9 +3,9 @@ import { OsbConnectionError } from '../client/connection-error.ts'
 import { StartError } from '../running/start-error.ts'
 import { failure, wrongUsage } from './cli-error.ts'
 import { describeError } from './describe-error.ts'
-import { createStyle } from './render/style.ts'
+import { createPaint, processIo } from './io.ts'
 
-const plain = createStyle(false)
+const plain = (_: string, text: string) => text
 const parts = { what: 'a', why: 'b', next: 'c' }
 const threeLines = 'error: a\n  why: b\n next: c\n'
 
@@ -17,6 +17,19 @@ it('errors that know what, why and next are three lines', () => {
     text: 'error: the broker could not be reached\n  why: b (GET http://h)\n next: c\n',
     exitCode: 1,
   })
+})
+
+it('lets no control character of a broker through', () => {
+  const { text } = describeError(failure({ ...parts, why: '\u001b[2J\u0007gone\u009b31m\u202e\nTaken' }), plain)
+  expect(text).toContain('  why: [2J gone 31m Taken\n')
+})
+
+it('has colour only where somebody sees it', () => {
+  const stderr = { write() {}, isTTY: true }
+  const render = (env: Record<string, string>) =>
+    describeError(failure(parts), createPaint({ ...processIo(), stderr, env })).text
+  expect(render({})).toContain('\u001b[31merror:\u001b[39m \u001b[1ma\u001b[22m\n')
+  expect(render({ NO_COLOR: '1' })).toBe(threeLines)
 })
 
 it('lists of mistakes keep their lines, without control characters', () => {

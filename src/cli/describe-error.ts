@@ -1,5 +1,6 @@
-import { renderError, renderListing } from './render/error-lines.ts'
-import type { Style } from './render/style.ts'
+import type { CliErrorParts } from './cli-error.ts'
+import type { Paint } from './io.ts'
+import { toLine } from './render/printable.ts'
 
 /** What stderr says about an error, and the exit code it means. */
 export interface DescribedError {
@@ -8,15 +9,15 @@ export interface DescribedError {
 }
 
 /** Recognizes errors by name and shape: importing their classes would load code that `purser --help` does not need. */
-export function describeError(error: unknown, style: Style): DescribedError {
-  if (!(error instanceof Error)) return describeDefect(String(error), '', style)
+export function describeError(error: unknown, paint: Paint): DescribedError {
+  if (!(error instanceof Error)) return describeDefect(String(error), '', paint)
   if (hasParts(error)) {
     const why = 'where' in error ? `${error.why} (${error.where})` : error.why
-    return { text: renderError({ what: error.what, why, next: error.next }, style), exitCode: exitCodeOf(error) }
+    return { text: renderParts({ what: error.what, why, next: error.next }, paint), exitCode: exitCodeOf(error) }
   }
-  if (mistakes.has(error.name)) return { text: renderListing(error.message, style), exitCode: 2 }
-  if (obstacles.has(error.name)) return { text: renderListing(error.message, style), exitCode: obstacleCode(error) }
-  return describeDefect(error.message, error.stack ?? '', style)
+  if (mistakes.has(error.name) || obstacles.has(error.name))
+    return { text: renderListing(error.message, paint), exitCode: exitCodeOf(error) }
+  return describeDefect(error.message, error.stack ?? '', paint)
 }
 
 /** Mistakes of the user: exit code 2. */
@@ -26,27 +27,33 @@ const obstacles = new Set(['ListenError', 'StoreOpenError', 'StoreUnavailableErr
 /** A store that cannot be opened because of a mistake in its settings: exit code 2. */
 const badSettings = new Set<unknown>(['bad-url', 'bad-schema'])
 
-function hasParts(error: Error): error is Error & { what: string; why: string; next: string } {
+function hasParts(error: Error): error is Error & CliErrorParts {
   return ['what', 'why', 'next'].every(part => part in error)
 }
 
 function exitCodeOf(error: Error): 1 | 2 {
   if ('exitCode' in error && (error.exitCode === 1 || error.exitCode === 2)) return error.exitCode
+  if ('failure' in error && badSettings.has(error.failure)) return 2
   return mistakes.has(error.name) ? 2 : 1
 }
 
-function obstacleCode(error: Error): 1 | 2 {
-  return 'failure' in error && badSettings.has(error.failure) ? 2 : 1
+function describeDefect(why: string, stack: string, paint: Paint): DescribedError {
+  const next = 'Please report this as a defect, with the lines below.'
+  return { text: `${renderParts({ what: 'purser failed unexpectedly', why, next }, paint)}${stack}\n`, exitCode: 1 }
 }
 
-function describeDefect(why: string, stack: string, style: Style): DescribedError {
-  const text = renderError(
-    {
-      what: 'purser failed unexpectedly',
-      why,
-      next: 'Please report this as a defect, with the lines below.',
-    },
-    style,
-  )
-  return { text: `${text}${stack}\n`, exitCode: 1 }
+/** Three lines: what, why, next. */
+function renderParts({ what, why, next }: CliErrorParts, paint: Paint): string {
+  return [
+    `${paint('red', 'error:')} ${paint('bold', toLine(what))}`,
+    `${paint('dim', '  why:')} ${toLine(why)}`,
+    `${paint('dim', ' next:')} ${toLine(next)}`,
+    '',
+  ].join('\n')
+}
+
+/** A message that brings its own lines, such as a list of mistakes. */
+function renderListing(message: string, paint: Paint): string {
+  const lines = message.split('\n').map(line => `${/^ */.exec(line)?.[0] ?? ''}${toLine(line)}\n`)
+  return `${paint('red', 'error:')} ${lines.join('')}`
 }

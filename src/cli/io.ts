@@ -1,4 +1,6 @@
+import { styleText } from 'node:util'
 import type { Clock } from '../clock.ts'
+import { type CliErrorParts, failure } from './cli-error.ts'
 
 /** Everything a command touches outside itself, so that a test can run one in process. */
 export interface CliIo {
@@ -38,13 +40,34 @@ const waitingClock: Clock = {
   },
 }
 
+/** Runs `work` with a signal that Ctrl-C aborts; work that fails after that has failed with `stopped`. */
+export async function interruptible<Result>(
+  io: CliIo,
+  stopped: CliErrorParts,
+  work: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  const interrupt = new AbortController()
+  const stopListening = io.onInterrupt(() => interrupt.abort(failure(stopped)))
+  try {
+    return await work(interrupt.signal)
+  } catch (error) {
+    throw interrupt.signal.aborted ? interrupt.signal.reason : error
+  } finally {
+    stopListening()
+  }
+}
+
 /** A person watches: lines may be redrawn. */
 export function isLive(io: CliIo): boolean {
   return io.stderr.isTTY === true && !isSet(io.env.CI) && io.env.TERM !== 'dumb'
 }
 
-export function hasColor(io: CliIo): boolean {
-  return isLive(io) && !isSet(io.env.NO_COLOR)
+/** Gives text a colour, or leaves it where nobody would see one. */
+export type Paint = (format: 'bold' | 'dim' | 'red' | 'cyan', text: string) => string
+
+export function createPaint(io: CliIo): Paint {
+  const hasColor = isLive(io) && !isSet(io.env.NO_COLOR)
+  return (format, text) => (hasColor ? styleText(format, text, { validateStream: false }) : text)
 }
 
 function isSet(value: string | undefined): boolean {

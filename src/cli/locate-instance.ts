@@ -1,13 +1,12 @@
-import type { FetchedInstance, WireOffering, WirePlan } from '../client/index.ts'
-import { findOffering, findPlan, readCatalog } from './catalog-lookup.ts'
+import type { DeleteQuery, FetchQuery, WireOffering, WirePlan } from '../client/index.ts'
+import { find, readCatalog } from './catalog-lookup.ts'
 import { wrongUsage } from './cli-error.ts'
-import { memoryFile, type RememberedInstance } from './memory.ts'
+import { memoryFile } from './memory.ts'
 import type { Session } from './session.ts'
 
 /** What the OSB API wants with every change of an existing instance. */
-export interface Located {
-  readonly serviceId: string
-  readonly planId: string
+export interface Located<Ids = DeleteQuery> {
+  readonly ids: Ids
   /** Undefined where the catalog no longer has it. */
   readonly offering: WireOffering | undefined
   readonly plan: WirePlan | undefined
@@ -20,10 +19,10 @@ export interface LocateFlags {
 
 /** Service and plan of an instance: from the flags, from the broker where it can be asked, from this command's memory. */
 export async function locateInstance(session: Session, instanceId: string, flags: LocateFlags): Promise<Located> {
-  const catalog = await readCatalog(session)
-  const { serviceId, planId } = await collectIds(session, catalog, instanceId, flags)
-  if (serviceId === undefined || planId === undefined) throw unknownIds(instanceId, '--service and --plan')
-  return toLocated(catalog, serviceId, planId)
+  const { ids, ...found } = await locate(session, instanceId, flags)
+  const { service_id, plan_id } = ids
+  if (service_id === undefined || plan_id === undefined) throw unknownIds(instanceId, '--service and --plan')
+  return { ids: { service_id, plan_id }, ...found }
 }
 
 /** As locateInstance, where the plan is good to know but not needed: an update names only its target plan. */
@@ -31,53 +30,40 @@ export async function locateForUpdate(
   session: Session,
   instanceId: string,
   service: string | undefined,
-): Promise<Omit<Located, 'planId'> & { readonly planId: string | undefined }> {
-  const catalog = await readCatalog(session)
-  const { serviceId, planId } = await collectIds(session, catalog, instanceId, { service })
-  if (serviceId === undefined) throw unknownIds(instanceId, '--service')
-  return { ...toLocated(catalog, serviceId, planId ?? ''), planId }
+): Promise<Located<FetchQuery & { readonly service_id: string }>> {
+  const { ids, ...found } = await locate(session, instanceId, { service })
+  const { service_id, plan_id } = ids
+  if (service_id === undefined) throw unknownIds(instanceId, '--service')
+  return { ids: { service_id, plan_id }, ...found }
 }
 
-async function collectIds(
-  session: Session,
+async function locate(session: Session, instanceId: string, flags: LocateFlags): Promise<Located<FetchQuery>> {
+  const catalog = await readCatalog(session)
+  // What the catalog does not have may be the id of a retired service or plan: the broker decides.
+  const serviceFlag = find(catalog, flags.service)?.id ?? flags.service
+  const isTold = serviceFlag !== undefined && flags.plan !== undefined
+  const known = isTold ? {} : await findIds(session, catalog, instanceId, serviceFlag)
+  const serviceId = serviceFlag ?? known.service_id
+  const offering = find(catalog, serviceId)
+  const plan = find(offering?.plans, flags.plan ?? known.plan_id)
+  const planId = flags.plan === undefined ? known.plan_id : (plan?.id ?? flags.plan)
+  return { ids: { service_id: serviceId, plan_id: planId }, offering, plan }
+}
+
+async function findIds(
+  { client, memory }: Session,
   catalog: readonly WireOffering[],
   instanceId: string,
-  flags: LocateFlags,
-): Promise<{ serviceId: string | undefined; planId: string | undefined }> {
-  // What the catalog does not have may be the id of a retired service or plan: the broker decides.
-  const offering = flags.service === undefined ? undefined : findOffering(catalog, flags.service)
-  const serviceFlag = offering?.id ?? flags.service
-  if (serviceFlag !== undefined && flags.plan !== undefined) {
-    return { serviceId: serviceFlag, planId: findPlan(offering, flags.plan)?.id ?? flags.plan }
-  }
-  const known = await session.memory.recall(instanceId)
-  const fetched = isRetrievable(catalog, serviceFlag, known) ? await fetchIds(session, instanceId) : {}
-  const serviceId = serviceFlag ?? fetched.service_id ?? known?.service_id
-  if (flags.plan === undefined) return { serviceId, planId: fetched.plan_id ?? known?.plan_id }
-  const plan = serviceId === undefined ? undefined : findPlan(findOffering(catalog, serviceId), flags.plan)
-  return { serviceId, planId: plan?.id ?? flags.plan }
-}
-
-/** GETI-02: an instance of another service must not be asked for; one of an unknown service may be. */
-function isRetrievable(
-  catalog: readonly WireOffering[],
   serviceFlag: string | undefined,
-  known: RememberedInstance | undefined,
-): boolean {
+): Promise<FetchQuery> {
+  const known = await memory.recall(instanceId)
   const serviceId = serviceFlag ?? known?.service_id
-  return catalog.some(
-    offering => (serviceId === undefined || offering.id === serviceId) && offering.instances_retrievable === true,
-  )
-}
-
-async function fetchIds(session: Session, instanceId: string): Promise<FetchedInstance> {
-  const response = await session.client.fetchInstance(instanceId)
-  return response.status === 200 ? response.body : {}
-}
-
-function toLocated(catalog: readonly WireOffering[], serviceId: string, planId: string): Located {
-  const offering = findOffering(catalog, serviceId)
-  return { serviceId, planId, offering, plan: findPlan(offering, planId) }
+  // GETI-02: an instance of another service must not be asked for; one of an unknown service may be.
+  const candidates = serviceId === undefined ? catalog : catalog.filter(({ id }) => id === serviceId)
+  const isRetrievable = candidates.some(offering => offering.instances_retrievable === true)
+  const response = isRetrievable ? await client.fetchInstance(instanceId) : undefined
+  const fetched = response?.status === 200 ? response.body : {}
+  return { service_id: fetched.service_id ?? known?.service_id, plan_id: fetched.plan_id ?? known?.plan_id }
 }
 
 function unknownIds(instanceId: string, flags: string) {

@@ -1,10 +1,8 @@
-import { Command, CommanderError } from 'commander'
+import { CommanderError } from 'commander'
+import { CliCommand } from './command.ts'
 import { describeError } from './describe-error.ts'
-import type { CliIo } from './io.ts'
-import { hasColor, processIo } from './io.ts'
-import { examples } from './options.ts'
+import { type CliIo, createPaint, processIo } from './io.ts'
 import { packageVersion } from './package-info.ts'
-import { createStyle } from './render/style.ts'
 
 /** Runs one command; `args` come without the names of node and of the script. Resolves to the exit code. */
 export async function main(args: readonly string[], io: CliIo): Promise<number> {
@@ -14,7 +12,7 @@ export async function main(args: readonly string[], io: CliIo): Promise<number> 
     return 0
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
-    const { text, exitCode } = describeError(error, createStyle(hasColor(io)))
+    const { text, exitCode } = describeError(error, createPaint(io))
     io.stderr.write(text)
     return exitCode
   }
@@ -31,7 +29,7 @@ export async function run(): Promise<void> {
   process.exitCode = await main(args, processIo())
 }
 
-type Loader = () => Promise<{ defineCommand(program: Command, io: CliIo): void }>
+type Loader = () => Promise<{ defineCommand(program: CliCommand, io: CliIo): void }>
 
 /** All commands, in the order of the help. A command loads only its own file; the help loads all of them. */
 const groups: readonly (readonly [title: string, commands: Readonly<Record<string, Loader>>])[] = [
@@ -68,8 +66,8 @@ const groups: readonly (readonly [title: string, commands: Readonly<Record<strin
   ['Bundles, for their authors:', { bundle: () => import('./commands/bundle.ts') }],
 ]
 
-async function createProgram(io: CliIo, args: readonly string[]): Promise<Command> {
-  const program = new Command('purser')
+async function createProgram(io: CliIo, args: readonly string[]): Promise<CliCommand> {
+  const program = new CliCommand('purser')
     .description('An Open Service Broker, and the tools around it.')
     .version(packageVersion(), '-v, --version', 'print the version')
     .exitOverride()
@@ -79,15 +77,8 @@ async function createProgram(io: CliIo, args: readonly string[]): Promise<Comman
       getOutHasColors: () => false,
       getErrHasColors: () => false,
     })
-    .addHelpText(
-      'after',
-      `${examples(
-        'purser init my-broker',
-        'purser serve broker.mjs',
-        'purser catalog',
-        'purser provision notes small',
-      )}\n\npurser help <command> shows the options and examples of a command.`,
-    )
+    .examples('purser init my-broker', 'purser serve broker.mjs', 'purser catalog', 'purser provision notes small')
+    .explain('purser help <command> shows the options and examples of a command.')
   const [first = '', second = ''] = args
   const named = first === 'help' ? second : first
   const isCommand = groups.some(([, commands]) => Object.hasOwn(commands, named))

@@ -9,34 +9,28 @@ export interface RememberedInstance {
   readonly service_id: string
   readonly plan_id: string
   /** The `operation` of the latest 202. */
-  readonly operation?: string | undefined
-  readonly bindings: Readonly<Record<string, RememberedBinding>>
+  readonly operation?: string
+  readonly bindings: Readonly<Record<string, { readonly operation?: string }>>
 }
 
-interface RememberedBinding {
-  readonly operation?: string | undefined
-}
+type Change = (known: RememberedInstance | undefined) => RememberedInstance | undefined
 
 /** `.purser/cli.json` in the current folder: the instances this command made at one broker. */
 export interface Memory {
   recall(instanceId: string): Promise<RememberedInstance | undefined>
   /** Replaces what is known; `undefined` forgets it. Only warns where the folder cannot be written. */
-  change(
-    instanceId: string,
-    next: (known: RememberedInstance | undefined) => RememberedInstance | undefined,
-  ): Promise<void>
-  rememberBinding(instanceId: string, bindingId: string, operation: string | undefined): Promise<void>
-  forgetBinding(instanceId: string, bindingId: string): Promise<void>
+  change(instanceId: string, next: Change): Promise<void>
+  /** The latest operation of an instance that is known, or of a binding of it. */
+  rememberOperation(operation: string | undefined, instanceId: string, bindingId?: string): Promise<void>
+  /** The instance, or a binding of it. */
+  forget(instanceId: string, bindingId?: string): Promise<void>
 }
 
 export const memoryFile = join('.purser', 'cli.json')
 
 export function createMemory(io: CliIo, brokerUrl: string): Memory {
   const file = join(io.cwd, memoryFile)
-  async function change(
-    instanceId: string,
-    next: (known: RememberedInstance | undefined) => RememberedInstance | undefined,
-  ): Promise<void> {
+  async function change(instanceId: string, next: Change): Promise<void> {
     const content = await readMemory(file)
     const instances = instancesOf(content, brokerUrl)
     const known = instances.get(instanceId)
@@ -58,19 +52,17 @@ export function createMemory(io: CliIo, brokerUrl: string): Memory {
       return instancesOf(await readMemory(file), brokerUrl).get(instanceId)
     },
     change,
-    rememberBinding(instanceId, bindingId, operation) {
-      return change(
-        instanceId,
-        known => known && { ...known, bindings: { ...known.bindings, [bindingId]: { operation } } },
-      )
-    },
-    forgetBinding(instanceId, bindingId) {
-      return change(instanceId, known => {
-        if (known === undefined) return undefined
+    rememberOperation: (operation, instanceId, bindingId) =>
+      change(instanceId, known => {
+        if (known === undefined || bindingId === undefined) return known && { ...known, operation }
+        return { ...known, bindings: { ...known.bindings, [bindingId]: { operation } } }
+      }),
+    forget: (instanceId, bindingId) =>
+      change(instanceId, known => {
+        if (known === undefined || bindingId === undefined) return undefined
         const { [bindingId]: _, ...bindings } = known.bindings
         return { ...known, bindings }
-      })
-    },
+      }),
   }
 }
 

@@ -1,5 +1,5 @@
 import { access, mkdir, readFile, realpath, writeFile } from 'node:fs/promises'
-import { join, relative, resolve } from 'node:path'
+import { basename, join, relative, resolve, sep } from 'node:path'
 import { failure, messageOf, wrongUsage } from './cli-error.ts'
 import type { CliIo } from './io.ts'
 import { packageRoot } from './package-info.ts'
@@ -61,4 +61,35 @@ async function exists(path: string): Promise<boolean> {
     () => true,
     () => false,
   )
+}
+
+/** Commands to type now; on stderr, since stdout has the files. */
+export function showNextSteps(io: CliIo, steps: readonly string[]): void {
+  io.stderr.write(`\nNext:\n${steps.map(step => `  ${step}\n`).join('')}`)
+}
+
+/** How a project in `folder` depends on the purser at `root`: by version from a registry, else by path to the clone. */
+export function toDependency(root: string, version: string, folder: string): string {
+  if (root.split(sep).includes('node_modules')) return `^${version}`
+  const path = relative(folder, root).split(sep).join('/')
+  return `file:${path === '' ? '.' : path}`
+}
+
+/** A name that npm takes, made from the name of a folder. */
+export function toPackageName(folder: string): string {
+  const name = toName(folder, /[^a-z0-9._-]+/g)
+  return name === '' || name === 'purser' || name === 'node_modules' ? 'my-broker' : name.slice(0, 200)
+}
+
+/** A name that may be part of the name of an image, made from the name of a folder. */
+export function toBundleName(folder: string): string {
+  const name = toName(folder, /[^a-z0-9]+/g)
+  return name === '' ? 'my-bundle' : name.slice(0, 40).replace(/-$/, '')
+}
+
+function toName(folder: string, notAllowed: RegExp): string {
+  return basename(folder)
+    .toLowerCase()
+    .replace(notAllowed, '-')
+    .replace(/^[-._]+|[-._]+$/g, '')
 }

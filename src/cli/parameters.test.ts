@@ -47,10 +47,9 @@ describe('--param', () => {
 describe('--params and --context', () => {
   it('--params comes first, --param over it', async () => {
     expect(await readParameters({ params: '{"a":1,"b":{"c":2}}', param: ['a=5', 'b.d=3'] }, '/')).toEqual({
-      a: 5,
-      b: { c: 2, d: 3 },
+      parameters: { a: 5, b: { c: 2, d: 3 } },
     })
-    expect(await readParameters({ param: [] }, '/')).toBeUndefined()
+    expect(await readParameters({ context: '{}' }, '/')).toEqual({ context: {} })
   })
 
   it('reads a file', async () => {

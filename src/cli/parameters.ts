@@ -12,17 +12,13 @@ export interface ParameterOptions {
   readonly context?: string
 }
 
-/** `--params` first, then every `--param` over it; undefined where neither was given. */
-export async function readParameters(options: ParameterOptions, cwd: string): Promise<JsonObject | undefined> {
-  const { params, param = [] } = options
-  if (params === undefined && param.length === 0) return undefined
-  const base = params === undefined ? {} : await readJsonOption('--params', params, cwd)
-  return param.reduce(applyParam, base)
-}
-
-/** `--context`; undefined where it was not given. */
-export async function readContext({ context }: ParameterOptions, cwd: string): Promise<JsonObject | undefined> {
-  return context === undefined ? undefined : readJsonOption('--context', context, cwd)
+/** What the options hold, undefined where they were not given. `--params` comes first, then every `--param` over it. */
+export async function readParameters({ params, param, context }: ParameterOptions, cwd: string) {
+  const base = params === undefined ? undefined : await readJsonOption('--params', params, cwd)
+  return {
+    parameters: param === undefined ? base : param.reduce(applyParam, base ?? {}),
+    context: context === undefined ? undefined : await readJsonOption('--context', context, cwd),
+  }
 }
 
 /** The object in `{"a":1}` or in the file of `@a.json`. */

@@ -1,61 +1,69 @@
 import { randomUUID } from 'node:crypto'
 import {
   type AdminClient,
+  type AsyncCallOptions,
   createAdminClient,
   createOsbClient,
   type OsbClient,
-  type OsbClientOptions,
 } from '../client/index.ts'
-import type { Json } from '../protocol/json.ts'
 import { wrongUsage } from './cli-error.ts'
 import type { CliIo } from './io.ts'
 import { createMemory, type Memory } from './memory.ts'
-import { readTimeout } from './options.ts'
 import { renderFields, renderJson, toFields, withoutNull } from './render/fields.ts'
 
-export interface ConnectionOptions {
+/** The connection options of a command, and the wait options where it has them. */
+export interface SessionOptions {
   readonly url?: string
   /** `name:password`. */
   readonly user?: string
   readonly token?: string
   readonly apiVersion: string
   readonly output: 'json' | 'text'
-}
-
-export interface WaitOptions {
   /** False with --no-wait. */
-  readonly wait: boolean
+  readonly wait?: boolean
   /** True with --sync. */
   readonly sync?: boolean
-  readonly timeout?: string
+  /** Milliseconds. */
+  readonly timeout?: number
 }
 
 /** What one command needs to work with one broker. */
 export interface Session {
   readonly io: CliIo
+  readonly options: SessionOptions
   readonly client: OsbClient
   /** For the commands of operators. */
   readonly admin: AdminClient
   readonly memory: Memory
+  /** For requests that change something: whether a 202 is welcome. */
+  readonly callOptions: AsyncCallOptions
   /** Prints the result: the object for `--output json`, else the text. */
   print(result: object, text: string): void
   /** Prints the fields of a result; leaves out those that the broker did not send, or sent as null. */
-  printFields(result: Readonly<Record<string, Json | undefined>>): void
+  printFields(result: object): void
   /** Tells a person something that is not part of the result. */
   note(text: string): void
 }
 
+/** The action of a command with connection options: `run` gets a session in front of its arguments and options. */
+export function onBroker<Args extends unknown[]>(io: CliIo, run: (session: Session, ...args: Args) => Promise<void>) {
+  // Commander adds the options and the command.
+  return (...args: unknown[]) => run(openSession(io, args.at(-2) as SessionOptions), ...(args as Args))
+}
+
 const defaultUrl = 'http://127.0.0.1:8080'
 
-export function openSession(io: CliIo, options: ConnectionOptions & Partial<WaitOptions>): Session {
-  const { client, admin } = connect(io, options, readRequestTimeout(options))
-  const print = (result: object, text: string) =>
-    void io.stdout.write(options.output === 'json' ? renderJson(result) : text)
+function openSession(io: CliIo, options: SessionOptions): Session {
+  const { sync = false, output } = options
+  const { client, admin } = connect(io, options)
+  const print = (result: object, text: string) => void io.stdout.write(output === 'json' ? renderJson(result) : text)
   return {
     io,
+    options,
     client,
     admin,
     memory: createMemory(io, client.url),
+    callOptions: { acceptsIncomplete: !sync },
     print,
     printFields(result) {
       const fields = withoutNull(result)
@@ -65,24 +73,14 @@ export function openSession(io: CliIo, options: ConnectionOptions & Partial<Wait
   }
 }
 
-/** How long one request may take: with --sync as long as --timeout says. A wrong --timeout fails before any request. */
-function readRequestTimeout({ sync, timeout }: Partial<WaitOptions>): number | undefined {
-  const ms = timeout === undefined ? undefined : readTimeout(timeout)
-  return sync === true ? ms : undefined
-}
-
-function connect(
-  io: CliIo,
-  options: ConnectionOptions,
-  timeout: number | undefined,
-): Pick<Session, 'client' | 'admin'> {
-  const url = options.url ?? io.env.PURSER_URL ?? defaultUrl
-  const connection: OsbClientOptions = {
-    url,
+function connect(io: CliIo, options: SessionOptions): Pick<Session, 'client' | 'admin'> {
+  const connection = {
+    url: options.url ?? io.env.PURSER_URL ?? defaultUrl,
     ...chooseCredentials(io, options),
     apiVersion: options.apiVersion,
     requestIdentity: randomUUID,
-    timeout,
+    // With --sync the one request lasts as long as the operation.
+    timeout: options.sync ? options.timeout : undefined,
   }
   try {
     return { client: createOsbClient(connection), admin: createAdminClient(connection) }
@@ -96,7 +94,7 @@ function connect(
   }
 }
 
-function chooseCredentials(io: CliIo, { user, token }: ConnectionOptions) {
+function chooseCredentials(io: CliIo, { user, token }: SessionOptions) {
   if (user !== undefined && token !== undefined) {
     throw wrongUsage({
       what: 'there are two ways to sign in',

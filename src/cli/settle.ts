@@ -1,4 +1,5 @@
 import {
+  type FetchQuery,
   type OsbResponse,
   type PollResult,
   type PollTarget,
@@ -7,112 +8,111 @@ import {
   type WirePlan,
 } from '../client/index.ts'
 import { failure } from './cli-error.ts'
-import { readTimeout } from './options.ts'
+import { interruptible } from './io.ts'
 import { refusal } from './refusal.ts'
 import { formatElapsed } from './render/progress-lines.ts'
-import type { Session, WaitOptions } from './session.ts'
+import type { Session } from './session.ts'
 import { showProgress } from './show-progress.ts'
 
 /** A change the broker was asked for. */
-export interface Request extends Omit<PollTarget, 'operation'> {
+export interface Change extends Pick<PollTarget, 'action' | 'instanceId' | 'bindingId'> {
   /** What a person reads while it runs and when it fails, as in `provision postgres/small`. */
   readonly label: string
+  /** During a plan change the plan before it. */
+  readonly ids: FetchQuery
   /** Its `maximum_polling_duration` limits the waiting. */
-  readonly plan?: WirePlan | undefined
+  readonly plan: WirePlan | undefined
 }
 
-export interface Settled {
-  /** `in progress` only with --no-wait; `gone` when a delete found nothing. */
-  readonly state: 'succeeded' | 'in progress' | 'gone'
-  /** The broker answered 202. */
-  readonly asynchronous: boolean
-}
+type Answer = OsbResponse<WireError & { readonly operation?: string | null }>
+/** `in progress` only with --no-wait; `gone` when a delete found nothing. */
+type State = 'succeeded' | 'in progress' | 'gone'
 
-/** Waits for the end of the operation, if the broker's first answer was a 202. Throws CliError if it was refused or failed. */
+/**
+ * Waits for the end of the operation, if the broker's first answer was a 202, and remembers it for later commands. Throws
+ * CliError if it was refused or failed.
+ */
 export async function settle(
   session: Session,
-  request: Request,
-  response: OsbResponse<WireError & { readonly operation?: string | null }>,
-  options: WaitOptions,
-): Promise<Settled> {
-  const { action, label } = request
-  if (response.status === 200 || response.status === 201) return { state: 'succeeded', asynchronous: false }
-  if (response.status === 410 && (action === 'deprovision' || action === 'unbind')) {
-    return { state: 'gone', asynchronous: false }
-  }
-  if (response.status !== 202) throw refusal(`could not ${label}`, response)
-  if (!options.wait) return { state: 'in progress', asynchronous: true }
-  const result = await watch(session, { ...request, operation: operationOf(response) }, options)
-  if (result.state !== 'succeeded') throw unsuccessful(request, result)
-  return { state: 'succeeded', asynchronous: true }
+  change: Change,
+  answer: Answer,
+): Promise<{ readonly state: State; readonly operation: string | undefined }> {
+  const { instanceId, bindingId } = change
+  const operation = operationOf(answer)
+  if (answer.status < 400) await session.memory.rememberOperation(operation, instanceId, bindingId)
+  const state = await awaitEnd(session, change, answer, operation)
+  if (isDelete(change) && state !== 'in progress') await session.memory.forget(instanceId, bindingId)
+  return { state, operation }
 }
 
-/** The `operation` to poll with, if the broker gave one (POLL-06: never an empty one). */
-export function operationOf(response: OsbResponse<{ readonly operation?: string | null }>): string | undefined {
-  const { operation } = response.body
-  return typeof operation === 'string' && operation !== '' ? operation : undefined
+/** POLL-06: an empty one must not be sent. */
+function operationOf({ body }: Answer): string | undefined {
+  return typeof body.operation === 'string' && body.operation !== '' ? body.operation : undefined
+}
+
+async function awaitEnd(session: Session, change: Change, answer: Answer, operation?: string): Promise<State> {
+  const { status } = answer
+  if (status === 200 || status === 201) return 'succeeded'
+  if (status === 410 && isDelete(change)) return 'gone'
+  if (status !== 202) throw refusal(`could not ${change.label}`, answer)
+  if (session.options.wait === false) return 'in progress'
+  const result = await watch(session, change, operation)
+  if (result.state !== 'succeeded') throw unsuccessful(change, result)
+  return 'succeeded'
 }
 
 const longestWait = 3_600_000
 
-async function watch(
-  { io, client }: Session,
-  request: Request & PollTarget,
-  { timeout }: WaitOptions,
-): Promise<PollResult> {
-  const seconds = request.plan?.maximum_polling_duration
-  const planMaximum = seconds === undefined ? undefined : seconds * 1000
-  const maximum =
-    timeout === undefined ? (planMaximum ?? longestWait) : Math.min(readTimeout(timeout), planMaximum ?? Infinity)
-  const interrupt = new AbortController()
-  const stopListening = io.onInterrupt(() => interrupt.abort(interrupted(request)))
-  const display = showProgress(io, request.label)
-  try {
-    return await pollUntilDone(client, request, {
-      maximum,
-      clock: io.clock,
-      signal: interrupt.signal,
-      onProgress: display.update,
-    })
-  } finally {
-    display.stop()
-    stopListening()
-  }
-}
-
-function interrupted(request: Request) {
-  return failure({
-    what: `stopped waiting for: ${request.label}`,
+function watch({ io, client, options }: Session, change: Change, operation?: string): Promise<PollResult> {
+  const { action, label, instanceId, bindingId, ids, plan } = change
+  const target = { action, instanceId, bindingId, operation, serviceId: ids.service_id, planId: ids.plan_id }
+  const seconds = plan?.maximum_polling_duration
+  const limit = seconds === undefined ? undefined : seconds * 1000
+  const maximum = Math.min(options.timeout ?? limit ?? longestWait, limit ?? Infinity)
+  const stopped = {
+    what: `stopped waiting for: ${label}`,
     why: 'interrupted; the broker goes on with the operation',
-    next: `${statusCommand(request)} shows how it ends.`,
+    next: `${statusCommand(change)} shows how it ends.`,
+  }
+  return interruptible(io, stopped, async signal => {
+    const display = showProgress(io, label)
+    try {
+      return await pollUntilDone(client, target, { maximum, clock: io.clock, signal, onProgress: display.update })
+    } finally {
+      display.stop()
+    }
   })
 }
 
-function unsuccessful(request: Request, result: PollResult) {
+function unsuccessful(change: Change, result: PollResult) {
   const said = result.description === undefined ? '' : `: ${result.description}`
   if (result.state === 'timed out') {
     return failure({
-      what: `gave up waiting for: ${request.label}`,
+      what: `gave up waiting for: ${change.label}`,
       why: `it has not ended after ${formatElapsed(result.elapsed)}${said}`,
-      next: `${statusCommand(request)} shows whether it has ended since; --timeout sets how long to wait.`,
+      next: `${statusCommand(change)} shows whether it has ended since; --timeout sets how long to wait.`,
     })
   }
   return failure({
-    what: `could not ${request.label}`,
+    what: `could not ${change.label}`,
     why: `the operation failed${said === '' ? ' and the broker gave no reason' : said}`,
-    next: adviseAfterFailure(request, result),
+    next: adviseAfterFailure(change, result),
   })
 }
 
-function adviseAfterFailure({ action, instanceId, bindingId }: Request, result: PollResult): string {
+function adviseAfterFailure({ action, instanceId, bindingId }: Change, result: PollResult): string {
   if (action === 'provision') return `purser deprovision ${instanceId} removes what is left; then try again.`
-  if (action === 'bind') return `purser unbind ${instanceId} ${bindingId ?? ''} removes what is left; then try again.`
+  if (action === 'bind') return `purser unbind ${instanceId} ${bindingId} removes what is left; then try again.`
   if (result.instanceUsable === false)
     return 'The instance is no longer usable: repair it with an update, or deprovision it.'
   if (result.updateRepeatable === false) return 'The same update would fail again: change it.'
   return 'Repeat the command; if it fails again, the log of the broker says more.'
 }
 
-function statusCommand({ instanceId, bindingId }: Request): string {
+function statusCommand({ instanceId, bindingId }: Change): string {
   return `purser status ${instanceId}${bindingId === undefined ? '' : ` ${bindingId}`}`
+}
+
+function isDelete({ action }: Change): boolean {
+  return action === 'deprovision' || action === 'unbind'
 }

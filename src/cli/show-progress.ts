@@ -1,8 +1,6 @@
 import type { PollProgress } from '../client/index.ts'
-import type { CliIo } from './io.ts'
-import { hasColor, isLive } from './io.ts'
+import { type CliIo, createPaint, isLive } from './io.ts'
 import { renderLiveLine, renderLogLine } from './render/progress-lines.ts'
-import { createStyle } from './render/style.ts'
 
 /** Shows on stderr how an operation goes on; `stop` leaves no trace of a live line. */
 export interface ProgressDisplay {
@@ -15,14 +13,14 @@ export function showProgress(io: CliIo, label: string): ProgressDisplay {
 }
 
 function createLiveDisplay(io: CliIo, label: string): ProgressDisplay {
-  const style = createStyle(hasColor(io))
+  const paint = createPaint(io)
   const begun = io.clock.now()
   let latest: PollProgress | undefined
   let tick = 0
   let cancel = () => {}
   const draw = () => {
     const view = { ...latest, label, elapsed: io.clock.now() - begun }
-    io.stderr.write(`${clearLine}${renderLiveLine(view, tick, io.stderr.columns ?? 80, style)}`)
+    io.stderr.write(`${clearLine}${renderLiveLine(view, tick, io.stderr.columns ?? 80, paint)}`)
     tick += 1
     cancel = io.clock.after(frame, draw)
   }

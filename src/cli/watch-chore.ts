@@ -1,32 +1,27 @@
 import type { ChoreBody } from '../client/index.ts'
 import { sleep } from '../clock.ts'
-import { failure } from './cli-error.ts'
+import { interruptible } from './io.ts'
 import { refusal } from './refusal.ts'
 import type { Session } from './session.ts'
 
-const pauseMs = 500
+const pause = 500
 
 /** Waits until the run that was begun at `dueAt` has ended, in whichever replica that is. */
-export async function watchChore(session: Session, name: string, dueAt: string): Promise<ChoreBody> {
-  const { io } = session
-  const interrupt = new AbortController()
-  const stopListening = io.onInterrupt(() => interrupt.abort())
-  try {
+export function watchChore(session: Session, name: string, dueAt = ''): Promise<ChoreBody> {
+  const stopped = {
+    what: `stopped waiting for the chore ${name}`,
+    why: 'interrupted; the broker goes on with it',
+    next: 'purser chores list shows how it ends.',
+  }
+  return interruptible(session.io, stopped, async signal => {
     while (true) {
       const chore = (await readChores(session)).find(candidate => candidate.name === name)
       // A later run on the list means that ours has ended too.
       if (chore?.finished_at !== undefined && (chore.due_at ?? '') >= dueAt) return chore
-      await sleep(io.clock, pauseMs, interrupt.signal)
-      if (interrupt.signal.aborted)
-        throw failure({
-          what: `stopped waiting for the chore ${name}`,
-          why: 'interrupted; the broker goes on with it',
-          next: 'purser chores list shows how it ends.',
-        })
+      await sleep(session.io.clock, pause, signal)
+      signal.throwIfAborted()
     }
-  } finally {
-    stopListening()
-  }
+  })
 }
 
 export async function readChores(session: Session): Promise<readonly ChoreBody[]> {

@@ -63,9 +63,8 @@ export async function chooseTask(offering: Offering, file: RunFile, wanted: Want
       },
       state: before.state,
       binding,
-      ...(action === 'update'
-        ? { previous: { planId: findPlan(offering, before.plan).id, parameters: before.parameters } }
-        : {}),
+      previous:
+        action === 'update' ? { planId: findPlan(offering, before.plan).id, parameters: before.parameters } : undefined,
     },
     before,
     after: { plan: plan.name, parameters: ofInstance, context },

@@ -1,21 +1,21 @@
-import { isJsonObject, type JsonObject } from '../../protocol/json.ts'
+import { json, text } from '../../shape/fields.ts'
+import { fromCode } from '../../shape/place.ts'
+import { read } from '../../shape/read.ts'
+import { map, object, type Read } from '../../shape/shape.ts'
 import { failure, messageOf } from '../cli-error.ts'
 import { readPrivateFile, writePrivateFile } from '../private-file.ts'
 
-export interface KnownBinding {
-  readonly parameters: JsonObject
-  /** As the driver keeps it. */
-  readonly state: JsonObject
-}
+/** `plan` is the name of the instance's plan; `state` is as the driver keeps it. */
+const instance = object({
+  plan: text(),
+  parameters: json(),
+  context: json(),
+  state: json(),
+  bindings: map(object({ parameters: json(), state: json() })),
+})
+const content = object({ instances: map(instance) }, { unknown: 'ignore' })
 
-export interface KnownInstance {
-  /** The name of its plan. */
-  readonly plan: string
-  readonly parameters: JsonObject
-  readonly context: JsonObject
-  readonly state: JsonObject
-  readonly bindings: Readonly<Record<string, KnownBinding>>
-}
+export type KnownInstance = Read<typeof instance>
 
 /** What is kept between runs of one bundle, by instance. It may hold secrets: only its owner can read it. */
 export interface RunFile {
@@ -28,8 +28,8 @@ const note = 'May hold secrets: keep it out of version control.'
 const next = 'Remove it to start again, or name another with --state-file.'
 
 export async function openRunFile(file: string): Promise<RunFile> {
-  const content = await readPrivateFile(file, isContent, next)
-  const instances = new Map(Object.entries(content?.instances ?? {}))
+  const known = await readPrivateFile(file, isContent, next)
+  const instances = new Map(Object.entries(known?.instances ?? {}))
   return {
     instance: id => instances.get(id),
     async change(id, changed) {
@@ -44,21 +44,6 @@ export async function openRunFile(file: string): Promise<RunFile> {
   }
 }
 
-interface Content {
-  readonly instances: Readonly<Record<string, KnownInstance>>
-}
-
-function isContent(value: unknown): value is Content {
-  return isJsonObject(value) && isJsonObject(value.instances) && Object.values(value.instances).every(isKnown)
-}
-
-function isKnown(value: unknown): boolean {
-  return (
-    isJsonObject(value) &&
-    typeof value.plan === 'string' &&
-    [value.parameters, value.context, value.state, value.bindings].every(isJsonObject) &&
-    Object.values(value.bindings ?? {}).every(
-      binding => isJsonObject(binding) && isJsonObject(binding.parameters) && isJsonObject(binding.state),
-    )
-  )
+function isContent(value: unknown): value is Read<typeof content> {
+  return read(content, fromCode(value)).ok
 }

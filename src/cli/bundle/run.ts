@@ -5,15 +5,14 @@ import { formatSpecProblem } from '../../bundle/reading.ts'
 import { toOffering } from '../../bundle/to-offering.ts'
 import { mergePatch } from '../../domain/merge-patch.ts'
 import { isJsonObject, type JsonObject } from '../../protocol/json.ts'
-import { type DevBundle, runDevAction, runFileName } from '../../running/bundles/dev/run.ts'
+import type { DevTask } from '../../running/bundles/dev/perform.ts'
+import { type DevBundle, type DevSettings, runDevAction, runFileName } from '../../running/bundles/dev/run.ts'
 import { readSecretFile } from '../../running/bundles/secrets.ts'
 import { failure, messageOf, wrongUsage } from '../cli-error.ts'
-import type { CliIo } from '../io.ts'
-import { readTimeout } from '../options.ts'
-import { type ParameterOptions, readContext, readParameters } from '../parameters.ts'
+import { type CliIo, interruptible } from '../io.ts'
+import { type ParameterOptions, readParameters } from '../parameters.ts'
 import { renderFields, renderJson, toFields, withoutNull } from '../render/fields.ts'
-import { renderText } from '../render/operation-log.ts'
-import { toLine } from '../render/printable.ts'
+import { toLine, toLines } from '../render/printable.ts'
 import { chooseTask, type RunTask } from './choose-task.ts'
 import { openRunFile, type RunFile } from './run-file.ts'
 import { readSpecFile } from './spec-file.ts'
@@ -27,7 +26,8 @@ export interface RunOptions extends ParameterOptions {
   readonly secrets?: string
   readonly image?: string
   readonly network?: boolean
-  readonly timeout: string
+  /** Milliseconds. */
+  readonly timeout?: number
   readonly stateFile?: string
   readonly showCredentials?: boolean
   readonly output: 'json' | 'text'
@@ -35,66 +35,43 @@ export interface RunOptions extends ParameterOptions {
 
 /** Runs one action as a broker would, and keeps its results for the next one. */
 export async function runBundle(io: CliIo, options: RunOptions): Promise<void> {
-  const timeoutMs = readTimeout(options.timeout)
+  const { stateFile, network = false, timeout = 3_600_000 } = options
   const secrets = options.secrets === undefined ? {} : await readSecrets(resolve(io.cwd, options.secrets))
   const bundle = await loadBundle(io, options, secrets)
   const file = await openRunFile(
-    options.stateFile === undefined ? join(bundle.folder, runFileName) : resolve(io.cwd, options.stateFile),
+    stateFile === undefined ? join(bundle.folder, runFileName) : resolve(io.cwd, stateFile),
   )
-  const task = await chooseTask(bundle.offering, file, {
-    ...options,
-    parameters: await readParameters(options, io.cwd),
-    context: await readContext(options, io.cwd),
-  })
+  const input = await readParameters(options, io.cwd)
+  const task = await chooseTask(bundle.offering, file, { ...options, ...input })
   await file.change(options.instance, task.before)
-  const result = await perform(io, options, bundle, task, { secrets, timeoutMs })
+  const result = await perform(io, bundle, { network, timeoutMs: timeout, secrets, env: io.env }, task)
   await keep(file, options, task, result)
   print(io, options, task, result)
 }
 
 type Result = Awaited<ReturnType<typeof runDevAction>>
 
-async function perform(
-  io: CliIo,
-  { action, network = false }: RunOptions,
-  bundle: DevBundle,
-  task: RunTask,
-  { secrets, timeoutMs }: { readonly secrets: JsonObject; readonly timeoutMs: number },
-): Promise<Result> {
-  const interrupt = new AbortController()
-  const stopListening = io.onInterrupt(() => interrupt.abort())
-  let last: string | undefined
-  try {
-    return await runDevAction(
-      bundle,
-      { network, timeoutMs, secrets, env: io.env },
-      {
-        ...task.driven,
-        clock: io.clock,
-        signal: interrupt.signal,
-        onProgress(text) {
-          if (text !== last) io.stderr.write(`${action}: ${toLine(text)}\n`)
-          last = text
-        },
-        onEnd({ log, verdict }) {
-          io.stderr.write(renderText(log))
-          if (verdict === 'not-implemented')
-            io.stderr.write(`${action}: the bundle does not implement it (exit code 8)\n`)
-        },
-      },
-    )
-  } catch (error) {
-    if (interrupt.signal.aborted)
-      throw failure({
-        what: `${action} was stopped`,
-        why: 'interrupted',
-        next: 'Look for what it may have left behind.',
-      })
-    if (!(error instanceof Error) || !expected.has(error.name)) throw error
-    throw failure({ what: `${action} failed`, why: error.message, next: adviseAfter(error, action) })
-  } finally {
-    stopListening()
-  }
+function perform(io: CliIo, bundle: DevBundle, settings: DevSettings, { driven }: RunTask): Promise<Result> {
+  const { action } = driven
+  const tell = (text: string) => void io.stderr.write(`${action}: ${text}\n`)
+  const stopped = { what: `${action} was stopped`, why: 'interrupted', next: 'Look for what it may have left behind.' }
+  return interruptible(io, stopped, async signal => {
+    let last: string | undefined
+    const onProgress = (text: string) => {
+      if (text !== last) tell(toLine(text))
+      last = text
+    }
+    const onEnd: DevTask['onEnd'] = ({ log, verdict }) => {
+      io.stderr.write(toLines(log))
+      if (verdict === 'not-implemented') tell('the bundle does not implement it (exit code 8)')
+    }
+    try {
+      return await runDevAction(bundle, settings, { ...driven, clock: io.clock, signal, onProgress, onEnd })
+    } catch (error) {
+      if (!(error instanceof Error) || !expected.has(error.name)) throw error
+      throw failure({ what: `${action} failed`, why: error.message, next: adviseAfter(error, action) })
+    }
+  })
 }
 
 /** Errors of the bundle, of a program that cannot be run, and of a runtime that does not answer, by name. */

@@ -1,60 +1,57 @@
-import type { Command } from 'commander'
 import type { LintOptions } from '../bundle/lint.ts'
 import type { RunOptions } from '../bundle/run.ts'
+import { type CliCommand, parseTimeout } from '../command.ts'
 import type { CliIo } from '../io.ts'
-import { addParameterOptions, examples, outputOption } from '../options.ts'
+import { showNextSteps, toBundleName, writeNewFiles } from '../new-files.ts'
 
-export function defineCommand(program: Command, io: CliIo): void {
+export function defineCommand(program: CliCommand, io: CliIo): void {
   const bundle = program
     .command('bundle')
     .description('write, check and run bundles')
-    .addHelpText(
-      'after',
-      examples('purser bundle init my-bundle', 'purser bundle lint my-bundle', 'purser bundle run provision my-bundle'),
-    )
+    .examples('purser bundle init my-bundle', 'purser bundle lint my-bundle', 'purser bundle run provision my-bundle')
   defineInit(bundle, io)
   defineLint(bundle, io)
   defineRun(bundle, io)
 }
 
-function defineInit(bundle: Command, io: CliIo): void {
+function defineInit(bundle: CliCommand, io: CliIo): void {
   bundle
     .command('init')
     .argument('[folder]', 'where to put it', '.')
     .description('write a new bundle that runs as it is')
-    .addHelpText(
-      'after',
-      `
-Writes bundle.yml, entrypoint.sh and .gitignore; never over a file that exists.
-${examples('purser bundle init my-bundle')}`,
-    )
+    .explain('Writes bundle.yml, entrypoint.sh and .gitignore; never over a file that exists.')
+    .examples('purser bundle init my-bundle')
     .action(async (folder: string) => {
-      const { initBundle } = await import('../bundle/init.ts')
-      await initBundle(io, folder)
+      const typed = await writeNewFiles(io, folder, 'bundle', realFolder => ({ name: toBundleName(realFolder) }))
+      const where = typed === '' ? '' : ` ${typed}`
+      const steps = [`lint${where || ' .'}`, `run provision${where}`, `run bind${where} --show-credentials`]
+      showNextSteps(
+        io,
+        steps.map(step => `purser bundle ${step}`),
+      )
     })
 }
 
-function defineLint(bundle: Command, io: CliIo): void {
+function defineLint(bundle: CliCommand, io: CliIo): void {
   bundle
     .command('lint')
     .argument('<paths...>', 'folders of bundles, or files such as bundle.yml')
     .description('check bundles and say everything that is wrong with them')
-    .addOption(outputOption())
-    .addHelpText(
-      'after',
-      `
-In a folder it also checks the program that it runs, and links that lead out of it.
-The exit code is 1 if a bundle cannot be used.
-${examples('purser bundle lint my-bundle', 'purser bundle lint bundles/* --output json')}`,
+    .outputOption()
+    .explain(
+      'In a folder it also checks the program that it runs, and links that lead out of it.',
+      'The exit code is 1 if a bundle cannot be used.',
     )
+    .examples('purser bundle lint my-bundle', 'purser bundle lint bundles/* --output json')
     .action(async (paths: readonly string[], options: LintOptions) => {
       const { lintBundles } = await import('../bundle/lint.ts')
       await lintBundles(io, paths, options)
     })
 }
 
-function defineRun(bundle: Command, io: CliIo): void {
-  const command = bundle
+function defineRun(bundle: CliCommand, io: CliIo): void {
+  const timeout = 'longest time for the action, where the bundle says nothing, such as 90s (default: 1h)'
+  bundle
     .command('run')
     .addArgument(bundle.createArgument('<action>', 'what to run').choices(actions))
     .argument('[folder]', 'the folder of the bundle', '.')
@@ -62,25 +59,23 @@ function defineRun(bundle: Command, io: CliIo): void {
     .option('--plan <plan>', "name of the plan (default: the instance's, else the first one)")
     .option('--instance <id>', 'id of the instance', 'dev')
     .option('--binding <id>', 'id of the binding', 'dev')
-  addParameterOptions(command)
-    .addOption(outputOption())
+    .parameterOptions()
+    .outputOption()
     .option('--secrets <file>', 'YAML or JSON file with what the operator gives to the bundle')
     .option('--image <image>', 'run this image in a container instead of the folder as a process')
     .option('--network', 'let the action use the network')
-    .option('--timeout <duration>', 'longest time for the action, where the bundle says nothing, such as 90s', '1h')
+    .option('--timeout <duration>', timeout, parseTimeout)
     .option('--state-file <file>', 'where to keep state between runs (default: .bundle-run.json in the folder)')
     .option('--show-credentials', 'print the values of credentials, not only their names')
-    .addHelpText(
-      'after',
-      `
-Parameters, state and credentials are kept between runs in .bundle-run.json in the bundle's folder,
-readable for you only. They may be secret: never put that file under version control.
-${examples(
-  'purser bundle run provision --param size=3',
-  'purser bundle run bind --show-credentials',
-  'purser bundle run deprovision',
-  'purser bundle run provision my-bundle --image registry.example.com/my-bundle:1.0',
-)}`,
+    .explain(
+      "Parameters, state and credentials are kept between runs in .bundle-run.json in the bundle's folder,",
+      'readable for you only. They may be secret: never put that file under version control.',
+    )
+    .examples(
+      'purser bundle run provision --param size=3',
+      'purser bundle run bind --show-credentials',
+      'purser bundle run deprovision',
+      'purser bundle run provision my-bundle --image registry.example.com/my-bundle:1.0',
     )
     .action(async (action: RunOptions['action'], folder: string, options: Omit<RunOptions, 'action' | 'folder'>) => {
       const { runBundle } = await import('../bundle/run.ts')

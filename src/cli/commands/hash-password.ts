@@ -1,20 +1,19 @@
-import type { Command } from 'commander'
-import { askHidden } from '../ask-hidden.ts'
-import { wrongUsage } from '../cli-error.ts'
+import { createInterface } from 'node:readline'
+import { Writable } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { failure, wrongUsage } from '../cli-error.ts'
+import type { CliCommand } from '../command.ts'
 import type { CliIo } from '../io.ts'
-import { examples } from '../options.ts'
 
-export function defineCommand(program: Command, io: CliIo): void {
+export function defineCommand(program: CliCommand, io: CliIo): void {
   program
     .command('hash-password')
     .description('turn a password into the hash that purser.yaml takes')
-    .addHelpText(
-      'after',
-      `
-The password is asked for, or read from a pipe (one line end at its end does not count). Only the
-hash is printed: put it into purser.yaml as auth.basic[].passwordHash.
-${examples('purser hash-password', 'openssl rand -base64 24 | tee password.txt | purser hash-password')}`,
+    .explain(
+      'The password is asked for, or read from a pipe (one line end at its end does not count). Only the',
+      'hash is printed: put it into purser.yaml as auth.basic[].passwordHash.',
     )
+    .examples('purser hash-password', 'openssl rand -base64 24 | tee password.txt | purser hash-password')
     .action(() => runHashPassword(io))
 }
 
@@ -39,11 +38,26 @@ async function askTwice(io: CliIo): Promise<string> {
   return password
 }
 
+/** Asks on stderr and reads one line without showing it. */
+function askHidden(io: CliIo, question: string): Promise<string> {
+  io.stderr.write(question)
+  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
+  const lines = createInterface({ input: io.stdin, output: nowhere, terminal: true, historySize: 0 })
+  return new Promise((resolve, reject) => {
+    const end = (settle: () => void) => {
+      lines.removeAllListeners()
+      lines.close()
+      io.stderr.write('\n')
+      settle()
+    }
+    const stopped = () => reject(failure({ what: 'no password was given', why: 'interrupted', next: 'Run it again.' }))
+    lines.once('line', line => end(() => resolve(line)))
+    lines.once('SIGINT', () => end(stopped))
+    lines.once('close', () => end(stopped))
+  })
+}
+
 /** A line end at the end belongs to the pipe, not to the password. */
 async function readPiped(io: CliIo): Promise<string> {
-  const chunks: Buffer[] = []
-  for await (const chunk of io.stdin) chunks.push(Buffer.from(chunk))
-  return Buffer.concat(chunks)
-    .toString('utf8')
-    .replace(/\r?\n$/, '')
+  return (await text(io.stdin)).replace(/\r?\n$/, '')
 }

@@ -1,6 +1,5 @@
-import type { Command } from 'commander'
+import type { CliCommand } from '../command.ts'
 import type { CliIo } from '../io.ts'
-import { examples } from '../options.ts'
 
 interface MigrateOptions {
   readonly store?: string
@@ -8,22 +7,20 @@ interface MigrateOptions {
   readonly dryRun?: boolean
 }
 
-export function defineCommand(program: Command, io: CliIo): void {
+export function defineCommand(program: CliCommand, io: CliIo): void {
   program
     .command('migrate')
     .description('bring the store up to date before a new release is started')
     .option('--store <url>', 'the store, such as postgres://broker@db.example.com/purser')
     .option('--config <file>', 'settings (default: purser.yaml in the current folder, if it is there)')
     .option('--dry-run', 'change nothing: print the SQL that would run, as a script for psql')
-    .addHelpText(
-      'after',
-      `
-A broker does the same by itself when it starts. Run it before where the broker's own user must not
-change the schema, or where somebody wants to see the SQL first.
-${examples(
-  'purser migrate --config purser.yaml',
-  'purser migrate --dry-run --store postgres://broker@db.example.com/purser > migration.sql',
-)}`,
+    .explain(
+      "A broker does the same by itself when it starts. Run it before where the broker's own user must not",
+      'change the schema, or where somebody wants to see the SQL first.',
+    )
+    .examples(
+      'purser migrate --config purser.yaml',
+      'purser migrate --dry-run --store postgres://broker@db.example.com/purser > migration.sql',
     )
     .action(async ({ dryRun = false, ...given }: MigrateOptions) => {
       const { migrateStore, previewMigration } = await import('../../server/migrate.ts')

@@ -1,75 +1,63 @@
-import type { Command } from 'commander'
+import { randomUUID } from 'node:crypto'
 import type { Json } from '../../protocol/json.ts'
 import { readCatalog, requireOffering, requirePlan } from '../catalog-lookup.ts'
-import { chooseId } from '../ids.ts'
+import { type CliCommand, parseInstanceId } from '../command.ts'
 import type { CliIo } from '../io.ts'
-import { addConnectionOptions, addParameterOptions, addWaitOptions, examples } from '../options.ts'
-import { type ParameterOptions, readContext, readParameters } from '../parameters.ts'
-import { type ConnectionOptions, openSession, type WaitOptions } from '../session.ts'
-import { operationOf, settle } from '../settle.ts'
+import { type ParameterOptions, readParameters } from '../parameters.ts'
+import { onBroker, type Session } from '../session.ts'
+import { settle } from '../settle.ts'
 
-interface ProvisionOptions extends ConnectionOptions, WaitOptions, ParameterOptions {
+interface ProvisionOptions extends ParameterOptions {
   readonly id?: string
 }
 
-export function defineCommand(program: Command, io: CliIo): void {
-  const command = program
+export function defineCommand(program: CliCommand, io: CliIo): void {
+  program
     .command('provision')
     .argument('<service>', 'name or id of the service')
     .argument('<plan>', 'name or id of the plan')
     .description('make an instance and wait until it is ready')
-    .option('--id <id>', 'id of the new instance (default: a random UUID, which is printed)')
-  addConnectionOptions(addWaitOptions(addParameterOptions(command)))
-    .addHelpText(
-      'after',
-      `
-The ids of the instance are remembered in .purser/cli.json in the current folder, so that later
-commands need no --service and --plan; parameters and credentials never are.
-${examples(
-  'purser provision postgres small',
-  'purser provision postgres small --param size=3 --param backup.daily=true',
-  'purser provision postgres small --params @parameters.json --id my-db --no-wait',
-)}`,
+    .option('--id <id>', 'id of the new instance (default: a random UUID, which is printed)', parseInstanceId)
+    .parameterOptions()
+    .waitOptions()
+    .connectionOptions()
+    .explain(
+      'The ids of the instance are remembered in .purser/cli.json in the current folder, so that later',
+      'commands need no --service and --plan; parameters and credentials never are.',
     )
-    .action((service: string, plan: string, options: ProvisionOptions) => provision(io, service, plan, options))
+    .examples(
+      'purser provision postgres small',
+      'purser provision postgres small --param size=3 --param backup.daily=true',
+      'purser provision postgres small --params @parameters.json --id my-db --no-wait',
+    )
+    .action(onBroker(io, provision))
 }
 
 /** Stands for the platform, the organization and the space: OSB wants all three with every instance (PROV-06). */
 const ownName = 'purser-cli'
 
-async function provision(io: CliIo, service: string, planName: string, options: ProvisionOptions): Promise<void> {
-  const session = openSession(io, options)
-  const instanceId = chooseId('instance', options.id)
-  const parameters = await readParameters(options, io.cwd)
-  const context = (await readContext(options, io.cwd)) ?? { platform: ownName }
+async function provision(session: Session, service: string, planName: string, options: ProvisionOptions) {
+  const { client, memory } = session
+  const { id: instanceId = randomUUID() } = options
+  const { parameters, context = { platform: ownName } } = await readParameters(options, session.io.cwd)
   const offering = requireOffering(await readCatalog(session), service)
   const plan = requirePlan(offering, planName)
   const ids = { service_id: offering.id, plan_id: plan.id }
 
   // Remembered and printed before the broker can act, so that the id is not lost if this process is.
-  const known = await session.memory.recall(instanceId)
-  await session.memory.change(instanceId, before => ({ bindings: {}, ...before, ...ids, operation: undefined }))
+  const known = await memory.recall(instanceId)
+  await memory.change(instanceId, before => ({ bindings: {}, ...before, ...ids, operation: undefined }))
   session.note(`instance ${instanceId}`)
-  const response = await session.client.provision(
-    instanceId,
-    {
-      ...ids,
-      organization_guid: textOr(context.organization_guid),
-      space_guid: textOr(context.space_guid),
-      context,
-      parameters,
-    },
-    { acceptsIncomplete: options.sync !== true },
-  )
+  const organization_guid = textOr(context.organization_guid)
+  const space_guid = textOr(context.space_guid)
+  const request = { ...ids, organization_guid, space_guid, context, parameters }
+  const response = await client.provision(instanceId, request, session.callOptions)
   // A 4xx changed nothing at the broker (ERR-08).
-  if (response.status >= 400 && response.status < 500) await session.memory.change(instanceId, () => known)
-  const { dashboard_url, metadata } = response.body
-  const operation = operationOf(response)
-  if (operation !== undefined) await session.memory.change(instanceId, before => before && { ...before, operation })
+  if (response.status >= 400 && response.status < 500) await memory.change(instanceId, () => known)
 
   const label = `provision ${offering.name}/${plan.name}`
-  const request = { action: 'provision', label, instanceId, serviceId: offering.id, planId: plan.id, plan } as const
-  const { state } = await settle(session, request, response, options)
+  const { state, operation } = await settle(session, { action: 'provision', label, instanceId, ids, plan }, response)
+  const { dashboard_url, metadata } = response.body
   session.printFields({
     instance_id: instanceId,
     service: offering.name,
@@ -78,7 +66,7 @@ async function provision(io: CliIo, service: string, planName: string, options: 
     state,
     dashboard_url,
     operation,
-    metadata: metadata && { ...metadata },
+    metadata,
   })
 }
 

@@ -1,40 +1,41 @@
-import type { Command } from 'commander'
 import type { RegistriesBody, RegistryBody } from '../../client/index.ts'
 import { failure } from '../cli-error.ts'
+import type { CliCommand } from '../command.ts'
 import type { CliIo } from '../io.ts'
-import { addConnectionOptions, examples } from '../options.ts'
 import { refusal } from '../refusal.ts'
 import { toLine } from '../render/printable.ts'
 import { renderChanges, renderRegistries } from '../render/registry-tables.ts'
-import { type ConnectionOptions, openSession, type Session } from '../session.ts'
+import { onBroker, type Session } from '../session.ts'
 import { watchChore } from '../watch-chore.ts'
 
-export function defineCommand(program: Command, io: CliIo): void {
+export function defineCommand(program: CliCommand, io: CliIo): void {
   const registries = program
     .command('registries')
     .description('show and ask the registries that bundles come from')
-    .addHelpText('after', examples('purser registries list', 'purser registries sync'))
-  addConnectionOptions(registries.command('list').description('show how every registry answers, and what came from it'))
-    .addHelpText('after', examples('purser registries list', 'purser registries list --output json'))
-    .action((options: ConnectionOptions) => showRegistries(io, options))
-  addConnectionOptions(
-    registries.command('sync').description('ask every registry now and wait until the catalog has what they offer'),
-  )
-    .addHelpText('after', examples('purser registries sync', 'purser registries sync --output json'))
-    .action((options: ConnectionOptions) => syncRegistries(io, options))
+    .examples('purser registries list', 'purser registries sync')
+  registries
+    .command('list')
+    .description('show how every registry answers, and what came from it')
+    .connectionOptions()
+    .examples('purser registries list', 'purser registries list --output json')
+    .action(onBroker(io, showRegistries))
+  registries
+    .command('sync')
+    .description('ask every registry now and wait until the catalog has what they offer')
+    .connectionOptions()
+    .examples('purser registries sync', 'purser registries sync --output json')
+    .action(onBroker(io, syncRegistries))
 }
 
-async function showRegistries(io: CliIo, options: ConnectionOptions): Promise<void> {
-  const session = openSession(io, options)
+async function showRegistries(session: Session): Promise<void> {
   const body = await readRegistries(session)
   session.print(body, renderRegistries(body))
 }
 
 /** Begins a sync, waits for its end in whichever replica that is, and says what it changed. */
-async function syncRegistries(io: CliIo, options: ConnectionOptions): Promise<void> {
-  const session = openSession(io, options)
+async function syncRegistries(session: Session): Promise<void> {
   const response = await begin(session)
-  const run = await watchChore(session, 'sync', response.body.due_at ?? '')
+  const run = await watchChore(session, 'sync', response.body.due_at)
   const { registries = [], last_change } = await readRegistries(session)
   const changed = last_change !== undefined && last_change.at >= (run.started_at ?? '') ? last_change : undefined
   session.print({ changes: changed?.report, registries }, renderChanges(changed?.report))
@@ -57,7 +58,7 @@ async function begin(session: Session) {
     if (response.status === 202) return response
     if (response.body.error !== 'ChoreRunning') throw refusal('could not ask the registries', response)
     session.note('waiting for a sync that is running already')
-    await watchChore(session, 'sync', '')
+    await watchChore(session, 'sync')
   }
 }
 

@@ -1,6 +1,5 @@
-import type { Command } from 'commander'
+import { type CliCommand, collect, parsePort } from '../command.ts'
 import type { CliIo } from '../io.ts'
-import { collect, examples, parsePort } from '../options.ts'
 import { commandName } from '../package-info.ts'
 
 interface ServeOptions {
@@ -12,7 +11,7 @@ interface ServeOptions {
   readonly demo?: boolean
 }
 
-export function defineCommand(program: Command, io: CliIo): void {
+export function defineCommand(program: CliCommand, io: CliIo): void {
   program
     .command('serve')
     .argument('[broker]', 'module whose default export is a broker (default: the one purser.yaml names)')
@@ -23,13 +22,10 @@ export function defineCommand(program: Command, io: CliIo): void {
     .option('--set <setting=value>', 'any setting by its name; may be given several times', collect)
     .option('--config <file>', 'settings (default: purser.yaml in the current folder, if it is there)')
     .option('--demo', 'serve the demo catalog where no broker is named')
-    .addHelpText(
-      'after',
-      examples(
-        'purser serve broker.mjs',
-        'purser serve --config purser.yaml --port 9000',
-        'PURSER_USERNAME=admin PURSER_PASSWORD=... purser serve broker.mjs --host 0.0.0.0',
-      ),
+    .examples(
+      'purser serve broker.mjs',
+      'purser serve --config purser.yaml --port 9000',
+      'PURSER_USERNAME=admin PURSER_PASSWORD=... purser serve broker.mjs --host 0.0.0.0',
     )
     .action(async (module: string | undefined, options: ServeOptions) => {
       const { runServe } = await import('../../server/serve.ts')

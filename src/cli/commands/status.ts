@@ -1,47 +1,35 @@
-import type { Command } from 'commander'
-import { checkId } from '../ids.ts'
+import { type CliCommand, parseBindingId } from '../command.ts'
 import type { CliIo } from '../io.ts'
-import { addConnectionOptions, examples } from '../options.ts'
 import { refusal } from '../refusal.ts'
-import { type ConnectionOptions, openSession } from '../session.ts'
+import { onBroker, type Session } from '../session.ts'
 
-export function defineCommand(program: Command, io: CliIo): void {
-  const command = program
+export function defineCommand(program: CliCommand, io: CliIo): void {
+  program
     .command('status')
-    .argument('<instance>', 'id of the instance')
-    .argument('[binding]', 'id of a binding of it')
+    .instanceArgument()
+    .argument('[binding]', 'id of a binding of it', parseBindingId)
     .description('show how the latest operation on an instance or a binding stands')
-  addConnectionOptions(command)
-    .addHelpText('after', examples('purser status my-db', 'purser status my-db my-app --output json'))
-    .action((instance: string, binding: string | undefined, options: ConnectionOptions) =>
-      showStatus(io, instance, binding, options),
-    )
+    .connectionOptions()
+    .examples('purser status my-db', 'purser status my-db my-app --output json')
+    .action(onBroker(io, showStatus))
 }
 
 /** Asks once. That the operation has failed is an answer, not a failure of this command. */
-async function showStatus(
-  io: CliIo,
-  instance: string,
-  binding: string | undefined,
-  options: ConnectionOptions,
-): Promise<void> {
-  const session = openSession(io, options)
-  const instanceId = checkId('instance', instance)
-  const bindingId = binding === undefined ? undefined : checkId('binding', binding)
-  const known = await session.memory.recall(instanceId)
+async function showStatus({ client, memory, printFields }: Session, instanceId: string, bindingId: string | undefined) {
+  const known = await memory.recall(instanceId)
   const ofBinding = new Map(Object.entries(known?.bindings ?? {})).get(bindingId ?? '')
   const { operation } = (bindingId === undefined ? known : ofBinding) ?? {}
   const query = { service_id: known?.service_id, plan_id: known?.plan_id, operation }
   const response =
     bindingId === undefined
-      ? await session.client.lastOperation(instanceId, query)
-      : await session.client.lastBindingOperation(instanceId, bindingId, query)
+      ? await client.lastOperation(instanceId, query)
+      : await client.lastBindingOperation(instanceId, bindingId, query)
   if (response.status !== 200 && response.status !== 410) {
     const what = bindingId === undefined ? `instance ${instanceId}` : `binding ${bindingId}`
     throw refusal(`could not read the status of ${what}`, response)
   }
   const { state, description, instance_usable, update_repeatable } = response.body
-  session.printFields({
+  printFields({
     instance_id: instanceId,
     binding_id: bindingId,
     state: response.status === 410 ? 'gone' : state,

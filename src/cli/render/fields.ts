@@ -23,6 +23,6 @@ export function renderJson(value: object): string {
 }
 
 /** Without the fields that are undefined or null. */
-export function withoutNull(value: Readonly<Record<string, Json | undefined>>): JsonObject {
+export function withoutNull(value: object): JsonObject {
   return Object.fromEntries(Object.entries(value).filter(([, part]) => part !== undefined && part !== null))
 }

@@ -3,6 +3,13 @@ export function toLine(text: string): string {
   return text.replace(controls, ' ').replace(/ {2,}/g, ' ').trim()
 }
 
+/** Text of many lines, safe for a terminal; they stay as they were. */
+export function toLines(text: string): string {
+  const lines = text.split('\n')
+  if (lines.at(-1) === '') lines.pop()
+  return lines.map(line => `${line.replaceAll('\t', '        ').replace(controls, '')}\n`).join('')
+}
+
 /** A value that a person may copy: as it is where that is safe, else quoted and escaped as JSON. */
 export function toValue(text: string): string {
   return text.search(controls) === -1 ? text : JSON.stringify(text).replace(controls, escapeControl)

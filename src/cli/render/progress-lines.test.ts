@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { findFraction, formatElapsed, renderLiveLine, renderLogLine } from './progress-lines.ts'
-import { createStyle } from './style.ts'
 
-const plain = createStyle(false)
+const plain = (_: string, text: string) => text
 const view = { label: 'provision postgres/small', elapsed: 61_000 }
 
 describe('the live line', () => {
@@ -32,8 +31,8 @@ describe('the live line', () => {
   })
 
   it('colours what it shows', () => {
-    const line = renderLiveLine({ ...view, problem: 'no' }, 0, 80, createStyle(true))
-    expect(line).toBe('\u001b[36m⠋ provision postgres/small 1m 1s\u001b[39m\u001b[31m  no; trying again\u001b[39m')
+    const line = renderLiveLine({ ...view, problem: 'no' }, 0, 80, (format, text) => `<${format}>${text}`)
+    expect(line).toBe('<cyan>⠋ provision postgres/small 1m 1s<red>  no; trying again')
   })
 })
 

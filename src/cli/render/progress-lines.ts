@@ -1,5 +1,5 @@
+import type { Paint } from '../io.ts'
 import { toLine } from './printable.ts'
-import type { Style } from './style.ts'
 
 export interface ProgressView {
   /** What is going on, as in `provision postgres`. */
@@ -11,7 +11,7 @@ export interface ProgressView {
 }
 
 /** One line for a terminal of `columns`; `tick` turns the spinner. */
-export function renderLiveLine(view: ProgressView, tick: number, columns: number, style: Style): string {
+export function renderLiveLine(view: ProgressView, tick: number, columns: number, paint: Paint): string {
   const fraction = findFraction(view.description)
   const head = [
     spinner[tick % spinner.length] ?? '',
@@ -24,7 +24,7 @@ export function renderLiveLine(view: ProgressView, tick: number, columns: number
   if (head.length >= room) return head.slice(0, Math.max(0, room))
   const rest = shorten(describe(view), room - head.length - 2)
   const visible = rest === '' ? '' : `  ${rest}`
-  return `${style.cyan(head)}${view.problem === undefined ? visible : style.red(visible)}`
+  return `${paint('cyan', head)}${view.problem === undefined ? visible : paint('red', visible)}`
 }
 
 /** One line for a log; says nothing of the time, so that equal lines are seen to be equal. */

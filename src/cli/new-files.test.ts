@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { toDependency, toPackageName } from './project.ts'
+import { toDependency, toPackageName } from './new-files.ts'
 
 it('depends on the registry when purser was installed from it, else on the clone', () => {
   expect(toDependency('/app/node_modules/purser', '1.2.3', '/projects/new')).toBe('^1.2.3')

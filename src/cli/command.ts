@@ -1,0 +1,106 @@
+import { Command, InvalidArgumentError, Option } from 'commander'
+import { parseDuration } from '../shape/duration.ts'
+import { messageOf, wrongUsage } from './cli-error.ts'
+
+/** A command, with the arguments, options and help texts that several commands share. */
+export class CliCommand extends Command {
+  override createCommand(name?: string): CliCommand {
+    return new CliCommand(name)
+  }
+
+  examples(...lines: readonly string[]): this {
+    return this.explain('Examples:', ...lines.map(line => `  $ ${line}`))
+  }
+
+  /** Lines that the help shows below the options. */
+  explain(...lines: readonly string[]): this {
+    return this.addHelpText('after', `\n${lines.join('\n')}`)
+  }
+
+  instanceArgument(): this {
+    return this.argument('<instance>', 'id of the instance', parseInstanceId)
+  }
+
+  bindingArgument(): this {
+    return this.argument('<binding>', 'id of the binding', parseBindingId)
+  }
+
+  outputOption(): this {
+    const option = new Option('--output <format>', 'how to print the result')
+    return this.addOption(option.choices(['text', 'json']).default('text'))
+  }
+
+  connectionOptions(): this {
+    return this.option('--url <url>', 'address of the broker (or PURSER_URL; default: http://127.0.0.1:8080)')
+      .option('--user <name:password>', 'basic credentials (better: PURSER_USERNAME and PURSER_PASSWORD)')
+      .option('--token <token>', 'a bearer token instead of --user')
+      .option('--api-version <version>', 'OSB API version to announce', '2.17')
+      .outputOption()
+  }
+
+  waitOptions(): this {
+    const timeout = "longest time to wait, such as 90s or 10m (default: the plan's limit, else 1h)"
+    return this.option('--no-wait', 'do not wait for an asynchronous operation; purser status shows how it ends')
+      .option('--sync', 'do not accept an asynchronous answer')
+      .option('--timeout <duration>', timeout, parseTimeout)
+  }
+
+  parameterOptions(): this {
+    const param = 'a parameter; JSON where it parses, else text; a.b=1 nests; repeatable'
+    return this.option('--param <key=value>', param, collect)
+      .option('--params <json|@file>', 'all parameters as a JSON object; --param goes over it')
+      .option('--context <json|@file>', "the platform's context as a JSON object")
+  }
+
+  /** For commands on an instance that exists; an update names another plan, and has an option of its own for it. */
+  locateOptions(): this {
+    this.option('--service <service>', "the instance's service, by name or id, where it is not known (see below)")
+    if (this.name() !== 'update')
+      this.option('--plan <plan>', "the instance's plan, by name or id, where it is not known (see below)")
+    return this.explain(
+      'Service and plan of an instance are asked from the broker where it lets instances be fetched;',
+      'else they come from .purser/cli.json in the current folder, in which purser remembers the ids of',
+      'what it provisioned there (never parameters or credentials); else give --service and --plan.',
+    )
+  }
+}
+
+const idAdvice = 'Give the id that was printed when it was made, or leave --id off for a random one.'
+
+export function parseInstanceId(id: string): string {
+  return checkName(id, 'the id of an instance', idAdvice)
+}
+
+export function parseBindingId(id: string): string {
+  return checkName(id, 'the id of a binding', idAdvice)
+}
+
+/** URLs drop the path segments "." and "..". */
+export function checkName(name: string, what: string, next: string): string {
+  if (name !== '' && name !== '.' && name !== '..') return name
+  throw wrongUsage({ what: `"${name}" cannot be ${what}`, why: 'a URL cannot hold it', next })
+}
+
+export function parsePort(text: string): number {
+  const port = Number(text)
+  if (/^\d+$/.test(text) && port <= 65_535) return port
+  throw new InvalidArgumentError('A port is a number from 0 to 65535.')
+}
+
+/** Milliseconds. */
+export function parseTimeout(text: string): number {
+  try {
+    return parseDuration(text)
+  } catch (error) {
+    throw wrongUsage({
+      what: '--timeout is not a duration',
+      why: messageOf(error),
+      next: 'Write a number and a unit, as in 90s, 10m or 2h.',
+    })
+  }
+}
+
+/** For an option that may be given several times. */
+export function collect(value: string, before: readonly string[] = []): readonly string[] {
+  return [...before, value]
+}
