@@ -1,4 +1,7 @@
-/** Time, injected everywhere: nobody else reads the system's clock or sets a timer. */
+/**
+ * Time, injected everywhere: nobody else reads the system's clock or sets a timer. Every duration that is a number, here and
+ * elsewhere, has milliseconds.
+ */
 export interface Clock {
   /** Milliseconds since 1970. */
   now(): number

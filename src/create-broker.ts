@@ -95,14 +95,14 @@ export interface OpenedParts {
 export interface OpenedBroker extends Broker {
   /** Starts it where that has not happened. */
   running(): Promise<RunningBroker>
-  close(graceMs?: number): Promise<void>
+  close(grace?: number): Promise<void>
 }
 
 /**
  * How long, after the grace, requests may take to be answered and the store to close. With the default grace of `purser
  * serve` less than the 30 seconds that Kubernetes gives.
  */
-export const lastAnswersMs = 3_000
+export const timeForLastAnswers = 3_000
 
 /** `createBroker`, with its inside in reach. */
 export function openBroker(
@@ -144,14 +144,14 @@ export function openBroker(
     return starting
   }
 
-  async function end(graceMs: number): Promise<void> {
+  async function end(grace: number): Promise<void> {
     const started = await starting?.catch(() => undefined)
     if (started === undefined) return
-    await started.stop(graceMs)
-    await Promise.race([Promise.all(answering), sleep(clock, lastAnswersMs)])
+    await started.stop(grace)
+    await Promise.race([Promise.all(answering), sleep(clock, timeForLastAnswers)])
     running = undefined
     const { store } = started.context
-    if (store !== options.store) await Promise.race([store.close().catch(() => {}), sleep(clock, lastAnswersMs)])
+    if (store !== options.store) await Promise.race([store.close().catch(() => {}), sleep(clock, timeForLastAnswers)])
   }
 
   function refuse(request: HttpRequest, error: BrokerError): HttpResponse {
@@ -188,8 +188,8 @@ export function openBroker(
     async start() {
       await start()
     },
-    close(graceMs = settings.server.shutdownGrace) {
-      closing ??= end(graceMs)
+    close(grace = settings.server.shutdownGrace) {
+      closing ??= end(grace)
       return closing
     },
   }

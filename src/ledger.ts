@@ -66,9 +66,9 @@ export interface Ledger {
   accept<Answer>(target: Target, decide: (snapshot: Snapshot) => Verdict<Answer>): Promise<Answer>
 
   /** Leases up to `max` due operations to `owner`, oldest due first, each with a new fence. */
-  claim(owner: string, max: number, leaseMs: number): Promise<Claims>
+  claim(owner: string, max: number, leaseTime: number): Promise<Claims>
   /** Extends the leases; answers those that were still held. */
-  renew(leases: readonly Lease[], leaseMs: number): Promise<readonly Lease[]>
+  renew(leases: readonly Lease[], leaseTime: number): Promise<readonly Lease[]>
   checkpoint(lease: Lease, checkpoint: Checkpoint): Promise<boolean>
   /** Back to the queue until a time; the lease ends. */
   park(lease: Lease, parking: Parking): Promise<boolean>

@@ -6,7 +6,7 @@ export interface ChoreTaking {
   readonly name: string
   readonly dueAt: number
   readonly owner: string
-  readonly leaseMs: number
+  readonly leaseTime: number
 }
 
 /** A chore is taken for one period at a time; the same fence rules as for operations. */
@@ -52,7 +52,7 @@ export interface Upkeep {
    */
   takeChore(chore: ChoreTaking): Promise<ChoreLease | undefined>
   /** As `renew`: false means lost. */
-  renewChore(lease: ChoreLease, leaseMs: number): Promise<boolean>
+  renewChore(lease: ChoreLease, leaseTime: number): Promise<boolean>
   /** Ends the run; false means lost, and nothing was written. */
   finishChore(lease: ChoreLease, result: ChoreResult): Promise<boolean>
   /** Every chore that ever ran, by name, and the store's clock, which the schedule of chores goes by. */

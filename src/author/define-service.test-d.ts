@@ -130,7 +130,7 @@ test('what JSON cannot hold does not compile', () => {
   // @ts-expect-error a wait in the state
   defineService({ ...base, bindable: false, provision: c => ({ state: { a: c.wait('1s', '') } }), deprovision() {} })
   // @ts-expect-error something that only looks like a wait
-  defineService({ ...base, bindable: false, provision: () => ({ waitMs: 1, description: '' }), deprovision() {} })
+  defineService({ ...base, bindable: false, provision: () => ({ waitFor: 1, description: '' }), deprovision() {} })
 })
 
 test('a schema of the state gives its type, wherever the actions stand', () => {

@@ -116,8 +116,8 @@ export async function createActionContext(options: ContextOptions): Promise<Cont
     },
     describe: text => run.describe(checkDescription(text, 'ctx.describe')),
     wait(after, description) {
-      const waitMs = readDurations('ctx.wait', after, () => parseDuration(after))
-      const wait = createWait(waitMs, checkDescription(description, 'ctx.wait'))
+      const waitFor = readDurations('ctx.wait', after, () => parseDuration(after))
+      const wait = createWait(waitFor, checkDescription(description, 'ctx.wait'))
       waits.add(wait)
       return wait
     },
@@ -188,7 +188,7 @@ function toStepOptions(
   const fallback = action === 'observe' || action === 'sweep' ? settings.engine.retry : service.actions[action].retry
   return readDurations('ctx.step', timeout, () => ({
     retry: retry && toRetryPolicy(retry, fallback),
-    timeoutMs: timeout && parseDuration(timeout),
+    timeout: timeout && parseDuration(timeout),
   }))
 }
 

@@ -12,7 +12,7 @@ export async function waitForEnd(broker: BrokerContext, operation: Operation): P
   const ended = await awaitOperation(operation.id, {
     store,
     clock,
-    timeoutMs: settings.server.syncTimeout,
+    timeout: settings.server.syncTimeout,
     signal: stopping,
   })
   if (ended === 'gone') return explainMissing(broker, operation)

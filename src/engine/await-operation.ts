@@ -5,10 +5,10 @@ import type { Reads } from '../reads.ts'
 import type { WakeUpSource } from '../store.ts'
 
 /** How long a waiting request may miss a wake-up (the operation ended on another replica, say). */
-const lookAgainMs = 1_000
+const lookAgainAfter = 1_000
 
 /**
- * Waits for an operation to end: undefined if it has not within `timeoutMs`, or when `signal` is aborted; `gone` where the
+ * Waits for an operation to end: undefined if it has not within `timeout`, or when `signal` is aborted; `gone` where the
  * ledger has no such operation (any more).
  */
 export async function awaitOperation(
@@ -16,12 +16,12 @@ export async function awaitOperation(
   options: {
     readonly store: Pick<Reads, 'operation'> & WakeUpSource
     readonly clock: Clock
-    readonly timeoutMs: number
+    readonly timeout: number
     readonly signal: AbortSignal
   },
 ): Promise<Operation | 'gone' | undefined> {
   const { store, clock, signal } = options
-  const deadline = clock.now() + options.timeoutMs
+  const deadline = clock.now() + options.timeout
   let wake = new AbortController()
   const stopListening = store.onWakeUp(wakeUp => {
     if (wakeUp.type === 'finished' && wakeUp.operationId === id) wake.abort()
@@ -35,7 +35,7 @@ export async function awaitOperation(
       if (!isActive(operation)) return operation
       const left = deadline - clock.now()
       if (left <= 0 || signal.aborted) return undefined
-      await sleep(clock, Math.min(left, lookAgainMs), wake.signal)
+      await sleep(clock, Math.min(left, lookAgainAfter), wake.signal)
       if (wake.signal.aborted && !signal.aborted) wake = new AbortController()
     }
   } finally {

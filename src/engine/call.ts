@@ -15,15 +15,15 @@ export class CallTimeout extends Error {
 }
 
 /**
- * Runs `fn` and gives up waiting for it after `timeoutMs` or when `signal` is aborted, whether `fn` listens or not: a
+ * Runs `fn` and gives up waiting for it after `timeout` or when `signal` is aborted, whether `fn` listens or not: a
  * call that never returns must not hold the operation. What it may still do later is what fences and the sweep are for.
  */
 export async function callWithDeadline<T>(
   fn: (call: Call) => T | Promise<T>,
   call: { readonly fence: number; readonly key: string },
-  options: { readonly timeoutMs: number; readonly signal: AbortSignal; readonly clock: Clock },
+  options: { readonly timeout: number; readonly signal: AbortSignal; readonly clock: Clock },
 ): Promise<T> {
-  const { timeoutMs, signal, clock } = options
+  const { timeout, signal, clock } = options
   signal.throwIfAborted()
   const own = new AbortController()
   let stopWaiting: (reason: unknown) => void = () => {}
@@ -35,7 +35,7 @@ export async function callWithDeadline<T>(
   })
   const onAbort = () => stopWaiting(signal.reason)
   signal.addEventListener('abort', onAbort, { once: true })
-  const cancel = clock.after(timeoutMs, () => stopWaiting(new CallTimeout(`no answer within ${timeoutMs} ms`)))
+  const cancel = clock.after(timeout, () => stopWaiting(new CallTimeout(`no answer within ${timeout} ms`)))
   try {
     const work = Promise.resolve().then(() => fn({ ...call, signal: own.signal }))
     return await Promise.race([work, stopped])

@@ -15,7 +15,7 @@ export interface ChoreRunOptions {
   readonly store: Upkeep
   readonly clock: Clock
   readonly observer: Observer
-  readonly leaseMs: number
+  readonly leaseTime: number
   readonly lease: ChoreLease
   /** The local time just before the lease was asked for, and how far the store's clock is ahead of the local one. */
   readonly sentAt: number
@@ -73,8 +73,8 @@ async function finish({ store, observer, lease }: ChoreRunOptions, result: Chore
  * answer, a tenth before the end that the holder's own clock measures.
  */
 function keepLease(options: ChoreRunOptions, onLost: () => void): () => void {
-  const { store, clock, leaseMs, lease, sentAt } = options
-  let until = sentAt + leaseMs
+  const { store, clock, leaseTime, lease, sentAt } = options
+  let until = sentAt + leaseTime
   let over = false
   let cancelWatch = () => {}
   let cancelRenewal = () => {}
@@ -89,18 +89,18 @@ function keepLease(options: ChoreRunOptions, onLost: () => void): () => void {
   }
   const watch = () => {
     cancelWatch()
-    cancelWatch = clock.after(Math.max(0, until - leaseMs * 0.1 - clock.now()), lose)
+    cancelWatch = clock.after(Math.max(0, until - leaseTime * 0.1 - clock.now()), lose)
   }
   const scheduleRenewal = () => {
-    cancelRenewal = clock.after(leaseMs / 3, () => void renew())
+    cancelRenewal = clock.after(leaseTime / 3, () => void renew())
   }
   const renew = async () => {
     const askedAt = clock.now()
-    const held = await store.renewChore(lease, leaseMs).catch(() => undefined)
+    const held = await store.renewChore(lease, leaseTime).catch(() => undefined)
     if (over) return
     if (held === false) return lose()
     if (held === true) {
-      until = askedAt + leaseMs
+      until = askedAt + leaseTime
       watch()
     }
     scheduleRenewal()

@@ -21,7 +21,7 @@ export interface ChoresOptions {
   readonly observer: Observer
   /** Names this process in the ledger. */
   readonly owner: string
-  readonly leaseMs: number
+  readonly leaseTime: number
   readonly tasks: readonly ChoreTask[]
   /** Shared with whoever else asks the same store, so that operators hear of it once. */
   readonly outage?: Outage
@@ -46,15 +46,15 @@ export interface RunningChores {
 }
 
 /** However quiet it is, the ledger is looked at this often: what another replica left unfinished shows there only. */
-const longestWaitMs = 60_000
-const afterFailureMs = 5_000
+const longestWait = 60_000
+const pauseAfterFailure = 5_000
 
 /**
  * Runs each chore once per period over all replicas. The schedule goes by the store's clock, which every look brings along,
  * and the ledger decides who runs: a replica whose own clock is wrong takes nothing too early and nothing twice.
  */
 export function startChores(options: ChoresOptions): RunningChores {
-  const { store, clock, observer, owner, leaseMs, tasks } = options
+  const { store, clock, observer, owner, leaseTime, tasks } = options
   const outage = options.outage ?? createOutage(store.name, observer, clock)
   const stopping = new AbortController()
   const running = new Map<string, Promise<void>>()
@@ -63,9 +63,9 @@ export function startChores(options: ChoresOptions): RunningChores {
 
   const take = async (task: ChoreTask, dueAt: number, offset: number): Promise<boolean> => {
     const sentAt = clock.now()
-    const lease = await store.takeChore({ name: task.name, dueAt, owner, leaseMs })
+    const lease = await store.takeChore({ name: task.name, dueAt, owner, leaseTime })
     if (lease === undefined) return false
-    const work = { store, clock, observer, leaseMs, lease, sentAt, offset, stopping: stopping.signal }
+    const work = { store, clock, observer, leaseTime, lease, sentAt, offset, stopping: stopping.signal }
     const done = runChore(run => task.run(run), work).finally(() => {
       running.delete(task.name)
       wake.abort()
@@ -79,13 +79,13 @@ export function startChores(options: ChoresOptions): RunningChores {
     const askedAt = clock.now()
     const { now, chores } = await store.chores()
     since ??= now
-    let nextAt = now + longestWaitMs
+    let nextAt = now + longestWait
     for (const task of tasks) {
       if (stopping.signal.aborted || running.has(task.name)) continue
       const row = chores.find(({ name }) => name === task.name)
       const dueAt = findDuePeriod(task.schedule, row, { now, since })
       // Whoever was faster may fail: then there is something to take over when that lease is over.
-      if (dueAt !== undefined && !(await take(task, dueAt, now - askedAt))) nextAt = Math.min(nextAt, now + leaseMs)
+      if (dueAt !== undefined && !(await take(task, dueAt, now - askedAt))) nextAt = Math.min(nextAt, now + leaseTime)
       nextAt = Math.min(nextAt, findNextLook(task.schedule, row, now) ?? nextAt)
     }
     return Math.max(1, nextAt - now)
@@ -93,20 +93,20 @@ export function startChores(options: ChoresOptions): RunningChores {
 
   const lookOrWait = async (): Promise<number> => {
     try {
-      const waitMs = await look()
+      const pause = await look()
       outage.end('chores')
-      return waitMs
+      return pause
     } catch (error) {
       outage.begin('chores', error)
-      return afterFailureMs
+      return pauseAfterFailure
     }
   }
 
   const lookUntilStopped = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
       wake = new AbortController()
-      const waitMs = await lookOrWait()
-      if (!stopping.signal.aborted) await sleep(clock, waitMs, wake.signal)
+      const pause = await lookOrWait()
+      if (!stopping.signal.aborted) await sleep(clock, pause, wake.signal)
     }
   }
   const loop = lookUntilStopped()

@@ -58,7 +58,7 @@ export function isPermanent(error: unknown): boolean {
 }
 
 /** What a backend asked to wait, if the error carries it: `retryAfter` in seconds, as HTTP has it. */
-export function retryAfterMs(error: unknown): number {
+export function retryAfter(error: unknown): number {
   if (typeof error !== 'object' || error === null || !('retryAfter' in error)) return 0
   const seconds = Number(error.retryAfter)
   return Number.isFinite(seconds) && seconds > 0 ? seconds * 1000 : 0

@@ -21,7 +21,7 @@ export class HeldLease {
   readonly startedAt: number
   readonly #store: Ledger
   readonly #clock: Clock
-  readonly #leaseMs: number
+  readonly #leaseTime: number
   readonly #storeOffset: number
   readonly #controller = new AbortController()
   #until: number
@@ -33,7 +33,7 @@ export class HeldLease {
     readonly lease: Lease
     readonly store: Ledger
     readonly clock: Clock
-    readonly leaseMs: number
+    readonly leaseTime: number
     /** The local time just before the claim was sent, and the store's time in its answer. */
     readonly sentAt: number
     readonly storeNow: number
@@ -42,9 +42,9 @@ export class HeldLease {
     this.startedAt = options.storeNow
     this.#store = options.store
     this.#clock = options.clock
-    this.#leaseMs = options.leaseMs
+    this.#leaseTime = options.leaseTime
     this.#storeOffset = options.storeNow - options.sentAt
-    this.#until = options.sentAt + options.leaseMs
+    this.#until = options.sentAt + options.leaseTime
     this.#cancelTimer = this.#watch()
   }
 
@@ -63,7 +63,7 @@ export class HeldLease {
 
   /** The store has extended the lease in answer to a request sent at `sentAt`. */
   renewed(sentAt: number): void {
-    this.#until = Math.max(this.#until, sentAt + this.#leaseMs)
+    this.#until = Math.max(this.#until, sentAt + this.#leaseTime)
     this.#isSure = true
     this.#cancelTimer()
     this.#cancelTimer = this.#watch()
@@ -75,11 +75,11 @@ export class HeldLease {
   }
 
   /** A call of this length fits into the lease, extended first where it must be. */
-  async ensure(callMs: number): Promise<void> {
+  async ensure(callTime: number): Promise<void> {
     if (this.signal.aborted) throw new RunEnded()
-    if (this.#isSure && this.#until - this.#clock.now() >= Math.min(callMs, this.#leaseMs * 0.6)) return
+    if (this.#isSure && this.#until - this.#clock.now() >= Math.min(callTime, this.#leaseTime * 0.6)) return
     const sentAt = this.#clock.now()
-    const held = await this.#store.renew([this.lease], this.#leaseMs)
+    const held = await this.#store.renew([this.lease], this.#leaseTime)
     if (held.length === 0) {
       this.lose()
       throw new RunEnded()
@@ -105,7 +105,7 @@ export class HeldLease {
   }
 
   #watch(): () => void {
-    const left = this.#until - this.#leaseMs * 0.1 - this.#clock.now()
+    const left = this.#until - this.#leaseTime * 0.1 - this.#clock.now()
     return this.#clock.after(Math.max(0, left), () => this.lose())
   }
 }

@@ -7,7 +7,7 @@ import type { ParkReason } from '../events.ts'
 import type { Claim, Ledger, Parking } from '../ledger.ts'
 import type { Observer } from '../observer.ts'
 import { traceAuthorCode } from './author-code.ts'
-import { asError, count, isPermanent, retryAfterMs, shorten, toOperationError } from './errors.ts'
+import { asError, count, isPermanent, retryAfter, shorten, toOperationError } from './errors.ts'
 import type { HeldLease } from './held-lease.ts'
 import { attemptFields } from './operation-fields.ts'
 import { type Retry, Run } from './run.ts'
@@ -23,8 +23,8 @@ export interface RunContext {
 
 /** Leases lost in a row without a checkpoint before an operation is taken for the cause of the crashes. */
 const poisonLosses = 10
-const poisonParkMs = 10 * 60_000
-const noDriverParkMs = 30_000
+const poisonPause = 10 * 60_000
+const noDriverPause = 30_000
 /** A service that is gone has no calls under way and nothing to observe. */
 const noDriverPolicy: SettlePolicy = { sweepDelay: 0, sweepTimeout: 0, sweepOperationId: '' }
 /** The pseudo step that counts failures of an action outside its steps. */
@@ -67,12 +67,12 @@ export async function runOperation(claim: Claim, held: HeldLease, context: RunCo
   if (isPoison) {
     observer['operation.poisonous']?.({ ...attemptFields(claim, held), losses: operation.losses })
     const description = 'put aside after repeated crashes'
-    return park(attempt, 'poisonous', { until: now + poisonParkMs, description })
+    return park(attempt, 'poisonous', { until: now + poisonPause, description })
   }
   if (work === undefined) {
     observer['operation.unknownService']?.(attemptFields(claim, held))
     const description = 'waiting for a broker that knows the service'
-    return park(attempt, 'unknownService', { until: now + noDriverParkMs, description })
+    return park(attempt, 'unknownService', { until: now + noDriverPause, description })
   }
   const run = new Run({ ...attempt, retry: work.retry, callTimeout: work.callTimeout })
   const running = { ...attempt, run, work }
@@ -98,8 +98,8 @@ async function perform(running: Running): Promise<void> {
   if (ended !== 'over' && 'error' in ended) return retryOrFail(running, ended.error)
   if (run.unhandled !== undefined || ended === 'over') return retryOrFail(running, run.unhandled)
   if (isWait(ended.value)) {
-    const { waitMs, description } = ended.value
-    return park(running, 'wait', { until: held.storeNow() + waitMs, description })
+    const { waitFor, description } = ended.value
+    return park(running, 'wait', { until: held.storeNow() + waitFor, description })
   }
   const policy = work.settlePolicy(held.storeNow())
   const outcome: Outcome = { kind: 'succeeded', result: ended.value, description: run.description }
@@ -158,7 +158,7 @@ async function retryOrFail(running: Running, thrown: unknown): Promise<void> {
   const error = asError(thrown, `the ${action}`)
   if (isPermanent(thrown) || isExhausted(work.retry, failures, before.startedAt, now))
     return fail(running, toOperationError(error, `The ${action}`, run.nothingDone), error)
-  const delayMs = backOff(work.retry, failures, random(), retryAfterMs(thrown))
+  const delayMs = backOff(work.retry, failures, random(), retryAfter(thrown))
   observer['action.failed']?.({ ...attemptFields(claim, held), failures, delayMs, error })
   const step: Step = { ...before, attempts: failures, error: error.message }
   const description = `${action} failed ${count(failures, 'time')}, trying again`

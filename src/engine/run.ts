@@ -10,7 +10,7 @@ import type { JsonObject } from '../protocol/json.ts'
 import { StoreUnavailableError } from '../store.ts'
 import { currentStep, runAuthorCode, type UnhandledListener } from './author-code.ts'
 import { type Call, callWithDeadline } from './call.ts'
-import { asError, count, isPermanent, RunEnded, retryAfterMs, TerminalError } from './errors.ts'
+import { asError, count, isPermanent, RunEnded, retryAfter, TerminalError } from './errors.ts'
 import type { HeldLease } from './held-lease.ts'
 import { operationFields } from './operation-fields.ts'
 import { type Kept, toJson } from './to-json.ts'
@@ -27,7 +27,7 @@ const keptOutput = (name: string): Kept => ({
 
 export interface StepOptions {
   readonly retry?: RetryPolicy
-  readonly timeoutMs?: number
+  readonly timeout?: number
 }
 
 /** Why the run has to end without a result for now: the failed steps, and when to come again. */
@@ -248,10 +248,10 @@ export class Run {
     options: StepOptions,
   ): Promise<{ readonly output: T; readonly step: Omit<Step, 'state' | 'output'> }> {
     if (this.#retry !== undefined || this.#interrupted) throw new RunEnded()
-    const timeoutMs = options.timeoutMs ?? this.#callTimeout
-    if (timeoutMs > this.#callTimeout)
+    const timeout = options.timeout ?? this.#callTimeout
+    if (timeout > this.#callTimeout)
       throw new TerminalError(`The step "${name}" may take longer than the service's callTimeout: raise that first.`)
-    await this.#answered(this.#held.ensure(timeoutMs))
+    await this.#answered(this.#held.ensure(timeout))
     const { operation } = this.claim
     const before = this.#steps.get(name)
     const attempts = (before?.attempts ?? 0) + 1
@@ -261,7 +261,7 @@ export class Run {
       const output = await callWithDeadline(
         call => this.runAuthorCode(() => fn(call), name),
         { fence: operation.fence, key: `${operation.id}/${name}` },
-        { timeoutMs, signal: this.signal, clock: this.#clock },
+        { timeout, signal: this.signal, clock: this.#clock },
       )
       const step = { name, attempts, startedAt }
       const kept = toJson(output, keptOutput(name))
@@ -275,7 +275,7 @@ export class Run {
       const policy = options.retry ?? this.#retryPolicy
       const exhausted = isExhausted(policy, attempts, startedAt, this.#held.storeNow())
       const isFinal = isPermanent(thrown) || exhausted
-      const delayMs = isFinal ? undefined : backOff(policy, attempts, this.#random(), retryAfterMs(thrown))
+      const delayMs = isFinal ? undefined : backOff(policy, attempts, this.#random(), retryAfter(thrown))
       this.#observer['step.failed']?.({ ...this.#stepFields(step, calledAt), delayMs, error })
       if (delayMs !== undefined)
         throw this.#retryLater(delayMs, `the step "${name}" failed ${count(attempts, 'time')}, trying again`, step)

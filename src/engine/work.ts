@@ -5,7 +5,7 @@ import type { Run } from './run.ts'
 
 /** Returned by an action that has to wait: the operation is parked and the action starts again from its top later. */
 export interface Wait {
-  readonly waitMs: number
+  readonly waitFor: number
   readonly description: string
   /** Only `createWait` makes one. Not JSON, so the compiler refuses one that is kept and not returned. */
   readonly [made]: () => void
@@ -13,12 +13,12 @@ export interface Wait {
 
 declare const made: unique symbol
 
-export function createWait(waitMs: number, description: string): Wait {
-  return { waitMs, description } as Wait
+export function createWait(waitFor: number, description: string): Wait {
+  return { waitFor, description } as Wait
 }
 
 export function isWait(value: unknown): value is Wait {
-  return typeof value === 'object' && value !== null && 'waitMs' in value
+  return typeof value === 'object' && value !== null && 'waitFor' in value
 }
 
 /** How one claimed operation is done. The engine does not know what the action does. */

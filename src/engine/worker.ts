@@ -21,9 +21,9 @@ export interface WorkerOptions {
   readonly owner: string
   /** Operations run at the same time. */
   readonly concurrency: number
-  readonly leaseMs: number
+  readonly leaseTime: number
   /** The longest time between two looks at the ledger. */
-  readonly pollIntervalMs: number
+  readonly pollInterval: number
   /** Shared with whoever else asks the same store, so that operators hear of it once. */
   readonly outage?: Outage
 }
@@ -62,17 +62,17 @@ export class Worker {
     this.#loop = this.#claimUntilStopped()
   }
 
-  /** Stops claiming, gives running operations `graceMs` to end, then hands their leases back. */
-  async stop(graceMs: number): Promise<void> {
+  /** Stops claiming, gives running operations `grace` to end, then hands their leases back. */
+  async stop(grace: number): Promise<void> {
     this.#stopping.abort()
     this.#poke()
     this.#stopListening()
     await this.#loop
-    if (graceMs > 0) {
+    if (grace > 0) {
       const idle = Promise.allSettled(this.#running.values())
-      const grace = new AbortController()
-      await Promise.race([idle, sleep(this.#options.clock, graceMs, grace.signal)])
-      grace.abort()
+      const isIdle = new AbortController()
+      await Promise.race([idle, sleep(this.#options.clock, grace, isIdle.signal)])
+      isIdle.abort()
     }
     for (const held of this.#running.keys()) held.abort('stopping')
     await Promise.allSettled(this.#running.values())
@@ -87,15 +87,15 @@ export class Worker {
   }
 
   async #claimUntilStopped(): Promise<void> {
-    const { clock, pollIntervalMs, concurrency } = this.#options
+    const { clock, pollInterval, concurrency } = this.#options
     while (!this.#stopping.signal.aborted) {
       this.#woken = false
       const free = concurrency - this.#running.size
-      const waitMs = free > 0 ? await this.#claim(free) : pollIntervalMs
-      if (waitMs > 0 && !this.#woken && !this.#stopping.signal.aborted) {
+      const pause = free > 0 ? await this.#claim(free) : pollInterval
+      if (pause > 0 && !this.#woken && !this.#stopping.signal.aborted) {
         const woken = new AbortController()
         this.#wake = () => woken.abort()
-        await sleep(clock, waitMs, woken.signal)
+        await sleep(clock, pause, woken.signal)
         this.#wake = () => {}
       }
     }
@@ -103,35 +103,35 @@ export class Worker {
 
   /** Claims what is due and answers how long there is nothing more to do. */
   async #claim(free: number): Promise<number> {
-    const { store, clock, owner, leaseMs, pollIntervalMs } = this.#options
+    const { store, clock, owner, leaseTime, pollInterval } = this.#options
     const sentAt = clock.now()
     try {
-      const { claims, nextAt, now } = await store.claim(owner, free, leaseMs)
+      const { claims, nextAt, now } = await store.claim(owner, free, leaseTime)
       this.#refusals = 0
       this.#storeOffset = now - sentAt
       this.#outage.end('claim')
       for (const claim of claims) this.#begin(claim, sentAt, now)
-      if (claims.length === free) return pollIntervalMs
-      return nextAt === undefined ? pollIntervalMs : Math.min(pollIntervalMs, Math.max(nextAt - now, 1))
+      if (claims.length === free) return pollInterval
+      return nextAt === undefined ? pollInterval : Math.min(pollInterval, Math.max(nextAt - now, 1))
     } catch (error) {
       this.#outage.begin('claim', error)
       this.#refusals += 1
-      return this.#pauseMs()
+      return this.#pause()
     }
   }
 
   /** A store in trouble is asked ever less often, but as often as a lease would have to be renewed. */
-  #pauseMs(): number {
-    const { pollIntervalMs, leaseMs, random } = this.#options
-    const longest = Math.max(pollIntervalMs, leaseMs / 3)
-    const pause = { initial: pollIntervalMs, factor: 2, max: longest }
-    return Math.max(pollIntervalMs, backOff(pause, this.#refusals, random()))
+  #pause(): number {
+    const { pollInterval, leaseTime, random } = this.#options
+    const longest = Math.max(pollInterval, leaseTime / 3)
+    const pause = { initial: pollInterval, factor: 2, max: longest }
+    return Math.max(pollInterval, backOff(pause, this.#refusals, random()))
   }
 
   #begin(claim: Claim, sentAt: number, storeNow: number): void {
-    const { store, clock, leaseMs, observer } = this.#options
+    const { store, clock, leaseTime, observer } = this.#options
     const lease = { operationId: claim.operation.id, fence: claim.operation.fence }
-    const held = new HeldLease({ lease, store, clock, leaseMs, sentAt, storeNow })
+    const held = new HeldLease({ lease, store, clock, leaseTime, sentAt, storeNow })
     const done = runOperation(claim, held, this.#context)
       .catch(error =>
         // The ledger could not be written: the lease runs out and the operation goes on from its last checkpoint.
@@ -150,18 +150,18 @@ export class Worker {
     this.#wake()
   }
 
-  #scheduleRenewal(inMs = this.#options.leaseMs / 3): void {
-    this.#cancelRenewal = this.#options.clock.after(inMs, () => {
+  #scheduleRenewal(pause = this.#options.leaseTime / 3): void {
+    this.#cancelRenewal = this.#options.clock.after(pause, () => {
       void this.#renew().then(answered => {
         if (this.#stopping.signal.aborted && this.#running.size === 0) return
         // What was not renewed is tried again while the leases still stand.
-        this.#scheduleRenewal(answered ? undefined : this.#options.leaseMs / 10)
+        this.#scheduleRenewal(answered ? undefined : this.#options.leaseTime / 10)
       })
     })
   }
 
   async #renew(): Promise<boolean> {
-    const { store, clock, leaseMs } = this.#options
+    const { store, clock, leaseTime } = this.#options
     const holders = [...this.#running.keys()]
     if (holders.length === 0) {
       this.#outage.end('renew')
@@ -171,7 +171,7 @@ export class Worker {
     try {
       const kept = await store.renew(
         holders.map(held => held.lease),
-        leaseMs,
+        leaseTime,
       )
       const fences = new Set(kept.map(lease => lease.fence))
       for (const held of holders) {

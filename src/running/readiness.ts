@@ -2,7 +2,7 @@ import type { Clock } from '../clock.ts'
 import type { Store } from '../store.ts'
 
 /** A probe that waits longer than this has given up already. */
-const patienceMs = 2_000
+const patience = 2_000
 
 /**
  * Why the store cannot be used now, or undefined. Answers in time even where the store does not, and asks it once at a time:
@@ -29,8 +29,8 @@ export function createReadiness(store: Store, clock: Clock): () => Promise<strin
 
   return () =>
     new Promise(resolve => {
-      const late = `the store ${store.name} does not answer within ${patienceMs / 1000} seconds`
-      const cancel = clock.after(patienceMs, () => resolve(late))
+      const late = `the store ${store.name} does not answer within ${patience / 1000} seconds`
+      const cancel = clock.after(patience, () => resolve(late))
       void ask().then(trouble => {
         cancel()
         resolve(trouble)

@@ -47,10 +47,10 @@ export interface RunningBroker {
   readonly app: HttpApp
   readonly context: BrokerContext
   /**
-   * Claims nothing more, interrupts its chores, gives running operations `graceMs`, hands the leases of the rest back and
+   * Claims nothing more, interrupts its chores, gives running operations `grace`, hands the leases of the rest back and
    * lets requests go that still wait for one. The store is the caller's to close.
    */
-  stop(graceMs: number): Promise<void>
+  stop(grace: number): Promise<void>
 }
 
 /** Puts the parts together. Refuses a catalog that could not work before anything runs. */
@@ -93,11 +93,11 @@ export async function startBroker(options: StartOptions): Promise<RunningBroker>
     findWork: createFindWork(broker, definition.hooks ?? [], random),
     owner,
     concurrency: options.concurrency ?? engine.concurrency,
-    leaseMs: engine.lease,
-    pollIntervalMs: engine.pollInterval,
+    leaseTime: engine.lease,
+    pollInterval: engine.pollInterval,
     outage,
   })
-  const chores = startChores({ store, clock, observer, owner, leaseMs: engine.lease, tasks, outage })
+  const chores = startChores({ store, clock, observer, owner, leaseTime: engine.lease, tasks, outage })
   const { presentCatalog } = definition
   const app = createApp({
     broker,
@@ -120,9 +120,9 @@ export async function startBroker(options: StartOptions): Promise<RunningBroker>
   return {
     app,
     context: broker,
-    async stop(graceMs) {
+    async stop(grace) {
       ending = true
-      await Promise.all([chores.stop(), worker.stop(graceMs)])
+      await Promise.all([chores.stop(), worker.stop(grace)])
       stopping.abort()
       await following
     },

@@ -3,7 +3,7 @@ import { createBasicAuthenticator } from '../authenticator/basic.ts'
 import { createOpenAuthenticator } from '../authenticator/open.ts'
 import type { Authenticator } from '../authenticator.ts'
 import type { BrokerDefinition } from '../author/broker-definition.ts'
-import { lastAnswersMs, openBroker } from '../create-broker.ts'
+import { openBroker, timeForLastAnswers } from '../create-broker.ts'
 import { createDemoBroker } from '../demo/demo-broker.ts'
 import type { HttpApp } from '../http/message.ts'
 import { listen, type RunningServer } from '../http/node.ts'
@@ -85,7 +85,7 @@ export async function runServe(options: ServeOptions): Promise<void> {
   } finally {
     // Not ready any more, and new connections are refused. Running requests may end while the worker does; those that wait
     // for an operation are told when it has been handed back, so they need a little longer.
-    await Promise.all([broker.close(), server?.close(config.server.shutdownGrace + lastAnswersMs)])
+    await Promise.all([broker.close(), server?.close(config.server.shutdownGrace + timeForLastAnswers)])
   }
   observer['broker.stopped']?.({})
   endSoon()

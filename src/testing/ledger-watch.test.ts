@@ -13,10 +13,10 @@ function createForgetful(): Store {
     ...fresh(),
     accept: (target, decide) => fresh().accept(target, decide),
     checkpoint: async () => true,
-    async claim(owner, max, leaseMs) {
+    async claim(owner, max, leaseTime) {
       const store = fresh()
       await provision(store, 'i')
-      return store.claim(owner, max, leaseMs)
+      return store.claim(owner, max, leaseTime)
     },
   }
 }
@@ -86,7 +86,7 @@ describe('the ledger watch', () => {
       finishChore: async () => true,
     })
     for (const _ of [1, 2]) {
-      const lease = await store.takeChore({ name: 'purge', dueAt: 5, owner: 'w', leaseMs: 1_000 })
+      const lease = await store.takeChore({ name: 'purge', dueAt: 5, owner: 'w', leaseTime: 1_000 })
       if (lease !== undefined) await store.finishChore(lease, { ok: true, message: '' })
     }
     expect(watch.problems()).toEqual([
@@ -111,7 +111,7 @@ describe('the ledger watch', () => {
     const store = watch.wrap(createMemoryStore({ clock }))
     await provision(store, 'i')
     for (const dueAt of [1, 2]) {
-      const lease = await store.takeChore({ name: 'purge', dueAt, owner: 'w', leaseMs: 1_000 })
+      const lease = await store.takeChore({ name: 'purge', dueAt, owner: 'w', leaseTime: 1_000 })
       if (lease === undefined) throw new Error('the chore was not to be had')
       expect(await store.renewChore(lease, 1_000)).toBe(true)
       expect(await store.cleanUp({ of: 'instances', states: ['succeeded'], before: clock.now(), max: 5 })).toBe(0)

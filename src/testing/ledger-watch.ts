@@ -119,11 +119,11 @@ export function createLedgerWatch(): LedgerWatch {
           if (finished) record(change)
           return finished
         }),
-      claim: (owner, max, leaseMs) =>
+      claim: (owner, max, leaseTime) =>
         during(async () => {
           // Answers of claims that were under way together come in any order.
           const before = highestFence
-          const claimed = await store.claim(owner, max, leaseMs)
+          const claimed = await store.claim(owner, max, leaseTime)
           for (const { operation } of claimed.claims) {
             if (operation.fence <= before) problems.push(`${name(operation)} was claimed with an old fence`)
             highestFence = Math.max(highestFence, operation.fence)
@@ -141,7 +141,7 @@ export function createLedgerWatch(): LedgerWatch {
           if (count > 1) problems.push(`the step ${key} was committed ${count} times`)
           return written
         }),
-      renew: (leases, leaseMs) => during(() => store.renew(leases, leaseMs)),
+      renew: (leases, leaseTime) => during(() => store.renew(leases, leaseTime)),
       park: (lease, parking) => during(() => store.park(lease, parking)),
       handBack: lease => during(() => store.handBack(lease)),
       share: (lease, key, wish) => during(() => store.share(lease, key, wish)),
@@ -163,7 +163,7 @@ export function createLedgerWatch(): LedgerWatch {
           taken.set(chore, { dueAt, fence: lease.fence })
           return lease
         }),
-      renewChore: (lease, leaseMs) => during(() => store.renewChore(lease, leaseMs)),
+      renewChore: (lease, leaseTime) => during(() => store.renewChore(lease, leaseTime)),
       finishChore: (lease, result) =>
         during(async () => {
           const finished = await store.finishChore(lease, result)

@@ -11,7 +11,7 @@ import { createVirtualClock } from '../../src/testing/virtual-clock.ts'
 import { minutes, seconds, takes } from './world.ts'
 
 const start = Date.UTC(2026, 0, 1)
-const leaseMs = seconds(30)
+const leaseTime = seconds(30)
 
 /** Several replicas over one ledger, whose runs are noted with the second in which they began. */
 function createReplicas(
@@ -35,7 +35,7 @@ function createReplicas(
         return `done by ${name}`
       },
     }
-    const chores = startChores({ store, clock, observer: silent, owner: name, leaseMs, tasks: [task], ...more })
+    const chores = startChores({ store, clock, observer: silent, owner: name, leaseTime, tasks: [task], ...more })
     // A dead process is not stopped.
     if (more.store === undefined) onTestFinished(() => stop(chores))
     return chores
@@ -146,7 +146,7 @@ describe('chores', () => {
     cut.away = true
     await clock.advance(seconds(60))
     expect(ended).toEqual([])
-    expect(await row()).toMatchObject({ owner: 'a', leaseUntil: start + minutes(60) + leaseMs })
+    expect(await row()).toMatchObject({ owner: 'a', leaseUntil: start + minutes(60) + leaseTime })
     expect(log.lines).toContain('warn chore interrupted: it is taken over when its lease is over (the lease was lost)')
     cut.away = false
     await clock.advance(minutes(3))
@@ -202,7 +202,7 @@ describe('chores', () => {
         return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
       },
     }
-    const options = { store, clock, observer: silent, leaseMs }
+    const options = { store, clock, observer: silent, leaseTime }
     const chores = startChores({ ...options, owner: 'a', tasks: [waiting] })
     await clock.advance(minutes(60))
     expect(began).toEqual(['a'])
@@ -214,7 +214,7 @@ describe('chores', () => {
       return 'whole'
     }
     const next = startChores({ ...options, owner: 'b', tasks: [{ ...waiting, run }] })
-    await clock.advance(leaseMs)
+    await clock.advance(leaseTime)
     expect(ended).toEqual(['b'])
     expect(await row()).toMatchObject({ dueAt: start + minutes(60), result: { ok: true, message: 'whole' } })
     await next.stop()
@@ -249,7 +249,7 @@ describe('chores', () => {
       },
     })
     const dying = createCrashableStore(store)
-    const options = { clock, observer: silent, leaseMs }
+    const options = { clock, observer: silent, leaseTime }
     const first = startChores({ ...options, store: dying.store, owner: 'a', tasks: [off('a')] })
     const second = startChores({ ...options, store, owner: 'b', tasks: [off('b')] })
     await clock.advance(minutes(10))

@@ -96,7 +96,7 @@ describe('POST /admin/chores/:name/runs', () => {
   it('409 while it runs somewhere, 404 with the names for another', async () => {
     const { send, clock, store } = await start()
     await clock.advance(1_000)
-    await store.takeChore({ name: 'purge', dueAt: clock.now() - 1, owner: 'another replica', leaseMs: 30_000 })
+    await store.takeChore({ name: 'purge', dueAt: clock.now() - 1, owner: 'another replica', leaseTime: 30_000 })
     expect(await send('operator', 'POST', '/admin/chores/purge/runs')).toMatchObject({
       status: 409,
       body: { error: 'ChoreRunning', description: expect.stringContaining('running already') },

@@ -26,7 +26,7 @@ function testChores(newLedger: () => () => Promise<Store>): void {
         clock,
         observer: silent,
         owner,
-        leaseMs: 2_000,
+        leaseTime: 2_000,
         tasks: [{ name: 'chore', schedule, run }],
       })
       return { store, chores }
@@ -61,8 +61,8 @@ function noting(store: Store, ended: number[]): Store {
       if (lease !== undefined) periods.set(lease.fence, taking.dueAt)
       return lease
     },
-    renewChore: (lease, leaseMs) =>
-      ended.length === 0 ? new Promise<never>(() => {}) : store.renewChore(lease, leaseMs),
+    renewChore: (lease, leaseTime) =>
+      ended.length === 0 ? new Promise<never>(() => {}) : store.renewChore(lease, leaseTime),
     async finishChore(lease, result) {
       const written = await store.finishChore(lease, result)
       if (written) ended.push(periods.get(lease.fence) ?? Number.NaN)

@@ -8,8 +8,8 @@ import {
   claimOne,
   finish,
   instanceRow,
-  leaseMs,
   leaseOf,
+  leaseTime,
   operationRow,
   provision,
   standing,
@@ -110,8 +110,8 @@ describeMongo('mongodb: the work behind a call', server => {
       const { operation } = await claimOne(store)
       const after = await clock()
       expect(seen).toBeGreaterThanOrEqual(before)
-      expect(operation.leaseUntil).toBeGreaterThanOrEqual(seen + leaseMs)
-      expect(operation.leaseUntil).toBeLessThanOrEqual(after + leaseMs)
+      expect(operation.leaseUntil).toBeGreaterThanOrEqual(seen + leaseTime)
+      expect(operation.leaseUntil).toBeLessThanOrEqual(after + leaseTime)
     })
   })
 
@@ -121,7 +121,7 @@ describeMongo('mongodb: the work behind a call', server => {
       expect(store.name).toMatch(new RegExp(`^mongodb://127\\.0\\.0\\.1:\\d+/${database}$`))
       const other = await openMongoStore({ url: server().url, database, schema: 'other' })
       await provision(store, 'i')
-      expect([await other.instance('i'), (await other.claim('w', 5, leaseMs)).claims]).toEqual([undefined, []])
+      expect([await other.instance('i'), (await other.claim('w', 5, leaseTime)).claims]).toEqual([undefined, []])
       await other.close()
     })
   })
@@ -167,7 +167,7 @@ async function fill(store: Store): Promise<void> {
 async function callEverything(store: Store): Promise<void> {
   await provision(store, 'i')
   const lease = leaseOf(await claimOne(store))
-  await store.renew([lease, { ...lease, fence: 0 }], leaseMs)
+  await store.renew([lease, { ...lease, fence: 0 }], leaseTime)
   await store.checkpoint(lease, { step: stepRow('one'), state: { a: 1 } })
   await store.share(lease, 'key', 'acquire')
   await store.share(lease, 'key', 'settle')
@@ -188,7 +188,7 @@ async function callEverything(store: Store): Promise<void> {
       history: [{ at: 1, type: 'healed', instanceId: 'i' }],
     },
   }))
-  await store.claim('w', 5, leaseMs)
+  await store.claim('w', 5, leaseTime)
   await store.instance('i')
   await store.binding('i', 'b')
   await store.bindings('i')
@@ -202,10 +202,10 @@ async function callEverything(store: Store): Promise<void> {
 }
 
 async function upkeep(store: Store): Promise<void> {
-  const lease = await store.takeChore({ name: 'sweep', dueAt: 1, owner: 'w', leaseMs })
+  const lease = await store.takeChore({ name: 'sweep', dueAt: 1, owner: 'w', leaseTime })
   if (lease === undefined) throw new Error('the chore was not to be had')
-  await store.takeChore({ name: 'sweep', dueAt: 1, owner: 'w', leaseMs })
-  await store.renewChore(lease, leaseMs)
+  await store.takeChore({ name: 'sweep', dueAt: 1, owner: 'w', leaseTime })
+  await store.renewChore(lease, leaseTime)
   await store.finishChore(lease, { ok: true, message: 'm' })
   await store.chores()
   await store.accept({ instanceId: 'home' }, () => ({

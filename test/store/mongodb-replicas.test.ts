@@ -4,8 +4,8 @@ import {
   claimOne,
   finish,
   instanceRow,
-  leaseMs,
   leaseOf,
+  leaseTime,
   operationRow,
   provision,
   standing,
@@ -162,7 +162,7 @@ describeMongo('mongodb: replicas on one database', server => {
       async ([store], database) => {
         if (store === undefined) throw new Error('no store')
         await Promise.all(times(6, index => provision(store, `i${index}`)))
-        const held = (await store.claim('w', 3, leaseMs)).claims.map(leaseOf)
+        const held = (await store.claim('w', 3, leaseTime)).claims.map(leaseOf)
         await withClient(server(), async client => {
           const session = client.startSession()
           session.startTransaction()
@@ -180,13 +180,13 @@ describeMongo('mongodb: replicas on one database', server => {
             .updateOne({ id: 'i0' }, { $inc: { lock: 1 } }, { session })
           await expect(standing(store, 'i0')).rejects.toThrow(StoreUnavailableError)
           await standing(store, 'new')
-          expect(await store.renew(held, leaseMs)).toHaveLength(2)
-          expect((await store.claim('w', 5, leaseMs)).claims).toHaveLength(2)
+          expect(await store.renew(held, leaseTime)).toHaveLength(2)
+          expect((await store.claim('w', 5, leaseTime)).claims).toHaveLength(2)
           await session.abortTransaction()
           await session.endSession()
         })
-        expect(await store.renew(held, leaseMs)).toHaveLength(3)
-        expect((await store.claim('w', 5, leaseMs)).claims).toHaveLength(1)
+        expect(await store.renew(held, leaseTime)).toHaveLength(3)
+        expect((await store.claim('w', 5, leaseTime)).claims).toHaveLength(1)
       },
       { statementTimeout: '3s' },
     )
@@ -215,7 +215,7 @@ function put(store: Store, id: string, operationId: string): Promise<string> {
 async function claimAll(store: Store, owner: string): Promise<Claim[]> {
   const all: Claim[] = []
   for (;;) {
-    const { claims, nextAt, now } = await store.claim(owner, 7, leaseMs)
+    const { claims, nextAt, now } = await store.claim(owner, 7, leaseTime)
     all.push(...claims)
     if (claims.length === 0 && (nextAt === undefined || nextAt > now)) return all
   }

@@ -20,12 +20,12 @@ import type { PostgresServer } from '../external/postgres.ts'
 import { connect } from '../external/postgres-connection.ts'
 import { describePostgres, newSchema, openStore, patient } from './postgres-subject.ts'
 
-const leaseMs = 600_000
+const leaseTime = 600_000
 
 describePostgres('postgres: many calls, few round trips', server => {
   it('accepts a new instance in one statement, and one that is there in two', async () => {
     const { store, calls } = await openCounted(server)
-    await store.claim('w', 1, leaseMs)
+    await store.claim('w', 1, leaseTime)
     expect(await calls(() => provision(store, 'new'))).toEqual({ look: 0, write: 1 })
     const update = () =>
       store.accept({ instanceId: 'new' }, ({ instance }) => ({ answer: 0, change: touched(instance) }))
@@ -34,7 +34,7 @@ describePostgres('postgres: many calls, few round trips', server => {
 
   it('accepts an instance that is pinned in one statement, too', async () => {
     const { store, calls } = await openCounted(server)
-    await store.claim('w', 1, leaseMs)
+    await store.claim('w', 1, leaseTime)
     await change(store, { insertRevisions: [revisionRow('r')] })
     expect(await calls(() => pin(store, 'new', { revisionId: 'r' }))).toEqual({ look: 0, write: 1 })
   })
@@ -58,7 +58,7 @@ describePostgres('postgres: many calls, few round trips', server => {
     ['back', -3_600_000],
   ])('decides again where the database’s clock has jumped %s', async (_, jump) => {
     const { store, schema } = await openCounted(server)
-    await store.claim('w', 1, leaseMs)
+    await store.claim('w', 1, leaseTime)
     const admin = await connect(server.url)
     await admin.query({
       text: `create or replace function ${schema}.now_ms() returns double precision language sql volatile as $$
@@ -73,7 +73,7 @@ describePostgres('postgres: many calls, few round trips', server => {
     expect(times).toHaveLength(2)
     const [first = 0, second = 0] = times
     expect(Math.abs(second - first - jump)).toBeLessThan(600_000)
-    expect(second).toBeLessThanOrEqual((await store.claim('w', 1, leaseMs)).now)
+    expect(second).toBeLessThanOrEqual((await store.claim('w', 1, leaseTime)).now)
   })
 
   it('writes the checkpoints of many operations together, each with its own answer', async () => {
@@ -130,16 +130,16 @@ describePostgres('postgres: many calls, few round trips', server => {
     const answers = await Promise.allSettled(accepts)
     expect(answers.map(({ status }, index) => (status === 'rejected' ? index : -1)).filter(at => at >= 0)).toEqual([7])
     expect(await store.instance('i7')).toBeUndefined()
-    expect((await store.claim('w', 100, leaseMs)).claims).toHaveLength(20)
+    expect((await store.claim('w', 100, leaseTime)).claims).toHaveLength(20)
   })
 
   it('ends in no deadlock, with renewals of the same rows in another order', async () => {
     const { store, leases } = await openHeld(server, 40)
     for (let round = 0; round < 10; round += 1) {
       const held = await Promise.all([
-        store.renew([...leases].reverse(), leaseMs),
+        store.renew([...leases].reverse(), leaseTime),
         ...leases.map(lease => store.checkpoint(lease, { description: `round ${round}` })),
-        store.renew(leases, leaseMs),
+        store.renew(leases, leaseTime),
         ...leases.map((_, index) =>
           store.accept({ instanceId: `i${index}` }, ({ instance }) => ({ answer: true, change: touched(instance) })),
         ),
@@ -157,7 +157,7 @@ function touched(instance: ReturnType<typeof instanceRow> | undefined) {
 async function openHeld(server: PostgresServer, count: number, statementTimeoutMs?: number) {
   const { store, schema } = await openCounted(server, statementTimeoutMs)
   await Promise.all(Array.from({ length: count }, (_, index) => provision(store, `i${index}`)))
-  const { claims } = await store.claim('w', count, leaseMs)
+  const { claims } = await store.claim('w', count, leaseTime)
   const leases = claims.map(leaseOf).sort((one, other) => number(one.operationId) - number(other.operationId))
   expect(leases).toHaveLength(count)
   return { store, schema, leases }

@@ -17,7 +17,7 @@ import type { PostgresServer } from '../external/postgres.ts'
 import { connect } from '../external/postgres-connection.ts'
 import { describePostgres, newSchema, openStore } from './postgres-subject.ts'
 
-const leaseMs = 600_000
+const leaseTime = 600_000
 
 describePostgres('postgres with several replicas', server => {
   it('accepts one of fifty equal requests, and gives its operation to all', async () => {
@@ -64,7 +64,7 @@ describePostgres('postgres with several replicas', server => {
   it('hands each operation to one owner', async () => {
     const stores = await openThree(server)
     await Promise.all(times(150, index => provision(pick(stores, index), `i${index}`)))
-    const rounds = await Promise.all(times(30, index => pick(stores, index).claim(`w${index}`, 10, leaseMs)))
+    const rounds = await Promise.all(times(30, index => pick(stores, index).claim(`w${index}`, 10, leaseTime)))
     const claims = rounds.flatMap(round => [...round.claims])
     expect(claims).toHaveLength(150)
     expect(new Set(claims.map(claim => claim.operation.id)).size).toBe(150)
@@ -76,7 +76,7 @@ describePostgres('postgres with several replicas', server => {
     await Promise.all(times(40, index => provision(pick(stores, index), `i${index}`)))
     await Promise.all(
       times(40, index => [
-        pick(stores, index + 1).claim(`w${index}`, 1, leaseMs),
+        pick(stores, index + 1).claim(`w${index}`, 1, leaseTime),
         supersede(pick(stores, index), `i${index}`, `i${index}:delete`),
       ]).flat(),
     )
@@ -97,7 +97,7 @@ describePostgres('postgres with several replicas', server => {
     await provision(first, 'i')
     await bind(first, 'i', 'b')
     await bind(first, 'i', 'c')
-    const leases = (await first.claim('w', 3, leaseMs)).claims.map(leaseOf)
+    const leases = (await first.claim('w', 3, leaseTime)).claims.map(leaseOf)
     const touch = (store: Store, bindingId: string) =>
       store.accept({ instanceId: 'i', bindingId }, ({ instance, operation, binding, bindingOperation }) => ({
         answer: undefined,
@@ -109,11 +109,11 @@ describePostgres('postgres with several replicas', server => {
       }))
     const writes = times(25, round =>
       stores.flatMap((store, index) => [
-        store.renew(round % 2 === 0 ? leases : [...leases].reverse(), leaseMs),
+        store.renew(round % 2 === 0 ? leases : [...leases].reverse(), leaseTime),
         ...leases.map(lease => store.checkpoint(lease, { state: { round } })),
         ...leases.map(lease => store.share(lease, `key${round % 2}`, round % 3 === 0 ? 'acquire' : 'release')),
         touch(store, index % 2 === 0 ? 'b' : 'c'),
-        store.claim('other', 5, leaseMs),
+        store.claim('other', 5, leaseTime),
       ]),
     )
     for (const round of writes) await Promise.all(round)
@@ -124,7 +124,7 @@ describePostgres('postgres with several replicas', server => {
   it('lets one of many replicas make a shared resource', async () => {
     const stores = await openThree(server)
     for (const index of times(15, index => index)) await provision(pick(stores, index), `i${index}`)
-    const { claims } = await pick(stores, 0).claim('w', 15, leaseMs)
+    const { claims } = await pick(stores, 0).claim('w', 15, leaseTime)
     const answers = await Promise.all(
       claims.map((claim, index) => pick(stores, index).share(leaseOf(claim), 'key', 'acquire')),
     )
@@ -148,7 +148,7 @@ describePostgres('postgres with several replicas', server => {
     const other = await openStore({ url: server.url, schema: newSchema() })
     await provision(one, 'i')
     expect(await other.instance('i')).toBeUndefined()
-    expect((await other.claim('w', 5, leaseMs)).claims).toEqual([])
+    expect((await other.claim('w', 5, leaseTime)).claims).toEqual([])
     await provision(other, 'i')
     expect((await claimOne(other)).operation.fence).toBe(1)
     expect((await claimOne(one)).operation.fence).toBe(1)
@@ -160,7 +160,7 @@ describePostgres('postgres with several replicas', server => {
     const admin = await connect(server.url)
     const read = async () => Number((await admin.query({ text: `select ${schema}.now_ms() as now` })).rows[0]?.now)
     const before = await read()
-    const { now } = await store.claim('w', 1, leaseMs)
+    const { now } = await store.claim('w', 1, leaseTime)
     const after = await read()
     await admin.end()
     expect(before > 1_700_000_000_000 && before <= now && now <= after).toBe(true)

@@ -14,7 +14,7 @@ import {
 } from '../../src/testing/store-contract/rows.ts'
 
 const instanceIds = ['i', 'j', 'k']
-const leaseMs = 1000
+const leaseTime = 1000
 
 /** Leases are named by their place in the list of all that were given, the latest first. */
 type Call =
@@ -177,12 +177,12 @@ export function createPlayer(store: Store, now: () => number) {
           ...(snapshot.instance && { change: { instance: { ...snapshot.instance, observeAt: snapshot.now } } }),
         }))
       case 'claim': {
-        const result = await store.claim('w', call.max, leaseMs)
+        const result = await store.claim('w', call.max, leaseTime)
         for (const { operation } of result.claims) leases.push({ operationId: operation.id, fence: operation.fence })
         return result
       }
       case 'renew':
-        return store.renew([held(call.lease), held(call.lease + 1)], leaseMs)
+        return store.renew([held(call.lease), held(call.lease + 1)], leaseTime)
       case 'finish':
         return finish(store, held(call.lease))
       case 'forget':
@@ -202,12 +202,12 @@ export function createPlayer(store: Store, now: () => number) {
       case 'share':
         return store.share(held(call.lease), call.key, call.wish)
       case 'takeChore': {
-        const taken = await store.takeChore({ name: call.name, dueAt: now() - call.late, owner: 'w', leaseMs })
+        const taken = await store.takeChore({ name: call.name, dueAt: now() - call.late, owner: 'w', leaseTime })
         if (taken !== undefined) chores.push(taken)
         return taken
       }
       case 'renewChore':
-        return store.renewChore(chores.at(-1 - call.lease) ?? { name: 'none', fence: 1 }, leaseMs)
+        return store.renewChore(chores.at(-1 - call.lease) ?? { name: 'none', fence: 1 }, leaseTime)
       case 'finishChore':
         return store.finishChore(chores.at(-1 - call.lease) ?? { name: 'none', fence: 1 }, { ok: true, message: 'm' })
       // All at once: which of two that ended at the same time goes first is not promised.

@@ -75,7 +75,7 @@ describeDrivers('sqlite: a database of the first release', driver => {
     const claim = await claimOne(store)
     expect([claim.operation.id, claim.operation.fence]).toEqual(['busy:update', 5])
     expect(await finish(store, leaseOf(claim))).toBe(true)
-    expect(await store.takeChore({ name: 'sweep', dueAt: 900, owner: 'w', leaseMs: 100 })).toEqual({
+    expect(await store.takeChore({ name: 'sweep', dueAt: 900, owner: 'w', leaseTime: 100 })).toEqual({
       name: 'sweep',
       fence: 1,
     })

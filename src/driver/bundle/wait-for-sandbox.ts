@@ -66,9 +66,9 @@ async function progressOf(waiting: SandboxWait): Promise<string | undefined> {
 
 function answered<T>(
   { ctx, clock }: SandboxWait,
-  timeoutMs: number,
+  timeout: number,
   ask: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const call = { fence: ctx.operation.fence, key: ctx.operation.id }
-  return callWithDeadline(({ signal }) => ask(signal), call, { timeoutMs, signal: ctx.signal, clock })
+  return callWithDeadline(({ signal }) => ask(signal), call, { timeout, signal: ctx.signal, clock })
 }

@@ -36,7 +36,7 @@ export interface OpenBundlesParts {
 }
 
 /** A sandbox is left alone for so long: whoever starts it may not have noted that yet. */
-const removalGraceMs = 60_000
+const removalGrace = 60_000
 
 /** From the configuration to everything that a broker needs to serve what registries offer. */
 export async function openBundles(config: BundleSettings, parts: OpenBundlesParts): Promise<RegistryOptions> {
@@ -76,7 +76,7 @@ export async function openBundles(config: BundleSettings, parts: OpenBundlesPart
     brokerLabel,
     keepOnError: bundles.keepOnError,
     clock,
-    graceMs: removalGraceMs,
+    graceMs: removalGrace,
     observer,
   })
   return {

@@ -3,18 +3,18 @@ import type { Chore, ChoreLease, ChoreResult, ChoreTaking } from '../../store.ts
 import type { Tables } from './tables.ts'
 
 export function takeChore(tables: Tables, taking: ChoreTaking, now: number): ChoreLease | undefined {
-  const { name, dueAt, owner, leaseMs } = taking
+  const { name, dueAt, owner, leaseTime } = taking
   const before = tables.chore(name)
   if (dueAt > now || (before !== undefined && !isOpen(before, dueAt, now))) return undefined
   const fence = (before?.fence ?? 0) + 1
-  tables.putChore({ name, dueAt, owner, startedAt: now, fence, leaseUntil: now + leaseMs })
+  tables.putChore({ name, dueAt, owner, startedAt: now, fence, leaseUntil: now + leaseTime })
   return { name, fence }
 }
 
-export function renewChore(tables: Tables, lease: ChoreLease, leaseMs: number, now: number): boolean {
+export function renewChore(tables: Tables, lease: ChoreLease, leaseTime: number, now: number): boolean {
   const chore = held(tables, lease)
   if (chore?.leaseUntil === undefined || chore.leaseUntil <= now) return false
-  tables.putChore({ ...chore, leaseUntil: now + leaseMs })
+  tables.putChore({ ...chore, leaseUntil: now + leaseTime })
   return true
 }
 

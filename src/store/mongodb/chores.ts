@@ -24,10 +24,10 @@ export async function takeChore(ledger: Database, taking: ChoreTaking): Promise<
   }
 }
 
-export async function renewChore(ledger: Database, lease: ChoreLease, leaseMs: number): Promise<boolean> {
+export async function renewChore(ledger: Database, lease: ChoreLease, leaseTime: number): Promise<boolean> {
   const now = ledger.now()
   const standing = { ...heldBy(lease), $expr: { $gt: ['$leaseUntil', now] } }
-  const renewal = [{ $set: { leaseUntil: { $add: [now, leaseMs] } } }]
+  const renewal = [{ $set: { leaseUntil: { $add: [now, leaseTime] } } }]
   const renewed = await ledger.collections.chore.updateOne(standing, renewal, { maxTimeMS: ledger.timeoutMs })
   return renewed.matchedCount > 0
 }
@@ -57,14 +57,14 @@ function open({ now }: Database, name: string, dueAt: number): Filter<ChoreDocum
   }
 }
 
-function takenBy({ now }: Database, { name, dueAt, owner, leaseMs }: ChoreTaking): Document {
+function takenBy({ now }: Database, { name, dueAt, owner, leaseTime }: ChoreTaking): Document {
   return {
     $replaceWith: {
       _id: { $literal: name },
       dueAt: { $literal: dueAt },
       owner: { $literal: owner },
       startedAt: now(),
-      leaseUntil: { $add: [now(), leaseMs] },
+      leaseUntil: { $add: [now(), leaseTime] },
       fence: { $add: [{ $ifNull: ['$fence', 0] }, 1] },
     },
   }

@@ -3,13 +3,13 @@ import { toChore } from '../columns.ts'
 import type { Calls } from './database.ts'
 
 export async function takeChore({ run, statements }: Calls, taking: ChoreTaking): Promise<ChoreLease | undefined> {
-  const { name, dueAt, owner, leaseMs } = taking
-  const [row] = await run(statements.takeChore, [name, dueAt, owner, leaseMs])
+  const { name, dueAt, owner, leaseTime } = taking
+  const [row] = await run(statements.takeChore, [name, dueAt, owner, leaseTime])
   return row && { name, fence: Number(row.fence) }
 }
 
-export async function renewChore({ run, statements }: Calls, lease: ChoreLease, leaseMs: number): Promise<boolean> {
-  return (await run(statements.renewChore, [lease.name, lease.fence, leaseMs])).length > 0
+export async function renewChore({ run, statements }: Calls, lease: ChoreLease, leaseTime: number): Promise<boolean> {
+  return (await run(statements.renewChore, [lease.name, lease.fence, leaseTime])).length > 0
 }
 
 export async function finishChore(

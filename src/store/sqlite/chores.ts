@@ -3,9 +3,9 @@ import { toChore } from '../columns.ts'
 import type { Statements } from './statements.ts'
 
 export function takeChore(statements: Statements, taking: ChoreTaking, now: number): ChoreLease | undefined {
-  const { name, dueAt, owner, leaseMs } = taking
+  const { name, dueAt, owner, leaseTime } = taking
   if (dueAt > now) return undefined
-  const row = statements.takeChore.get(name, dueAt, owner, now, now + leaseMs)
+  const row = statements.takeChore.get(name, dueAt, owner, now, now + leaseTime)
   return row === undefined ? undefined : { name, fence: Number(row.fence) }
 }
 

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
-import { bind, claimOne, leaseMs, leaseOf, present, provision, standing, stepRow, supersede } from './rows.ts'
+import { bind, claimOne, leaseOf, leaseTime, present, provision, standing, stepRow, supersede } from './rows.ts'
 import { storeCase } from './subject.ts'
 
 export const claimCases = [
   storeCase('claim: leases a due operation and says what its run needs', async ({ store, clock }) => {
     await provision(store, 'i', { description: 'accepted', input: { parameters: { size: 1 } } })
-    const { claims, now } = await store.claim('worker', 5, leaseMs)
+    const { claims, now } = await store.claim('worker', 5, leaseTime)
     assert.equal(now, clock.now())
     assert.equal(claims.length, 1)
     const [claim] = claims
@@ -19,7 +19,7 @@ export const claimCases = [
         attempt: 1,
         losses: 0,
         leaseOwner: 'worker',
-        leaseUntil: now + leaseMs,
+        leaseUntil: now + leaseTime,
         checkpointAt: now,
         unclean: false,
       },
@@ -46,19 +46,19 @@ export const claimCases = [
   ),
 
   storeCase('claim: nothing due, nothing claimed', async ({ store, clock }) => {
-    assert.deepEqual(present(await store.claim('w', 5, leaseMs)), { claims: [], now: clock.now() })
+    assert.deepEqual(present(await store.claim('w', 5, leaseTime)), { claims: [], now: clock.now() })
     for (const state of ['succeeded', 'failed', 'superseded'] as const) await provision(store, state, { state })
-    assert.deepEqual(present(await store.claim('w', 5, leaseMs)), { claims: [], now: clock.now() })
+    assert.deepEqual(present(await store.claim('w', 5, leaseTime)), { claims: [], now: clock.now() })
   }),
 
   storeCase('claim: an operation is due from its time on, and not before', async ({ store, clock }) => {
     const at = clock.now() + 1000
     await provision(store, 'i', { notBefore: at })
-    assert.deepEqual(await store.claim('w', 5, leaseMs), { claims: [], now: clock.now(), nextAt: at })
+    assert.deepEqual(await store.claim('w', 5, leaseTime), { claims: [], now: clock.now(), nextAt: at })
     await clock.advance(999)
-    assert.equal((await store.claim('w', 5, leaseMs)).claims.length, 0)
+    assert.equal((await store.claim('w', 5, leaseTime)).claims.length, 0)
     await clock.advance(1)
-    assert.equal((await store.claim('w', 5, leaseMs)).claims.length, 1)
+    assert.equal((await store.claim('w', 5, leaseTime)).claims.length, 1)
   }),
 
   storeCase('claim: the oldest due first, at most as many as asked for', async ({ store, clock }) => {
@@ -70,9 +70,9 @@ export const claimCases = [
     ] as const) {
       await provision(store, id, { notBefore })
     }
-    const { claims, nextAt } = await store.claim('w', 2, leaseMs)
+    const { claims, nextAt } = await store.claim('w', 2, leaseTime)
     assert.deepEqual([claims.map(claim => claim.instance.id), nextAt], [['first', 'second'], 30])
-    const rest = await store.claim('w', 2, leaseMs)
+    const rest = await store.claim('w', 2, leaseTime)
     assert.deepEqual([rest.claims.map(claim => claim.instance.id), rest.nextAt], [['third'], clock.now() + 7])
   }),
 
@@ -83,7 +83,7 @@ export const claimCases = [
     await provision(store, 'later', { notBefore: lostAt + 1 })
     await provision(store, 'earlier', { notBefore: lostAt - 1 })
     await clock.advance(2000)
-    const { claims } = await store.claim('w', 3, leaseMs)
+    const { claims } = await store.claim('w', 3, leaseTime)
     assert.deepEqual(
       claims.map(claim => claim.instance.id),
       ['earlier', 'lost', 'later'],
@@ -92,7 +92,7 @@ export const claimCases = [
 
   storeCase('claim: none asked for, none given', async ({ store }) => {
     await provision(store, 'i', { notBefore: 5 })
-    const { claims, nextAt } = await store.claim('w', 0, leaseMs)
+    const { claims, nextAt } = await store.claim('w', 0, leaseTime)
     assert.deepEqual([claims, nextAt], [[], 5])
     assert.equal((await store.operation('i:provision'))?.state, 'queued')
   }),
@@ -119,7 +119,7 @@ export const claimCases = [
   storeCase('claim: a lease that ran out is taken over, and counted as a loss', async ({ store, clock }) => {
     await provision(store, 'i')
     const first = await claimOne(store)
-    await clock.advance(leaseMs)
+    await clock.advance(leaseTime)
     const second = await claimOne(store, 'other')
     assert.equal(second.takenOver, true)
     const { attempt, losses, unclean, leaseOwner, leaseUntil, checkpointAt } = second.operation
@@ -130,18 +130,18 @@ export const claimCases = [
         losses: 1,
         unclean: true,
         leaseOwner: 'other',
-        leaseUntil: clock.now() + leaseMs,
+        leaseUntil: clock.now() + leaseTime,
         checkpointAt: first.operation.checkpointAt,
       },
     )
-    await clock.advance(leaseMs)
+    await clock.advance(leaseTime)
     assert.equal((await claimOne(store)).operation.losses, 2)
   }),
 
   storeCase('claim: an operation stays unclean once it was taken over', async ({ store, clock }) => {
     await provision(store, 'i')
     await claimOne(store)
-    await clock.advance(leaseMs)
+    await clock.advance(leaseTime)
     await store.park(leaseOf(await claimOne(store)), { until: clock.now() })
     const { operation, takenOver } = await claimOne(store)
     assert.deepEqual([operation.unclean, operation.losses, takenOver], [true, 1, false])
@@ -171,12 +171,12 @@ export const claimCases = [
       await provision(store, 'i')
       await claimOne(store)
       await supersede(store, 'i', 'delete')
-      assert.deepEqual(await store.claim('w', 1, leaseMs), {
+      assert.deepEqual(await store.claim('w', 1, leaseTime), {
         claims: [],
         now: clock.now(),
-        nextAt: clock.now() + leaseMs,
+        nextAt: clock.now() + leaseTime,
       })
-      await clock.advance(leaseMs)
+      await clock.advance(leaseTime)
       const { operation, takenOver } = await claimOne(store)
       assert.deepEqual([operation.id, operation.attempt, takenOver], ['delete', 1, false])
     },
@@ -187,7 +187,7 @@ export const claimCases = [
     await Promise.all(ids.map((id, index) => provision(store, id, { notBefore: index + 1 })))
     const claimed: string[] = []
     for (;;) {
-      const { claims } = await store.claim('w', 64, leaseMs)
+      const { claims } = await store.claim('w', 64, leaseTime)
       if (claims.length === 0) break
       claimed.push(...claims.map(claim => claim.instance.id))
     }
@@ -216,8 +216,8 @@ export const claimCases = [
   storeCase('renew: a lease that is over is not revived, even if nobody took it', async ({ store, clock }) => {
     await provision(store, 'i')
     const claim = await claimOne(store)
-    await clock.advance(leaseMs)
-    assert.deepEqual(await store.renew([leaseOf(claim)], leaseMs), [])
+    await clock.advance(leaseTime)
+    assert.deepEqual(await store.renew([leaseOf(claim)], leaseTime), [])
     assert.deepEqual(await store.operation('i:provision'), claim.operation)
   }),
 ]

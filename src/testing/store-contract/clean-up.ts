@@ -5,8 +5,8 @@ import {
   claimOne,
   finish,
   instanceRow,
-  leaseMs,
   leaseOf,
+  leaseTime,
   operationRow,
   provision,
   stepRow,
@@ -67,7 +67,7 @@ export const cleanUpCases = [
     const other = leaseOf(await claimOne(store))
     await store.checkpoint(other, { step: stepRow('one', { output: 'kept' }) })
     await store.park(other, { until: 0 })
-    await clock.advance(leaseMs)
+    await clock.advance(leaseTime)
     assert.equal(await store.cleanUp(everything), 1)
     assert.deepEqual((await claimOne(store)).steps, [stepRow('one', { output: 'kept' })])
     // An id that comes again finds no step of an earlier life.
@@ -151,7 +151,7 @@ export const cleanUpCases = [
     await provision(store, 'i', { id: 'first' })
     await write(store, instanceRow('i', { lastOperationId: 'first' }), [])
     await finish(store, leaseOf(await claimOne(store)))
-    await clock.advance(leaseMs)
+    await clock.advance(leaseTime)
     assert.equal(await store.cleanUp({ ...everything, before: clock.now() }), 0)
     await write(store, instanceRow('i', { phase: 'updating', lastOperationId: 'second' }), [
       operationRow('second', 'i', { action: 'update' }),
@@ -190,7 +190,7 @@ export const cleanUpCases = [
     await store.accept({ instanceId: 'i' }, () => ({ answer: 0, change: { instance: lastOf('deletion') } }))
     await markEnded(store, 'i:provision', clock.now())
     assert.equal(await store.cleanUp(everything), 0)
-    await clock.advance(leaseMs - 1)
+    await clock.advance(leaseTime - 1)
     assert.equal(await store.cleanUp(everything), 0)
     await clock.advance(1)
     assert.equal(await store.cleanUp(everything), 1)

@@ -4,8 +4,8 @@ import {
   claimOne,
   finish,
   instanceRow,
-  leaseMs,
   leaseOf,
+  leaseTime,
   operationRow,
   provision,
   standing,
@@ -66,12 +66,12 @@ export const concurrencyCases = [
       outcomes.map(outcome => outcome.status),
       [...times(5, () => 'fulfilled'), 'rejected', 'rejected', ...times(5, () => 'fulfilled')],
     )
-    assert.equal((await store.claim('w', 20, leaseMs)).claims.length, 10)
+    assert.equal((await store.claim('w', 20, leaseTime)).claims.length, 10)
   }),
 
   storeCase('concurrency: parallel claims never hand one operation to two owners', async ({ store }) => {
     await Promise.all(times(200, index => provision(store, `i${index}`)))
-    const rounds = await Promise.all(times(20, owner => store.claim(`w${owner}`, 15, leaseMs)))
+    const rounds = await Promise.all(times(20, owner => store.claim(`w${owner}`, 15, leaseTime)))
     const claims: Claim[] = rounds.flatMap(round => [...round.claims])
     assert.equal(claims.length, 200)
     assert.equal(new Set(claims.map(claim => claim.operation.id)).size, 200)
@@ -81,7 +81,7 @@ export const concurrencyCases = [
 
   storeCase('concurrency: a finish and a DELETE that supersedes never both happen', async ({ store }) => {
     await Promise.all(times(30, index => provision(store, `i${index}`)))
-    const { claims } = await store.claim('w', 30, leaseMs)
+    const { claims } = await store.claim('w', 30, leaseTime)
     const outcomes = await Promise.all(
       claims.flatMap((claim, index) => {
         const moves = [
@@ -103,10 +103,10 @@ export const concurrencyCases = [
   storeCase('concurrency: a claim and a DELETE that supersedes leave one to run', async ({ store, clock }) => {
     await Promise.all(times(20, index => provision(store, `i${index}`)))
     await Promise.all(
-      times(20, index => [store.claim('w', 1, leaseMs), supersede(store, `i${index}`, `i${index}:delete`)]).flat(),
+      times(20, index => [store.claim('w', 1, leaseTime), supersede(store, `i${index}`, `i${index}:delete`)]).flat(),
     )
-    await clock.advance(leaseMs)
-    const { claims } = await store.claim('w', 100, leaseMs)
+    await clock.advance(leaseTime)
+    const { claims } = await store.claim('w', 100, leaseTime)
     assert.deepEqual(new Set(claims.map(claim => claim.operation.action)), new Set(['deprovision']))
     assert.equal(claims.length, 20)
   }),
@@ -114,7 +114,7 @@ export const concurrencyCases = [
   storeCase('concurrency: of two holders that finish at once only the latest does', async ({ store, clock }) => {
     await provision(store, 'i')
     const old = leaseOf(await claimOne(store))
-    await clock.advance(leaseMs)
+    await clock.advance(leaseTime)
     const held = leaseOf(await claimOne(store))
     assert.deepEqual(await Promise.all([finish(store, old), finish(store, held), finish(store, held)]), [
       false,
@@ -126,8 +126,8 @@ export const concurrencyCases = [
   storeCase('concurrency: an expired lease is renewed or taken over, never both', async ({ store, clock }) => {
     await provision(store, 'i')
     const lease = leaseOf(await claimOne(store))
-    await clock.advance(leaseMs)
-    const [renewed, taken] = await Promise.all([store.renew([lease], leaseMs), store.claim('thief', 1, leaseMs)])
+    await clock.advance(leaseTime)
+    const [renewed, taken] = await Promise.all([store.renew([lease], leaseTime), store.claim('thief', 1, leaseTime)])
     assert.deepEqual([renewed.length, taken.claims.length], [0, 1])
   }),
 

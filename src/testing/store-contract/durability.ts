@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { bind, claimOne, finish, leaseMs, leaseOf, provision, standing, stepRow, view } from './rows.ts'
+import { bind, claimOne, finish, leaseOf, leaseTime, provision, standing, stepRow, view } from './rows.ts'
 import { durableStoreCase } from './subject.ts'
 
 /** What has resolved is there after the store was closed and opened again. */
@@ -26,12 +26,12 @@ export const durabilityCases = [
     const lease = leaseOf(await claimOne(store))
     await provision(store, 'queued')
     const again = await reopen()
-    const { claims, nextAt } = await again.claim('w', 5, leaseMs)
-    assert.deepEqual([claims.map(claim => claim.instance.id), nextAt], [['queued'], clock.now() + leaseMs])
-    assert.deepEqual(await again.renew([lease], leaseMs), [lease])
-    await clock.advance(leaseMs)
+    const { claims, nextAt } = await again.claim('w', 5, leaseTime)
+    assert.deepEqual([claims.map(claim => claim.instance.id), nextAt], [['queued'], clock.now() + leaseTime])
+    assert.deepEqual(await again.renew([lease], leaseTime), [lease])
+    await clock.advance(leaseTime)
     assert.deepEqual(
-      (await again.claim('w', 5, leaseMs)).claims.map(claim => claim.takenOver),
+      (await again.claim('w', 5, leaseTime)).claims.map(claim => claim.takenOver),
       [true, true],
     )
   }),
@@ -39,7 +39,7 @@ export const durabilityCases = [
   durableStoreCase('durability: fences go on rising', async ({ store, clock, reopen }) => {
     await provision(store, 'i')
     const first = await claimOne(store)
-    await clock.advance(leaseMs)
+    await clock.advance(leaseTime)
     const second = await claimOne(await reopen())
     assert.ok(second.operation.fence > first.operation.fence)
   }),
@@ -59,7 +59,7 @@ export const durabilityCases = [
     const other = leaseOf(await claimOne(again))
     assert.equal(await again.share(other, 'key', 'acquire'), 'busy')
     assert.equal(await finish(again, lease), true)
-    await clock.advance(leaseMs)
+    await clock.advance(leaseTime)
     assert.equal((await again.operation('i:provision'))?.state, 'succeeded')
   }),
 ]

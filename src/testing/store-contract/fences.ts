@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Lease, Store } from '../../store.ts'
-import { bind, claimOne, finish, leaseMs, leaseOf, provision, standing, stepRow, supersede, view } from './rows.ts'
+import { bind, claimOne, finish, leaseOf, leaseTime, provision, standing, stepRow, supersede, view } from './rows.ts'
 import { type Bench, storeCase } from './subject.ts'
 
 /** Every write of a worker, and how the store says that the lease is lost. */
@@ -9,7 +9,7 @@ const writes: readonly (readonly [
   write: (store: Store, lease: Lease) => Promise<unknown>,
   lost: unknown,
 ])[] = [
-  ['renew', (store, lease) => store.renew([lease], leaseMs), []],
+  ['renew', (store, lease) => store.renew([lease], leaseTime), []],
   [
     'checkpoint',
     (store, lease) => store.checkpoint(lease, { description: 'late', step: stepRow('late'), state: { late: 1 } }),
@@ -26,7 +26,7 @@ const losses: readonly (readonly [how: string, lose: (bench: Bench) => Promise<L
     'taken over',
     async ({ store, clock }) => {
       const lease = leaseOf(await claimOne(store))
-      await clock.advance(leaseMs)
+      await clock.advance(leaseTime)
       await claimOne(store, 'thief')
       return lease
     },
@@ -91,7 +91,7 @@ export const fenceCases = [
     async ({ store, clock }) => {
       await provision(store, 'i')
       const old = leaseOf(await claimOne(store))
-      await clock.advance(leaseMs)
+      await clock.advance(leaseTime)
       const held = leaseOf(await claimOne(store))
       for (const [, write] of writes) await write(store, old)
       await store.park(held, { until: clock.now() })
@@ -107,7 +107,7 @@ export const fenceCases = [
   storeCase('fence: the fence of one operation says nothing about another', async ({ store }) => {
     await standing(store, 'i')
     for (const id of ['a', 'b']) await bind(store, 'i', id)
-    const [a, b] = (await store.claim('w', 2, leaseMs)).claims.map(leaseOf)
+    const [a, b] = (await store.claim('w', 2, leaseTime)).claims.map(leaseOf)
     assert.ok(a && b)
     assert.equal(await store.checkpoint({ operationId: a.operationId, fence: b.fence }, { state: { wrong: 1 } }), false)
     assert.deepEqual((await store.binding('i', 'a'))?.state, {})
@@ -116,7 +116,7 @@ export const fenceCases = [
   storeCase('fence: the new holder writes undisturbed', async ({ store, clock }) => {
     await provision(store, 'i')
     const old = leaseOf(await claimOne(store))
-    await clock.advance(leaseMs)
+    await clock.advance(leaseTime)
     const held = leaseOf(await claimOne(store))
     assert.equal(await store.checkpoint(old, { state: { by: 'old' } }), false)
     assert.equal(await store.checkpoint(held, { state: { by: 'new' } }), true)

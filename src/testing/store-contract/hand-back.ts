@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { claimOne, finish, leaseMs, leaseOf, provision, supersede, view } from './rows.ts'
+import { claimOne, finish, leaseOf, leaseTime, provision, supersede, view } from './rows.ts'
 import { storeCase } from './subject.ts'
 
 export const handBackCases = [
@@ -17,7 +17,7 @@ export const handBackCases = [
   storeCase('handBack: keeps the losses that were counted before', async ({ store, clock }) => {
     await provision(store, 'i')
     await claimOne(store)
-    await clock.advance(leaseMs)
+    await clock.advance(leaseTime)
     await store.handBack(leaseOf(await claimOne(store)))
     assert.equal((await store.operation('i:provision'))?.losses, 1)
   }),
@@ -26,7 +26,7 @@ export const handBackCases = [
     await provision(store, 'i')
     const lease = leaseOf(await claimOne(store))
     await supersede(store, 'i', 'delete')
-    assert.equal((await store.claim('w', 1, leaseMs)).claims.length, 0)
+    assert.equal((await store.claim('w', 1, leaseTime)).claims.length, 0)
     await clock.advance(5)
     await store.handBack(lease)
     const superseded = await store.operation('i:provision')
@@ -39,8 +39,8 @@ export const handBackCases = [
     await provision(store, 'i')
     const lease = leaseOf(await claimOne(store))
     await supersede(store, 'i', 'delete')
-    const due = clock.now() + leaseMs
-    await clock.advance(leaseMs + 5)
+    const due = clock.now() + leaseTime
+    await clock.advance(leaseTime + 5)
     await store.handBack(lease)
     assert.equal((await store.operation('delete'))?.notBefore, due)
   }),
@@ -49,7 +49,7 @@ export const handBackCases = [
     await provision(store, 'i')
     const lease = leaseOf(await claimOne(store))
     await supersede(store, 'i', 'delete')
-    await clock.advance(leaseMs)
+    await clock.advance(leaseTime)
     const { operation } = await claimOne(store)
     await store.handBack(lease)
     assert.deepEqual(await store.operation('delete'), operation)
@@ -70,25 +70,25 @@ export const handBackCases = [
   storeCase('handBack: an older holder does not open the way', async ({ store, clock }) => {
     await provision(store, 'i')
     const old = leaseOf(await claimOne(store))
-    await clock.advance(leaseMs)
+    await clock.advance(leaseTime)
     await claimOne(store)
     await supersede(store, 'i', 'delete')
     const before = await view(store, 'i', 'i:provision', 'delete')
     await store.handBack(old)
     assert.deepEqual(await view(store, 'i', 'i:provision', 'delete'), before)
-    assert.equal((await store.claim('w', 1, leaseMs)).claims.length, 0)
+    assert.equal((await store.claim('w', 1, leaseTime)).claims.length, 0)
   }),
 
   storeCase(
     'handBack: lost, finished, parked or unknown leases change nothing and are no error',
     async ({ store, clock }) => {
       for (const id of ['lost', 'finished', 'parked']) await provision(store, id)
-      const leases = (await store.claim('w', 3, leaseMs)).claims.map(leaseOf)
+      const leases = (await store.claim('w', 3, leaseTime)).claims.map(leaseOf)
       const [lost, finished, parked] = leases
       assert.ok(lost && finished && parked)
       await finish(store, finished)
-      await store.park(parked, { until: clock.now() + leaseMs * 9 })
-      await clock.advance(leaseMs)
+      await store.park(parked, { until: clock.now() + leaseTime * 9 })
+      await clock.advance(leaseTime)
       await claimOne(store)
       const look = () => Promise.all(leases.map(lease => store.operation(lease.operationId)))
       const before = await look()

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { bind, claimOne, leaseMs, leaseOf, operationRow, provision, standing, stepRow } from './rows.ts'
+import { bind, claimOne, leaseOf, leaseTime, operationRow, provision, standing, stepRow } from './rows.ts'
 import { storeCase } from './subject.ts'
 
 /** Checkpoints and parking: what a worker writes in the middle of a run. */
@@ -7,7 +7,7 @@ export const progressCases = [
   storeCase('checkpoint: a done step is progress', async ({ store, clock }) => {
     await provision(store, 'i')
     await claimOne(store)
-    await clock.advance(leaseMs)
+    await clock.advance(leaseTime)
     const claim = await claimOne(store)
     assert.equal(claim.operation.losses, 1)
     await clock.advance(5)
@@ -18,7 +18,7 @@ export const progressCases = [
   storeCase('checkpoint: a failed step, a description or a state alone are not', async ({ store, clock }) => {
     await provision(store, 'i')
     await claimOne(store)
-    await clock.advance(leaseMs)
+    await clock.advance(leaseTime)
     const claim = await claimOne(store)
     const lease = leaseOf(claim)
     await clock.advance(5)
@@ -55,13 +55,13 @@ export const progressCases = [
 
   storeCase('checkpoint: steps belong to their operation', async ({ store, clock }) => {
     for (const id of ['a', 'b']) await provision(store, id)
-    const { claims } = await store.claim('w', 2, leaseMs)
+    const { claims } = await store.claim('w', 2, leaseTime)
     const leases = claims.map(leaseOf)
     for (const [index, lease] of leases.entries()) {
       await store.checkpoint(lease, { step: stepRow('same name', { output: index }) })
       await store.park(lease, { until: clock.now() })
     }
-    const again = await store.claim('w', 2, leaseMs)
+    const again = await store.claim('w', 2, leaseTime)
     assert.deepEqual(
       again.claims.map(({ steps }) => steps.map(step => step.output)),
       [[0], [1]],
@@ -98,7 +98,7 @@ export const progressCases = [
     const { leaseOwner: _owner, leaseUntil: _until, ...rest } = claim.operation
     const parked = { ...rest, state: 'queued', notBefore: until, description: 'starting' }
     assert.deepEqual(await store.operation('i:provision'), parked)
-    assert.equal((await store.claim('w', 1, leaseMs)).nextAt, until)
+    assert.equal((await store.claim('w', 1, leaseTime)).nextAt, until)
     await clock.advance(500)
     const { operation, takenOver } = await claimOne(store)
     assert.deepEqual([operation.attempt, operation.losses, operation.unclean, takenOver], [2, 0, false, false])
@@ -120,12 +120,12 @@ export const progressCases = [
     async ({ store, clock }) => {
       await provision(store, 'i')
       const lease = leaseOf(await claimOne(store))
-      await clock.advance(leaseMs * 2)
+      await clock.advance(leaseTime * 2)
       assert.equal(await store.checkpoint(lease, { step: stepRow('one') }), true)
       assert.equal(await store.share(lease, 'key', 'acquire'), 'do')
       assert.equal(await store.park(lease, { until: clock.now() }), true)
       const next = leaseOf(await claimOne(store))
-      await clock.advance(leaseMs * 2)
+      await clock.advance(leaseTime * 2)
       assert.equal(
         await store.finish(next, ({ finishing }) => ({ operations: [{ ...finishing, state: 'failed' }] })),
         true,

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import type { Binding, Claim, Instance, Lease, Operation, Snapshot, Step, Store } from '../../store.ts'
 
-export const leaseMs = 30_000
+export const leaseTime = 30_000
 
 export function instanceRow(id: string, overrides: Partial<Instance> = {}): Instance {
   return {
@@ -120,7 +120,7 @@ export function supersede(store: Store, instanceId: string, successorId: string)
 }
 
 export async function claimOne(store: Store, owner = 'worker'): Promise<Claim> {
-  const { claims } = await store.claim(owner, 1, leaseMs)
+  const { claims } = await store.claim(owner, 1, leaseTime)
   const [claim] = claims
   assert.ok(claim, 'an operation was due, and none was claimed')
   return claim

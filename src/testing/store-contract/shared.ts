@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Lease, Store } from '../../store.ts'
-import { claimOne, finish, leaseMs, leaseOf, provision, supersede } from './rows.ts'
+import { claimOne, finish, leaseOf, leaseTime, provision, supersede } from './rows.ts'
 import { storeCase } from './subject.ts'
 
 async function running(store: Store, ...instanceIds: string[]): Promise<Lease[]> {
@@ -65,7 +65,7 @@ export const sharedCases = [
     const [a, b] = await running(store, 'a', 'b')
     assert.ok(a && b)
     await store.share(a, 'key', 'acquire')
-    await clock.advance(leaseMs * 2)
+    await clock.advance(leaseTime * 2)
     assert.equal(await store.share(b, 'key', 'acquire'), 'busy')
   }),
 
@@ -74,7 +74,7 @@ export const sharedCases = [
     assert.ok(a && b)
     await store.share(a, 'key', 'acquire')
     await supersede(store, 'a', 'delete')
-    await clock.advance(leaseMs - 1)
+    await clock.advance(leaseTime - 1)
     assert.equal(await store.share(b, 'key', 'acquire'), 'busy')
     await clock.advance(1)
     assert.equal(await store.share(b, 'key', 'acquire'), 'do')

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { StoreUnavailableError } from '../../store.ts'
 import { changesOf } from './catalog-rows.ts'
-import { claimOne, leaseMs, leaseOf, provision } from './rows.ts'
+import { claimOne, leaseOf, leaseTime, provision } from './rows.ts'
 import { storeCase } from './subject.ts'
 
 /** What no single contract has. */
@@ -14,8 +14,8 @@ export const wholeCases = [
     await store.close()
     const refused = (promise: Promise<unknown>) => assert.rejects(promise, StoreUnavailableError)
     await refused(store.accept({ instanceId: 'i' }, () => ({ answer: 0 })))
-    await refused(store.claim('w', 1, leaseMs))
-    await refused(store.renew([lease], leaseMs))
+    await refused(store.claim('w', 1, leaseTime))
+    await refused(store.renew([lease], leaseTime))
     await refused(store.checkpoint(lease, {}))
     await refused(store.park(lease, { until: 1 }))
     await refused(store.finish(lease, () => ({})))

@@ -59,7 +59,7 @@ export async function performDev(bundle: Bundle, task: DevTask): Promise<Result>
       tellEnds()
       if (!isWait(result)) return result ?? {}
       onProgress(result.description)
-      await sleep(clock, result.waitMs, signal)
+      await sleep(clock, result.waitFor, signal)
       signal.throwIfAborted()
     }
   } finally {
