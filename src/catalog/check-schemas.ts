@@ -1,6 +1,5 @@
 import { isJsonObject, type JsonObject } from '../protocol/json.ts'
 import { isJson } from '../shape/check-json.ts'
-import type { Mistake } from '../shape/mistake.ts'
 import { type Path, valueAt } from '../shape/place.ts'
 import { compileSchema } from './compile-schema.ts'
 import { draftOf, draftUri } from './json-schema-draft.ts'
@@ -23,49 +22,37 @@ export async function checkSchemas(plan: unknown, path: Path, report: Report): P
     const below = ['schemas', resource, method, 'parameters']
     const schema = valueAt(plan, below)
     // What is not JSON has been reported already.
-    if (isJsonObject(schema) && isJson(schema))
-      for (const { problem, ...found } of await findMistakes(schema))
-        report({
-          path: [...path, ...below],
-          problem: `the schema in "schemas.${resource}.${method}" ${problem}`,
-          ...found,
-        })
+    if (!isJsonObject(schema) || !isJson(schema)) continue
+    await checkSchema(schema, (what, remedy, severity) => {
+      const problem = `the schema in "schemas.${resource}.${method}" ${what}`
+      report({ severity, path: [...path, ...below], problem, remedy })
+    })
   }
 }
 
-async function findMistakes(schema: JsonObject): Promise<readonly Omit<Mistake, 'path'>[]> {
+type Tell = (what: string, remedy: string, severity?: 'warning') => void
+
+async function checkSchema(schema: JsonObject, tell: Tell): Promise<void> {
   const size = Buffer.byteLength(JSON.stringify(schema))
-  if (size > maxBytes)
-    return [{ problem: `has ${size} bytes`, remedy: `the OSB API allows ${maxBytes}: shorten or split it` }]
+  if (size > maxBytes) return tell(`has ${size} bytes`, `the OSB API allows ${maxBytes}: shorten or split it`)
   const remote = findRemoteReference(schema)
   if (remote !== undefined)
-    return [
-      {
-        problem: `refers to "${remote}"`,
-        remedy: 'put what it refers to into the schema: a $ref must begin with #',
-      },
-    ]
+    return tell(`refers to "${remote}"`, 'put what it refers to into the schema: a $ref must begin with #')
   try {
     await compileSchema(schema)
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     const remedy = 'correct it, or name the draft it is written in with "$schema"'
-    return [{ problem: `is not a valid JSON Schema: ${reason}`, remedy }]
+    return tell(`is not a valid JSON Schema: ${reason}`, remedy)
   }
-  const warnings: Omit<Mistake, 'path'>[] = []
-  if (draftOf(schema) !== 'draft-04')
-    warnings.push({
-      severity: 'warning',
-      problem: 'is not draft-04',
-      remedy: `Cloud Foundry refuses others: if it is a platform of yours, use ${draftUri['draft-04']}`,
-    })
-  if (schema.type !== undefined && ![schema.type].flat().includes('object'))
-    warnings.push({
-      severity: 'warning',
-      problem: 'accepts no object',
-      remedy: 'parameters are always an object: describe one, with "type": "object"',
-    })
-  return warnings
+  if (draftOf(schema) !== 'draft-04') {
+    const remedy = `Cloud Foundry refuses others: if it is a platform of yours, use ${draftUri['draft-04']}`
+    tell('is not draft-04', remedy, 'warning')
+  }
+  if (schema.type !== undefined && ![schema.type].flat().includes('object')) {
+    const remedy = 'parameters are always an object: describe one, with "type": "object"'
+    tell('accepts no object', remedy, 'warning')
+  }
 }
 
 function findRemoteReference(schema: JsonObject): string | undefined {

@@ -6,19 +6,6 @@ import { mapSubschemas } from './json-schema-walk.ts'
 /** Fills the schema's defaults into `data`, and says what is wrong with it. */
 export type Validate = (data: JsonObject) => readonly ErrorObject[]
 
-/**
- * Compiles a schema in its own draft; rejects with the reason where it is not a schema of that draft. The compiler is loaded
- * with the first schema: a broker without any does not pay for it. The same object is compiled once.
- */
-export function compileSchema(schema: JsonObject): Promise<Validate> {
-  let validate = compiled.get(schema)
-  if (validate === undefined) {
-    validate = compile(schema)
-    compiled.set(schema, validate)
-  }
-  return validate
-}
-
 interface Compiler {
   compile(schema: JsonObject): ValidateFunction
   removeSchema(schema: JsonObject): unknown
@@ -27,14 +14,21 @@ interface Compiler {
 const compiled = new WeakMap<JsonObject, Promise<Validate>>()
 const compilers = new Map<Draft, Promise<Compiler>>()
 
+/**
+ * Compiles a schema in its own draft; rejects with the reason where it is not a schema of that draft. The compiler is loaded
+ * with the first schema: a broker without any does not pay for it. The same object is compiled once.
+ */
+export function compileSchema(schema: JsonObject): Promise<Validate> {
+  const validate = compiled.get(schema) ?? compile(schema)
+  compiled.set(schema, validate)
+  return validate
+}
+
 async function compile(schema: JsonObject): Promise<Validate> {
   const draft = draftOf(schema)
   if (draft === undefined) throw new Error(`its "$schema" names none of the known drafts (${drafts.join(', ')})`)
-  let compiler = compilers.get(draft)
-  if (compiler === undefined) {
-    compiler = loadCompiler(draft)
-    compilers.set(draft, compiler)
-  }
+  const compiler = compilers.get(draft) ?? loadCompiler(draft)
+  compilers.set(draft, compiler)
   // Each compiler stands for one draft, however its address is spelled.
   const { $schema: _, ...body } = withoutIds(schema)
   const ajv = await compiler
@@ -76,30 +70,27 @@ const options = {
 } as const
 
 async function loadCompiler(draft: Draft): Promise<Compiler> {
-  const [ajv, formats] = await Promise.all([createAjv(draft), import('ajv-formats')])
+  const [Compiler, formats] = await Promise.all([classes[draft](), import('ajv-formats')])
+  const ajv = new Compiler(options)
   formats.default.default(ajv)
   ajv.addFormat('regex', isPattern)
   return ajv
 }
+
+const loadAjv = async () => (await import('ajv')).Ajv
+
+const classes = {
+  'draft-04': async () => (await import('ajv-draft-04')).default.default,
+  'draft-06': loadAjv,
+  'draft-07': loadAjv,
+  '2019-09': async () => (await import('ajv/dist/2019.js')).Ajv2019,
+  '2020-12': async () => (await import('ajv/dist/2020.js')).Ajv2020,
+} as const
 
 function isPattern(text: string): boolean {
   try {
     return regExp(text, 'u') instanceof RegExp
   } catch {
     return false
-  }
-}
-
-async function createAjv(draft: Draft) {
-  switch (draft) {
-    case 'draft-04':
-      return new (await import('ajv-draft-04')).default.default(options)
-    case 'draft-06':
-    case 'draft-07':
-      return new (await import('ajv')).Ajv(options)
-    case '2019-09':
-      return new (await import('ajv/dist/2019.js')).Ajv2019(options)
-    case '2020-12':
-      return new (await import('ajv/dist/2020.js')).Ajv2020(options)
   }
 }

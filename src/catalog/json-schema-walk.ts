@@ -10,22 +10,21 @@ const singleKeywords: ReadonlySet<string> = new Set([...single, ...newerSingle])
 const listKeywords: ReadonlySet<string> = new Set(lists)
 const mapKeywords: ReadonlySet<string> = new Set(maps)
 
-/** Rewrites the schemas directly below one. What is not a schema (such as a property called `default`) stays. */
+/** Rewrites what stands where a schema is expected. All else (such as a property called `default`) stays. */
+function mapPlaces(schema: JsonObject, rewrite: (value: Json | undefined, keyword: string) => Json | undefined) {
+  const mapValue = (keyword: string, value: Json | undefined): Json | undefined => {
+    if (Array.isArray(value))
+      return listKeywords.has(keyword) ? value.map(item => rewrite(item, keyword) ?? null) : value
+    if (isJsonObject(value) && mapKeywords.has(keyword))
+      return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, rewrite(item, keyword)]))
+    return singleKeywords.has(keyword) ? rewrite(value, keyword) : value
+  }
+  return Object.fromEntries(Object.entries(schema).map(([keyword, value]) => [keyword, mapValue(keyword, value)]))
+}
+
+/** Rewrites the schemas directly below one. */
 export function mapSubschemas(schema: JsonObject, rewrite: (subschema: JsonObject) => JsonObject): JsonObject {
-  const rewriteAny = (value: Json | undefined) => (isJsonObject(value) ? rewrite(value) : value)
-  return Object.fromEntries(
-    Object.entries(schema).map(([keyword, value]): [string, Json | undefined] => {
-      if (Array.isArray(value))
-        return [
-          keyword,
-          listKeywords.has(keyword) ? value.map(item => (isJsonObject(item) ? rewrite(item) : item)) : value,
-        ]
-      if (!isJsonObject(value)) return [keyword, value]
-      if (singleKeywords.has(keyword)) return [keyword, rewrite(value)]
-      if (!mapKeywords.has(keyword)) return [keyword, value]
-      return [keyword, Object.fromEntries(Object.entries(value).map(([name, item]) => [name, rewriteAny(item)]))]
-    }),
-  )
+  return mapPlaces(schema, value => (isJsonObject(value) ? rewrite(value) : value))
 }
 
 /** Calls back for the schema and every schema object below it. */
@@ -40,15 +39,9 @@ export function visitSchemas(schema: JsonObject, visit: (schema: JsonObject) => 
 /** The keywords that hold `true` or `false` where a schema is expected: schemas too, since draft-06. */
 export function booleanSubschemas(schema: JsonObject): string[] {
   const found: string[] = []
-  for (const [keyword, value] of Object.entries(schema)) {
-    if (typeof value === 'boolean' && singleKeywords.has(keyword)) found.push(keyword)
-    else if (Array.isArray(value) && listKeywords.has(keyword) && value.some(isBoolean)) found.push(keyword)
-    else if (isJsonObject(value) && mapKeywords.has(keyword) && Object.values(value).some(isBoolean))
-      found.push(keyword)
-  }
+  mapPlaces(schema, (value, keyword) => {
+    if (typeof value === 'boolean') found.push(keyword)
+    return value
+  })
   return found
-}
-
-function isBoolean(value: unknown): boolean {
-  return typeof value === 'boolean'
 }

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import type { Offering } from '../protocol/offering.ts'
-import { parseCatalog } from './load-yaml.ts'
+import { readCatalog } from './load-yaml.ts'
 import { CatalogError } from './problem.ts'
 
 const noImages = async () => undefined
 
-function parse(
+async function parse(
   text: string,
   readImage: (name: string) => Promise<Uint8Array | undefined> = noImages,
 ): Promise<readonly Offering[]> {
-  return parseCatalog(text, { file: 'catalog.yaml', readImage })
+  return (await readCatalog(text, 'catalog.yaml', readImage)).offerings
 }
 
 /** The lines of the error that a text ends with, its headline excepted. */

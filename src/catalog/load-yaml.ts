@@ -8,12 +8,8 @@ import { CatalogError, subjectOf } from './problem.ts'
 import { readSpringSpelling, type WantedImage } from './spring-spelling.ts'
 import { readSource } from './yaml-source.ts'
 
-export interface ParseOptions {
-  /** How messages call the text. */
-  readonly file: string
-  /** The bytes of a picture that `image-url-resource` names; `undefined` where there is none of that name. */
-  readImage(name: string): Promise<Uint8Array | undefined>
-}
+/** The bytes of a picture that `image-url-resource` names; `undefined` where there is none of that name. */
+type ReadImage = (name: string) => Promise<Uint8Array | undefined>
 
 /** Checked offerings, and where each part of them stands in its file. */
 export interface LoadedCatalog {
@@ -32,35 +28,15 @@ export async function loadCatalogFile(path: string): Promise<LoadedCatalog> {
       { path: [], place: { source: path }, problem, remedy: 'check the path and its permissions' },
     ])
   }
-  return readCatalog(text, { file: path, readImage: name => readImageBeside(path, name) })
+  return readCatalog(text, path, name => readImageBeside(path, name))
 }
 
 /**
  * A catalog from YAML: bare, under `catalog`, or under `spring.cloud.openservicebroker.catalog` in the configuration of a
  * Spring application, of which the rest is ignored. Keys may be camelCase, snake_case or kebab-case.
  */
-export async function parseCatalog(text: string, options: ParseOptions): Promise<readonly Offering[]> {
-  return (await readCatalog(text, options)).offerings
-}
-
-async function readCatalog(text: string, { file, readImage }: ParseOptions): Promise<LoadedCatalog> {
-  const refuse = (mistake: Omit<Mistake, 'path'>) => ({
-    path: [],
-    ...mistake,
-    place: mistake.place ?? { source: file },
-  })
-  const source = readSource(text, file)
-  if (source === undefined) {
-    const remedy = 'list the services under "services:" at the top level'
-    throw new CatalogError([refuse({ problem: 'it has no catalog', remedy })])
-  }
-  if (!('services' in source)) throw new CatalogError(source.map(refuse))
-  const { services, spring } = source
-  if (!Array.isArray(services.root)) {
-    const remedy = 'begin each service with "- id:"'
-    throw new CatalogError([refuse({ place: services.place, problem: '"services" must be a list', remedy })])
-  }
-
+export async function readCatalog(text: string, file: string, readImage: ReadImage): Promise<LoadedCatalog> {
+  const { services, spring } = readSource(text, file)
   const images = readSpringSpelling(services, spring)
   const { offerings, problems, where } = await readOfferings(services, {
     lenient: true,
@@ -90,7 +66,7 @@ const imageTypes: ReadonlyMap<string, string> = new Map([
 /** What keeps it from being filled in. */
 async function fillImage(
   { metadata, name }: WantedImage,
-  readImage: ParseOptions['readImage'],
+  readImage: ReadImage,
 ): Promise<Pick<Mistake, 'problem' | 'remedy'> | undefined> {
   if (typeof name !== 'string') return { problem: 'the image resource must be a file name', remedy: 'write it as text' }
   const type = imageTypes.get(extname(name).toLowerCase())

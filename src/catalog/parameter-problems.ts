@@ -28,27 +28,21 @@ function bounded(problems: readonly string[]): string[] {
   return more > 0 ? [...distinct.slice(0, maxProblems), `and ${more} more`] : distinct
 }
 
-function describeError(error: ErrorObject): string {
-  const path = error.instancePath.split('/').slice(1).map(unescapePointer)
-  const params: Record<string, unknown> = error.params
-  switch (error.keyword) {
-    case 'required':
-      return `${fieldName([...path, String(params.missingProperty)])}: is required`
-    case 'additionalProperties':
-      return `${fieldName([...path, String(params.additionalProperty)])}: is not a known parameter`
-    case 'unevaluatedProperties':
-      return `${fieldName([...path, String(params.unevaluatedProperty)])}: is not a known parameter`
-    case 'enum':
-      return `${fieldName(path)}: must be one of ${list(params.allowedValues)}`
-    case 'const':
-      return `${fieldName(path)}: must be ${show(params.allowedValue)}`
-    case 'type':
-      return `${fieldName(path)}: must be of type ${[params.type].flat().join(' or ')}`
-    default: {
-      const named = error.propertyName === undefined ? path : [...path, error.propertyName]
-      return `${fieldName(named)}: ${error.message ?? `breaks the rule "${error.keyword}"`}`
-    }
-  }
+function describeError({ instancePath, keyword, params, propertyName, message }: ErrorObject): string {
+  const path = instancePath.split('/').slice(1).map(unescapePointer)
+  const { missingProperty, additionalProperty, unevaluatedProperty }: Record<string, unknown> = params
+  const unknown = additionalProperty ?? unevaluatedProperty
+  if (keyword === 'required') return `${fieldName([...path, String(missingProperty)])}: is required`
+  if (unknown !== undefined) return `${fieldName([...path, String(unknown)])}: is not a known parameter`
+  const rule = rules[keyword]?.(params) ?? message ?? `breaks the rule "${keyword}"`
+  return `${fieldName(propertyName === undefined ? path : [...path, propertyName])}: ${rule}`
+}
+
+/** Where the compiler's own words say less. */
+const rules: Readonly<Record<string, (params: ErrorObject['params']) => string>> = {
+  enum: ({ allowedValues }) => `must be one of ${list(allowedValues)}`,
+  const: ({ allowedValue }) => `must be ${show(allowedValue)}`,
+  type: ({ type }) => `must be of type ${[type].flat().join(' or ')}`,
 }
 
 function fieldName(path: readonly string[]): string {

@@ -1,8 +1,8 @@
 import { type Document, isAlias, isMap, isNode, isScalar, type Node } from 'yaml'
 import { relaxed } from '../shape/describe.ts'
-import type { Mistake } from '../shape/mistake.ts'
 import type { Source } from '../shape/place.ts'
 import { readYaml } from '../shape/yaml.ts'
+import { CatalogError } from './problem.ts'
 
 /** The list of services that a file holds. */
 export interface CatalogSource {
@@ -21,30 +21,32 @@ const places = [
 /** Far more than a large catalog has, and few enough that a text full of aliases is refused at once. */
 const maxValues = 200_000
 
-/** Finds the catalog in the first document that has one; `undefined` where none has. */
-export function readSource(text: string, name: string): CatalogSource | readonly Mistake[] | undefined {
+/** Finds the catalog in the first document that has one. Throws a CatalogError where it cannot be read. */
+export function readSource(text: string, name: string): CatalogSource {
   const source = readAs('1.2', text, name)
-  const spring = source !== undefined && 'spring' in source && source.spring
   // Spring reads YAML 1.1: `free: yes` is true there.
-  return spring ? readAs('1.1', text, name) : source
+  return source.spring ? readAs('1.1', text, name) : source
 }
 
-function readAs(version: '1.1' | '1.2', text: string, name: string): CatalogSource | readonly Mistake[] | undefined {
+function readAs(version: '1.1' | '1.2', text: string, name: string): CatalogSource {
   let found: (typeof places)[number] | undefined
   const pick = (document: Document): Node | undefined => {
     if (found !== undefined) return undefined
-    for (const place of places) {
-      const node = find(document, document.contents, place.keys)
-      if (node === undefined) continue
-      found = place
-      return node
-    }
-    return undefined
+    found = places.find(({ keys }) => find(document, document.contents, keys) !== undefined)
+    return found && find(document, document.contents, found.keys)
   }
   const { documents, faults } = readYaml(text, { name, version, pick, maxValues })
   const [services] = documents
-  if (faults.length > 0) return faults
-  return services && { services, spring: found?.spring === true }
+  if (faults.length > 0) throw new CatalogError(faults)
+  if (services === undefined) {
+    const remedy = 'list the services under "services:" at the top level'
+    throw new CatalogError([{ path: [], place: { source: name }, problem: 'it has no catalog', remedy }])
+  }
+  if (!Array.isArray(services.root)) {
+    const remedy = 'begin each service with "- id:"'
+    throw new CatalogError([{ path: [], place: services.place, problem: '"services" must be a list', remedy }])
+  }
+  return { services, spring: found?.spring === true }
 }
 
 /** Follows the keys, of which several may be written as one with dots: `spring.cloud.openservicebroker:`. */

@@ -50,7 +50,11 @@ export function readYaml(text: string, options: YamlOptions): Yaml {
   try {
     const size = Buffer.byteLength(text)
     if (size > maxBytes)
-      throw new FaultError({ problem: `it has ${size} bytes, and ${maxBytes} is the limit`, remedy: 'make it shorter' })
+      throw new FaultError({
+        place: { source: name },
+        problem: `it has ${size} bytes, and ${maxBytes} is the limit`,
+        remedy: 'make it shorter',
+      })
     const tokens = [...new Parser(lines.addNewLine).parse(text)]
     const deep = findTooDeep(tokens)
     if (deep !== undefined) throw new FaultError({ place: placeAt(deep.offset), ...tooDeep })

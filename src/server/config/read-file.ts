@@ -53,7 +53,7 @@ export async function readConfigFile(file: string, env: Environment): Promise<Fi
 
 function parse(text: string, name: string, mistakes: Mistake[]): Source {
   const { documents, faults } = readYaml(text, { name })
-  mistakes.push(...faults.map(({ place = { source: name }, ...fault }) => ({ ...fault, place })))
+  mistakes.push(...faults)
   const [first, second] = documents
   const root = second === undefined ? (first?.root ?? {}) : {}
   if (second !== undefined)
