@@ -5,9 +5,10 @@ import { createSpecCache } from '../src/broker/registries/spec-cache.ts'
 import { systemClock } from '../src/clock.ts'
 import { applyCatalogChanges, type CatalogChanges, type CatalogState } from '../src/domain/catalog-state.ts'
 import { reconcile } from '../src/domain/reconcile.ts'
-import { createRegistry } from '../src/registry/create-registry.ts'
-import { parseRegistrySettings } from '../src/registry/parse-settings.ts'
+import { readRegistrySettings } from '../src/registry/read-settings.ts'
+import { createRegistry } from '../src/registry/types.ts'
 import type { Registry } from '../src/registry.ts'
+import { fromCode } from '../src/shape/place.ts'
 
 export const emptyCatalog: CatalogState = { registries: [], services: [], revisions: [] }
 
@@ -22,7 +23,7 @@ export function registryEntry(url: string) {
 }
 
 export function registryAt(url: string): Registry {
-  const [settings] = parseRegistrySettings([registryEntry(url)], 'bench').settings ?? []
+  const [settings] = readRegistrySettings(fromCode([registryEntry(url)]), '.').settings ?? []
   if (settings === undefined) throw new Error('the settings of the registry are wrong')
   return createRegistry(settings, { clock: systemClock })
 }

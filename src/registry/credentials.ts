@@ -1,28 +1,35 @@
 import { readFile } from 'node:fs/promises'
 import { asText } from '../bundle/reading.ts'
 import { readSource } from '../bundle/source.ts'
-import type { SecretReader } from '../registry.ts'
+import type { PullCredentials, SecretReader } from '../registry.ts'
 import { RegistryError } from './registry-error.ts'
-import type { Credentials, RegistryAuth } from './settings.ts'
+import type { RegistrySettings } from './settings.ts'
+
+export interface Credentials {
+  readonly username?: string
+  readonly password?: string
+  readonly token?: string
+}
 
 /** Read anew for each answer, so that credentials that were changed are used at once. */
 export async function readCredentials(
-  auth: RegistryAuth,
+  { authType, authName = '', user, pass, token }: RegistrySettings,
   secrets: SecretReader | undefined,
   signal: AbortSignal,
 ): Promise<Credentials> {
-  switch (auth.kind) {
-    case 'none':
-      return {}
-    case 'inline': {
-      const { kind: _, ...credentials } = auth
-      return credentials
-    }
-    case 'file':
-      return fromFile(auth.path)
-    case 'secret':
-      return fromSecret(auth.name, secrets, signal)
-  }
+  if (authType === 'file') return fromFile(authName)
+  if (authType === 'secret') return fromSecret(authName, secrets, signal)
+  return toCredentials(user, pass, token)
+}
+
+/** For pulling images: a token alone cannot pull. */
+export function userOf({ username, password }: Credentials): PullCredentials | undefined {
+  return username === undefined || password === undefined ? undefined : { username, password }
+}
+
+/** A user without a password is none. */
+function toCredentials(username?: string, password?: string, token?: string): Credentials {
+  return username === undefined || password === undefined ? { token } : { username, password, token }
 }
 
 async function fromFile(path: string): Promise<Credentials> {
@@ -53,8 +60,8 @@ async function fromSecret(name: string, secrets: SecretReader | undefined, signa
 const expected = 'write username and password, or token'
 
 function pick(entry: (key: string) => string | undefined, what: string): Credentials {
-  const [username, password, token] = [entry('username'), entry('password'), entry('token')]
-  if (token === undefined && (username === undefined || password === undefined))
+  const found = toCredentials(entry('username'), entry('password'), entry('token'))
+  if (found.token === undefined && found.username === undefined)
     throw new RegistryError(`${what} has no credentials; ${expected}`)
-  return username === undefined || password === undefined ? { token } : { username, password, token }
+  return found
 }

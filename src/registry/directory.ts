@@ -1,17 +1,33 @@
 import { readdir, realpath, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Registry, RegistryAnswer } from '../registry.ts'
-import { answerOrFailure, type BundleReading, readEach } from './answer.ts'
+import type { RegistryAnswer } from '../registry.ts'
+import { text } from '../shape/fields.ts'
+import type { Read } from '../shape/shape.ts'
+import { type BundleReading, readEach } from './answer.ts'
 import { createFilter } from './filter.ts'
 import { hashFolder, isInside } from './hash-folder.ts'
 import { messageOf, RegistryError } from './registry-error.ts'
-import type { RegistrySettings } from './settings.ts'
+import type { RegistryType } from './registry-type.ts'
+import { needsNoCredentials, registryShape } from './settings.ts'
 
 /** The first one that is there is the spec. */
 const specFiles = ['bundle.yml', 'apb.yml'] as const
 
+const shape = registryShape(
+  {
+    path: text({
+      kind: 'folder',
+      rule: 'the path of a folder, for the type directory',
+      doc: 'the folder that has the bundles',
+    }),
+  },
+  [needsNoCredentials],
+)
+
 /** A folder whose sub-folders are bundles. */
-export function createDirectoryRegistry(settings: RegistrySettings & { readonly path: string }): Registry {
+export const directory = { name: 'directory', shape, offers: 'folders', open } satisfies RegistryType
+
+function open(settings: Read<typeof shape>) {
   const passes = createFilter(settings)
   const root = settings.path
 
@@ -45,7 +61,7 @@ export function createDirectoryRegistry(settings: RegistrySettings & { readonly 
     }
   }
 
-  return { name: settings.name, type: settings.type, list: signal => answerOrFailure(signal, () => list(signal)) }
+  return list
 }
 
 async function hasSpec(folder: string): Promise<boolean> {

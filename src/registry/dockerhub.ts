@@ -1,40 +1,42 @@
 import { isJsonObject } from '../protocol/json.ts'
-import type { Registry, RegistryAnswer } from '../registry.ts'
-import { answerOrFailure, readEach } from './answer.ts'
-import { readCredentials } from './credentials.ts'
+import type { RegistryAnswer } from '../registry.ts'
+import { optional, type Read } from '../shape/shape.ts'
+import { readEach } from './answer.ts'
+import { type Credentials, readCredentials, userOf } from './credentials.ts'
 import { createFilter } from './filter.ts'
 import { createOciClient } from './oci/oci-client.ts'
 import { readImage } from './oci/read-image.ts'
-import type { RegistryParts } from './parts.ts'
 import { RegistryError } from './registry-error.ts'
-import { type Credentials, type RegistrySettings, tagOf } from './settings.ts'
+import type { HubServers, RegistryParts, RegistryType } from './registry-type.ts'
+import { imageFields, orgField, registryShape, tagOf } from './settings.ts'
 import { nextPage, readPages } from './web/next-page.ts'
 import { showUrl } from './web/send.ts'
 import { jsonOf, type WebClient, withWebClient } from './web/web-client.ts'
 
-/** Where Docker Hub is. */
-export interface HubServers {
-  /** Knows which repositories an organisation has. */
-  readonly hub: string
-  /** Has their images. */
-  readonly registry: string
-}
-
-const dockerHub: HubServers = { hub: 'https://hub.docker.com', registry: 'https://registry-1.docker.io' }
+const usualServers: HubServers = { hub: 'https://hub.docker.com', registry: 'https://registry-1.docker.io' }
 const maxPage = 4 * 1024 * 1024
 
-/** The repositories of one organisation on Docker Hub. */
-export function createDockerHubRegistry(
-  settings: RegistrySettings,
-  parts: RegistryParts,
-  servers: HubServers = dockerHub,
-): Registry {
-  const { name, type, org, tag, auth } = settings
+const shape = registryShape({ org: optional(orgField), ...imageFields }, [
+  ({ org, images }) => org === undefined && images?.length === 0 && { error: 'needs org or images; add one' },
+])
+
+/** The repositories of one organisation on Docker Hub, and images of others. */
+export const dockerHub = {
+  name: 'dockerhub',
+  shape,
+  offers: 'images',
+  open,
+  pull: userOf,
+} satisfies RegistryType
+
+function open(settings: Read<typeof shape>, parts: RegistryParts) {
+  const { org, tag } = settings
+  const servers = parts.dockerHub ?? usualServers
   const passes = createFilter(settings)
   const images = settings.images.map(image => (image.includes('/') ? image : `${org ?? 'library'}/${image}`))
 
   const list = async (signal: AbortSignal): Promise<RegistryAnswer> => {
-    const credentials = await readCredentials(auth, parts.secrets, signal)
+    const credentials = await readCredentials(settings, parts.secrets, signal)
     return withWebClient(settings, parts, signal, async web => {
       const listed = org === undefined ? [] : await listOrganisation(web, servers.hub, org, credentials)
       const client = createOciClient(new URL(servers.registry), credentials, { web, clock: parts.clock })
@@ -52,7 +54,7 @@ export function createDockerHubRegistry(
     })
   }
 
-  return { name, type, list: signal => answerOrFailure(signal, () => list(signal)) }
+  return list
 }
 
 async function listOrganisation(

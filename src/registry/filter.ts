@@ -18,7 +18,7 @@ export function createFilter({ whiteList, blackList }: Lists): Filter {
 }
 
 /** Whether the lists let anything pass at all. */
-export function letsNothingPass({ whiteList }: Lists): boolean {
+export function letsNothingPass(whiteList: readonly (string | undefined)[]): boolean {
   return whiteList.every(entry => entry === '')
 }
 

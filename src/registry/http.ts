@@ -1,12 +1,13 @@
-import type { Registry, RegistryAnswer } from '../registry.ts'
-import { answerOrFailure, type BundleReading, toAnswer } from './answer.ts'
-import { readCredentials } from './credentials.ts'
+import type { RegistryAnswer } from '../registry.ts'
+import type { Read } from '../shape/shape.ts'
+import { type BundleReading, toAnswer } from './answer.ts'
+import { type Credentials, readCredentials } from './credentials.ts'
 import { createFilter } from './filter.ts'
 import { imageTag } from './image-tag.ts'
 import { digestOf } from './oci/digest.ts'
-import type { RegistryParts } from './parts.ts'
 import { messageOf, RegistryError } from './registry-error.ts'
-import type { Credentials, RegistrySettings } from './settings.ts'
+import type { RegistryParts, RegistryType } from './registry-type.ts'
+import { registryShape, urlField, withScheme } from './settings.ts'
 import { type ListedSpec, readSpecList } from './spec-list.ts'
 import { basic } from './web/basic.ts'
 import { showUrl } from './web/send.ts'
@@ -14,17 +15,17 @@ import { withWebClient } from './web/web-client.ts'
 
 const maxList = 64 * 1024 * 1024
 
+const shape = registryShape({ url: urlField })
+
 /** A list of specs. Each says with `image`, and with `runtime` where it is not 2, what runs it. */
-export function createHttpRegistry(
-  settings: RegistrySettings & { readonly url: string },
-  parts: RegistryParts,
-): Registry {
-  const { name, type, auth } = settings
+export const http = { name: 'http', shape, offers: 'images', open } satisfies RegistryType
+
+function open(settings: Read<typeof shape>, parts: RegistryParts) {
   const passes = createFilter(settings)
-  const url = new URL(settings.url)
+  const url = new URL(withScheme(settings.url))
 
   const list = async (signal: AbortSignal): Promise<RegistryAnswer> => {
-    const headers = authorization(await readCredentials(auth, parts.secrets, signal))
+    const headers = authorization(await readCredentials(settings, parts.secrets, signal))
     const reply = await withWebClient(settings, parts, signal, web => web.get(url, { headers, limit: maxList }))
     if (reply.status !== 200) throw new RegistryError(`${showUrl(url)}: it answered ${reply.status}, not 200`)
     const names = new Set<string>()
@@ -57,7 +58,7 @@ export function createHttpRegistry(
     return { found: { name: spec, image, tag: imageTag(image), digest, source, runtime: runtime === '1' ? 1 : 2 } }
   }
 
-  return { name, type, list: signal => answerOrFailure(signal, () => list(signal)) }
+  return list
 }
 
 function authorization({ username, password, token }: Credentials): Readonly<Record<string, string>> {

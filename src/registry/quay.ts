@@ -1,36 +1,44 @@
 import { isJsonObject } from '../protocol/json.ts'
-import type { Registry, RegistryAnswer } from '../registry.ts'
-import { answerOrFailure, type BundleReading, readEach } from './answer.ts'
-import { readCredentials } from './credentials.ts'
+import type { PullCredentials, RegistryAnswer } from '../registry.ts'
+import { fallback, type Read } from '../shape/shape.ts'
+import { type BundleReading, readEach } from './answer.ts'
+import { type Credentials, readCredentials, userOf } from './credentials.ts'
 import { createFilter } from './filter.ts'
 import { readLabels } from './labels.ts'
 import { isDigest } from './oci/digest.ts'
 import { isRepository } from './oci/read-image.ts'
-import type { RegistryParts } from './parts.ts'
 import { RegistryError } from './registry-error.ts'
-import { type RegistrySettings, tagOf } from './settings.ts'
+import type { RegistryParts, RegistryType } from './registry-type.ts'
+import { imageFields, orgField, registryShape, tagOf, urlField, withScheme } from './settings.ts'
 import { readPages } from './web/next-page.ts'
 import { showUrl } from './web/send.ts'
 import { jsonOf, withWebClient } from './web/web-client.ts'
 
 const maxReply = 8 * 1024 * 1024
 
+const shape = registryShape({ url: fallback(urlField, 'https://quay.io'), org: orgField, ...imageFields })
+
 /** The repositories of one organisation on Quay, by its own API: it knows labels without their images. */
-export function createQuayRegistry(
-  settings: RegistrySettings & { readonly url: string },
-  parts: RegistryParts,
-): Registry {
-  const { name, type, org = '', images, tag, auth } = settings
+export const quay = { name: 'quay', shape, offers: 'images', open, pull } satisfies RegistryType
+
+/** Quay takes a token under this name. */
+function pull(credentials: Credentials): PullCredentials | undefined {
+  const { token } = credentials
+  return userOf(credentials) ?? (token === undefined ? undefined : { username: '$oauthtoken', password: token })
+}
+
+function open(settings: Read<typeof shape>, parts: RegistryParts) {
+  const { org, images, tag } = settings
   const passes = createFilter(settings)
-  const base = new URL(settings.url)
+  const base = new URL(withScheme(settings.url))
 
   const list = async (signal: AbortSignal): Promise<RegistryAnswer> => {
-    const { token } = await readCredentials(auth, parts.secrets, signal)
+    const { token } = await readCredentials(settings, parts.secrets, signal)
     const headers: Readonly<Record<string, string>> = token === undefined ? {} : { authorization: `Bearer ${token}` }
     return withWebClient(settings, parts, signal, async web => {
       const get = async (url: URL) => {
         const content = jsonOf(await web.get(url, { headers, limit: maxReply }), url)
-        if (!isJsonObject(content)) throw new RegistryError(`${showUrl(url)}: the reply is not JSON object`)
+        if (!isJsonObject(content)) throw new RegistryError(`${showUrl(url)}: the reply is not a JSON object`)
         return content
       }
 
@@ -70,7 +78,7 @@ export function createQuayRegistry(
     })
   }
 
-  return { name, type, list: signal => answerOrFailure(signal, () => list(signal)) }
+  return list
 }
 
 function repositoriesOf(base: URL, org: string, page?: string): URL {

@@ -1,85 +1,107 @@
 import { resolve } from 'node:path'
-import type { Fields, Reading } from '../bundle/reading.ts'
-import type { Item } from '../bundle/source.ts'
-import { isJsonObject } from '../protocol/json.ts'
-import { quoted } from '../shape/place.ts'
-import type { Credentials, RegistryAuth, RegistryType, TagChoice } from './settings.ts'
+import { describe, relaxed } from '../shape/describe.ts'
+import { anything, oneOf } from '../shape/fields.ts'
+import { isWarning, type Mistake } from '../shape/mistake.ts'
+import { isObject, type Path, placeOf, type Source, valueAt } from '../shape/place.ts'
+import { read } from '../shape/read.ts'
+import { list, type Shape } from '../shape/shape.ts'
+import { isCertificate, type RegistrySettings, registryShape } from './settings.ts'
+import { findRegistryType, registryTypes } from './types.ts'
 
-/** `tag: latest`, or `tag: { default, named }`. */
-export function readTag(item: Item | undefined, reading: Reading): TagChoice {
-  const check = (at: Item, what: string) => {
-    const tag = reading.text(at, what)
-    if (tag === undefined || /^\w[\w.-]{0,127}$/.test(tag)) return tag
-    return reading.error(at, `${what} is not a tag; use letters, digits, "_", "." and "-", 128 at most`)
-  }
-  if (item === undefined || item.value === '') return { default: usualTag, named: {} }
-  if (!isJsonObject(item.value)) return { default: check(item, '"tag"') ?? usualTag, named: {} }
-  const fields = reading.object(item, '"tag"', ['default', 'named'])
-  const usual = fields?.get('default')
-  const named = fields?.get('named')
-  if (named !== undefined) reading.json(named, '"named"')
-  return {
-    default: (usual === undefined ? undefined : check(usual, '"default"')) ?? usualTag,
-    named: Object.fromEntries(
-      (named === undefined ? [] : reading.members(named)).flatMap(([image, tag]) => {
-        const text = check(tag, `the tag of ${quoted(image)}`)
-        return text === undefined ? [] : [[image, text]]
-      }),
-    ),
-  }
+export interface ReadRegistries {
+  /** Present where no mistake is an error. */
+  readonly settings?: readonly RegistrySettings[]
+  readonly mistakes: readonly Mistake[]
 }
 
-const usualTag = 'latest'
-
-export function readUrl(item: Item | undefined, type: RegistryType, reading: Reading): string | undefined {
-  if (item === undefined || item.value === '') return type === 'quay' ? 'https://quay.io' : undefined
-  const text = reading.text(item, '"url"')
-  if (text === undefined) return undefined
-  const bare = !/^[a-z][a-z0-9+.-]*:\/\//i.test(text)
-  const full = bare ? `http://${text}` : text
-  if (!URL.canParse(full) || !['http:', 'https:'].includes(new URL(full).protocol))
-    return reading.error(item, '"url" is not a URL; write it as https://host/path')
-  const url = new URL(full)
-  // Not even the message shows it: there is a password in it.
-  if (url.username !== '' || url.password !== '')
-    return reading.error(item, '"url" has a user in it; write user and pass in their own keys')
-  if (bare)
-    reading.warn(item, `"url" has no scheme and is taken as ${quoted(`http://${url.host}`)}; write https:// or http://`)
-  return full
+/**
+ * The registry section of a configuration, also as the Automation Broker has it: with its names of types and keys. All
+ * mistakes are found at once, below `path`; none of them shows a value that may be secret. Relative paths start from `folder`.
+ */
+export function readRegistrySettings(source: Source, folder: string, path: Path = []): ReadRegistries {
+  const whole = read(section, source)
+  const entries = Array.isArray(source.root) ? source.root : []
+  const readings = entries.map((_, index) => readEntry(spellOut(source, index), index, folder))
+  const mistakes = [whole, ...readings].flatMap(reading =>
+    reading.mistakes.map((mistake): Mistake => ({ ...mistake, path: [...path, ...mistake.path] })),
+  )
+  if (!mistakes.every(isWarning)) return { mistakes }
+  return { settings: readings.flatMap(({ settings }) => settings ?? []), mistakes }
 }
 
-/** Inline where `auth_type` is empty or `config`; a file or a secret is only named here. */
-export function readAuth(item: Item, fields: Fields, reading: Reading, folder: string): RegistryAuth {
-  const text = (key: string) => {
-    const found = fields.get(key)
-    return found?.value === '' ? undefined : reading.text(found, quoted(key))
-  }
-  const type = text('authType') ?? ''
-  const name = text('authName')
-  const inline = readInline(text)
-  switch (type) {
-    case '':
-      return inline === undefined ? { kind: 'none' } : { kind: 'inline', ...inline }
-    case 'config':
-      if (inline !== undefined) return { kind: 'inline', ...inline }
-      reading.error(item, 'auth_type is config, and there are no credentials; add user and pass, or token')
-      return { kind: 'none' }
-    case 'file':
-    case 'secret':
-      if (name === undefined) {
-        reading.error(item, `auth_type is ${type}, and auth_name does not say which one; add it`)
-        return { kind: 'none' }
-      }
-      return type === 'file' ? { kind: 'file', path: resolve(folder, name) } : { kind: 'secret', name }
-    default:
-      reading.error(fields.get('authType') ?? item, 'auth_type must be config, file or secret, or be left out')
-      return { kind: 'none' }
-  }
+const section = list(anything<unknown>('a registry', { secret: true }), {
+  rule: 'a list of registries',
+  rules: [
+    // Names are the only thing that keeps the services of two registries apart.
+    entries => {
+      const names = entries.map(entry => valueAt(entry, ['name']))
+      return names.flatMap((name, index) =>
+        typeof name !== 'string' || names.indexOf(name) === index
+          ? []
+          : [{ path: [index, 'name'], error: 'it is used twice; rename one of them' }],
+      )
+    },
+  ],
+})
+
+function readEntry(entry: Source, index: number, folder: string) {
+  const type = valueAt(entry.root, ['type']) ?? 'directory'
+  const shape = findRegistryType(type)?.shape ?? unknownType
+  const reading = read(shape, entry, {
+    lenient: true,
+    textAsValues: true,
+    valuesAsText: true,
+    unknown: 'warning',
+    isIgnored: key => isScratch(key) || keysOfAll.has(relaxed(key)),
+  })
+  const { wire } = describe(shape)
+  const mistakes = reading.mistakes.map(mistake => {
+    // As the reference spells them.
+    const [key = '', ...rest] = mistake.path
+    const name = wire.find(field => field.key === key)?.name ?? key
+    return { ...mistake, path: mistake.path.length === 0 ? [index] : [index, name, ...rest] }
+  })
+  return { settings: reading.ok ? withPaths(reading.value, shape, folder) : undefined, mistakes }
 }
 
-function readInline(text: (key: string) => string | undefined): Credentials | undefined {
-  const [username, password, token] = [text('user'), text('pass'), text('token')]
-  const pair = username === undefined || password === undefined ? {} : { username, password }
-  const credentials = { ...pair, ...(token === undefined ? {} : { token }) }
-  return Object.keys(credentials).length === 0 ? undefined : credentials
+const unknownType = registryShape({
+  type: oneOf([...registryTypes.map(({ name }) => name), ...registryTypes.flatMap(({ aliases = [] }) => aliases)]),
+})
+
+/** A key that is for another type has no effect, and is not worth a word: entries may have been of that type before. */
+const keysOfAll = new Set(registryTypes.flatMap(({ shape }) => [...describe(shape).spellings.keys()]))
+
+/** People keep what they use several times by an alias under such keys. */
+function isScratch(key: string): boolean {
+  return key.startsWith('_') || key.startsWith('x-')
+}
+
+/** The entry without what is as good as absent, and with `tag: v1` as `tag: { default: v1 }`. */
+function spellOut(source: Source, index: number): Source {
+  const { places } = source
+  const entry = valueAt(source.root, [index])
+  const place = placeOf(source, [index])
+  if (!isObject(entry)) return { root: entry, place, places }
+  const root = Object.fromEntries(Object.entries(entry).filter(([, value]) => value !== '' && value !== null))
+  const known = places.get(entry) ?? new Map()
+  places.set(root, known)
+  if (root.tag !== undefined && !isObject(root.tag)) {
+    const tag = { default: root.tag }
+    if (known.has('tag')) places.set(tag, new Map([['default', known.get('tag')]]))
+    root.tag = tag
+  }
+  return { root, place, places }
+}
+
+function withPaths<S extends RegistrySettings>(settings: S, shape: Shape, folder: string): S {
+  const { fields } = describe(shape)
+  const isPath = (key: string, value: unknown): value is string =>
+    fields?.get(key)?.info.kind === 'folder' &&
+    typeof value === 'string' &&
+    !isCertificate(value) &&
+    !(key === 'authName' && settings.authType === 'secret')
+  const paths = Object.entries(settings).flatMap(([key, value]) =>
+    isPath(key, value) ? [[key, resolve(folder, value)] as const] : [],
+  )
+  return { ...settings, ...Object.fromEntries(paths) }
 }

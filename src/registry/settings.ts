@@ -1,48 +1,158 @@
-export const registryTypes = ['directory', 'oci', 'dockerhub', 'quay', 'helm', 'http'] as const
-export type RegistryType = (typeof registryTypes)[number]
+import { anything, flag, oneOf, text } from '../shape/fields.ts'
+import { fallback, field, list, map, object, optional, type Read, type Rule, section } from '../shape/shape.ts'
+import { findProblem, letsNothingPass } from './filter.ts'
 
-/** One entry of the registry section, checked. */
-export interface RegistrySettings {
-  readonly name: string
-  readonly type: RegistryType
-  /** The folder of a directory. */
-  readonly path?: string
-  /** Absent for a directory and for Docker Hub. */
-  readonly url?: string
-  readonly org?: string
-  readonly tag: TagChoice
-  /** Images beside those that the registry lists itself. */
-  readonly images: readonly string[]
-  /** Only `images` are read: the registry is not asked what else it has. */
-  readonly imagesOnly: boolean
-  /** The image that runs what is no image itself. */
-  readonly runner?: string
-  readonly whiteList: readonly string[]
-  readonly blackList: readonly string[]
-  readonly failOnError: boolean
-  readonly skipVerifyTls: boolean
-  /** Certificates in PEM, or a file of them: trusted beside the usual ones. */
-  readonly ca?: string
-  readonly auth: RegistryAuth
+const patterns = (doc: string) =>
+  fallback(
+    list(
+      field<string | null, string>({ kind: 'text', rule: 'a regular expression' }, entry => {
+        if (entry === null) return ''
+        return typeof entry === 'string' ? entry : undefined
+      }),
+      {
+        rule: 'a list of regular expressions',
+        doc,
+        rules: [
+          entries =>
+            entries.flatMap((entry = '', index) => {
+              const problem = findProblem(entry)
+              return problem === undefined ? [] : [{ path: [index], error: `it ${problem}` }]
+            }),
+        ],
+      },
+    ),
+    [],
+  )
+
+const secret = (doc: string) => optional(text({ secret: true, doc }))
+
+const common = {
+  name: text({
+    rule: 'small letters, digits, and "-" and "." inside',
+    allows: name =>
+      name.length <= 253 && /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/.test(name),
+    doc: "required, once each; part of every service's name",
+  }),
+  type: fallback(text({ rule: 'see [types](#types)', doc: 'how it is asked' }), 'directory'),
+  whiteList: patterns('see [lists](#lists)'),
+  blackList: patterns('see [lists](#lists)'),
+  failOnError: fallback(
+    flag({
+      doc: 'a sync in which this registry fails counts as failed; what the others answered is taken all the same',
+    }),
+    false,
+  ),
+  skipVerifyTls: fallback(flag({ doc: 'takes any certificate: for experiments' }), false),
+  ca: optional(
+    text({
+      kind: 'folder',
+      rule: 'a path, or certificates in PEM',
+      doc: 'trusted for this registry beside the usual authorities',
+    }),
+  ),
+  user: secret('see [credentials](#credentials)'),
+  pass: secret('see [credentials](#credentials)'),
+  token: secret('see [credentials](#credentials)'),
+  authType: optional(
+    oneOf(['config', 'file', 'secret'], {
+      doc: 'where credentials come from; without it from `user`, `pass` and `token`, if they are there',
+    }),
+  ),
+  authName: optional(text({ kind: 'folder', rule: 'a path, or the name of a secret', doc: 'which file or secret' })),
+  namespaces: optional(anything('a list', { doc: 'has no effect: it was for a type that is not read' })),
 }
 
-export interface TagChoice {
-  readonly default: string
-  /** By an image's name. */
-  readonly named: Readonly<Record<string, string>>
+const anyRegistry = object(common)
+
+/** One entry of the registry section, checked, as far as it is the same for all types. */
+export type RegistrySettings = Read<typeof anyRegistry>
+
+/** What rules look at; what is absent or wrong is undefined. */
+type Draft = Partial<
+  RegistrySettings & { readonly url: string; readonly org: string; readonly images: readonly string[] }
+>
+
+/** The settings of a type of registry: its own beside the common ones. */
+export function registryShape<const Own extends Parameters<typeof object>[0]>(
+  own: Own,
+  rules: readonly Rule<Draft>[] = [],
+) {
+  const all = [...rules, needsWhiteList, needsScheme, needsCredentials, needsAuthName]
+  return object({ ...common, ...own }, { rule: 'a map of settings', rules: all as never })
 }
 
-export type RegistryAuth =
-  | { readonly kind: 'none' }
-  | ({ readonly kind: 'inline' } & Credentials)
-  | { readonly kind: 'file'; readonly path: string }
-  | { readonly kind: 'secret'; readonly name: string }
+const needsWhiteList: Rule<Draft> = ({ whiteList }) =>
+  whiteList !== undefined &&
+  letsNothingPass(whiteList) && {
+    severity: 'warning',
+    error: 'needs a white_list, else nothing of it is offered; for all that it has write white_list: [".*"]',
+  }
 
-export interface Credentials {
-  readonly username?: string
-  readonly password?: string
-  readonly token?: string
+const needsScheme: Rule<Draft> = ({ url }) =>
+  url !== undefined &&
+  withScheme(url) !== url && {
+    severity: 'warning',
+    path: ['url'],
+    error: `it has no scheme and is taken as "${new URL(withScheme(url)).origin}"; write https:// or http://`,
+  }
+
+const needsCredentials: Rule<Draft> = ({ authType, user, pass, token }) =>
+  authType === 'config' &&
+  token === undefined &&
+  (user === undefined || pass === undefined) && {
+    error: 'needs credentials, since auth_type is config; add user and pass, or token',
+  }
+
+const needsAuthName: Rule<Draft> = ({ authType, authName }) =>
+  (authType === 'file' || authType === 'secret') &&
+  authName === undefined && { error: `needs auth_name, since auth_type is ${authType}; add it` }
+
+/** For types that are read without credentials. */
+export const needsNoCredentials: Rule<Draft> = ({ user, token, authType }) =>
+  (user ?? token ?? authType) !== undefined && {
+    severity: 'warning',
+    error: 'needs no user, pass, token or auth_type: it is read without credentials; take them out',
+  }
+
+export const urlField = text({
+  rule: 'an http or https URL without a user in it (user and pass are keys of their own), such as https://host/path',
+  allows: isUrl,
+  // Without a scheme, a user may stand at the very beginning.
+  show: written => written.replace(/^(.*:\/\/)?.*@/s, '$1[hidden]@'),
+  doc: 'where it is; without a scheme it is taken as `http://`, with a warning',
+})
+
+function isUrl(written: string): boolean {
+  if (!URL.canParse(withScheme(written))) return false
+  const { protocol, username, password } = new URL(withScheme(written))
+  return ['http:', 'https:'].includes(protocol) && username === '' && password === ''
 }
+
+export function withScheme(written: string): string {
+  return /^[a-z][a-z0-9+.-]*:\/\//i.test(written) ? written : `http://${written}`
+}
+
+export const orgField = text({ rule: 'a name', doc: 'the organisation' })
+
+const tag = (doc?: string) =>
+  text({ rule: 'a tag: letters, digits, "_", "." and "-", 128 at most', allows: /^\w[\w.-]{0,127}$/, doc })
+
+/** For types that look at images. */
+export const imageFields = {
+  tag: section(
+    { default: fallback(tag(), 'latest'), named: fallback(map(tag()), {}) },
+    { rule: 'a tag, or a map with default and named', doc: '`latest` unless it is given; see [tags](#tags)' },
+  ),
+  images: fallback(
+    list(text({ rule: 'the name of an image' }), {
+      rule: 'a list of names',
+      doc: 'images that are read even if the registry does not list them; they have to pass the lists too',
+    }),
+    [],
+  ),
+}
+
+type TagChoice = Read<(typeof imageFields)['tag']>
 
 export function tagOf({ default: usual, named }: TagChoice, image: string): string {
   return Object.hasOwn(named, image) ? (named[image] ?? usual) : usual

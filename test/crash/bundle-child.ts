@@ -10,13 +10,14 @@ import { systemClock } from '../../src/clock.ts'
 import { createBundleDriver } from '../../src/driver/bundle/bundle-driver.ts'
 import { listen } from '../../src/http/node.ts'
 import { silent } from '../../src/observer.ts'
-import { createDirectoryRegistry } from '../../src/registry/directory.ts'
-import { parseRegistrySettings } from '../../src/registry/parse-settings.ts'
+import { readRegistrySettings } from '../../src/registry/read-settings.ts'
+import { createRegistry } from '../../src/registry/types.ts'
 import { startBroker } from '../../src/running/start-broker.ts'
 import { findContainment } from '../../src/sandbox/process/containment.ts'
 import { createProcessRuntime } from '../../src/sandbox/process/process-runtime.ts'
 import type { Runtime } from '../../src/sandbox.ts'
 import { readSettings } from '../../src/settings/settings.ts'
+import { fromCode } from '../../src/shape/place.ts'
 import { openSqliteStore } from '../../src/store/sqlite/index.ts'
 import { createCrashPoints } from '../../src/testing/crash-points.ts'
 
@@ -53,14 +54,9 @@ const runtime: Runtime = {
   remove: name => points.around('remove', () => processes.remove(name)),
 }
 
-const { settings = [] } = parseRegistrySettings(
-  [{ name: 'local', type: 'directory', path: join(folder, 'bundles'), white_list: ['.*'] }],
-  'registries',
-)
-const registries = settings.map(one => ({
-  ...createDirectoryRegistry({ ...one, path: one.path ?? '' }),
-  failOnError: true,
-}))
+const entry = { name: 'local', type: 'directory', path: 'bundles', white_list: ['.*'], fail_on_error: true }
+const { settings = [] } = readRegistrySettings(fromCode([entry]), folder)
+const registries = settings.map(one => createRegistry(one, { clock: systemClock }))
 const store = await openSqliteStore({ file: join(folder, 'ledger.db'), clock: systemClock })
 const drive = createBundleDriver({
   runtimes: [runtime],

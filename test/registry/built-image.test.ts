@@ -5,10 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { pullCredentials } from '../../src/registry/pull-credentials.ts'
 import { type RegistryServer, startRegistry, whyNoRegistry } from './docker-registry.ts'
 import { labelsOf, specText } from './push.ts'
-import { ask, settingsFor } from './settings-for.ts'
+import { ask, registryFor } from './settings-for.ts'
 
 const reason =
   whyNoRegistry() ?? whyNoRegistry('buildah') ?? (process.getuid?.() === 0 ? undefined : 'building needs root')
@@ -56,7 +55,7 @@ describe.skipIf(reason !== undefined)(`images built by buildah${reason === undef
         expect(answer).toMatchObject({ kind: 'complete', problems: [] })
         return answer.kind === 'failed' ? undefined : answer.found[0]
       }
-      const credentials = await pullCredentials(settingsFor(entry()), undefined, new AbortController().signal)
+      const credentials = await registryFor(entry()).pullCredentials?.(new AbortController().signal)
       const login = ['--tls-verify=false', '--creds', `${credentials?.username}:${credentials?.password}`]
       const contentOf = async (image = '') => {
         const container = await buildah('from', '--pull-always', ...login, image)

@@ -4,13 +4,11 @@ import type { ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { systemClock } from '../../src/clock.ts'
-import { createDockerHubRegistry } from '../../src/registry/dockerhub.ts'
 import type { Registry } from '../../src/registry.ts'
 import type { RegistrySubject } from '../../src/testing/registry-contract.ts'
 import { startFront } from './front.ts'
 import { labelsOf, sha256, specText } from './push.ts'
-import { registryFor, settingsFor } from './settings-for.ts'
+import { registryFor } from './settings-for.ts'
 
 type Bundles = Readonly<Record<string, number>>
 type Entry = Readonly<Record<string, unknown>>
@@ -125,10 +123,9 @@ export const createDockerHubSubject = () =>
       return serveOci(path, bundles)
     },
     (url, lists) =>
-      createDockerHubRegistry(
-        settingsFor({ type: 'dockerhub', org: 'org', user: 'u', pass: secret, ...named(lists) }),
-        { clock: systemClock, limits: { retryMs: 1 } },
-        { hub: url, registry: url },
+      registryFor(
+        { type: 'dockerhub', org: 'org', user: 'u', pass: secret, ...named(lists) },
+        { dockerHub: { hub: url, registry: url } },
       ),
   )
 

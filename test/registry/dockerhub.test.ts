@@ -1,11 +1,9 @@
 /** The API of the hub is a fake, since the real one cannot be asked from tests; the registry behind it is real. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { systemClock } from '../../src/clock.ts'
-import { createDockerHubRegistry } from '../../src/registry/dockerhub.ts'
 import { type RegistryServer, startRegistry, whyNoRegistry } from './docker-registry.ts'
 import { type Front, startFront } from './front.ts'
 import { labelsOf, type Pushed, pushImage, specText } from './push.ts'
-import { settingsFor } from './settings-for.ts'
+import { ask } from './settings-for.ts'
 
 const reason = whyNoRegistry()
 
@@ -44,10 +42,8 @@ describe.skipIf(reason !== undefined)(`Docker Hub${reason === undefined ? '' : `
       return true
     })
     fronts.push(hub)
-    const settings = settingsFor({ type: 'dockerhub', org: 'org', ...entry })
-    const servers = { hub: hub.url, registry: `http://127.0.0.1:${server.port}` }
-    const parts = { clock: systemClock, limits: { retryMs: 1 } }
-    return { hub, answer: await createDockerHubRegistry(settings, parts, servers).list(new AbortController().signal) }
+    const dockerHub = { hub: hub.url, registry: `http://127.0.0.1:${server.port}` }
+    return { hub, answer: await ask({ type: 'dockerhub', org: 'org', ...entry }, { dockerHub }) }
   }
 
   it('lists an organisation page by page, and reads its images', async () => {

@@ -2,8 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { pullCredentials } from '../../src/registry/pull-credentials.ts'
-import { settingsFor } from './settings-for.ts'
+import { registryFor } from './settings-for.ts'
 
 const user = { username: 'reader', password: 's3cret-pass' }
 const secrets = { read: async (name: string) => (name === 'ours' ? user : undefined) }
@@ -19,7 +18,7 @@ describe('the credentials for pulling images', () => {
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
   const pull = (entry: Readonly<Record<string, unknown>>) =>
-    pullCredentials(settingsFor({ ...registry, ...entry }), secrets, signal)
+    registryFor({ ...registry, ...entry }, { secrets }).pullCredentials?.(signal)
 
   it('are those of the registry, inline, from a secret, or from a file as it is now', async () => {
     expect(await pull(inline)).toEqual(user)

@@ -1,19 +1,21 @@
 import { resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { parseRegistrySettings } from '../../src/registry/parse-settings.ts'
-import { tagOf } from '../../src/registry/settings.ts'
-import { settingsFor } from './settings-for.ts'
+import { type imageFields, tagOf } from '../../src/registry/settings.ts'
+import type { Read } from '../../src/shape/shape.ts'
+import { readSection, registryFor, settingsFor } from './settings-for.ts'
 
 const errorsOf = (raw: unknown) =>
-  parseRegistrySettings(raw, 'registry')
+  readSection(raw)
     .problems.filter(({ severity }) => severity === 'error')
     .map(({ path, problem }) => `${path}: ${problem}`)
+
+type Tagged = { readonly tag: Read<(typeof imageFields)['tag']> }
 
 const hub = { type: 'dockerhub', name: 'dh', org: 'ansibleplaybookbundle', white_list: ['.*-apb$'] }
 
 describe('the registry section', () => {
   it('of an Automation Broker loads as it is', () => {
-    const { settings, problems } = parseRegistrySettings(
+    const { settings, problems } = readSection(
       `
 - type: dockerhub
   name: dh
@@ -41,7 +43,6 @@ describe('the registry section', () => {
   white_list: [".*"]
   images: [team/pg-apb]
 `,
-      'registry',
     )
     expect(problems.map(({ severity, line, problem }) => [severity, line, problem])).toEqual([
       ['warning', 23, expect.stringContaining('taken as "http://registry.example:5000"')],
@@ -53,10 +54,11 @@ describe('the registry section', () => {
         org: 'ansibleplaybookbundle',
         tag: { default: 'latest', named: {} },
         blackList: ['.*automation-broker-apb$'],
-        auth: { kind: 'inline', username: 'someone', password: 'something' },
+        user: 'someone',
+        pass: 'something',
       },
-      { name: 'rh', type: 'oci', tag: { default: 'v3.11' }, auth: { kind: 'secret', name: 'rh-credentials' } },
-      { name: 'own.registry', type: 'oci', skipVerifyTls: true, images: ['team/pg-apb'], auth: { kind: 'none' } },
+      { name: 'rh', type: 'rhcc', tag: { default: 'v3.11' }, authType: 'secret', authName: 'rh-credentials' },
+      { name: 'own.registry', type: 'apiv2', skipVerifyTls: true, images: ['team/pg-apb'] },
     ])
   })
 
@@ -71,42 +73,42 @@ describe('the registry section', () => {
       authType: 'file',
       authName: '/run/auth',
     }
-    const read = (entry: unknown) => parseRegistrySettings([entry], 'registry')
+    const read = (entry: unknown) => readSection([entry])
     expect(read(camel).settings).toHaveLength(1)
     expect(read(camel)).toEqual(read(snake))
-    expect(errorsOf([{ ...camel, ...snake }])[0]).toContain('two spellings')
+    expect(errorsOf([{ ...camel, ...snake }])[0]).toContain('given twice')
   })
 
   it.each(['apiv2', 'openshift', 'partner_rhcc', 'rhcc', 'oci'])('knows the type %s', type => {
-    expect(settingsFor({ type, url: 'https://r.example' })).toMatchObject({ type: 'oci', imagesOnly: false })
+    expect(registryFor({ type, url: 'https://r.example' }).type).toBe('oci')
   })
 
   it('asks a registry_proxy for the images that are named only', () => {
-    expect(settingsFor({ type: 'registry_proxy', url: 'https://r.example', images: ['a'] }).imagesOnly).toBe(true)
-    expect(errorsOf([{ name: 'r', type: 'registry_proxy', url: 'https://r.example' }])[0]).toContain('no images')
+    const proxy = { type: 'registry_proxy', url: 'https://r.example' }
+    expect(registryFor({ ...proxy, images: ['a'] }).type).toBe('oci')
+    expect(errorsOf([{ name: 'r', ...proxy }])[0]).toContain('[0].images: needs')
   })
 
   it('has one tag, or one by image', () => {
-    const { tag } = settingsFor({ ...hub, tag: { default: 'v1', named: { 'org/a': 1.1 } } })
+    const { tag } = settingsFor<Tagged>({ ...hub, tag: { default: 'v1', named: { 'org/a': 1.1 } } })
     expect([tagOf(tag, 'org/a'), tagOf(tag, 'org/b'), tagOf(tag, 'toString')]).toEqual(['1.1', 'v1', 'v1'])
-    expect(tagOf(settingsFor(hub).tag, 'org/a')).toBe('latest')
-    expect(errorsOf([{ ...hub, tag: '../x' }])[0]).toContain('not a tag')
+    expect(tagOf(settingsFor<Tagged>(hub).tag, 'org/a')).toBe('latest')
+    expect(errorsOf([{ ...hub, tag: '../x' }])[0]).toContain('[0].tag.default: found "../x"; allowed: a tag')
   })
 
   it('has paths that start from the folder of its file', () => {
-    const read = (entry: object, folder?: string) =>
-      parseRegistrySettings([{ name: 'r', ...entry }], 'registry', folder === undefined ? {} : { folder }).settings?.[0]
+    const read = (entry: object, folder?: string) => readSection([{ name: 'r', ...entry }], folder).settings?.[0]
     const entry = { path: 'bundles', ca: '../ca.pem', auth_type: 'file', auth_name: 'auth.yml' }
     expect(read(entry, '/etc/purser')).toMatchObject({
       path: '/etc/purser/bundles',
       ca: '/etc/ca.pem',
-      auth: { kind: 'file', path: '/etc/purser/auth.yml' },
+      authName: '/etc/purser/auth.yml',
     })
     const pem = '-----BEGIN CERTIFICATE-----\nx\n-----END CERTIFICATE-----'
     expect(read({ path: '/srv/bundles', ca: pem }, '/etc/purser')).toMatchObject({ path: '/srv/bundles', ca: pem })
     const secret = { path: 'b', auth_type: 'secret', auth_name: 'ours' }
-    expect(read(secret, '/etc/purser')?.auth).toEqual({ kind: 'secret', name: 'ours' })
-    expect(read({ path: 'bundles' })?.path).toBe(resolve('bundles'))
+    expect(read(secret, '/etc/purser')?.authName).toBe('ours')
+    expect(read({ path: 'bundles' })).toMatchObject({ path: resolve('bundles') })
   })
 
   it('says whether its failure counts', () => {
@@ -117,11 +119,11 @@ describe('the registry section', () => {
   })
 
   it('takes a token inline', () => {
-    expect(settingsFor({ type: 'quay', org: 'o', token: 't' }).auth).toEqual({ kind: 'inline', token: 't' })
+    expect(settingsFor({ type: 'quay', org: 'o', token: 't' }).token).toBe('t')
   })
 
   it('says of a registry that can offer nothing that it cannot', () => {
-    const { settings, problems } = parseRegistrySettings([{ ...hub, white_list: [], black_list: ['x'] }], 'registry')
+    const { settings, problems } = readSection([{ ...hub, white_list: [], black_list: ['x'] }])
     expect(settings).toHaveLength(1)
     expect(problems).toMatchObject([{ severity: 'warning', problem: expect.stringContaining('white_list') }])
   })
@@ -129,10 +131,7 @@ describe('the registry section', () => {
   it.each([{ path: '/srv' }, { type: 'helm', url: 'https://charts.example', runner: 'r' }])(
     'says of credentials that nobody uses that nobody does: %j',
     entry => {
-      const { problems } = parseRegistrySettings(
-        [{ ...entry, name: 'r', white_list: ['x'], token: 'hush' }],
-        'registry',
-      )
+      const { problems } = readSection([{ ...entry, name: 'r', white_list: ['x'], token: 'hush' }])
       expect(problems).toMatchObject([{ severity: 'warning', problem: expect.stringContaining('without credentials') }])
     },
   )
@@ -140,22 +139,30 @@ describe('the registry section', () => {
   it.each([
     ['a broken entry of a white list', { ...hub, white_list: ['('] }, '[0].white_list[0]: '],
     ['a broken entry of a black list', { ...hub, black_list: ['[z-a]'] }, '[0].black_list[0]: '],
-    ['an unknown type', { ...hub, type: 'galaxy' }, 'is not known; use one of directory, oci'],
-    ['a name in capitals', { ...hub, name: 'DH' }, '"DH" is not allowed'],
-    ['no name', { ...hub, name: undefined }, 'no name'],
-    ['no url', { name: 'r', type: 'oci' }, 'no url'],
-    ['no path', { name: 'r' }, 'of type directory has no path'],
-    ['no runner', { name: 'r', type: 'helm', url: 'https://charts.example' }, 'no runner'],
-    ['another scheme', { name: 'r', type: 'oci', url: 'ftp://r.example' }, 'not a URL'],
-    ['auth_type config without credentials', { ...hub, auth_type: 'config' }, 'no credentials'],
-    ['auth_type file without a name', { ...hub, auth_type: 'file' }, 'auth_name'],
-    ['an unknown auth_type', { ...hub, auth_type: 'magic' }, 'config, file or secret'],
+    ['an unknown type', { ...hub, type: 'galaxy' }, '[0].type: found "galaxy"; allowed: directory or oci or'],
+    ['a name in capitals', { ...hub, name: 'DH' }, '[0].name: found "DH"; allowed: small letters'],
+    ['no name', { ...hub, name: undefined }, '[0].name: is missing'],
+    ['no url', { name: 'r', type: 'oci' }, '[0].url: is missing'],
+    ['no path', { name: 'r' }, '[0].path: is missing; allowed: the path of a folder, for the type directory'],
+    ['no runner', { name: 'r', type: 'helm', url: 'https://charts.example' }, '[0].runner: is missing'],
+    [
+      'another scheme',
+      { name: 'r', type: 'oci', url: 'ftp://r.example' },
+      '[0].url: found "ftp://r.example"; allowed: an http or https URL',
+    ],
+    ['auth_type config without credentials', { ...hub, auth_type: 'config' }, '[0]: needs credentials'],
+    ['auth_type file without a name', { ...hub, auth_type: 'file' }, '[0]: needs auth_name'],
+    [
+      'an unknown auth_type',
+      { ...hub, auth_type: 'magic' },
+      '[0].auth_type: found "magic"; allowed: config or file or secret',
+    ],
   ])('refuses %s', (_, entry, message) => {
     expect(errorsOf([entry]).join('\n')).toContain(message)
   })
 
   it('refuses two registries of one name', () => {
-    expect(errorsOf([hub, hub])).toEqual(['[1].name: the name "dh" is used twice; rename one of them'])
+    expect(errorsOf([hub, hub])).toEqual(['[1].name: found "dh"; it is used twice; rename one of them'])
   })
 
   it('never shows what may be secret', () => {
@@ -166,7 +173,7 @@ describe('the registry section', () => {
       url: 'https://u:hush-4@r.example',
       type: 'oci',
     }
-    const { problems } = parseRegistrySettings([{ name: 'r', ...secrets }], 'registry')
+    const { problems } = readSection([{ name: 'r', ...secrets }])
     expect(problems.length).toBeGreaterThanOrEqual(4)
     expect(JSON.stringify(problems)).not.toContain('hush')
   })

@@ -37,7 +37,8 @@ describe('registries', () => {
         org: 'ansibleplaybookbundle',
         tag: { default: 'latest', named: { 'ansibleplaybookbundle/mysql-apb': '1.10' } },
         whiteList: ['.*-apb$'],
-        auth: { kind: 'inline', username: 'me', password: 'secret-1' },
+        user: 'me',
+        pass: 'secret-1',
       },
     ])
   })
@@ -49,9 +50,7 @@ describe('registries', () => {
       'registries: [{ name: a, path: bundles, white_list: [a], auth_type: file, auth_name: login.yaml }]\n',
     )
     const { registries } = await loadConfig({ file: 'etc/purser.yaml', env: {}, flags: {}, cwd, terminal: false })
-    expect(registries).toMatchObject([
-      { path: join(cwd, 'etc/bundles'), auth: { kind: 'file', path: join(cwd, 'etc/login.yaml') } },
-    ])
+    expect(registries).toMatchObject([{ path: join(cwd, 'etc/bundles'), authName: join(cwd, 'etc/login.yaml') }])
   })
 
   it('have every mistake told with its place, and no secret', async () => {
@@ -68,12 +67,12 @@ describe('registries', () => {
     url: https://me:very-secret@registry.example.com
 `)
     expect(told).toEqual([
-      expect.stringMatching(/^purser\.yaml:2 registries\[0\]: .*org/),
-      expect.stringMatching(/^purser\.yaml:2 registries\[0\]: auth_type is config/),
+      expect.stringMatching(/^purser\.yaml:2 registries\[0\]: needs org or images/),
+      expect.stringMatching(/^purser\.yaml:2 registries\[0\]: needs credentials, since auth_type is config/),
       expect.stringMatching(/^purser\.yaml:4 registries\[0\]\.white_list\[0\]: /),
       expect.stringMatching(/^purser\.yaml:7 registries\[1\]\.name: .*used twice/),
-      expect.stringMatching(/^purser\.yaml:8 registries\[1\]\.type: the type "ftp" is not known/),
-      expect.stringMatching(/^purser\.yaml:11 registries\[2\]\.url: .*has a user in it/),
+      expect.stringMatching(/^purser\.yaml:8 registries\[1\]\.type: found "ftp"; allowed: directory or oci/),
+      expect.stringMatching(/^purser\.yaml:11 registries\[2\]\.url: .*without a user in it/),
     ])
     expect(told.join()).not.toContain('very-secret')
   })
@@ -83,7 +82,7 @@ describe('registries', () => {
       'purser.yaml:2 registry: stands beside "registries", which is the same; keep one',
     ])
     expect(await mistakes('registries: all\n')).toEqual([
-      expect.stringMatching(/^purser\.yaml:1 registries: .*must be a list/),
+      expect.stringMatching(/^purser\.yaml:1 registries: .*a list of registries/),
     ])
     expect(await mistakes(`registries: [{ name: a, path: "\${NOWHERE}", white_list: [a] }]\n`)).toContainEqual(
       expect.stringContaining('the environment variable NOWHERE is not set'),
@@ -94,8 +93,8 @@ describe('registries', () => {
     const { warnings, registries } = await load('registries:\n  - name: a\n    path: bundles\n    colour: red\n')
     expect(registries).toHaveLength(1)
     expect(warnings).toEqual([
-      expect.stringMatching(/^purser\.yaml:4 registries\[0\]\.colour: "colour" is not known here/),
-      expect.stringMatching(/^purser\.yaml:2 registries\[0\]: it has no white_list/),
+      expect.stringMatching(/^purser\.yaml:4 registries\[0\]\.colour: is not known here/),
+      expect.stringMatching(/^purser\.yaml:2 registries\[0\]: needs a white_list/),
     ])
   })
 

@@ -1,13 +1,15 @@
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
-import type { Registry, RegistryAnswer } from '../../registry.ts'
-import { answerOrFailure, type BundleReading, readEach } from '../answer.ts'
+import type { RegistryAnswer } from '../../registry.ts'
+import { text } from '../../shape/fields.ts'
+import type { Read } from '../../shape/shape.ts'
+import { type BundleReading, readEach } from '../answer.ts'
 import { createFilter } from '../filter.ts'
 import { imageTag } from '../image-tag.ts'
 import { checkDigest, digestOf } from '../oci/digest.ts'
-import type { RegistryParts } from '../parts.ts'
 import { RegistryError } from '../registry-error.ts'
-import type { RegistrySettings } from '../settings.ts'
+import type { RegistryParts, RegistryType } from '../registry-type.ts'
+import { needsNoCredentials, registryShape, urlField, withScheme } from '../settings.ts'
 import { showUrl } from '../web/send.ts'
 import { type WebClient, withWebClient } from '../web/web-client.ts'
 import { type Chart, readIndex } from './index-file.ts'
@@ -20,14 +22,21 @@ const maxArchive = 16 * 1024 * 1024
 const maxUnpacked = 64 * 1024 * 1024
 const maxValues = 512 * 1024
 
+const shape = registryShape(
+  {
+    url: urlField,
+    runner: text({ rule: 'the name of an image', doc: 'what deploys the charts of a `helm` registry' }),
+  },
+  [needsNoCredentials],
+)
+
 /** A repository of Helm charts: each becomes a service that the runner deploys. */
-export function createHelmRegistry(
-  settings: RegistrySettings & { readonly url: string; readonly runner: string },
-  parts: RegistryParts,
-): Registry {
-  const { name, type, runner } = settings
+export const helm = { name: 'helm', shape, offers: 'images', open } satisfies RegistryType
+
+function open(settings: Read<typeof shape>, parts: RegistryParts) {
+  const { runner } = settings
   const passes = createFilter(settings)
-  const repository = settings.url.replace(/\/+$/, '')
+  const repository = withScheme(settings.url).replace(/\/+$/, '')
 
   const list = (signal: AbortSignal): Promise<RegistryAnswer> =>
     withWebClient(settings, parts, signal, async web => {
@@ -57,7 +66,7 @@ export function createHelmRegistry(
     }
   }
 
-  return { name, type, list: signal => answerOrFailure(signal, () => list(signal)) }
+  return list
 }
 
 async function download(web: WebClient, url: URL, limit: number): Promise<Buffer> {

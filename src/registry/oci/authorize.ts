@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.ts'
 import { isJsonObject } from '../../protocol/json.ts'
+import type { Credentials } from '../credentials.ts'
 import { RegistryError } from '../registry-error.ts'
-import type { Credentials } from '../settings.ts'
 import { basic } from '../web/basic.ts'
 import { showUrl } from '../web/send.ts'
 import { jsonOf, type WebClient } from '../web/web-client.ts'

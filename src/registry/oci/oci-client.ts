@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock.ts'
+import type { Credentials } from '../credentials.ts'
 import { RegistryError } from '../registry-error.ts'
-import type { Credentials } from '../settings.ts'
 import { showUrl, type WebReply } from '../web/send.ts'
 import type { WebClient } from '../web/web-client.ts'
 import { createAuthorizer } from './authorize.ts'

@@ -1,28 +1,44 @@
-import type { Registry, RegistryAnswer } from '../../registry.ts'
-import { answerOrFailure, readEach } from '../answer.ts'
-import { readCredentials } from '../credentials.ts'
+import type { RegistryAnswer } from '../../registry.ts'
+import type { Read } from '../../shape/shape.ts'
+import { readEach } from '../answer.ts'
+import { readCredentials, userOf } from '../credentials.ts'
 import { createFilter } from '../filter.ts'
-import type { RegistryParts } from '../parts.ts'
-import { type RegistrySettings, tagOf } from '../settings.ts'
+import type { RegistryParts, RegistryType } from '../registry-type.ts'
+import { imageFields, registryShape, tagOf, urlField, withScheme } from '../settings.ts'
 import { withWebClient } from '../web/web-client.ts'
 import { CatalogRefused, listRepositories } from './list-repositories.ts'
 import { createOciClient, type OciClient } from './oci-client.ts'
 import { readImage } from './read-image.ts'
 
+/** Only its `images` are read: it is not asked what else it has. */
+const proxyType = 'registry_proxy'
+
+const shape = registryShape({ url: urlField, ...imageFields }, [
+  ({ type, images }) =>
+    type === proxyType &&
+    images?.length === 0 && { path: ['images'], error: `needs a name, since its type is ${type}` },
+])
+
 /** Any registry of the distribution API, version 2. */
-export function createOciRegistry(
-  settings: RegistrySettings & { readonly url: string },
-  parts: RegistryParts,
-): Registry {
-  const { name, type, images, imagesOnly, tag, auth } = settings
+export const oci = {
+  name: 'oci',
+  aliases: ['apiv2', 'openshift', 'partner_rhcc', 'rhcc', proxyType],
+  shape,
+  offers: 'images',
+  open,
+  pull: userOf,
+} satisfies RegistryType
+
+function open(settings: Read<typeof shape>, parts: RegistryParts) {
+  const { type, images, tag } = settings
   const passes = createFilter(settings)
-  const base = new URL(settings.url)
+  const base = new URL(withScheme(settings.url))
 
   const list = async (signal: AbortSignal): Promise<RegistryAnswer> => {
-    const credentials = await readCredentials(auth, parts.secrets, signal)
+    const credentials = await readCredentials(settings, parts.secrets, signal)
     return withWebClient(settings, parts, signal, async web => {
       const client = createOciClient(base, credentials, { web, clock: parts.clock })
-      const { names, problem } = imagesOnly ? { names: [] } : await listOrNot(client)
+      const { names, problem } = type === proxyType ? { names: [] } : await listOrNot(client)
       const answer = await readEach(
         [...names, ...images].filter(passes),
         repository =>
@@ -49,5 +65,5 @@ export function createOciRegistry(
     }
   }
 
-  return { name, type, list: signal => answerOrFailure(signal, () => list(signal)) }
+  return list
 }

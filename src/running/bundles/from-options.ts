@@ -1,11 +1,10 @@
 import { resolve } from 'node:path'
-import { formatSpecProblem } from '../../bundle/reading.ts'
-import { parseRegistrySettings } from '../../registry/parse-settings.ts'
+import { readRegistrySettings } from '../../registry/read-settings.ts'
 import type { Registry } from '../../registry.ts'
 import type { Runtime } from '../../sandbox.ts'
 import { bundlesShape } from '../../settings/config.ts'
 import { SettingsError } from '../../settings/settings.ts'
-import { explain } from '../../shape/mistake.ts'
+import { explain, isWarning } from '../../shape/mistake.ts'
 import { fromCode, showPath } from '../../shape/place.ts'
 import { read } from '../../shape/read.ts'
 import type { Written } from '../../shape/shape.ts'
@@ -35,16 +34,16 @@ export function openBundlesFromOptions(
   const own = registries.filter(isRegistry)
   const entries = registries.filter(registry => !isRegistry(registry))
   const reading = read(bundlesShape, fromCode(settings))
-  const parsed = parseRegistrySettings(entries, 'bundles.registries', { folder: process.cwd() })
-  const mistakes = [
-    ...reading.mistakes.map(mistake => `${showPath(['bundles', ...mistake.path])}: ${explain(mistake)}`),
-    ...parsed.problems.filter(({ severity }) => severity === 'error').map(formatSpecProblem),
-  ]
-  if (!reading.ok || parsed.settings === undefined)
-    throw new SettingsError(`The bundles cannot be opened:\n${mistakes.map(line => `  ${line}`).join('\n')}`)
+  const ofRegistries = readRegistrySettings(fromCode(entries), process.cwd(), ['registries'])
+  if (!reading.ok || ofRegistries.settings === undefined) {
+    const lines = [...reading.mistakes, ...ofRegistries.mistakes]
+      .filter(mistake => !isWarning(mistake))
+      .map(mistake => `  ${showPath(['bundles', ...mistake.path])}: ${explain(mistake)}`)
+    throw new SettingsError(`The bundles cannot be opened:\n${lines.join('\n')}`)
+  }
   const bundles = { ...reading.value, folder: resolve(reading.value.folder) }
   return openBundles(
-    { bundles, registries: parsed.settings },
+    { bundles, registries: ofRegistries.settings },
     { ...parts, runtimes, registries: own, env: process.env },
   )
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock.ts'
-import { createRegistry } from '../../registry/create-registry.ts'
 import type { RegistrySettings } from '../../registry/settings.ts'
+import { createRegistry } from '../../registry/types.ts'
 import type { Registry, SecretReader } from '../../registry.ts'
 import { StartError } from '../start-error.ts'
 import { findRepeated } from './find-repeated.ts'

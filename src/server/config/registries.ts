@@ -3,7 +3,7 @@ import { isWarning, type Mistake } from '../../shape/mistake.ts'
 import { isObject, placeOf, type Source, valueAt } from '../../shape/place.ts'
 import { formatMistake } from './mistake.ts'
 
-export interface ReadRegistries {
+export interface TakenRegistries {
   readonly registries: readonly RegistrySettings[]
   readonly mistakes: readonly Mistake[]
   /** What is allowed and hardly meant, a line each. */
@@ -11,21 +11,16 @@ export interface ReadRegistries {
 }
 
 /** Takes the registries out of the tree. The code that reads them is loaded only where there are some. */
-export async function takeRegistries(source: Source, folder: string): Promise<ReadRegistries> {
-  const given = valueAt(source.root, ['registries'])
-  if (given === undefined) return { registries: [], mistakes: [], warnings: [] }
-  const { parseRegistrySettings } = await import('../../registry/parse-settings.ts')
-  const { places } = source
-  const { settings = [], problems } = parseRegistrySettings(given, 'registries', { folder, places })
+export async function takeRegistries(source: Source, folder: string): Promise<TakenRegistries> {
+  const root = valueAt(source.root, ['registries'])
+  if (root === undefined) return { registries: [], mistakes: [], warnings: [] }
+  const { readRegistrySettings } = await import('../../registry/read-settings.ts')
   const place = placeOf(source, ['registries'])
-  const found = problems.map(({ severity, path, line = place?.line, problem }) => {
-    const keys = (path.match(/[^.[\]]+/g) ?? []).map(key => (/^\d+$/.test(key) ? Number(key) : key))
-    return { severity, path: ['registries', ...keys], place: place && { ...place, line }, problem }
-  })
+  const { settings = [], mistakes } = readRegistrySettings({ ...source, root, place }, folder, ['registries'])
   if (isObject(source.root)) delete source.root.registries
   return {
     registries: settings,
-    mistakes: found.filter(mistake => !isWarning(mistake)),
-    warnings: found.filter(isWarning).map(formatMistake),
+    mistakes: mistakes.filter(mistake => !isWarning(mistake)),
+    warnings: mistakes.filter(isWarning).map(formatMistake),
   }
 }

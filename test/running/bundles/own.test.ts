@@ -86,6 +86,11 @@ it('stand beside entries as in a configuration, whose mistakes are all told at o
     netwrok: 'none',
   })
   const failed = await broker.start().catch(error => String(error))
-  for (const part of ['bundles.timeout', 'did you mean network?', 'the name "x y"', 'has no url'])
+  for (const part of [
+    'bundles.timeout',
+    'did you mean network?',
+    'registries[0].name: found "x y"',
+    'registries[0].url: is missing',
+  ])
     expect(failed).toContain(part)
 })

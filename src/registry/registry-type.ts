@@ -1,0 +1,47 @@
+import type { Clock } from '../clock.ts'
+import type { PullCredentials, RegistryAnswer, SecretReader } from '../registry.ts'
+import type { Shape } from '../shape/shape.ts'
+import type { Credentials } from './credentials.ts'
+import type { RegistrySettings } from './settings.ts'
+import type { ProxySettings } from './web/proxy.ts'
+
+/** A type of registry. `types.ts` lists them all. */
+export interface RegistryType {
+  readonly name: string
+  /** What the Automation Broker calls it. */
+  readonly aliases?: readonly string[]
+  /** Its settings; `registryShape` makes it. */
+  readonly shape: Shape<unknown, RegistrySettings>
+  /** What its bundles run as. */
+  readonly offers: 'folders' | 'images'
+  /** Answers how it is asked. Nothing is asked yet. The settings are those of its shape. */
+  open(settings: RegistrySettings, parts: RegistryParts): (signal: AbortSignal) => Promise<RegistryAnswer>
+  /** What images are pulled with. Without it, whoever has the images gets no credentials: they are for the list only. */
+  pull?(credentials: Credentials): PullCredentials | undefined
+}
+
+/** What registries are given from outside. */
+export interface RegistryParts {
+  readonly clock: Clock
+  readonly secrets?: SecretReader
+  readonly proxy?: ProxySettings
+  readonly limits?: Partial<Limits>
+  /** Where Docker Hub is, unless it is where everybody knows it. */
+  readonly dockerHub?: HubServers
+}
+
+export interface HubServers {
+  /** Knows which repositories an organisation has. */
+  readonly hub: string
+  /** Has their images. */
+  readonly registry: string
+}
+
+interface Limits {
+  /** Of one request, from the connection to the last byte. */
+  readonly requestMs: number
+  /** The pause before the first repetition; later ones are longer. */
+  readonly retryMs: number
+}
+
+export const usualLimits: Limits = { requestMs: 30_000, retryMs: 500 }
