@@ -4,7 +4,7 @@ import { anything, decimal, duration, flag, oneOf, text, wholeNumber } from '../
 import { explain, type FieldMistake, type Mistake } from '../shape/mistake.ts'
 import { fromCode, isObject, type Path, showPath, valueAt } from '../shape/place.ts'
 import { read } from '../shape/read.ts'
-import { field, list, object, optional, type Rule, type Shape } from '../shape/shape.ts'
+import { field, list, object, optional, type Rule, type Shape, unique } from '../shape/shape.ts'
 
 /** All that is wrong with a definition, whoever wrote it: types are known to those who use TypeScript only. */
 export function checkDefinition(definition: unknown): Mistake[] {
@@ -146,14 +146,6 @@ const definitionShape = object({
 
 function optionals<S extends Shape, Key extends string>(shape: S, ...keys: readonly Key[]) {
   return Object.fromEntries(keys.map(key => [key, optional(shape)])) as Record<Key, ReturnType<typeof optional<S>>>
-}
-
-function unique<Item>(keyOf: (item: Item) => unknown, at: string, error: string): Rule<readonly (Item | undefined)[]> {
-  return items => {
-    const keys = items.map(item => (item === undefined ? undefined : keyOf(item)))
-    const again = [...keys.keys()].filter(index => keys[index] !== undefined && keys.indexOf(keys[index]) < index)
-    return again.map(index => ({ path: [index, at], error }))
-  }
 }
 
 function has(service: object, key: string): boolean {

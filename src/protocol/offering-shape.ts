@@ -13,7 +13,7 @@ const name = (doc: string) => text({ doc, remedy: 'write it as text, in quotes' 
 const id = name('required; never changes')
 const description = name('required; what users read')
 
-const method = object({ parameters: optional(json({ doc: 'the JSON Schema of the parameters, at most 64 KiB' })) })
+const method = object({ parameters: optional(json('the JSON Schema of the parameters, at most 64 KiB')) })
 
 const schemas = object(
   {
@@ -25,7 +25,7 @@ const schemas = object(
 
 const maintenanceInfo = object(
   {
-    version: semver({ doc: 'required; a semantic version' }),
+    version: semver('required; a semantic version'),
     description: optional(name('what the maintenance does')),
   },
   { since: 15, doc: 'the version of what an instance is made of' },
@@ -36,7 +36,7 @@ export const planShape = object(
     id,
     name: name('required; what users type, unique in its service'),
     description,
-    metadata: optional(json({ doc: 'shown to users: `displayName`, `bullets`, `costs` …' })),
+    metadata: optional(json('shown to users: `displayName`, `bullets`, `costs` …')),
     free: optional(flag({ since: 2, doc: 'absent means true' })),
     bindable: optional(flag({ since: 11, doc: 'absent means as the service says' })),
     bindingRotatable: optional(flag({ since: 17, doc: 'bindings can be rotated' })),
@@ -64,7 +64,7 @@ export const offeringShape = object(
     id,
     name: name('required; what users type, unique in the catalog'),
     description,
-    bindable: flag({ doc: 'required; instances can be bound' }),
+    bindable: flag('required; instances can be bound'),
     tags: optional(list(text(), { doc: 'for applications that look for a kind of service' })),
     requires: optional(
       list(oneOf(Object.keys(requiresSince) as (keyof typeof requiresSince)[]), {
@@ -76,7 +76,7 @@ export const offeringShape = object(
       flag({ since: 14, doc: 'GET of bindings; true for services with `bind`, unless you say otherwise' }),
     ),
     allowContextUpdates: optional(flag({ since: 15, doc: 'a change of the context alone runs `update`' })),
-    metadata: optional(json({ doc: 'shown to users: `displayName`, `imageUrl` …' })),
+    metadata: optional(json('shown to users: `displayName`, `imageUrl` …')),
     dashboardClient: optional(dashboardClient),
     planUpdateable: optional(flag({ since: 4, doc: 'instances can change their plan' })),
     plans: list(planShape, {

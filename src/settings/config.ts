@@ -1,6 +1,6 @@
 import { checkPasswordHash } from '../authenticator/password.ts'
 import { anything, decimal, duration, file, flag, folder, oneOf, size, text, wholeNumber } from '../shape/fields.ts'
-import { fallback, field, list, object, optional, type Read, section } from '../shape/shape.ts'
+import { fallback, field, list, object, optional, type Read, section, unique } from '../shape/shape.ts'
 import { storeForms } from '../store/schemes.ts'
 import { brokerSections, keepsDeletions, serverFields } from './settings.ts'
 import { isStoreUrl, maskStoreUrl } from './store-url.ts'
@@ -14,22 +14,19 @@ const server = section({
     }),
     '127.0.0.1',
   ),
-  port: fallback(wholeNumber(0, 65_535, { doc: '0 takes any free port' }), 8080),
+  port: fallback(wholeNumber(0, 65_535, '0 takes any free port'), 8080),
   tls: optional(
     object(
       {
-        cert: file({ doc: 'PEM file with the certificate and its chain; with `key` it turns TLS on' }),
-        key: file({ doc: 'PEM file with the private key' }),
-        ca: optional(file({ doc: 'PEM file of a CA: only clients with a certificate that it has signed are served' })),
+        cert: file('PEM file with the certificate and its chain; with `key` it turns TLS on'),
+        key: file('PEM file with the private key'),
+        ca: optional(file('PEM file of a CA: only clients with a certificate that it has signed are served')),
       },
       { rule: 'a map of settings' },
     ),
   ),
-  headerLimit: fallback(size('1KB', '1MB', { doc: 'request line and headers together; beyond it 431' }), '16KB'),
-  requestTimeout: fallback(
-    duration('1s', '1h', { doc: 'how long a client may take to send a request; beyond it 408' }),
-    '60s',
-  ),
+  headerLimit: fallback(size('1KB', '1MB', 'request line and headers together; beyond it 431'), '16KB'),
+  requestTimeout: fallback(duration('1s', '1h', 'how long a client may take to send a request; beyond it 408'), '60s'),
   ...serverFields,
 })
 
@@ -88,16 +85,7 @@ const user = object(
 const auth = section({
   basic: fallback(
     list(user, {
-      rules: [
-        users => {
-          const names = users.map(user => user?.username)
-          return names.flatMap((name, index) =>
-            name === undefined || names.indexOf(name) === index
-              ? []
-              : [{ path: [index, 'username'], error: 'it is the name of a user above; give each a name of its own' }],
-          )
-        },
-      ],
+      rules: [unique(user => user.username, 'username', 'it is the name of a user above; give each a name of its own')],
     }),
     [],
   ),
@@ -105,21 +93,22 @@ const auth = section({
 
 export const bundlesShape = section({
   runtime: fallback(
-    oneOf(['auto', 'process', 'container'], {
-      doc: '`auto` runs folders as processes and images as containers; the others run only what they can',
-    }),
+    oneOf(
+      ['auto', 'process', 'container'],
+      '`auto` runs folders as processes and images as containers; the others run only what they can',
+    ),
     'auto',
   ),
   folder: fallback(
-    folder({
-      doc: 'what running bundles need on this machine, and copies of bundles in folders; from the folder of the configuration file',
-    }),
+    folder(
+      'what running bundles need on this machine, and copies of bundles in folders; from the folder of the configuration file',
+    ),
     '.purser/bundles',
   ),
   socket: optional(
-    folder({
-      doc: 'of the container engine; without it, of these the first one there is: `DOCKER_HOST`, `/run/podman/podman.sock`, `$XDG_RUNTIME_DIR/podman/podman.sock`, `/var/run/docker.sock`',
-    }),
+    folder(
+      'of the container engine; without it, of these the first one there is: `DOCKER_HOST`, `/run/podman/podman.sock`, `$XDG_RUNTIME_DIR/podman/podman.sock`, `/var/run/docker.sock`',
+    ),
   ),
   user: optional(
     field<string | number, { readonly uid: number; readonly gid: number }>(
@@ -131,24 +120,21 @@ export const bundlesShape = section({
       toUser,
     ),
   ),
-  network: fallback(oneOf(['none', 'allowed'], { doc: 'whether bundles may use the network' }), 'none'),
-  pull: fallback(oneOf(['if-missing', 'always', 'never'], { doc: 'when an image is pulled' }), 'if-missing'),
-  timeout: fallback(
-    duration('1s', '30d', { doc: 'the longest run of one action, where its bundle says nothing' }),
-    '1h',
-  ),
-  memory: optional(size('16MB', '1000GB', { doc: 'the most memory of one action; a bundle may ask for less' })),
-  cpu: optional(decimal(0.01, 1024, { doc: 'cores; containers only' })),
-  output: fallback(size('1KB', '1GB', { doc: 'how much one action may print' }), '16MB'),
-  processes: fallback(wholeNumber(1, 1_000_000, { doc: 'how many processes one action may have' }), 512),
+  network: fallback(oneOf(['none', 'allowed'], 'whether bundles may use the network'), 'none'),
+  pull: fallback(oneOf(['if-missing', 'always', 'never'], 'when an image is pulled'), 'if-missing'),
+  timeout: fallback(duration('1s', '30d', 'the longest run of one action, where its bundle says nothing'), '1h'),
+  memory: optional(size('16MB', '1000GB', 'the most memory of one action; a bundle may ask for less')),
+  cpu: optional(decimal(0.01, 1024, 'cores; containers only')),
+  output: fallback(size('1KB', '1GB', 'how much one action may print'), '16MB'),
+  processes: fallback(wholeNumber(1, 1_000_000, 'how many processes one action may have'), 512),
   keepOnError: fallback(
-    flag({ doc: 'what a failed action ran in stays until the next action of the same instance or binding' }),
+    flag('what a failed action ran in stays until the next action of the same instance or binding'),
     false,
   ),
   secretsFolder: fallback(
-    folder({
-      doc: 'secrets that are named: a folder for each, with a file for each entry, as Kubernetes mounts a Secret. Also for `auth_type: secret` of a registry',
-    }),
+    folder(
+      'secrets that are named: a folder for each, with a file for each entry, as Kubernetes mounts a Secret. Also for `auth_type: secret` of a registry',
+    ),
     '/etc/purser/secrets',
   ),
   secrets: fallback(
@@ -160,9 +146,9 @@ export const bundlesShape = section({
             doc: 'a service as the catalog names it, such as `dh-postgresql-apb`',
           }),
           file: optional(
-            file({
-              doc: 'a YAML or JSON file with a map: the actions of that bundle get its entries as parameters. It is read anew for each action',
-            }),
+            file(
+              'a YAML or JSON file with a map: the actions of that bundle get its entries as parameters. It is read anew for each action',
+            ),
           ),
           secret: optional(
             text({
@@ -185,10 +171,8 @@ const { ledger, osb, instances, bindings, engine, reconcile, chores } = brokerSe
 /** Every setting of `purser serve`. The reference is made from it: `npm run configuration:reference`. */
 export const configShape = object(
   {
-    broker: optional(file({ doc: 'the module whose default export is the broker' })),
-    catalog: optional(
-      file({ doc: "a YAML file with the catalog; the services' actions come from the broker module by id" }),
-    ),
+    broker: optional(file('the module whose default export is the broker')),
+    catalog: optional(file("a YAML file with the catalog; the services' actions come from the broker module by id")),
     store: fallback(
       text({
         rule: storeForms,
@@ -217,10 +201,11 @@ export const configShape = object(
     chores,
     log: section({
       // Always there: the loader fills it in, since it depends on where logs go.
-      format: oneOf(['json', 'people'], {
-        doc: 'one JSON object a line, or text for people; `people` on a terminal, else `json`',
-      }),
-      level: fallback(oneOf(['info', 'warn', 'error'], { doc: 'the least that is worth a line' }), 'info'),
+      format: oneOf(
+        ['json', 'people'],
+        'one JSON object a line, or text for people; `people` on a terminal, else `json`',
+      ),
+      level: fallback(oneOf(['info', 'warn', 'error'], 'the least that is worth a line'), 'info'),
     }),
   },
   { rules: [keepsDeletions] },

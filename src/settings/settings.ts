@@ -14,17 +14,12 @@ const ledger = section({
     }),
     ledgerDefaults.schema,
   ),
-  poolSize: fallback(wholeNumber(1, 1000, { doc: 'connections of one replica' }), ledgerDefaults.poolSize),
+  poolSize: fallback(wholeNumber(1, 1000, 'connections of one replica'), ledgerDefaults.poolSize),
   connectTimeout: fallback(
-    duration('100ms', '10m', {
-      doc: 'how long to wait for a connection; then the request is answered 503',
-    }),
+    duration('100ms', '10m', 'how long to wait for a connection; then the request is answered 503'),
     ledgerDefaults.connectTimeout,
   ),
-  statementTimeout: fallback(
-    duration('100ms', '1h', { doc: 'the same for a statement' }),
-    ledgerDefaults.statementTimeout,
-  ),
+  statementTimeout: fallback(duration('100ms', '1h', 'the same for a statement'), ledgerDefaults.statementTimeout),
 })
 
 /** What a broker needs to know of the server that it is behind. */
@@ -39,61 +34,53 @@ export const serverFields = {
       toPublicUrl,
     ),
   ),
-  bodyLimit: fallback(size('1KB', '64MB', { doc: 'the longest request body; beyond it 413' }), '1MB'),
-  syncTimeout: fallback(duration('1s', '1h', { doc: 'how long a synchronous request waits for its operation' }), '55s'),
+  bodyLimit: fallback(size('1KB', '64MB', 'the longest request body; beyond it 413'), '1MB'),
+  syncTimeout: fallback(duration('1s', '1h', 'how long a synchronous request waits for its operation'), '55s'),
   shutdownGrace: fallback(
-    duration('0s', '1h', { doc: 'how long running requests and operations may go on after SIGTERM' }),
+    duration('0s', '1h', 'how long running requests and operations may go on after SIGTERM'),
     '25s',
   ),
 }
 
 const osb = section({
-  missingVersion: fallback(oneOf([412, 400], { doc: 'the answer to a request without `X-Broker-API-Version`' }), 412),
+  missingVersion: fallback(oneOf([412, 400], 'the answer to a request without `X-Broker-API-Version`'), 412),
   requireOrgAndSpace: fallback(
-    flag({
-      doc: 'a provision without `organization_guid` and `space_guid`, at the top or in `context`, is refused',
-    }),
+    flag('a provision without `organization_guid` and `space_guid`, at the top or in `context`, is refused'),
     true,
   ),
   pollAfterDelete: fallback(
-    oneOf(['succeeded', 'gone'], {
-      doc: 'the answer to a poll after a finished deletion, while it is remembered: 200 with that state, or 410',
-    }),
+    oneOf(
+      ['succeeded', 'gone'],
+      'the answer to a poll after a finished deletion, while it is remembered: 200 with that state, or 410',
+    ),
     'succeeded',
   ),
   rememberDeleted: fallback(
-    duration('0s', '3650d', { doc: 'how long a deletion is remembered; then polls are answered 410' }),
+    duration('0s', '3650d', 'how long a deletion is remembered; then polls are answered 410'),
     '72h',
   ),
   cascadeDelete: fallback(
-    flag({
-      doc: 'deleting an instance unbinds its bindings first; else it is refused with 422 while it has any',
-    }),
+    flag('deleting an instance unbinds its bindings first; else it is refused with 422 while it has any'),
     false,
   ),
 })
 
-const timeout = (doc: string) => duration('1s', '3650d', { doc })
+const timeout = (doc: string) => duration('1s', '3650d', doc)
 
 const engine = section(
   {
-    concurrency: fallback(wholeNumber(1, 10_000, { doc: 'operations that run at a time in this process' }), 16),
+    concurrency: fallback(wholeNumber(1, 10_000, 'operations that run at a time in this process'), 16),
     lease: fallback(
-      duration('1s', '1h', { doc: 'the right to run an operation; after a crash it waits at most this long' }),
+      duration('1s', '1h', 'the right to run an operation; after a crash it waits at most this long'),
       '30s',
     ),
-    callTimeout: fallback(
-      duration('100ms', '1h', { doc: 'the longest call of a step; at most 40 % of `engine.lease`' }),
-      '12s',
-    ),
+    callTimeout: fallback(duration('100ms', '1h', 'the longest call of a step; at most 40 % of `engine.lease`'), '12s'),
     pollInterval: fallback(
-      duration('10ms', '1h', { doc: 'how often the ledger is asked for due work where no wake-up came' }),
+      duration('10ms', '1h', 'how often the ledger is asked for due work where no wake-up came'),
       '1s',
     ),
     observeEvery: fallback(
-      duration('1s', '30d', {
-        doc: 'how often the health of an instance is looked at, for services that have `observe`',
-      }),
+      duration('1s', '30d', 'how often the health of an instance is looked at, for services that have `observe`'),
       '5m',
     ),
     timeouts: section({
@@ -108,12 +95,9 @@ const engine = section(
     }),
     retry: section(
       {
-        initial: fallback(duration('1ms', '1h', { doc: 'the wait before the first retry of a step' }), '1s'),
-        factor: fallback(decimal(1, 10, { doc: 'what each further wait is multiplied with' }), 2),
-        max: fallback(
-          duration('1ms', '24h', { doc: 'the longest wait; not shorter than `engine.retry.initial`' }),
-          '60s',
-        ),
+        initial: fallback(duration('1ms', '1h', 'the wait before the first retry of a step'), '1s'),
+        factor: fallback(decimal(1, 10, 'what each further wait is multiplied with'), 2),
+        max: fallback(duration('1ms', '24h', 'the longest wait; not shorter than `engine.retry.initial`'), '60s'),
       },
       {
         rules: [
@@ -140,18 +124,21 @@ const engine = section(
 
 const reconcile = section({
   retireAfter: fallback(
-    duration('1m', '3650d', {
-      doc: 'a registry that gave no answer for so long: those of its services that no instance uses leave the catalog',
-    }),
+    duration(
+      '1m',
+      '3650d',
+      'a registry that gave no answer for so long: those of its services that no instance uses leave the catalog',
+    ),
     '24h',
   ),
   failureLimit: optional(
-    wholeNumber(1, 1_000_000, { doc: 'the same after so many failures in a row; without it they are not counted' }),
+    wholeNumber(1, 1_000_000, 'the same after so many failures in a row; without it they are not counted'),
   ),
   retiredPlans: fallback(
-    oneOf(['reject', 'accept', 'fail-async'], {
-      doc: 'a provision of what left the catalog: refused with 400, provisioned all the same, or accepted and failed afterwards',
-    }),
+    oneOf(
+      ['reject', 'accept', 'fail-async'],
+      'a provision of what left the catalog: refused with 400, provisioned all the same, or accepted and failed afterwards',
+    ),
     'reject',
   ),
 })
@@ -166,15 +153,12 @@ const chores = section({
     'UTC',
   ),
   observe: fallback(
-    cron({ doc: 'looks for instances whose health is due to be looked at, where a service has `observe`' }),
+    cron('looks for instances whose health is due to be looked at, where a service has `observe`'),
     '*/5 * * * * *',
   ),
-  purge: fallback(
-    cron({ doc: 'removes what was deleted longer ago than `chores.purgeAfter`, with its history' }),
-    '30 * * * *',
-  ),
-  sync: fallback(cron({ doc: 'asks the registries what there is, where there are any' }), '*/10 * * * *'),
-  purgeAfter: fallback(duration('1h', '3650d', { doc: 'not shorter than `osb.rememberDeleted`' }), '30d'),
+  purge: fallback(cron('removes what was deleted longer ago than `chores.purgeAfter`, with its history'), '30 * * * *'),
+  sync: fallback(cron('asks the registries what there is, where there are any'), '*/10 * * * *'),
+  purgeAfter: fallback(duration('1h', '3650d', 'not shorter than `osb.rememberDeleted`'), '30d'),
   cleanUp: section({
     instances: cleanUp('an instance', 'instances'),
     bindings: cleanUp('a binding', 'bindings'),
@@ -183,14 +167,14 @@ const chores = section({
 
 function cleanUp(one: string, many: string) {
   return section({
-    age: fallback(duration('0s', '3650d', { doc: `how long ago an operation on ${one} has ended at least` }), '3d'),
-    all: optional(cron({ doc: `removes finished operations on ${many}` })),
-    succeeded: optional(cron({ doc: 'removes those that succeeded' })),
-    failed: optional(cron({ doc: 'removes those that failed' })),
+    age: fallback(duration('0s', '3650d', `how long ago an operation on ${one} has ended at least`), '3d'),
+    all: optional(cron(`removes finished operations on ${many}`)),
+    succeeded: optional(cron('removes those that succeeded')),
+    failed: optional(cron('removes those that failed')),
   })
 }
 
-const forceDeleteUnknown = (doc: string) => section({ forceDeleteUnknown: fallback(flag({ doc }), false) })
+const forceDeleteUnknown = (doc: string) => section({ forceDeleteUnknown: fallback(flag(doc), false) })
 
 /** The sections that a broker needs wherever it runs; `purser serve` has more. */
 export const brokerSections = {

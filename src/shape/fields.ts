@@ -7,6 +7,13 @@ import { type About, field, type Kind } from './shape.ts'
 
 type Field<Given, Value = Given> = v.GenericSchema<Given, Value>
 
+/** A text alone is the `doc`. */
+type AboutField = About | string
+
+function told<Info extends About>(about: Info | string): Info | { readonly doc: string } {
+  return typeof about === 'string' ? { doc: about } : about
+}
+
 export interface TextInfo extends About {
   /** What is allowed, and how it is told. */
   readonly rule?: string
@@ -14,88 +21,89 @@ export interface TextInfo extends About {
   readonly kind?: Kind
 }
 
-export function text({ rule = 'a text', allows = /\S/, kind = 'text', ...about }: TextInfo = {}): Field<string> {
+export function text(info: TextInfo | string = {}): Field<string> {
+  const { rule = 'a text', allows = /\S/, kind = 'text', ...about }: TextInfo = told(info)
   const isAllowed = typeof allows === 'function' ? allows : (value: string) => allows.test(value)
   return field({ kind, rule, ...about }, value => (typeof value === 'string' && isAllowed(value) ? value : undefined))
 }
 
 /** A file that has to be there. */
-export const file = (about: About = {}) => text({ kind: 'file', rule: 'the path of a file', ...about })
+export const file = (about: AboutField = {}) => text({ kind: 'file', rule: 'the path of a file', ...told(about) })
 
 /** A path of something that is made when it is needed, or appears later. */
-export const folder = (about: About = {}) => text({ kind: 'folder', rule: 'the path of a file', ...about })
+export const folder = (about: AboutField = {}) => text({ kind: 'folder', rule: 'the path of a file', ...told(about) })
 
 /** Only its type is checked here: reading it needs a library. `-` means off. */
-export const cron = (about: About = {}) =>
-  text({ kind: 'cron', rule: 'a cron pattern in quotes, such as "30 3 * * *", or "-" for off', ...about })
+export const cron = (about: AboutField = {}) =>
+  text({ kind: 'cron', rule: 'a cron pattern in quotes, such as "30 3 * * *", or "-" for off', ...told(about) })
 
-export const semver = (about: About = {}) =>
+export const semver = (about: AboutField = {}) =>
   text({
     rule: 'a semantic version',
     remedy: 'write three numbers in quotes, such as "1.2.0"',
     allows: isSemanticVersion,
-    ...about,
+    ...told(about),
   })
 
-export function flag(about: About = {}): Field<boolean> {
-  return field({ kind: 'flag', rule: 'true or false', remedy: 'write it without quotes', ...about }, value =>
+export function flag(about: AboutField = {}): Field<boolean> {
+  return field({ kind: 'flag', rule: 'true or false', remedy: 'write it without quotes', ...told(about) }, value =>
     typeof value === 'boolean' ? value : undefined,
   )
 }
 
 export function oneOf<const Choice extends string | number>(
   choices: readonly Choice[],
-  about: About = {},
+  about: AboutField = {},
 ): Field<Choice> {
-  return field({ kind: 'choice', rule: choices.join(' or '), ...about }, value =>
+  return field({ kind: 'choice', rule: choices.join(' or '), ...told(about) }, value =>
     choices.find(choice => choice === value),
   )
 }
 
-export function wholeNumber(least: number, most: number, about: About = {}): Field<number> {
-  return field({ kind: 'number', rule: `a whole number from ${least} to ${most}`, ...about }, value =>
-    Number.isInteger(value) && Number(value) >= least && Number(value) <= most ? Number(value) : undefined,
+export function wholeNumber(least: number, most: number, about: AboutField = {}): Field<number> {
+  return field({ kind: 'number', rule: `a whole number from ${least} to ${most}`, ...told(about) }, value =>
+    Number.isInteger(value) ? within(value, least, most) : undefined,
   )
 }
 
-export function decimal(least: number, most: number, about: About = {}): Field<number> {
-  return field({ kind: 'number', rule: `a number from ${least} to ${most}`, ...about }, value =>
-    typeof value === 'number' && value >= least && value <= most ? value : undefined,
+export function decimal(least: number, most: number, about: AboutField = {}): Field<number> {
+  return field({ kind: 'number', rule: `a number from ${least} to ${most}`, ...told(about) }, value =>
+    within(value, least, most),
   )
 }
 
 /** Becomes milliseconds. */
-export function duration(least: Duration, most: Duration, about: About = {}): Field<Duration, number> {
+export function duration(least: Duration, most: Duration, about: AboutField = {}): Field<Duration, number> {
   const rule = `a duration from ${least} to ${most}, such as 500ms, 90s, 5m, 2h or 10d`
-  return field({ kind: 'duration', rule, ...about }, value => {
-    const ms = toMilliseconds(value)
-    return ms !== undefined && ms >= parseDuration(least) && ms <= parseDuration(most) ? ms : undefined
-  })
+  return field({ kind: 'duration', rule, ...told(about) }, value =>
+    within(toMilliseconds(value), parseDuration(least), parseDuration(most)),
+  )
 }
 
 export type Size = number | `${number}${'B' | 'KB' | 'MB' | 'GB'}`
 
 /** Becomes bytes. */
-export function size(least: Size, most: Size, about: About = {}): Field<Size, number> {
+export function size(least: Size, most: Size, about: AboutField = {}): Field<Size, number> {
   const rule = `a size from ${least} to ${most}, such as 16KB, 1MB or 2GB`
-  return field({ kind: 'size', rule, ...about }, value => {
-    const bytes = toBytes(value)
-    return bytes !== undefined && bytes >= (toBytes(least) ?? 0) && bytes <= (toBytes(most) ?? 0) ? bytes : undefined
-  })
+  return field({ kind: 'size', rule, ...told(about) }, value => within(toBytes(value), toBytes(least), toBytes(most)))
+}
+
+function within(value: unknown, least = 0, most = 0): number | undefined {
+  return typeof value === 'number' && value >= least && value <= most ? value : undefined
 }
 
 /** An object that is kept as it is. */
-export function json(about: About = {}): Field<JsonObject> {
+export function json(about: AboutField = {}): Field<JsonObject> {
   const rule = 'a map that JSON can hold'
   const remedy = 'use only text, finite numbers, true, false, null, lists and maps'
-  return field({ kind: 'other', rule, remedy, ...about }, value =>
+  return field({ kind: 'other', rule, remedy, ...told(about) }, value =>
     isObject(value) && isJson(value) ? (value as JsonObject) : undefined,
   )
 }
 
 /** Anything at all: somebody else checks it. */
-export const anything = <Given>(rule: string, about: About = {}): Field<Given> =>
-  field({ kind: 'other', rule, ...about }, value => value as Given)
+export const anything = <Given>(rule: string, about: AboutField = {}): Field<Given> =>
+  field({ kind: 'other', rule, ...told(about) }, value => value as Given)
 
 function toMilliseconds(value: unknown): number | undefined {
   if (typeof value !== 'string' && typeof value !== 'number') return undefined

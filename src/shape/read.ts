@@ -12,7 +12,7 @@ import {
   setPlace,
   valueAt,
 } from './place.ts'
-import type { Kind, Read, Shape } from './shape.ts'
+import { type Kind, pathOf, type Read, type Shape } from './shape.ts'
 import { suggest } from './suggest.ts'
 
 export interface ReadOptions {
@@ -144,14 +144,7 @@ function coerce(kind: Kind | undefined, value: unknown, written: string | undefi
 }
 
 /** With the words of YAML 1.1, in which many files were written. */
-const flags: ReadonlyMap<string, boolean> = new Map([
-  ['true', true],
-  ['yes', true],
-  ['on', true],
-  ['false', false],
-  ['no', false],
-  ['off', false],
-])
+const flags = new Map(Object.entries({ true: true, yes: true, on: true, false: false, no: false, off: false }))
 
 /** Where something else stands than the map that a secret belongs in, it may be the secret. */
 function holdsSecret({ info, fields, item }: Described): boolean {
@@ -164,7 +157,7 @@ function nearChoice({ kind, rule = '' }: Described['info'], value: unknown): str
 }
 
 function toMistake(shape: Shape, source: Source, issue: v.BaseIssue<unknown>): FieldMistake {
-  const path = (issue.path ?? []).map(({ key }) => key as string | number)
+  const path = pathOf(issue)
   const described = describeAt(shape, path)
   const { info = {}, preset } = described ?? {}
   const value = valueAt(source.root, path)

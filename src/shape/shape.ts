@@ -60,6 +60,19 @@ interface Broken {
   readonly path?: Path
 }
 
+/** No two items of a list may have the same key. It is reported at the field `at` of the later one. */
+export function unique<Item>(
+  keyOf: (item: Item) => unknown,
+  at: string,
+  error: string,
+): Rule<readonly (Item | undefined)[]> {
+  return items => {
+    const keys = items.map(item => (item === undefined ? undefined : keyOf(item)))
+    const again = [...keys.keys()].filter(index => keys[index] !== undefined && keys.indexOf(keys[index]) < index)
+    return again.map(index => ({ path: [index, at], error }))
+  }
+}
+
 export interface ObjectInfo<Value> extends About {
   /** What it must be: `a plan, with id, name and description`. */
   readonly rule?: string
@@ -134,22 +147,18 @@ function withRules<S extends Shape>(schema: S, rules: readonly Rule<never>[], in
   const checks = rules.map(rule =>
     v.rawCheck(({ dataset, addIssue }) => {
       if (typeof dataset.value !== 'object' || dataset.value === null) return
-      const sound = (dataset.issues ?? []).reduce<unknown>(
-        (value, { kind, path = [] }) =>
-          kind === 'validation'
-            ? value
-            : without(
-                value,
-                Array.from(path, ({ key }) => key as string | number),
-              ),
-        dataset.value,
-      )
+      const wrong = (dataset.issues ?? []).filter(({ kind }) => kind !== 'validation')
+      const sound = wrong.reduce<unknown>((value, issue) => without(value, pathOf(issue)), dataset.value)
       for (const { error, severity, path = [] } of [rule(sound as never) || []].flat())
         addIssue({ message: error, expected: severity, path: path.map(toItem) as never })
     }),
   )
   const pipe = [schema, ...checks, v.metadata({ info })] as unknown as [S, v.MetadataAction<S, { info: object }>]
   return v.pipe(...pipe) as unknown as S
+}
+
+export function pathOf({ path }: Pick<v.BaseIssue<unknown>, 'path'>): Path {
+  return (path ?? []).map(({ key }) => key as string | number)
 }
 
 /** A copy without what stands at this path; the keys stay. */

@@ -1,21 +1,4 @@
-import {
-  type Alias,
-  Composer,
-  type Document,
-  isAlias,
-  isMap,
-  isNode,
-  isScalar,
-  isSeq,
-  LineCounter,
-  type Node,
-  type Pair,
-  Parser,
-  type Scalar,
-  visit,
-  type YAMLError,
-  type YAMLMap,
-} from 'yaml'
+import * as yaml from 'yaml'
 import { createBudget, FaultError, findTooDeep, tooDeep } from './limits.ts'
 import type { Mistake } from './mistake.ts'
 import { type Place, type Places, quoted, type Source } from './place.ts'
@@ -27,7 +10,7 @@ export interface YamlOptions {
   readonly version?: '1.1' | '1.2'
   readonly maxBytes?: number
   /** The part of a document that is read; where it is undefined, the document is left out. The rest may hold anything. */
-  readonly pick?: (document: Document) => Node | undefined
+  readonly pick?: (document: yaml.Document) => yaml.Node | undefined
   readonly maxValues?: number
 }
 
@@ -42,7 +25,7 @@ const maxFaults = 20
 /** YAML (or JSON) as plain values with their places: aliases unfolded, merge keys merged. */
 export function readYaml(text: string, options: YamlOptions): Yaml {
   const { name, version = '1.2', maxBytes = Number.POSITIVE_INFINITY, maxValues = 1_000_000, pick } = options
-  const lines = new LineCounter()
+  const lines = new yaml.LineCounter()
   const placeAt = (offset: number): Place => {
     const { line, col } = lines.linePos(offset)
     return { source: name, line, column: col }
@@ -55,11 +38,11 @@ export function readYaml(text: string, options: YamlOptions): Yaml {
         problem: `it has ${size} bytes, and ${maxBytes} is the limit`,
         remedy: 'make it shorter',
       })
-    const tokens = [...new Parser(lines.addNewLine).parse(text)]
+    const tokens = [...new yaml.Parser(lines.addNewLine).parse(text)]
     const deep = findTooDeep(tokens)
     if (deep !== undefined) throw new FaultError({ place: placeAt(deep.offset), ...tooDeep })
     // Keys are compared below: the library would compare each with each, which takes minutes for a hostile file.
-    const composer = new Composer({ version, prettyErrors: false, logLevel: 'error', uniqueKeys: false })
+    const composer = new yaml.Composer({ version, prettyErrors: false, logLevel: 'error', uniqueKeys: false })
     const documents = [...composer.compose(tokens)]
     const errors = documents.flatMap(document => document.errors).slice(0, maxFaults)
     if (errors.length > 0) return { documents: [], faults: distinct(errors.map(error => toFault(error, placeAt))) }
@@ -81,18 +64,18 @@ interface Unfolding {
   placeAt(offset: number): Place
 }
 
-function unfold(document: Document, part: Node | null, { faults, placeAt, maxValues }: Unfolding): Source {
+function unfold(document: yaml.Document, part: yaml.Node | null, { faults, placeAt, maxValues }: Unfolding): Source {
   const places: Places = new WeakMap()
   const targets = aliasTargets(document)
   const spend = createBudget(maxValues)
-  const inside = new Set<Node>()
-  const placeOf = (node: Node) => placeAt(node.range?.[0] ?? 0)
-  const fault = (node: Node, problem: string, remedy: string) => {
+  const inside = new Set<yaml.Node>()
+  const placeOf = (node: yaml.Node) => placeAt(node.range?.[0] ?? 0)
+  const fault = (node: yaml.Node, problem: string, remedy: string) => {
     if (faults.length < maxFaults) faults.push({ path: [], place: placeOf(node), problem, remedy })
   }
 
-  const follow = (node: Node): Node => {
-    if (!isAlias(node)) return node
+  const follow = (node: yaml.Node): yaml.Node => {
+    if (!yaml.isAlias(node)) return node
     const target = targets.get(node)
     const place = placeOf(node)
     const name = node.source
@@ -113,25 +96,25 @@ function unfold(document: Document, part: Node | null, { faults, placeAt, maxVal
   }
 
   const describe = (at: unknown, written: unknown): Place => {
-    const node = isNode(written) ? follow(written) : undefined
-    const place = isNode(at) ? placeOf(at) : placeAt(0)
-    const text = isScalar(node) && node.type === 'PLAIN' ? node.source : undefined
+    const node = yaml.isNode(written) ? follow(written) : undefined
+    const place = yaml.isNode(at) ? placeOf(at) : placeAt(0)
+    const text = yaml.isScalar(node) && node.type === 'PLAIN' ? node.source : undefined
     const tag = node?.tag?.startsWith('tag:yaml.org,2002:') === false ? node.tag : undefined
     return { ...place, text, tag }
   }
 
   const read = (written: unknown, depth: number): unknown => {
-    if (!isNode(written)) return null
+    if (!yaml.isNode(written)) return null
     const node = follow(written)
     spend(depth, () => ({ place: placeOf(node) }))
-    if (isScalar(node)) return readScalar(node)
+    if (yaml.isScalar(node)) return readScalar(node)
     inside.add(node)
-    const value = isMap(node) ? readMap(node, depth) : isSeq(node) ? readList(node.items, depth) : null
+    const value = yaml.isMap(node) ? readMap(node, depth) : yaml.isSeq(node) ? readList(node.items, depth) : null
     inside.delete(node)
     return value
   }
 
-  const readScalar = (node: Scalar): unknown => {
+  const readScalar = (node: yaml.Scalar): unknown => {
     const { value } = node
     if (value === null || typeof value === 'string' || typeof value === 'boolean') return value
     if (typeof value === 'number' && Number.isFinite(value)) return value
@@ -145,8 +128,8 @@ function unfold(document: Document, part: Node | null, { faults, placeAt, maxVal
     return value
   }
 
-  const readMap = (node: YAMLMap, depth: number): unknown => {
-    const pairs = new Map<string, Pair>()
+  const readMap = (node: yaml.YAMLMap, depth: number): unknown => {
+    const pairs = new Map<string, yaml.Pair>()
     gather(node, pairs, depth)
     const value = Object.fromEntries([...pairs].map(([key, pair]) => [key, read(pair.value, depth + 1)]))
     places.set(value, new Map([...pairs].map(([key, pair]) => [key, describe(pair.key, pair.value)])))
@@ -154,15 +137,15 @@ function unfold(document: Document, part: Node | null, { faults, placeAt, maxVal
   }
 
   /** A map's own keys first: they win over those that `<<` brings in, wherever it stands. */
-  const gather = (node: YAMLMap, pairs: Map<string, Pair>, depth: number): void => {
-    const merged: Node[] = []
+  const gather = (node: yaml.YAMLMap, pairs: Map<string, yaml.Pair>, depth: number): void => {
+    const merged: yaml.Node[] = []
     const own = new Map<string, Place>()
     for (const pair of node.items) {
       spend(depth, () => ({ place: placeOf(node) }))
-      const key = isNode(pair.key) ? follow(pair.key) : undefined
-      if (!isScalar(key)) fault(node, 'a key of this map is not a text', 'write a name before the colon')
+      const key = yaml.isNode(pair.key) ? follow(pair.key) : undefined
+      if (!yaml.isScalar(key)) fault(node, 'a key of this map is not a text', 'write a name before the colon')
       else if (key.source === '<<' && key.type === 'PLAIN') {
-        if (isNode(pair.value)) merged.push(pair.value)
+        if (yaml.isNode(pair.value)) merged.push(pair.value)
       } else {
         const name = typeof key.value === 'string' ? key.value : (key.source ?? String(key.value))
         const first = own.get(name)
@@ -176,26 +159,26 @@ function unfold(document: Document, part: Node | null, { faults, placeAt, maxVal
     for (const value of merged) merge(value, pairs, depth + 1)
   }
 
-  const merge = (written: Node, pairs: Map<string, Pair>, depth: number): void => {
+  const merge = (written: yaml.Node, pairs: Map<string, yaml.Pair>, depth: number): void => {
     const node = follow(written)
     spend(depth, () => ({ place: placeOf(node) }))
     inside.add(node)
-    if (isMap(node)) gather(node, pairs, depth)
-    else if (isSeq(node)) for (const item of node.items) if (isNode(item)) merge(item, pairs, depth + 1)
+    if (yaml.isMap(node)) gather(node, pairs, depth)
+    else if (yaml.isSeq(node)) for (const item of node.items) if (yaml.isNode(item)) merge(item, pairs, depth + 1)
     inside.delete(node)
-    if (!isMap(node) && !isSeq(node)) fault(written, '"<<" merges maps only', 'give it an alias of one')
+    if (!yaml.isMap(node) && !yaml.isSeq(node)) fault(written, '"<<" merges maps only', 'give it an alias of one')
   }
 
   return { root: read(part, 0), place: describe(part, part), places }
 }
 
 /** An alias means the nearest anchor of its name before it. All are found in one pass: a search for each is quadratic. */
-function aliasTargets(document: Document): ReadonlyMap<Alias, Node> {
-  const anchors = new Map<string, Node>()
-  const targets = new Map<Alias, Node>()
-  visit(document, {
+function aliasTargets(document: yaml.Document): ReadonlyMap<yaml.Alias, yaml.Node> {
+  const anchors = new Map<string, yaml.Node>()
+  const targets = new Map<yaml.Alias, yaml.Node>()
+  yaml.visit(document, {
     Node(_, node) {
-      if (isAlias(node)) {
+      if (yaml.isAlias(node)) {
         const target = anchors.get(node.source)
         if (target !== undefined) targets.set(node, target)
       } else if (node.anchor !== undefined) anchors.set(node.anchor, node)
@@ -204,7 +187,7 @@ function aliasTargets(document: Document): ReadonlyMap<Alias, Node> {
   return targets
 }
 
-function toFault({ code, message, pos }: YAMLError, placeAt: (offset: number) => Place): Mistake {
+function toFault({ code, message, pos }: yaml.YAMLError, placeAt: (offset: number) => Place): Mistake {
   // The parser quotes the text after a colon, and the text may be a password.
   let reason = message.split(/: |\n/)[0]
   let remedy = 'correct the text there'
