@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
-import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /** One key-value store: who may use it, how much it holds, and what is in it. */
@@ -14,23 +14,7 @@ interface KvStore {
  * The backend of the demo: small stores as files in a folder, each written whole and renamed into place. It knows nothing
  * of brokers; creating what exists and removing what does not exist both succeed, as in a good backend.
  */
-export interface KvBackend {
-  create(store: string, limit: number): Promise<void>
-  resize(store: string, limit: number): Promise<void>
-  remove(store: string): Promise<void>
-  exists(store: string): Promise<boolean>
-  addUser(store: string, user: string, password: string): Promise<void>
-  removeUser(store: string, user: string): Promise<void>
-  /** Whether the password is that user's; false for unknown stores and users too. */
-  authenticate(store: string, user: string, password: string): Promise<boolean>
-  get(store: string, key: string): Promise<string | undefined>
-  keys(store: string): Promise<readonly string[]>
-  /** False when the store is full. */
-  put(store: string, key: string, value: string): Promise<boolean>
-  delete(store: string, key: string): Promise<void>
-}
-
-export function createKvBackend(folder: string): KvBackend {
+export function createKvBackend(folder: string) {
   let queue: Promise<unknown> = Promise.resolve()
   /** One change after the other: each reads, changes and writes a whole file. */
   const exclusive = <T>(work: () => Promise<T>): Promise<T> => {
@@ -50,15 +34,10 @@ export function createKvBackend(folder: string): KvBackend {
   const write = async (store: string, content: KvStore): Promise<void> => {
     await mkdir(folder, { recursive: true, mode: 0o700 })
     const target = fileOf(store)
-    const file = await open(`${target}.new`, 'w', 0o600)
-    try {
-      await file.writeFile(JSON.stringify(content))
-      await file.sync()
-    } finally {
-      await file.close()
-    }
+    await writeFile(`${target}.new`, JSON.stringify(content), { mode: 0o600, flush: true })
     await rename(`${target}.new`, target)
   }
+  /** Whether there was something to change, and the edit wanted to. */
   const change = (store: string, edit: (content: KvStore) => KvStore | undefined): Promise<boolean> =>
     exclusive(async () => {
       const content = await read(store)
@@ -68,41 +47,43 @@ export function createKvBackend(folder: string): KvBackend {
     })
 
   return {
-    create: (store, limit) =>
+    create: (store: string, limit: number) =>
       exclusive(async () => {
         if ((await read(store)) === undefined) await write(store, { limit, users: {}, values: {} })
       }),
-    resize: async (store, limit) => void (await change(store, content => ({ ...content, limit }))),
-    remove: store => exclusive(() => rm(fileOf(store), { force: true })),
-    exists: async store => (await read(store)) !== undefined,
-    async addUser(store, user, password) {
-      const added = await change(store, content => ({
-        ...content,
-        users: { ...content.users, [user]: hash(password) },
-      }))
-      if (!added) throw new Error('the key-value store does not exist')
+    resize: (store: string, limit: number) => change(store, content => ({ ...content, limit })),
+    remove: (store: string) => exclusive(() => rm(fileOf(store), { force: true })),
+    exists: async (store: string) => (await read(store)) !== undefined,
+    async addUser(store: string, user: string, password: string): Promise<void> {
+      const add = (content: KvStore) => ({ ...content, users: { ...content.users, [user]: hash(password) } })
+      if (!(await change(store, add))) throw new Error('the key-value store does not exist')
     },
-    removeUser: async (store, user) =>
-      void (await change(store, content => ({ ...content, users: without(content.users, user) }))),
-    async authenticate(store, user, password) {
+    async removeUser(store: string, user: string): Promise<void> {
+      await change(store, content => ({ ...content, users: without(content.users, user) }))
+    },
+    /** Whether the password is that user's; false for unknown stores and users too. */
+    async authenticate(store: string, user: string, password: string): Promise<boolean> {
       const users = (await read(store))?.users ?? {}
       const known = Object.hasOwn(users, user) ? (users[user] ?? '') : ''
       return timingSafeEqual(Buffer.from(hash(password)), Buffer.from(known.padEnd(64, ' ')))
     },
-    async get(store, key) {
+    async get(store: string, key: string): Promise<string | undefined> {
       const values = (await read(store))?.values ?? {}
       return Object.hasOwn(values, key) ? values[key] : undefined
     },
-    keys: async store => Object.keys((await read(store))?.values ?? {}).sort(),
-    put: (store, key, value) =>
+    keys: async (store: string) => Object.keys((await read(store))?.values ?? {}).sort(),
+    /** False when the store is full. */
+    put: (store: string, key: string, value: string) =>
       change(store, content => {
         const full = !Object.hasOwn(content.values, key) && Object.keys(content.values).length >= content.limit
         return full ? undefined : { ...content, values: { ...content.values, [key]: value } }
       }),
-    delete: async (store, key) =>
-      void (await change(store, content => ({ ...content, values: without(content.values, key) }))),
+    delete: (store: string, key: string) =>
+      change(store, content => ({ ...content, values: without(content.values, key) })),
   }
 }
+
+export type KvBackend = ReturnType<typeof createKvBackend>
 
 function hash(password: string): string {
   return createHash('sha256').update(password).digest('hex')

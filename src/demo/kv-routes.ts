@@ -8,10 +8,10 @@ export function createKvRoutes(backend: KvBackend): Route[] {
     if (store === undefined || store === '') return text(404, 'no such store')
     if (!(await isUser(backend, store, request.headers.get('authorization')))) return challenge()
     if (key === undefined || key === '') return text(200, (await backend.keys(store)).map(name => `${name}\n`).join(''))
-    if (request.method === 'PUT')
-      return (await backend.put(store, key, await request.text()))
-        ? text(200, 'ok\n')
-        : text(507, 'the store is full\n')
+    if (request.method === 'PUT') {
+      const hasRoom = await backend.put(store, key, await request.text())
+      return hasRoom ? text(200, 'ok\n') : text(507, 'the store is full\n')
+    }
     if (request.method === 'DELETE') {
       await backend.delete(store, key)
       return text(200, 'ok\n')
