@@ -69,13 +69,11 @@ export interface ReportedServiceBody {
   readonly reason?: string
 }
 
+type ReportedServices = { readonly [Kind in ServiceChange]?: readonly ReportedServiceBody[] }
+export type ServiceChange = 'added' | 'updated' | 'returned' | 'retired' | 'deleted'
+
 /** What a change of the catalog was. */
-export interface ChangeReport {
-  readonly added?: readonly ReportedServiceBody[]
-  readonly updated?: readonly ReportedServiceBody[]
-  readonly retired?: readonly ReportedServiceBody[]
-  readonly returned?: readonly ReportedServiceBody[]
-  readonly deleted?: readonly ReportedServiceBody[]
+export interface ChangeReport extends ReportedServices {
   readonly collisions?: readonly CollisionBody[]
   readonly problems?: readonly { readonly registry?: string; readonly name?: string; readonly problem: string }[]
 }
@@ -129,10 +127,10 @@ export interface AdminClient {
 export function createAdminClient(options: OsbClientOptions): AdminClient {
   const { send } = createSender(options)
   return {
-    chores: call => send('GET', toPath('admin', 'chores'), {}, call),
-    runChore: (name, call) => send('POST', toPath('admin', 'chores', name, 'runs'), {}, call),
-    registries: call => send('GET', toPath('admin', 'registries'), {}, call),
-    syncRegistries: call => send('POST', toPath('admin', 'registries', 'sync'), {}, call),
-    operationLog: (id, call) => send('GET', toPath('admin', 'operations', id, 'log'), {}, call),
+    chores: call => send('GET', '/admin/chores', call),
+    runChore: (name, call) => send('POST', toPath('admin', 'chores', name, 'runs'), call),
+    registries: call => send('GET', '/admin/registries', call),
+    syncRegistries: call => send('POST', '/admin/registries/sync', call),
+    operationLog: (id, call) => send('GET', toPath('admin', 'operations', id, 'log'), call),
   }
 }

@@ -1,7 +1,7 @@
 /** No HTTP answer came. What went wrong, where, and what to do about it; never a credential. */
 export class OsbConnectionError extends Error {
   override readonly name = 'OsbConnectionError'
-  readonly what: string
+  readonly what = 'the broker could not be reached'
   /** Method and URL of the request. */
   readonly where: string
   readonly why: string
@@ -9,7 +9,6 @@ export class OsbConnectionError extends Error {
 
   constructor(where: string, why: string, next: string, cause?: unknown) {
     super(`the broker could not be reached: ${why} (${where}). ${next}`, cause === undefined ? undefined : { cause })
-    this.what = 'the broker could not be reached'
     this.where = where
     this.why = why
     this.next = next
@@ -19,17 +18,13 @@ export class OsbConnectionError extends Error {
 /** The reason behind fetch's "fetch failed", in words, with the remedy. */
 export function toConnectionError(where: string, origin: string, error: unknown): OsbConnectionError {
   const { code, message } = rootCause(error)
-  const known = reasons[code ?? message]
-  if (known !== undefined) return new OsbConnectionError(where, known.why(origin), known.next, error)
+  const known = reasonsFor(origin)[code ?? message]
+  if (known !== undefined) return new OsbConnectionError(where, ...known, error)
   if (code !== undefined && /CERT|SIGNED|SSL|TLS|EPROTO/.test(code)) {
     return new OsbConnectionError(where, `TLS with ${origin} failed: ${code}`, tlsAdvice, error)
   }
-  return new OsbConnectionError(
-    where,
-    code === undefined ? message : `${code}: ${message}`,
-    'Check the address and the network, then try again.',
-    error,
-  )
+  const why = code === undefined ? message : `${code}: ${message}`
+  return new OsbConnectionError(where, why, 'Check the address and the network, then try again.', error)
 }
 
 export function toTimeoutError(where: string, timeout: number): OsbConnectionError {
@@ -45,30 +40,18 @@ const tlsAdvice =
 
 const brokenOffAdvice = 'Check whether the address wants https, and the log of the broker; then try again.'
 
-const reasons: Readonly<Record<string, { why(origin: string): string; next: string }>> = {
-  ECONNREFUSED: {
-    why: origin => `nothing listens at ${origin}`,
-    next: 'Start the broker, or give the address of a running one.',
-  },
-  ENOTFOUND: {
-    why: origin => `the host of ${origin} has no address`,
-    next: 'Check the spelling of the host name.',
-  },
-  EAI_AGAIN: {
-    why: origin => `the host name of ${origin} could not be looked up just now`,
-    next: 'Check the network and its name server, then try again.',
-  },
-  ECONNRESET: { why: origin => `${origin} broke the connection off`, next: brokenOffAdvice },
-  UND_ERR_SOCKET: { why: origin => `${origin} broke the connection off`, next: brokenOffAdvice },
-  'bad port': {
-    why: origin => `the port of ${origin} is one of those that fetch refuses`,
-    next: 'Let the broker listen on another port.',
-  },
-  HPE_INVALID_CONSTANT: {
-    why: origin => `${origin} does not speak HTTP`,
-    next: 'Check the port, and whether the address wants https.',
-  },
-}
+const reasonsFor = (origin: string): Readonly<Record<string, readonly [why: string, next: string]>> => ({
+  ECONNREFUSED: [`nothing listens at ${origin}`, 'Start the broker, or give the address of a running one.'],
+  ENOTFOUND: [`the host of ${origin} has no address`, 'Check the spelling of the host name.'],
+  EAI_AGAIN: [
+    `the host name of ${origin} could not be looked up just now`,
+    'Check the network and its name server, then try again.',
+  ],
+  ECONNRESET: [`${origin} broke the connection off`, brokenOffAdvice],
+  UND_ERR_SOCKET: [`${origin} broke the connection off`, brokenOffAdvice],
+  'bad port': [`the port of ${origin} is one of those that fetch refuses`, 'Let the broker listen on another port.'],
+  HPE_INVALID_CONSTANT: [`${origin} does not speak HTTP`, 'Check the port, and whether the address wants https.'],
+})
 
 function rootCause(error: unknown): { code: string | undefined; message: string } {
   let root = error

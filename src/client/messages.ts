@@ -28,17 +28,13 @@ export interface UpdateRequest extends Message<typeof requests.update> {}
 /** `service_id` and `plan_id` are mandatory except in a rotation, which names its predecessor instead (ROT-05). */
 export interface BindRequest extends Message<typeof requests.bind> {}
 
-/** The query of a DELETE. */
-export interface DeleteQuery {
-  readonly service_id: string
-  readonly plan_id: string
-}
-
 /** The query of a GET: the broker may use it to find its way, and must do without it. */
 export interface FetchQuery {
   readonly service_id?: string
   readonly plan_id?: string
 }
+
+export interface DeleteQuery extends Required<FetchQuery> {}
 
 export interface LastOperationQuery extends FetchQuery {
   readonly operation?: string

@@ -1,8 +1,6 @@
-import type { Clock } from '../clock.ts'
-import { sleep, systemClock } from '../clock.ts'
+import { type Clock, sleep, systemClock } from '../clock.ts'
 import { OsbConnectionError } from './connection-error.ts'
-import type { PolledAction, PollVerdict } from './judge-poll.ts'
-import { judgePoll, parseRetryAfter } from './judge-poll.ts'
+import { judgePoll, type PolledAction, type PollVerdict, parseRetryAfter } from './judge-poll.ts'
 import type { OsbClient } from './osb-client.ts'
 
 /** The operation that a 202 began. */
@@ -12,10 +10,10 @@ export interface PollTarget {
   /** For bind and unbind. */
   readonly bindingId?: string
   /** As the 202 gave it. */
-  readonly operation?: string | undefined
-  readonly serviceId?: string | undefined
+  readonly operation?: string
+  readonly serviceId?: string
   /** During a plan change the plan before it (POLL-04). */
-  readonly planId?: string | undefined
+  readonly planId?: string
 }
 
 export interface PollProgress {
@@ -59,9 +57,11 @@ export async function pollUntilDone(client: OsbClient, target: PollTarget, optio
       const { kind: _, ...result } = verdict
       return { ...result, elapsed }
     }
-    last = { ...toProgress(verdict, last), elapsed }
+    // A poll that told nothing leaves the last description standing.
+    if (verdict.kind === 'running') last = { description: verdict.description, elapsed }
+    else last = { description: last.description, problem: verdict.problem, elapsed }
     onProgress?.(last)
-    if (elapsed >= maximum) return toTimedOut(last)
+    if (elapsed >= maximum) return { state: 'timed out', description: last.problem ?? last.description, elapsed }
     await sleep(clock, Math.min(retryAfter ?? pause, maximum - elapsed), signal)
     pause = Math.min(pause * 1.5, longestPause)
   }
@@ -72,12 +72,8 @@ const longestPause = 10_000
 
 async function pollOnce(client: OsbClient, target: PollTarget, clock: Clock, signal: AbortSignal | undefined) {
   signal?.throwIfAborted()
-  const { action, instanceId, bindingId } = target
-  const query = {
-    service_id: target.serviceId,
-    plan_id: target.planId,
-    operation: target.operation,
-  }
+  const { action, instanceId, bindingId, serviceId, planId, operation } = target
+  const query = { service_id: serviceId, plan_id: planId, operation }
   try {
     const response =
       bindingId === undefined
@@ -90,18 +86,4 @@ async function pollOnce(client: OsbClient, target: PollTarget, clock: Clock, sig
     const verdict: PollVerdict = { kind: 'unclear', problem: `${error.what}: ${error.why}` }
     return { verdict, retryAfter: undefined }
   }
-}
-
-/** A poll that told nothing leaves the last description standing. */
-function toProgress(
-  verdict: Exclude<PollVerdict, { kind: 'final' }>,
-  last: PollProgress,
-): Omit<PollProgress, 'elapsed'> {
-  if (verdict.kind === 'running') return { description: verdict.description }
-  return { description: last.description, problem: verdict.problem }
-}
-
-function toTimedOut({ description, problem, elapsed }: PollProgress): PollResult {
-  const said = problem ?? description
-  return { state: 'timed out', description: said, elapsed }
 }

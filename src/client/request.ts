@@ -7,9 +7,9 @@ export interface OriginatingIdentity {
 }
 
 interface Credentials {
-  readonly username?: string | undefined
-  readonly password?: string | undefined
-  readonly token?: string | undefined
+  readonly username?: string
+  readonly password?: string
+  readonly token?: string
 }
 
 export type Query = Readonly<Record<string, string | undefined>>

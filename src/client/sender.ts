@@ -1,17 +1,25 @@
-import type { Clock } from '../clock.ts'
-import { systemClock } from '../clock.ts'
+import { type Clock, systemClock } from '../clock.ts'
 import { isJsonObject } from '../protocol/json.ts'
 import { toConnectionError, toTimeoutError } from './connection-error.ts'
-import type { HeaderOverrides, OriginatingIdentity, Query } from './request.ts'
-import { authorization, encodeIdentity, mergeHeaders, parseBrokerUrl, toQuery } from './request.ts'
+import type { LastOperationQuery } from './messages.ts'
+import {
+  authorization,
+  encodeIdentity,
+  type HeaderOverrides,
+  mergeHeaders,
+  type OriginatingIdentity,
+  parseBrokerUrl,
+  type Query,
+  toQuery,
+} from './request.ts'
 
 export interface OsbClientOptions {
   /** With its prefix path, if the broker has one; credentials in it are used and never shown. */
   readonly url: string
-  readonly username?: string | undefined
-  readonly password?: string | undefined
+  readonly username?: string
+  readonly password?: string
   /** Sent as a bearer token instead of a user name and a password. */
-  readonly token?: string | undefined
+  readonly token?: string
   readonly apiVersion?: string
   readonly originatingIdentity?: OriginatingIdentity
   /** One value, or a function that makes one for each request (RID-04). */
@@ -27,6 +35,11 @@ export interface CallOptions {
   /** Laid over the client's own headers and query; `undefined` takes one away. For tests of brokers. */
   readonly headers?: HeaderOverrides
   readonly query?: Query
+}
+
+export interface AsyncCallOptions extends CallOptions {
+  /** Sends `accepts_incomplete=true`: the broker may answer 202 and go on working. */
+  readonly acceptsIncomplete?: boolean
 }
 
 /** Any HTTP answer. `body` is `{}` where the answer is not a JSON object; `text` is what came. */
@@ -48,39 +61,36 @@ export function createSender(options: OsbClientOptions) {
     accept: 'application/json',
     'x-broker-api-version': apiVersion,
     authorization: authorization(given ? options : credentials),
-    'x-broker-api-originating-identity':
-      originatingIdentity === undefined ? undefined : encodeIdentity(originatingIdentity),
+    'x-broker-api-originating-identity': originatingIdentity && encodeIdentity(originatingIdentity),
   }
 
-  async function send<Body>(method: string, path: string, query: Query, call: CallOptions = {}, request?: object) {
+  async function send<Body>(
+    method: string,
+    path: string,
+    call: AsyncCallOptions = {},
+    { query, body }: { readonly query?: LastOperationQuery; readonly body?: object } = {},
+  ): Promise<OsbResponse<Body>> {
     const target = `${url}${path}`
+    const accepts_incomplete = call.acceptsIncomplete === true ? 'true' : undefined
+    const ofRequest = {
+      'x-broker-api-request-identity': typeof requestIdentity === 'function' ? requestIdentity() : requestIdentity,
+      'content-type': body && 'application/json',
+    }
     const controller = new AbortController()
     const abort = () => controller.abort(call.signal?.reason)
     if (call.signal?.aborted) abort()
     call.signal?.addEventListener('abort', abort, { once: true })
     const cancel = clock.after(timeout, () => controller.abort(toTimeoutError(`${method} ${target}`, timeout)))
     try {
-      const response = await doFetch(`${target}${toQuery({ ...query, ...call.query })}`, {
+      const response = await doFetch(`${target}${toQuery({ ...query, accepts_incomplete, ...call.query })}`, {
         method,
-        headers: mergeHeaders(
-          own,
-          {
-            'x-broker-api-request-identity':
-              typeof requestIdentity === 'function' ? requestIdentity() : requestIdentity,
-          },
-          request === undefined ? {} : { 'content-type': 'application/json' },
-          call.headers ?? {},
-        ),
+        headers: mergeHeaders(own, ofRequest, call.headers ?? {}),
         signal: controller.signal,
-        body: request === undefined ? undefined : JSON.stringify(request),
+        body: JSON.stringify(body),
       })
+      const { status, headers } = response
       const text = await response.text()
-      return {
-        status: response.status,
-        headers: Object.fromEntries(response.headers),
-        body: parseBody<Body>(text),
-        text,
-      }
+      return { status, headers: Object.fromEntries(headers), body: parseBody<Body>(text), text }
     } catch (error) {
       if (controller.signal.aborted) throw controller.signal.reason
       throw toConnectionError(`${method} ${target}`, new URL(url).origin, error)
