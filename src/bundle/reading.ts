@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '../protocol/json.ts'
 import { typeName } from '../shape/mistake.ts'
-import { type Path, type Places, quoted, showPath } from '../shape/place.ts'
+import { type Path, quoted, showPath } from '../shape/place.ts'
 import { type Child, type Item, readSource } from './source.ts'
 
 export interface SpecProblem {
@@ -39,12 +39,8 @@ export interface Reading {
 }
 
 /** Opens a source for reading; without a root where it has faults, which are problems then. */
-export function openReading(
-  source: unknown,
-  where: string,
-  places?: Places,
-): { readonly reading: Reading; readonly root?: Item } {
-  const read = readSource(source, places)
+export function openReading(source: unknown, where: string): { readonly reading: Reading; readonly root?: Item } {
+  const read = readSource(source)
   if (read.ok) return { reading: createReading(where, read.child), root: read.root }
   const problems = read.faults.map(({ path = [], ...fault }) => toProblem({ severity: 'error', where, path, ...fault }))
   return { reading: createReading(where, () => undefined, problems) }
@@ -141,6 +137,6 @@ export function isInherited(name: string): boolean {
 }
 
 /** Bundles keep what they use several times by an alias under such keys. */
-function isScratch(key: string): boolean {
+export function isScratch(key: string): boolean {
   return key.startsWith('_') || key.startsWith('x-')
 }

@@ -2,7 +2,7 @@ import { copyJson } from '../shape/check-json.ts'
 import { isJsonObject, type Json } from '../shape/json.ts'
 import { FaultError } from '../shape/limits.ts'
 import type { Mistake } from '../shape/mistake.ts'
-import { fromCode, type Path, type Source as Placed, type Places, quoted } from '../shape/place.ts'
+import { fromCode, type Path, type Source as Placed, quoted } from '../shape/place.ts'
 import { readYaml } from '../shape/yaml.ts'
 
 /** A value of the spec, and where it stands. */
@@ -31,10 +31,10 @@ export interface SourceFault extends Pick<Item, 'line'> {
 export const maxBytes = 1024 * 1024
 const maxValues = 100_000
 
-/** YAML text, or a value that somebody else has parsed: with its places, or copied to be sure that it is plain JSON. */
-export function readSource(source: unknown, places?: Places): Source {
+/** YAML text, or a value that somebody else has parsed, which is copied to be sure that it is plain JSON. */
+export function readSource(source: unknown): Source {
   try {
-    const placed = typeof source === 'string' ? readText(source) : toPlaced(source, places)
+    const placed = typeof source === 'string' ? readText(source) : fromCode(copyJson(source, maxValues))
     if ('faults' in placed) return { ok: false, faults: placed.faults.map(toSourceFault) }
     const root = { value: placed.root as Json, path: [], line: typeof source === 'string' ? 1 : undefined }
     return { ok: true, root, child: (parent, key) => childOf(parent, key, placed) }
@@ -42,10 +42,6 @@ export function readSource(source: unknown, places?: Places): Source {
     if (error instanceof FaultError) return { ok: false, faults: [toSourceFault(error.fault)] }
     throw error
   }
-}
-
-function toPlaced(root: unknown, places: Places | undefined): Placed {
-  return places === undefined ? fromCode(copyJson(root, maxValues)) : { root, places }
 }
 
 function readText(text: string): Placed | { readonly faults: readonly Mistake[] } {

@@ -25,7 +25,7 @@ const shape = registryShape(
 )
 
 /** A folder whose sub-folders are bundles. */
-export const directory = { name: 'directory', shape, offers: 'folders', open } satisfies RegistryType
+export const directory = { name: 'directory', shape, offers: 'folder', open } satisfies RegistryType
 
 function open(settings: Read<typeof shape>) {
   const passes = createFilter(settings)

@@ -24,7 +24,7 @@ const shape = registryShape({ org: optional(orgField), ...imageFields }, [
 export const dockerHub = {
   name: 'dockerhub',
   shape,
-  offers: 'images',
+  offers: 'image',
   open,
   pull: userOf,
 } satisfies RegistryType

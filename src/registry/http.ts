@@ -18,7 +18,7 @@ const maxList = 64 * 1024 * 1024
 const shape = registryShape({ url: urlField })
 
 /** A list of specs. Each says with `image`, and with `runtime` where it is not 2, what runs it. */
-export const http = { name: 'http', shape, offers: 'images', open } satisfies RegistryType
+export const http = { name: 'http', shape, offers: 'image', open } satisfies RegistryType
 
 function open(settings: Read<typeof shape>, parts: RegistryParts) {
   const passes = createFilter(settings)

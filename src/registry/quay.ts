@@ -19,7 +19,7 @@ const maxReply = 8 * 1024 * 1024
 const shape = registryShape({ url: fallback(urlField, 'https://quay.io'), org: orgField, ...imageFields })
 
 /** The repositories of one organisation on Quay, by its own API: it knows labels without their images. */
-export const quay = { name: 'quay', shape, offers: 'images', open, pull } satisfies RegistryType
+export const quay = { name: 'quay', shape, offers: 'image', open, pull } satisfies RegistryType
 
 /** Quay takes a token under this name. */
 function pull(credentials: Credentials): PullCredentials | undefined {

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import { isScratch } from '../bundle/reading.ts'
 import { describe, relaxed } from '../shape/describe.ts'
 import { anything, oneOf } from '../shape/fields.ts'
 import { isWarning, type Mistake } from '../shape/mistake.ts'
@@ -70,11 +71,6 @@ const unknownType = registryShape({
 
 /** A key that is for another type has no effect, and is not worth a word: entries may have been of that type before. */
 const keysOfAll = new Set(registryTypes.flatMap(({ shape }) => [...describe(shape).spellings.keys()]))
-
-/** People keep what they use several times by an alias under such keys. */
-function isScratch(key: string): boolean {
-  return key.startsWith('_') || key.startsWith('x-')
-}
 
 /** The entry without what is as good as absent, and with `tag: v1` as `tag: { default: v1 }`. */
 function spellOut(source: Source, index: number): Source {

@@ -12,8 +12,8 @@ export interface RegistryType {
   readonly aliases?: readonly string[]
   /** Its settings; `registryShape` makes it. */
   readonly shape: Shape<unknown, RegistrySettings>
-  /** What its bundles run as. */
-  readonly offers: 'folders' | 'images'
+  /** What its bundles are. */
+  readonly offers: 'folder' | 'image'
   /** Answers how it is asked. Nothing is asked yet. The settings are those of its shape. */
   open(settings: RegistrySettings, parts: RegistryParts): (signal: AbortSignal) => Promise<RegistryAnswer>
   /** What images are pulled with. Without it, whoever has the images gets no credentials: they are for the list only. */

@@ -1,4 +1,5 @@
 import { checkPasswordHash } from '../authenticator/password.ts'
+import { runtimeTypes } from '../sandbox/types.ts'
 import { anything, decimal, duration, file, flag, folder, oneOf, size, text, wholeNumber } from '../shape/fields.ts'
 import { fallback, field, list, object, optional, type Read, section, unique } from '../shape/shape.ts'
 import { storeForms } from '../store/schemes.ts'
@@ -94,7 +95,7 @@ const auth = section({
 export const bundlesShape = section({
   runtime: fallback(
     oneOf(
-      ['auto', 'process', 'container'],
+      ['auto', ...runtimeTypes.map(({ name }) => name)],
       '`auto` runs folders as processes and images as containers; the others run only what they can',
     ),
     'auto',

@@ -31,7 +31,7 @@ const shape = registryShape(
 )
 
 /** A repository of Helm charts: each becomes a service that the runner deploys. */
-export const helm = { name: 'helm', shape, offers: 'images', open } satisfies RegistryType
+export const helm = { name: 'helm', shape, offers: 'image', open } satisfies RegistryType
 
 function open(settings: Read<typeof shape>, parts: RegistryParts) {
   const { runner } = settings

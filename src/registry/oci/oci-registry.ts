@@ -24,7 +24,7 @@ export const oci = {
   name: 'oci',
   aliases: ['apiv2', 'openshift', 'partner_rhcc', 'rhcc', proxyType],
   shape,
-  offers: 'images',
+  offers: 'image',
   open,
   pull: userOf,
 } satisfies RegistryType

@@ -3,7 +3,9 @@ import { mkdir, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Clock } from '../../clock.ts'
 import type { RegistrySettings } from '../../registry/settings.ts'
-import type { ProgramKind, Runtime } from '../../sandbox.ts'
+import { findRegistryType } from '../../registry/types.ts'
+import { runtimeTypes } from '../../sandbox/types.ts'
+import type { Runtime } from '../../sandbox.ts'
 import type { ConfigSettings } from '../../settings/config.ts'
 import { StartError } from '../start-error.ts'
 import { findRepeated } from './find-repeated.ts'
@@ -45,14 +47,18 @@ export async function createRuntimes(
   await mkdir(folder, { recursive: true, mode: 0o711 })
   const socket = bundles.socket ?? findSocket(env)
   // An engine that nobody has and nobody needs is not asked for leftovers again and again.
-  const images = bundles.socket !== undefined || registries.some(({ type }) => type !== 'directory')
-  const auto = (kind: ProgramKind) => runtime === 'auto' && !given.some(({ runs }) => runs.includes(kind))
-  const containers = runtime === 'container' || (auto('image') && (images || existsSync(socket)))
+  const images =
+    bundles.socket !== undefined ||
+    registries.some(({ type }) => findRegistryType(type)?.offers === 'image') ||
+    existsSync(socket)
   const runtimes = [...given]
-  // The folders have short names: there are sockets below them, whose paths must not be long.
-  if (runtime === 'process' || auto('folder'))
-    runtimes.push(await openProcesses({ folder: join(folder, 'p'), user, clock }))
-  if (containers) runtimes.push(await openContainers({ folder: join(folder, 'c'), user, clock, socket }))
+  for (const type of runtimeTypes) {
+    const isFree = !given.some(({ runs }) => runs.includes(type.runs))
+    const isWanted = runtime === 'auto' ? isFree && (type.runs === 'folder' || images) : runtime === type.name
+    if (!isWanted) continue
+    if (type.runs === 'folder' && user !== undefined) await checkPassable(folder, user)
+    runtimes.push(await type.open({ folder: join(folder, type.folder), user, clock, socket }))
+  }
   const twice = findRepeated(runtimes.map(({ type }) => type))
   if (twice !== undefined)
     throw new StartError(
@@ -63,27 +69,8 @@ export async function createRuntimes(
   return { runtimes, host: await readHost(folder) }
 }
 
-type User = typeof nobody
-
-interface Opening {
-  readonly folder: string
-  readonly user?: User
-  readonly clock: Clock
-}
-
-async function openProcesses(options: Opening): Promise<Runtime> {
-  if (options.user !== undefined) await checkPassable(dirname(options.folder), options.user)
-  const { createProcessRuntime } = await import('../../sandbox/process/process-runtime.ts')
-  return createProcessRuntime(options)
-}
-
-async function openContainers(options: Opening & { readonly socket: string }): Promise<Runtime> {
-  const { createContainerRuntime } = await import('../../sandbox/container/container-runtime.ts')
-  return createContainerRuntime(options)
-}
-
 /** A user who cannot pass through every folder above cannot run anything in the last one. */
-async function checkPassable(folder: string, { uid, gid }: User): Promise<void> {
+async function checkPassable(folder: string, { uid, gid }: typeof nobody): Promise<void> {
   for (let path = folder; path !== dirname(path); path = dirname(path)) {
     const { mode, uid: owner, gid: group } = await stat(path)
     const needed = owner === uid ? 0o100 : group === gid ? 0o010 : 0o001
