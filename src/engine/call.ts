@@ -20,27 +20,28 @@ export class CallTimeout extends Error {
  */
 export async function callWithDeadline<T>(
   fn: (call: Call) => T | Promise<T>,
-  call: { readonly fence: number; readonly key: string },
-  options: { readonly timeout: number; readonly signal: AbortSignal; readonly clock: Clock },
+  call: Pick<Call, 'fence' | 'key'>,
+  { timeout, signal, clock }: { readonly timeout: number; readonly signal: AbortSignal; readonly clock: Clock },
 ): Promise<T> {
-  const { timeout, signal, clock } = options
   signal.throwIfAborted()
   const own = new AbortController()
-  let stopWaiting: (reason: unknown) => void = () => {}
-  const stopped = new Promise<never>((_, reject) => {
-    stopWaiting = reason => {
-      own.abort(reason)
-      reject(reason)
-    }
-  })
-  const onAbort = () => stopWaiting(signal.reason)
-  signal.addEventListener('abort', onAbort, { once: true })
-  const cancel = clock.after(timeout, () => stopWaiting(new CallTimeout(`no answer within ${timeout} ms`)))
+  let release = () => {}
   try {
-    const work = Promise.resolve().then(() => fn({ ...call, signal: own.signal }))
-    return await Promise.race([work, stopped])
+    return await new Promise<T>((resolve, reject) => {
+      const stopWaiting = (reason: unknown) => {
+        own.abort(reason)
+        reject(reason)
+      }
+      const onAbort = () => stopWaiting(signal.reason)
+      signal.addEventListener('abort', onAbort, { once: true })
+      const cancel = clock.after(timeout, () => stopWaiting(new CallTimeout(`no answer within ${timeout} ms`)))
+      release = () => {
+        cancel()
+        signal.removeEventListener('abort', onAbort)
+      }
+      Promise.resolve(fn({ ...call, signal: own.signal })).then(resolve, reject)
+    })
   } finally {
-    cancel()
-    signal.removeEventListener('abort', onAbort)
+    release()
   }
 }

@@ -1,7 +1,8 @@
-import type { Clock } from '../clock.ts'
+import { type Clock, sleep } from '../clock.ts'
 import { type Observer, toError } from '../observer.ts'
 import type { ChoreLease, ChoreResult, Upkeep } from '../upkeep.ts'
-import { AbortedError, messageOf } from './errors.ts'
+import { messageOf } from './errors.ts'
+import { HeldLease } from './held-lease.ts'
 
 /** What a chore's code works with. */
 export interface ChoreRun {
@@ -17,9 +18,9 @@ export interface ChoreRunOptions {
   readonly observer: Observer
   readonly leaseTime: number
   readonly lease: ChoreLease
-  /** The local time just before the lease was asked for, and how far the store's clock is ahead of the local one. */
+  /** The local time just before the lease was asked for, and the store's at that time. */
   readonly sentAt: number
-  readonly offset: number
+  readonly storeNow: number
   readonly stopping: AbortSignal
 }
 
@@ -32,22 +33,26 @@ export async function runChore(
   run: (run: ChoreRun) => Promise<string | undefined>,
   options: ChoreRunOptions,
 ): Promise<void> {
-  const { clock, observer, lease, offset, stopping } = options
+  const { store, clock, observer, lease, leaseTime, stopping } = options
   const chore = lease.name
-  const controller = new AbortController()
-  const stop = () => controller.abort(new AbortedError('the process stops'))
-  const release = keepLease(options, () => controller.abort(new AbortedError('the lease was lost')))
+  const held = new HeldLease({
+    ...options,
+    lost: 'the lease was lost',
+    renew: () => store.renewChore(lease, leaseTime),
+  })
+  const stop = () => held.abort('stopping')
   stopping.addEventListener('abort', stop, { once: true })
   if (stopping.aborted) stop()
+  void keepLease(held, clock, leaseTime)
   const startedAt = clock.now()
   observer['chore.started']?.({ chore })
   try {
-    const message = await run({ signal: controller.signal, now: () => clock.now() + offset })
+    const message = await run({ signal: held.signal, now: () => held.storeNow() })
     observer['chore.succeeded']?.({ chore, message, durationMs: clock.now() - startedAt })
     await finish(options, { ok: true, message: message ?? 'nothing to do' })
   } catch (error) {
     const event = { chore, durationMs: clock.now() - startedAt, error: toError(error) }
-    if (controller.signal.aborted) {
+    if (held.signal.aborted) {
       observer['chore.interrupted']?.(event)
       return
     }
@@ -55,7 +60,15 @@ export async function runChore(
     await finish(options, { ok: false, message: messageOf(error) })
   } finally {
     stopping.removeEventListener('abort', stop)
-    release()
+    held.end()
+  }
+}
+
+async function keepLease(held: HeldLease<ChoreLease>, clock: Clock, leaseTime: number): Promise<void> {
+  while (!held.signal.aborted) {
+    await sleep(clock, leaseTime / 3, held.signal)
+    // While the store does not answer, the lease is held for as long as it stands.
+    if (!held.signal.aborted) await held.renew().catch(() => undefined)
   }
 }
 
@@ -66,46 +79,4 @@ async function finish({ store, observer, lease }: ChoreRunOptions, result: Chore
     // It stays unfinished, and is run once more when its lease is over.
     observer['chore.unrecorded']?.({ chore: lease.name, error: toError(error) })
   }
-}
-
-/**
- * Renews the lease until it is released. It counts as lost when the store says so, and also, while the store does not
- * answer, a tenth before the end that the holder's own clock measures.
- */
-function keepLease(options: ChoreRunOptions, onLost: () => void): () => void {
-  const { store, clock, leaseTime, lease, sentAt } = options
-  let until = sentAt + leaseTime
-  let over = false
-  let cancelWatch = () => {}
-  let cancelRenewal = () => {}
-  const release = () => {
-    over = true
-    cancelWatch()
-    cancelRenewal()
-  }
-  const lose = () => {
-    release()
-    onLost()
-  }
-  const watch = () => {
-    cancelWatch()
-    cancelWatch = clock.after(Math.max(0, until - leaseTime * 0.1 - clock.now()), lose)
-  }
-  const scheduleRenewal = () => {
-    cancelRenewal = clock.after(leaseTime / 3, () => void renew())
-  }
-  const renew = async () => {
-    const askedAt = clock.now()
-    const held = await store.renewChore(lease, leaseTime).catch(() => undefined)
-    if (over) return
-    if (held === false) return lose()
-    if (held === true) {
-      until = askedAt + leaseTime
-      watch()
-    }
-    scheduleRenewal()
-  }
-  watch()
-  scheduleRenewal()
-  return release
 }

@@ -65,8 +65,8 @@ export function startChores(options: ChoresOptions): RunningChores {
     const sentAt = clock.now()
     const lease = await store.takeChore({ name: task.name, dueAt, owner, leaseTime })
     if (lease === undefined) return false
-    const work = { store, clock, observer, leaseTime, lease, sentAt, offset, stopping: stopping.signal }
-    const done = runChore(run => task.run(run), work).finally(() => {
+    const work = { store, clock, observer, leaseTime, lease, sentAt, storeNow: sentAt + offset }
+    const done = runChore(run => task.run(run), { ...work, stopping: stopping.signal }).finally(() => {
       running.delete(task.name)
       wake.abort()
     })
@@ -91,21 +91,16 @@ export function startChores(options: ChoresOptions): RunningChores {
     return Math.max(1, nextAt - now)
   }
 
-  const lookOrWait = async (): Promise<number> => {
-    try {
-      const pause = await look()
-      outage.end('chores')
-      return pause
-    } catch (error) {
-      outage.begin('chores', error)
-      return pauseAfterFailure
-    }
-  }
-
   const lookUntilStopped = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
       wake = new AbortController()
-      const pause = await lookOrWait()
+      let pause = pauseAfterFailure
+      try {
+        pause = await look()
+        outage.end('chores')
+      } catch (error) {
+        outage.begin('chores', error)
+      }
       if (!stopping.signal.aborted) await sleep(clock, pause, wake.signal)
     }
   }
@@ -115,13 +110,11 @@ export function startChores(options: ChoresOptions): RunningChores {
     names: tasks.map(({ name }) => name),
     async list() {
       const { now, chores } = await store.chores()
-      return tasks.map(task =>
-        toStatus(
-          task,
-          chores.find(({ name }) => name === task.name),
-          now,
-        ),
-      )
+      return tasks.map(({ name, schedule }) => {
+        const latest = chores.find(chore => chore.name === name)
+        const running = latest !== undefined && isHeld(latest, now)
+        return { name, schedule, nextAt: schedule?.next(now), latest, running }
+      })
     },
     async run(name) {
       const task = tasks.find(candidate => candidate.name === name)
@@ -136,16 +129,5 @@ export function startChores(options: ChoresOptions): RunningChores {
       await loop
       await Promise.all(running.values())
     },
-  }
-}
-
-function toStatus({ name, schedule }: ChoreTask, latest: Chore | undefined, now: number): ChoreStatus {
-  const nextAt = schedule?.next(now)
-  return {
-    name,
-    schedule,
-    nextAt,
-    latest,
-    running: latest !== undefined && isHeld(latest, now),
   }
 }

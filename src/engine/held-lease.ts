@@ -1,49 +1,42 @@
 import type { Clock } from '../clock.ts'
-import type { Lease, Ledger } from '../ledger.ts'
+import type { Lease } from '../ledger.ts'
 import { AbortedError, RunEnded } from './errors.ts'
 
 /** Why a run's signal was aborted before the run was over. */
 export type Abortion = 'lost' | 'deadline' | 'stopping'
 
-const reasons: Readonly<Record<Abortion, string>> = {
-  lost: 'the operation was superseded, or another process runs it now',
-  deadline: 'the operation is out of time',
-  stopping: 'the process stops',
+export interface HeldLeaseOptions<Of> {
+  readonly lease: Of
+  readonly clock: Clock
+  readonly leaseTime: number
+  /** The local time just before the lease was asked for, and the store's time in its answer. */
+  readonly sentAt: number
+  readonly storeNow: number
+  /** What it means that the lease is lost, for those who listen to the signal. */
+  readonly lost: string
+  /** Asks the store to extend the lease; false means lost. */
+  renew(): Promise<boolean>
 }
 
 /**
- * A lease as its holder sees it. The end is measured by the holder's own clock from before the claim was sent, so it is
+ * A lease as its holder sees it. The end is measured by the holder's own clock from before the lease was asked for, so it is
  * never later than the store's; the signal is aborted a tenth before it, so that calls end while the lease still stands.
  */
-export class HeldLease {
-  readonly lease: Lease
-  /** When the lease was claimed, by the store's clock. */
+export class HeldLease<Of = Lease> {
+  readonly lease: Of
+  /** When the lease was given, by the store's clock. */
   readonly startedAt: number
-  readonly #store: Ledger
-  readonly #clock: Clock
-  readonly #leaseTime: number
-  readonly #storeOffset: number
+  readonly #options: HeldLeaseOptions<Of>
   readonly #controller = new AbortController()
   #until: number
   #cancelTimer: () => void
   #isSure = true
   #why: Abortion | undefined
 
-  constructor(options: {
-    readonly lease: Lease
-    readonly store: Ledger
-    readonly clock: Clock
-    readonly leaseTime: number
-    /** The local time just before the claim was sent, and the store's time in its answer. */
-    readonly sentAt: number
-    readonly storeNow: number
-  }) {
+  constructor(options: HeldLeaseOptions<Of>) {
+    this.#options = options
     this.lease = options.lease
     this.startedAt = options.storeNow
-    this.#store = options.store
-    this.#clock = options.clock
-    this.#leaseTime = options.leaseTime
-    this.#storeOffset = options.storeNow - options.sentAt
     this.#until = options.sentAt + options.leaseTime
     this.#cancelTimer = this.#watch()
   }
@@ -58,12 +51,14 @@ export class HeldLease {
 
   /** The store's clock, as well as it is known here: for back-off and budgets, never for a lease. */
   storeNow(): number {
-    return this.#clock.now() + this.#storeOffset
+    const { clock, storeNow, sentAt } = this.#options
+    return clock.now() + storeNow - sentAt
   }
 
   /** The store has extended the lease in answer to a request sent at `sentAt`. */
   renewed(sentAt: number): void {
-    this.#until = Math.max(this.#until, sentAt + this.#leaseTime)
+    if (this.signal.aborted) return
+    this.#until = Math.max(this.#until, sentAt + this.#options.leaseTime)
     this.#isSure = true
     this.#cancelTimer()
     this.#cancelTimer = this.#watch()
@@ -77,14 +72,17 @@ export class HeldLease {
   /** A call of this length fits into the lease, extended first where it must be. */
   async ensure(callTime: number): Promise<void> {
     if (this.signal.aborted) throw new RunEnded()
-    if (this.#isSure && this.#until - this.#clock.now() >= Math.min(callTime, this.#leaseTime * 0.6)) return
-    const sentAt = this.#clock.now()
-    const held = await this.#store.renew([this.lease], this.#leaseTime)
-    if (held.length === 0) {
-      this.lose()
-      throw new RunEnded()
-    }
-    this.renewed(sentAt)
+    const { clock, leaseTime } = this.#options
+    if (this.#isSure && this.#until - clock.now() >= Math.min(callTime, leaseTime * 0.6)) return
+    if (!(await this.renew())) throw new RunEnded()
+  }
+
+  async renew(): Promise<boolean> {
+    const sentAt = this.#options.clock.now()
+    const held = await this.#options.renew()
+    if (held) this.renewed(sentAt)
+    else this.lose()
+    return held
   }
 
   lose(): void {
@@ -94,18 +92,27 @@ export class HeldLease {
   abort(why: Abortion): void {
     if (this.#why !== undefined) return
     this.#why = why
-    this.#cancelTimer()
-    this.#controller.abort(new AbortedError(reasons[why]))
+    const reasons = {
+      lost: this.#options.lost,
+      deadline: 'the operation is out of time',
+      stopping: 'the process stops',
+    }
+    this.#end(reasons[why])
   }
 
   /** The run is over: no timer is left, and whatever its code still does is told to stop. */
   end(): void {
+    this.#end('this run of the action is over')
+  }
+
+  #end(reason: string): void {
     this.#cancelTimer()
-    this.#controller.abort(new AbortedError('this run of the action is over'))
+    this.#controller.abort(new AbortedError(reason))
   }
 
   #watch(): () => void {
-    const left = this.#until - this.#leaseTime * 0.1 - this.#clock.now()
-    return this.#clock.after(Math.max(0, left), () => this.lose())
+    const { clock, leaseTime } = this.#options
+    const left = this.#until - leaseTime * 0.1 - clock.now()
+    return clock.after(Math.max(0, left), () => this.lose())
   }
 }

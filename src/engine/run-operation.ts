@@ -116,12 +116,10 @@ async function firstEnd(run: Run, action: () => Promise<ActionResult | Wait>): P
     if (signal.aborted) return end()
     signal.addEventListener('abort', end, { once: true })
     void run.over.then(end)
-    run
-      .runAuthorCode(async () => action())
-      .then(
-        value => resolve({ value }),
-        error => resolve({ error }),
-      )
+    run.runAuthorCode(action).then(
+      value => resolve({ value }),
+      error => resolve({ error }),
+    )
   })
   // Node.js reports a rejection that nobody handles when all that can run has run.
   if (ended !== 'over') await new Promise(resolve => setImmediate(resolve))

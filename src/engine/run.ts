@@ -4,7 +4,7 @@ import type { Step } from '../domain/operation.ts'
 import { backOff, isExhausted, type RetryPolicy } from '../domain/retry.ts'
 import type { SharedWish } from '../domain/shared-claim.ts'
 import type { LogFields, OperationFields, StepFields } from '../events.ts'
-import type { Claim, Lease, Ledger } from '../ledger.ts'
+import type { Checkpoint, Claim, Ledger } from '../ledger.ts'
 import type { Observer } from '../observer.ts'
 import type { JsonObject } from '../protocol/json.ts'
 import { StoreUnavailableError } from '../store.ts'
@@ -30,6 +30,9 @@ export interface StepOptions {
   readonly timeout?: number
 }
 
+/** What every event of a run begins with. */
+type RunFields = OperationFields & { readonly attempt: number }
+
 /** Why the run has to end without a result for now: the failed steps, and when to come again. */
 export interface Retry {
   readonly until: number
@@ -54,21 +57,16 @@ export interface RunOptions {
  */
 export class Run {
   readonly claim: Claim
+  readonly #options: RunOptions
   readonly #held: HeldLease
-  readonly #store: Ledger
-  readonly #clock: Clock
-  readonly #random: () => number
-  readonly #retryPolicy: RetryPolicy
-  readonly #callTimeout: number
-  readonly #lease: Lease
-  readonly #observer: Observer
+  readonly #fields: RunFields
   readonly #steps: Map<string, Step>
   readonly #used = new Set<string>()
   readonly #inFlight = new Set<Promise<unknown>>()
   readonly #link: RunLink
   #end: () => void = () => {}
   /** Resolved when the run can only end, although the action has not returned. */
-  readonly #over = new Promise<void>(resolve => {
+  readonly over = new Promise<void>(resolve => {
     this.#end = resolve
   })
   #state: JsonObject
@@ -78,26 +76,18 @@ export class Run {
   #description: string | undefined
 
   constructor(options: RunOptions) {
-    const { claim } = options
+    const { claim, held, observer } = options
+    const { operation, instance } = claim
     this.claim = claim
-    this.#held = options.held
-    this.#store = options.store
-    this.#clock = options.clock
-    this.#random = options.random
-    this.#retryPolicy = options.retry
-    this.#callTimeout = options.callTimeout
-    this.#lease = options.held.lease
-    this.#observer = options.observer
+    this.#options = options
+    this.#held = held
+    this.#fields = { ...operationFields(operation, instance), attempt: operation.attempt }
     this.#steps = new Map(claim.steps.map(step => [step.name, step]))
-    this.#state = (claim.operation.bindingId === undefined ? claim.instance : claim.binding)?.state ?? {}
-    this.#link = new RunLink(claim, options.observer, error => {
+    this.#state = (operation.bindingId === undefined ? instance : claim.binding)?.state ?? {}
+    this.#link = new RunLink(this.#fields, observer, error => {
       this.#unhandled ??= error
       this.#end()
     })
-  }
-
-  get over(): Promise<void> {
-    return this.#over
   }
 
   get signal(): AbortSignal {
@@ -168,20 +158,11 @@ export class Run {
   describe(description: string): void {
     if (description === '' || this.signal.aborted) return
     this.#description = description
-    const write = this.#store.checkpoint(this.#lease, { description }).then(held => this.#stillHeld(held))
-    this.#track(write.catch(() => this.#held.doubt()))
+    this.#track(this.#write({ description }).catch(() => this.#held.doubt()))
   }
 
   log(level: 'info' | 'warn' | 'error', message: string, fields?: LogFields): void {
-    const { operation, instance } = this.claim
-    this.#observer['author.log']?.({
-      ...operationFields(operation, instance),
-      attempt: operation.attempt,
-      step: currentStep(),
-      level,
-      message,
-      fields,
-    })
+    this.#options.observer['author.log']?.({ ...this.#fields, step: currentStep(), level, message, fields })
   }
 
   /** Every step that was started has ended, so nothing of this run is under way any more. */
@@ -196,7 +177,7 @@ export class Run {
 
   async #saveState(patch: JsonObject): Promise<void> {
     this.#state = toJson({ ...this.#state, ...patch }, keptState)
-    this.#stillHeld(await this.#answered(this.#store.checkpoint(this.#lease, { state: this.#state })))
+    await this.#write({ state: this.#state })
   }
 
   async #step<T>(name: string, fn: (call: Call) => T | Promise<T>, options: StepOptions): Promise<T> {
@@ -209,13 +190,14 @@ export class Run {
     if (before?.state === 'done') return before.output as T
     const { output, step } = await this.#attempt(name, fn, options)
     const done: Step = { ...step, state: 'done', output }
-    this.#stillHeld(await this.#answered(this.#store.checkpoint(this.#lease, { step: done })))
+    await this.#write({ step: done })
     this.#steps.set(name, done)
     return output
   }
 
   async #shared(wish: Exclude<SharedWish, 'settle'>, key: string, fn: (call: Call) => unknown): Promise<void> {
-    const answer = this.#stillHeld(await this.#answered(this.#store.share(this.#lease, key, wish)))
+    const { store } = this.#options
+    const answer = this.#stillHeld(await store.share(this.#held.lease, key, wish))
     if (answer === 'ready') return
     if (answer === 'busy') throw this.#retryLater(1_000, `waiting for the shared resource ${key}`)
     if (answer === 'quiet') {
@@ -225,7 +207,7 @@ export class Run {
     const { step } = await this.#attempt(`${wish} ${key}`, fn, {})
     // An earlier call of this removal may land once more: it stays unsettled, and the next creation waits for that.
     if ((wish === 'release' || wish === 'sweep') && (step.attempts > 1 || this.#isRepeated)) return
-    this.#stillHeld(await this.#answered(this.#store.share(this.#lease, key, 'settle')))
+    this.#stillHeld(await store.share(this.#held.lease, key, 'settle'))
   }
 
   /** The wait is noted in the ledger, so that it is over once, however often the action runs. */
@@ -233,7 +215,8 @@ export class Run {
     const name = `quiet ${key}`
     if (this.#steps.has(name)) return
     const waited: Step = { name, state: 'failed', attempts: 1, startedAt: this.#held.storeNow() }
-    throw this.#retryLater(2 * this.#callTimeout, `waiting for late calls to the shared resource ${key}`, waited)
+    const quiet = 2 * this.#options.callTimeout
+    throw this.#retryLater(quiet, `waiting for late calls to the shared resource ${key}`, waited)
   }
 
   /** An earlier run of this operation was cut off, so nobody knows what it had sent. */
@@ -248,10 +231,11 @@ export class Run {
     options: StepOptions,
   ): Promise<{ readonly output: T; readonly step: Omit<Step, 'state' | 'output'> }> {
     if (this.#retry !== undefined || this.#interrupted) throw new RunEnded()
-    const timeout = options.timeout ?? this.#callTimeout
-    if (timeout > this.#callTimeout)
+    const { clock, observer, random, callTimeout } = this.#options
+    const { timeout = callTimeout, retry = this.#options.retry } = options
+    if (timeout > callTimeout)
       throw new TerminalError(`The step "${name}" may take longer than the service's callTimeout: raise that first.`)
-    await this.#answered(this.#held.ensure(timeout))
+    await this.#held.ensure(timeout)
     const { operation } = this.claim
     const before = this.#steps.get(name)
     const attempts = (before?.attempts ?? 0) + 1
@@ -261,25 +245,24 @@ export class Run {
       const output = await callWithDeadline(
         call => this.runAuthorCode(() => fn(call), name),
         { fence: operation.fence, key: `${operation.id}/${name}` },
-        { timeout, signal: this.signal, clock: this.#clock },
+        { timeout, signal: this.signal, clock },
       )
       const step = { name, attempts, startedAt }
       const kept = toJson(output, keptOutput(name))
-      this.#observer['step.succeeded']?.(this.#stepFields(step, calledAt))
+      observer['step.succeeded']?.(this.#stepFields(step, calledAt))
       return { output: kept, step }
     } catch (thrown) {
       if (this.signal.aborted) throw new RunEnded()
       const error = asError(thrown, `the step "${name}"`)
       const step: Step = { name, state: 'failed', attempts, startedAt, error: error.message }
       this.#steps.set(name, step)
-      const policy = options.retry ?? this.#retryPolicy
-      const exhausted = isExhausted(policy, attempts, startedAt, this.#held.storeNow())
+      const exhausted = isExhausted(retry, attempts, startedAt, this.#held.storeNow())
       const isFinal = isPermanent(thrown) || exhausted
-      const delayMs = isFinal ? undefined : backOff(policy, attempts, this.#random(), retryAfter(thrown))
-      this.#observer['step.failed']?.({ ...this.#stepFields(step, calledAt), delayMs, error })
+      const delayMs = isFinal ? undefined : backOff(retry, attempts, random(), retryAfter(thrown))
+      observer['step.failed']?.({ ...this.#stepFields(step, calledAt), delayMs, error })
       if (delayMs !== undefined)
         throw this.#retryLater(delayMs, `the step "${name}" failed ${count(attempts, 'time')}, trying again`, step)
-      this.#stillHeld(await this.#answered(this.#store.checkpoint(this.#lease, { step })))
+      await this.#write({ step })
       if (error instanceof TerminalError) throw error
       const how = exhausted ? `gave up after ${count(attempts, 'attempt')}` : 'was refused for good'
       throw new TerminalError(`The step "${name}" ${how}.`, { cause: error })
@@ -287,19 +270,12 @@ export class Run {
   }
 
   #stepFields({ name, attempts }: Pick<Step, 'name' | 'attempts'>, calledAt: number): StepFields {
-    const { operation, instance } = this.claim
-    return {
-      ...operationFields(operation, instance),
-      attempt: operation.attempt,
-      step: name,
-      calls: attempts,
-      startedAt: calledAt,
-      durationMs: this.#held.storeNow() - calledAt,
-    }
+    const durationMs = this.#held.storeNow() - calledAt
+    return { ...this.#fields, step: name, calls: attempts, startedAt: calledAt, durationMs }
   }
 
-  #retryLater(delayMs: number, description: string, step?: Step): RunEnded {
-    const until = this.#held.storeNow() + delayMs
+  #retryLater(delay: number, description: string, step?: Step): RunEnded {
+    const until = this.#held.storeNow() + delay
     const steps = step === undefined ? [] : [step]
     const earlier = this.#retry
     this.#retry =
@@ -309,14 +285,8 @@ export class Run {
     return new RunEnded()
   }
 
-  async #answered<T>(question: Promise<T>): Promise<T> {
-    try {
-      return await question
-    } catch (error) {
-      if (!(error instanceof StoreUnavailableError)) throw error
-      this.#interrupted = true
-      throw new RunEnded()
-    }
+  async #write(checkpoint: Checkpoint): Promise<void> {
+    this.#stillHeld(await this.#options.store.checkpoint(this.#held.lease, checkpoint))
   }
 
   /** A guarded write was refused: somebody else has the operation now. */
@@ -329,13 +299,19 @@ export class Run {
   }
 
   /**
-   * What the author awaits. Where the run is over it stays pending for ever: the engine ends the run by itself, and neither
-   * a catch nor anything else of the author's code runs in between. Nothing refers to it then, so it is collected.
+   * What the author awaits. Where the run is over, or the ledger did not answer, it stays pending for ever: the engine ends
+   * the run by itself, and neither a catch nor anything else of the author's code runs in between. Nothing refers to it then,
+   * so it is collected.
    */
   #untilOver<T>(work: Promise<T>): Promise<T> {
     this.#track(work)
     return new Promise((resolve, reject) => {
-      work.then(resolve, error => (error instanceof RunEnded ? this.#end() : reject(error)))
+      work.then(resolve, error => {
+        const unanswered = error instanceof StoreUnavailableError
+        this.#interrupted ||= unanswered
+        if (unanswered || error instanceof RunEnded) this.#end()
+        else reject(error)
+      })
     })
   }
 
@@ -351,12 +327,12 @@ export class Run {
  * timer, and then it knows no more than which operation it was.
  */
 class RunLink implements UnhandledListener {
-  readonly #fields: OperationFields & { readonly attempt: number }
+  readonly #fields: RunFields
   readonly #observer: Observer
   #fail: ((error: Error) => void) | undefined
 
-  constructor({ operation, instance }: Claim, observer: Observer, fail: (error: Error) => void) {
-    this.#fields = { ...operationFields(operation, instance), attempt: operation.attempt }
+  constructor(fields: RunFields, observer: Observer, fail: (error: Error) => void) {
+    this.#fields = fields
     this.#observer = observer
     this.#fail = fail
   }

@@ -8,7 +8,7 @@ import { watchUnhandled } from './author-code.ts'
 import { HeldLease } from './held-lease.ts'
 import { attemptFields } from './operation-fields.ts'
 import { createOutage, type Outage } from './outage.ts'
-import { type RunContext, runOperation } from './run-operation.ts'
+import { runOperation } from './run-operation.ts'
 import type { FindWork } from './work.ts'
 
 export interface WorkerOptions {
@@ -34,7 +34,6 @@ export interface WorkerOptions {
  */
 export class Worker {
   readonly #options: WorkerOptions
-  readonly #context: RunContext
   readonly #outage: Outage
   readonly #running = new Map<HeldLease, Promise<void>>()
   readonly #stopping = new AbortController()
@@ -49,7 +48,6 @@ export class Worker {
 
   constructor(options: WorkerOptions) {
     this.#options = options
-    this.#context = options
     this.#outage = options.outage ?? createOutage(options.store.name, options.observer, options.clock)
   }
 
@@ -131,8 +129,16 @@ export class Worker {
   #begin(claim: Claim, sentAt: number, storeNow: number): void {
     const { store, clock, leaseTime, observer } = this.#options
     const lease = { operationId: claim.operation.id, fence: claim.operation.fence }
-    const held = new HeldLease({ lease, store, clock, leaseTime, sentAt, storeNow })
-    const done = runOperation(claim, held, this.#context)
+    const held = new HeldLease({
+      lease,
+      clock,
+      leaseTime,
+      sentAt,
+      storeNow,
+      lost: 'the operation was superseded, or another process runs it now',
+      renew: async () => (await store.renew([lease], leaseTime)).length > 0,
+    })
+    const done = runOperation(claim, held, this.#options)
       .catch(error =>
         // The ledger could not be written: the lease runs out and the operation goes on from its last checkpoint.
         observer['operation.interrupted']?.({ ...attemptFields(claim, held), error: toError(error) }),
@@ -169,10 +175,8 @@ export class Worker {
     }
     const sentAt = clock.now()
     try {
-      const kept = await store.renew(
-        holders.map(held => held.lease),
-        leaseTime,
-      )
+      const leases = holders.map(held => held.lease)
+      const kept = await store.renew(leases, leaseTime)
       const fences = new Set(kept.map(lease => lease.fence))
       for (const held of holders) {
         if (fences.has(held.lease.fence)) held.renewed(sentAt)

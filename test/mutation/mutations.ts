@@ -294,14 +294,14 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'a chore does not renew its lease',
     file: 'src/engine/chore-run.ts',
-    find: '  watch()\n  scheduleRenewal()\n  return release',
-    replace: '  watch()\n  return release',
+    find: 'void keepLease(held, clock, leaseTime)',
+    replace: 'void keepLease',
     suite: chores,
   },
   {
     name: 'a chore that was stopped counts as failed',
     file: 'src/engine/chore-run.ts',
-    find: 'if (controller.signal.aborted) {',
+    find: 'if (held.signal.aborted) {',
     replace: 'if (false) {',
     suite: chores,
   },
@@ -324,7 +324,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'a catch around a step sees the end of the run',
     file: 'src/engine/run.ts',
-    find: '(error instanceof RunEnded ? this.#end() : reject(error))',
+    find: 'if (unanswered || error instanceof RunEnded) this.#end()\n        else reject(error)',
     replace: 'reject(error)',
     suite: ['test/engine/errors.test.ts'],
   },
