@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { isJsonObject, type Json, type JsonObject } from '../protocol/json.ts'
+import { isJsonObject, type Json, type JsonObject, parseJson } from '../protocol/json.ts'
 import { messageOf, wrongUsage } from './cli-error.ts'
 
 export interface ParameterOptions {
@@ -24,12 +24,7 @@ export async function readParameters({ params, param, context }: ParameterOption
 /** The object in `{"a":1}` or in the file of `@a.json`. */
 export async function readJsonOption(flag: string, value: string, cwd: string): Promise<JsonObject> {
   const text = value.startsWith('@') ? await readOptionFile(flag, value.slice(1), cwd) : value
-  let parsed: unknown
-  try {
-    parsed = JSON.parse(text)
-  } catch {
-    parsed = undefined
-  }
+  const parsed = parseJson(text)
   if (isJsonObject(parsed)) return parsed
   throw wrongUsage({
     what: `${flag} is not a JSON object`,
@@ -68,14 +63,10 @@ function setPath(base: JsonObject, path: readonly string[], value: Json, name: s
 }
 
 function parseValue(text: string): Json {
-  let value: Json
-  try {
-    value = JSON.parse(text) as Json
-  } catch {
-    return text
-  }
+  const value = parseJson(text)
   // A long number, such as an account's, would lose its last digits.
-  return typeof value === 'number' && /^-?\d+$/.test(text) && !Number.isSafeInteger(value) ? text : value
+  const losesDigits = typeof value === 'number' && /^-?\d+$/.test(text) && !Number.isSafeInteger(value)
+  return value === undefined || losesDigits ? text : value
 }
 
 async function readOptionFile(flag: string, file: string, cwd: string): Promise<string> {

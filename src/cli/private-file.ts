@@ -1,5 +1,6 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { parseJson } from '../protocol/json.ts'
 import { failure, messageOf } from './cli-error.ts'
 
 /** The content of a JSON file of ours; undefined if there is no such file. `next` says what to do if it cannot be read. */
@@ -16,7 +17,7 @@ export async function readPrivateFile<Content>(
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
     throw unreadable(messageOf(error))
   }
-  const content = parse(text)
+  const content = parseJson(text)
   if (isContent(content)) return content
   throw unreadable('its content was not written by this version of purser')
 }
@@ -27,12 +28,4 @@ export async function writePrivateFile(file: string, content: object): Promise<v
   const draft = `${file}.${process.pid}`
   await writeFile(draft, `${JSON.stringify(content, undefined, 2)}\n`, { mode: 0o600 })
   await rename(draft, file)
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

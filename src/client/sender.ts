@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from '../clock.ts'
-import { isJsonObject } from '../protocol/json.ts'
+import { isJsonObject, parseJson } from '../protocol/json.ts'
 import { toConnectionError, toTimeoutError } from './connection-error.ts'
 import type { LastOperationQuery } from './messages.ts'
 import {
@@ -104,11 +104,6 @@ export function createSender(options: OsbClientOptions) {
 }
 
 function parseBody<Body>(text: string): Body {
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
-    value = {}
-  }
+  const value = parseJson(text)
   return (isJsonObject(value) ? value : {}) as Body
 }

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, nestsTooDeep } from './json.ts'
+import { isJsonObject, type JsonObject, parseJson } from './json.ts'
 
 /**
  * X-Broker-API-Originating-Identity: who the platform acts for. Never required (OID-11), and a broken one is recorded as
@@ -9,12 +9,7 @@ export function parseOriginatingIdentity(header: string | undefined): JsonObject
   const blank = header.indexOf(' ')
   const platform = blank < 0 ? header : header.slice(0, blank)
   const encoded = blank < 0 ? '' : header.slice(blank + 1).trim()
-  try {
-    const text = Buffer.from(encoded, 'base64').toString('utf8')
-    const value: unknown = nestsTooDeep(text) ? undefined : JSON.parse(text)
-    if (isJsonObject(value)) return { platform, user: value }
-  } catch {
-    // fall through: not Base64, or not JSON
-  }
-  return { platform, unreadable: true }
+  const text = Buffer.from(encoded, 'base64').toString('utf8')
+  const user = parseJson(text)
+  return isJsonObject(user) ? { platform, user } : { platform, unreadable: true }
 }

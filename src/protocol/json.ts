@@ -1,6 +1,15 @@
-import { deepestJson } from '../shape/json.ts'
+import { deepestJson, type Json } from '../shape/json.ts'
 
 export { deepestJson, isJsonObject, type Json, type JsonObject, withoutUndefined } from '../shape/json.ts'
+
+/** What JSON text says; undefined where it is not JSON, or nested too deep. */
+export function parseJson(text: string): Json | undefined {
+  try {
+    return nestsTooDeep(text) ? undefined : JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
 
 /** Whether JSON text is nested deeper than that: asked before it is parsed. */
 export function nestsTooDeep(text: string): boolean {

@@ -1,6 +1,6 @@
 import { asText } from '../bundle/reading.ts'
 import { type Child, type Item, maxBytes, readSource } from '../bundle/source.ts'
-import { isJsonObject, type Json, type JsonObject, nestsTooDeep } from '../protocol/json.ts'
+import { isJsonObject, type Json, type JsonObject, parseJson } from '../protocol/json.ts'
 import { RegistryError } from './registry-error.ts'
 
 /** One entry of a list of specs. What it says is not judged here. */
@@ -26,22 +26,13 @@ export function readSpecList(text: string): readonly ListedSpec[] {
   return list
 }
 
-/** Undefined where it is no JSON. */
+/** Undefined where it is not JSON. */
 function listJson(text: string): readonly ListedSpec[] | undefined {
+  if (countValues(text) > maxValues)
+    throw new RegistryError(`it has more than ${maxValues} values, which is the limit; split it into several lists`)
   const value = parseJson(text)
   const entries = isJsonObject(value) ? value.apps : value
   return Array.isArray(entries) ? entries.map(entry => toListed(isJsonObject(entry) ? entry : {})) : undefined
-}
-
-function parseJson(text: string): Json | undefined {
-  if (nestsTooDeep(text)) return undefined
-  if (countValues(text) > maxValues)
-    throw new RegistryError(`it has more than ${maxValues} values, which is the limit; split it into several lists`)
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 /** At least as many as it would take memory for: some of the signs may stand in texts. */

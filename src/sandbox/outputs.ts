@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, nestsTooDeep } from '../protocol/json.ts'
+import { isJsonObject, type JsonObject, parseJson } from '../protocol/json.ts'
 import type { SandboxOutputs } from '../sandbox.ts'
 import { terminationLog } from './folders.ts'
 import { isStateKey } from './inputs.ts'
@@ -22,7 +22,7 @@ export async function collectOutputs(folder: string, secrets: readonly string[])
   async function readObject(name: string): Promise<JsonObject | undefined> {
     const text = await read(name, maxJson)
     if (text === undefined) return undefined
-    const value = nestsTooDeep(text) ? undefined : parse(text)
+    const value = parseJson(text)
     if (isJsonObject(value)) return value
     // The text may be credentials: no part of it is shown.
     problems.push(`${name} is not a JSON object, or is nested too deep; write one such as {"user": "me"}`)
@@ -72,14 +72,6 @@ function toState(name: string, changes: JsonObject, problems: string[]): Readonl
       state.push([key, value === null || typeof value === 'string' ? value : JSON.stringify(value)])
   }
   return Object.fromEntries(state)
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 function isWebAddress(text: string): boolean {

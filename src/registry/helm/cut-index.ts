@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, nestsTooDeep } from '../../protocol/json.ts'
+import { isJsonObject, parseJson } from '../../protocol/json.ts'
 
 /** One release of a chart: a list of one, in YAML. */
 export interface CutRelease {
@@ -30,15 +30,6 @@ function cutJson(text: string): CutIndex | undefined {
       })),
     ]),
   )
-}
-
-function parseJson(text: string): Json | undefined {
-  if (nestsTooDeep(text)) return undefined
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 /**
