@@ -4,64 +4,50 @@ import type { RegistryAnswer } from '../registry.ts'
 import { text } from '../shape/fields.ts'
 import type { Read } from '../shape/shape.ts'
 import { type BundleReading, readEach } from './answer.ts'
-import { createFilter } from './filter.ts'
 import { hashFolder, isInside } from './hash-folder.ts'
 import { messageOf, RegistryError } from './registry-error.ts'
-import type { RegistryType } from './registry-type.ts'
+import type { Asking, RegistryType } from './registry-type.ts'
 import { needsNoCredentials, registryShape } from './settings.ts'
 
 /** The first one that is there is the spec. */
 const specFiles = ['bundle.yml', 'apb.yml'] as const
 
-const shape = registryShape(
-  {
-    path: text({
-      kind: 'folder',
-      rule: 'the path of a folder, for the type directory',
-      doc: 'the folder that has the bundles',
-    }),
-  },
-  [needsNoCredentials],
-)
+const path = text({
+  kind: 'folder',
+  rule: 'the path of a folder, for the type directory',
+  doc: 'the folder that has the bundles',
+})
+const shape = registryShape({ path }, [needsNoCredentials])
 
 /** A folder whose sub-folders are bundles. */
-export const directory = { name: 'directory', shape, offers: 'folder', open } satisfies RegistryType
+export const directory = { name: 'directory', shape, offers: 'folder', list } satisfies RegistryType
 
-function open(settings: Read<typeof shape>) {
-  const passes = createFilter(settings)
-  const root = settings.path
-
-  const list = async (signal: AbortSignal): Promise<RegistryAnswer> => {
-    const real = await realpath(root).catch(unreadable)
-    const entries = await readdir(real, { withFileTypes: true }).catch(unreadable)
-    const names = entries
-      .filter(entry => entry.isDirectory() || entry.isSymbolicLink())
-      .map(({ name }) => name)
-      .filter(name => !name.startsWith('.') && passes(name))
-    return readEach(names.toSorted(), name => readBundle(real, name, signal), signal)
-  }
-
+async function list({ path }: Read<typeof shape>, { passes, signal }: Asking): Promise<RegistryAnswer> {
   const unreadable = (error: NodeJS.ErrnoException): never => {
-    throw new RegistryError(`the folder ${root} cannot be read (${error.code}); create it, or correct the path`)
+    throw new RegistryError(`the folder ${path} cannot be read (${error.code}); create it, or correct the path`)
   }
+  const root = await realpath(path).catch(unreadable)
+  const entries = await readdir(root, { withFileTypes: true }).catch(unreadable)
+  const names = entries
+    .filter(entry => entry.isDirectory() || entry.isSymbolicLink())
+    .map(({ name }) => name)
+    .filter(name => !name.startsWith('.') && passes(name))
+  return readEach(names.toSorted(), name => readBundle(root, name, signal), signal)
+}
 
-  const readBundle = async (real: string, name: string, signal: AbortSignal): Promise<BundleReading> => {
-    try {
-      const folder = await realpath(join(real, name))
-      if (!isInside(real, folder))
-        throw new RegistryError('it is a link that leads out of the registry; copy the folder')
-      if (!(await stat(folder)).isDirectory() || !(await hasSpec(folder))) return undefined
-      const { digest, kept } = await hashFolder(folder, specFiles, signal)
-      const spec = specFiles.flatMap(file => kept.get(file) ?? [])[0]
-      if (spec === undefined)
-        throw new RegistryError(`its ${specFiles.join(' or ')} is not a plain file; put the file there`)
-      return { found: { name, image: folder, tag: '', digest, source: spec.toString('utf8'), runtime: 2 } }
-    } catch (error) {
-      throw error instanceof RegistryError ? error : new RegistryError(`it cannot be read (${messageOf(error)})`)
-    }
+async function readBundle(root: string, name: string, signal: AbortSignal): Promise<BundleReading> {
+  try {
+    const folder = await realpath(join(root, name))
+    if (!isInside(root, folder)) throw new RegistryError('it is a link that leads out of the registry; copy the folder')
+    if (!(await stat(folder)).isDirectory() || !(await hasSpec(folder))) return undefined
+    const { digest, kept } = await hashFolder(folder, specFiles, signal)
+    const spec = specFiles.flatMap(file => kept.get(file) ?? [])[0]
+    if (spec === undefined)
+      throw new RegistryError(`its ${specFiles.join(' or ')} is not a plain file; put the file there`)
+    return { found: { name, image: folder, tag: '', digest, source: spec.toString('utf8'), runtime: 2 } }
+  } catch (error) {
+    throw error instanceof RegistryError ? error : new RegistryError(`it cannot be read (${messageOf(error)})`)
   }
-
-  return list
 }
 
 async function hasSpec(folder: string): Promise<boolean> {

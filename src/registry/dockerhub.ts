@@ -1,19 +1,17 @@
 import { isJsonObject } from '../protocol/json.ts'
 import type { RegistryAnswer } from '../registry.ts'
 import { optional, type Read } from '../shape/shape.ts'
-import { readEach } from './answer.ts'
-import { type Credentials, readCredentials, userOf } from './credentials.ts'
-import { createFilter } from './filter.ts'
+import { type Credentials, userOf } from './credentials.ts'
 import { createOciClient } from './oci/oci-client.ts'
-import { readImage } from './oci/read-image.ts'
+import { readImages } from './oci/read-image.ts'
 import { RegistryError } from './registry-error.ts'
-import type { HubServers, RegistryParts, RegistryType } from './registry-type.ts'
-import { imageFields, orgField, registryShape, tagOf } from './settings.ts'
+import type { Asking, RegistryType } from './registry-type.ts'
+import { imageFields, orgField, registryShape } from './settings.ts'
 import { nextPage, readPages } from './web/next-page.ts'
 import { showUrl } from './web/send.ts'
-import { jsonOf, type WebClient, withWebClient } from './web/web-client.ts'
+import { jsonOf, listIn, objectOf, type WebClient } from './web/web-client.ts'
 
-const usualServers: HubServers = { hub: 'https://hub.docker.com', registry: 'https://registry-1.docker.io' }
+const usualServers = { hub: 'https://hub.docker.com', registry: 'https://registry-1.docker.io' }
 const maxPage = 4 * 1024 * 1024
 
 const shape = registryShape({ org: optional(orgField), ...imageFields }, [
@@ -21,40 +19,15 @@ const shape = registryShape({ org: optional(orgField), ...imageFields }, [
 ])
 
 /** The repositories of one organisation on Docker Hub, and images of others. */
-export const dockerHub = {
-  name: 'dockerhub',
-  shape,
-  offers: 'image',
-  open,
-  pull: userOf,
-} satisfies RegistryType
+export const dockerHub = { name: 'dockerhub', shape, offers: 'image', list, pull: userOf } satisfies RegistryType
 
-function open(settings: Read<typeof shape>, parts: RegistryParts) {
-  const { org, tag } = settings
-  const servers = parts.dockerHub ?? usualServers
-  const passes = createFilter(settings)
+async function list({ org, tag, ...settings }: Read<typeof shape>, asking: Asking): Promise<RegistryAnswer> {
+  const { web, dockerHub: servers = usualServers } = asking
+  const credentials = await asking.credentials()
   const images = settings.images.map(image => (image.includes('/') ? image : `${org ?? 'library'}/${image}`))
-
-  const list = async (signal: AbortSignal): Promise<RegistryAnswer> => {
-    const credentials = await readCredentials(settings, parts.secrets, signal)
-    return withWebClient(settings, parts, signal, async web => {
-      const listed = org === undefined ? [] : await listOrganisation(web, servers.hub, org, credentials)
-      const client = createOciClient(new URL(servers.registry), credentials, { web, clock: parts.clock })
-      return readEach(
-        [...listed, ...images].filter(passes),
-        repository =>
-          readImage(client, {
-            repository,
-            tag: tagOf(tag, repository),
-            image: `docker.io/${repository}`,
-            named: images.includes(repository),
-          }),
-        signal,
-      )
-    })
-  }
-
-  return list
+  const listed = org === undefined ? [] : await listOrganisation(web, servers.hub, org, credentials)
+  const client = createOciClient(new URL(servers.registry), credentials, asking)
+  return readImages([...listed, ...images], { tag, images, client, server: 'docker.io' }, asking)
 }
 
 async function listOrganisation(
@@ -66,11 +39,8 @@ async function listOrganisation(
   const headers = await logIn(web, hub, credentials)
   const first = new URL(`/v2/repositories/${encodeURIComponent(org)}/?page_size=100`, hub)
   return readPages(first, async url => {
-    const page = jsonOf(await web.get(url, { headers, limit: maxPage }), url)
-    const results = isJsonObject(page) ? page.results : undefined
-    if (!isJsonObject(page) || !Array.isArray(results))
-      throw new RegistryError(`${showUrl(url)}: the reply is not a list of repositories`)
-    const items = results.flatMap(one =>
+    const page = objectOf(await web.get(url, { headers, limit: maxPage }), url)
+    const items = listIn(page, 'results', url).flatMap(one =>
       isJsonObject(one) && typeof one.name === 'string' ? `${org}/${one.name}` : [],
     )
     return { items, next: typeof page.next === 'string' ? nextPage(page.next, url) : undefined }

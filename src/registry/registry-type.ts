@@ -2,8 +2,10 @@ import type { Clock } from '../clock.ts'
 import type { PullCredentials, RegistryAnswer, SecretReader } from '../registry.ts'
 import type { Shape } from '../shape/shape.ts'
 import type { Credentials } from './credentials.ts'
+import type { Filter } from './filter.ts'
 import type { RegistrySettings } from './settings.ts'
 import type { ProxySettings } from './web/proxy.ts'
+import type { WebClient } from './web/web-client.ts'
 
 /** A type of registry. `types.ts` lists them all. */
 export interface RegistryType {
@@ -14,10 +16,19 @@ export interface RegistryType {
   readonly shape: Shape<unknown, RegistrySettings>
   /** What its bundles are. */
   readonly offers: 'folder' | 'image'
-  /** Answers how it is asked. Nothing is asked yet. The settings are those of its shape. */
-  open(settings: RegistrySettings, parts: RegistryParts): (signal: AbortSignal) => Promise<RegistryAnswer>
+  /** Asks for its bundles. The settings are those of its shape. */
+  list(settings: RegistrySettings, asking: Asking): Promise<RegistryAnswer>
   /** What images are pulled with. Without it, whoever has the images gets no credentials: they are for the list only. */
   pull?(credentials: Credentials): PullCredentials | undefined
+}
+
+/** What a registry is asked with, once. */
+export interface Asking extends Pick<RegistryParts, 'clock' | 'dockerHub'> {
+  readonly signal: AbortSignal
+  readonly web: WebClient
+  /** Whether the lists in its settings let a name pass. */
+  readonly passes: Filter
+  credentials(): Promise<Credentials>
 }
 
 /** What registries are given from outside. */

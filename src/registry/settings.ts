@@ -152,7 +152,7 @@ export const imageFields = {
   ),
 }
 
-type TagChoice = Read<(typeof imageFields)['tag']>
+export type TagChoice = Read<(typeof imageFields)['tag']>
 
 export function tagOf({ default: usual, named }: TagChoice, image: string): string {
   return Object.hasOwn(named, image) ? (named[image] ?? usual) : usual

@@ -4,15 +4,13 @@ import type { RegistryAnswer } from '../../registry.ts'
 import { text } from '../../shape/fields.ts'
 import type { Read } from '../../shape/shape.ts'
 import { type BundleReading, readEach } from '../answer.ts'
-import { createFilter } from '../filter.ts'
 import { imageTag } from '../image-tag.ts'
 import { checkDigest, digestOf } from '../oci/digest.ts'
 import { RegistryError } from '../registry-error.ts'
-import type { RegistryParts, RegistryType } from '../registry-type.ts'
+import type { Asking, RegistryType } from '../registry-type.ts'
 import { needsNoCredentials, registryShape, urlField, withScheme } from '../settings.ts'
-import { showUrl } from '../web/send.ts'
-import { type WebClient, withWebClient } from '../web/web-client.ts'
-import { type Chart, readIndex } from './index-file.ts'
+import { okReply, type WebClient } from '../web/web-client.ts'
+import { readIndex } from './index-file.ts'
 import { findInTar } from './tar.ts'
 import { toSpec } from './to-spec.ts'
 
@@ -31,49 +29,32 @@ const shape = registryShape(
 )
 
 /** A repository of Helm charts: each becomes a service that the runner deploys. */
-export const helm = { name: 'helm', shape, offers: 'image', open } satisfies RegistryType
+export const helm = { name: 'helm', shape, offers: 'image', list } satisfies RegistryType
 
-function open(settings: Read<typeof shape>, parts: RegistryParts) {
-  const { runner } = settings
-  const passes = createFilter(settings)
-  const repository = withScheme(settings.url).replace(/\/+$/, '')
+async function list({ url, runner }: Read<typeof shape>, { web, passes, signal }: Asking): Promise<RegistryAnswer> {
+  const repository = withScheme(url).replace(/\/+$/, '')
+  const index = new URL(`${repository}/index.yaml`)
+  const charts = readIndex((await download(web, index, maxIndex)).toString('utf8'))
+  const byName = new Map(charts.map(chart => [chart.name, chart]))
 
-  const list = (signal: AbortSignal): Promise<RegistryAnswer> =>
-    withWebClient(settings, parts, signal, async web => {
-      const url = new URL(`${repository}/index.yaml`)
-      const charts = new Map(
-        readIndex((await download(web, url, maxIndex)).toString('utf8')).map(one => [one.name, one]),
-      )
-      return readEach(
-        [...charts.keys()].filter(passes),
-        async chart => {
-          const entry = charts.get(chart)
-          return entry === undefined ? undefined : readChart(web, entry, url)
-        },
-        signal,
-      )
-    })
-
-  const readChart = async (web: WebClient, chart: Chart, index: URL): Promise<BundleReading> => {
+  const read = async (name: string): Promise<BundleReading> => {
+    const chart = byName.get(name)
+    if (chart === undefined) return undefined
     const release = chart.describe()
     if (release.archive === undefined || release.archive === '' || !URL.canParse(release.archive, index.href))
       throw new RegistryError(`the index does not say where version ${chart.newest} is`)
     const archive = await download(web, new URL(release.archive, index), maxArchive)
     if (release.sha256 !== undefined) checkDigest(archive, `sha256:${release.sha256}`, 'its archive')
     const source = toSpec(chart, release, repository, await valuesOf(archive))
-    return {
-      found: { name: chart.name, image: runner, tag: imageTag(runner), digest: digestOf(archive), source, runtime: 2 },
-    }
+    return { found: { name, image: runner, tag: imageTag(runner), digest: digestOf(archive), source, runtime: 2 } }
   }
 
-  return list
+  return readEach([...byName.keys()].filter(passes), read, signal)
 }
 
 async function download(web: WebClient, url: URL, limit: number): Promise<Buffer> {
   if (!['http:', 'https:'].includes(url.protocol)) throw new RegistryError(`${url.protocol} is not read; use https`)
-  const { status, body } = await web.get(url, { limit })
-  if (status !== 200) throw new RegistryError(`${showUrl(url)}: it answered ${status}, not 200`)
-  return body
+  return okReply(await web.get(url, { limit }), url).body
 }
 
 /** A chart without values has none to show. */

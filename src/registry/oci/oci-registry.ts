@@ -1,14 +1,11 @@
 import type { RegistryAnswer } from '../../registry.ts'
 import type { Read } from '../../shape/shape.ts'
-import { readEach } from '../answer.ts'
-import { readCredentials, userOf } from '../credentials.ts'
-import { createFilter } from '../filter.ts'
-import type { RegistryParts, RegistryType } from '../registry-type.ts'
-import { imageFields, registryShape, tagOf, urlField, withScheme } from '../settings.ts'
-import { withWebClient } from '../web/web-client.ts'
+import { userOf } from '../credentials.ts'
+import type { Asking, RegistryType } from '../registry-type.ts'
+import { imageFields, registryShape, urlField, withScheme } from '../settings.ts'
 import { CatalogRefused, listRepositories } from './list-repositories.ts'
 import { createOciClient, type OciClient } from './oci-client.ts'
-import { readImage } from './read-image.ts'
+import { readImages } from './read-image.ts'
 
 /** Only its `images` are read: it is not asked what else it has. */
 const proxyType = 'registry_proxy'
@@ -25,45 +22,29 @@ export const oci = {
   aliases: ['apiv2', 'openshift', 'partner_rhcc', 'rhcc', proxyType],
   shape,
   offers: 'image',
-  open,
+  list,
   pull: userOf,
 } satisfies RegistryType
 
-function open(settings: Read<typeof shape>, parts: RegistryParts) {
-  const { type, images, tag } = settings
-  const passes = createFilter(settings)
-  const base = new URL(withScheme(settings.url))
+async function list(settings: Read<typeof shape>, asking: Asking): Promise<RegistryAnswer> {
+  const { type, url, images } = settings
+  const base = new URL(withScheme(url))
+  const client = createOciClient(base, await asking.credentials(), asking)
+  const { names, problem } = type === proxyType ? { names: [] } : await listOrNot(client, images)
+  const answer = await readImages([...names, ...images], { ...settings, client, server: base.host }, asking)
+  if (problem === undefined || answer.kind === 'failed') return answer
+  return { kind: 'partial', found: answer.found, problems: [problem, ...answer.problems] }
+}
 
-  const list = async (signal: AbortSignal): Promise<RegistryAnswer> => {
-    const credentials = await readCredentials(settings, parts.secrets, signal)
-    return withWebClient(settings, parts, signal, async web => {
-      const client = createOciClient(base, credentials, { web, clock: parts.clock })
-      const { names, problem } = type === proxyType ? { names: [] } : await listOrNot(client)
-      const answer = await readEach(
-        [...names, ...images].filter(passes),
-        repository =>
-          readImage(client, {
-            repository,
-            tag: tagOf(tag, repository),
-            image: `${base.host}/${repository}`,
-            named: images.includes(repository),
-          }),
-        signal,
-      )
-      if (problem === undefined || answer.kind === 'failed') return answer
-      return { kind: 'partial', found: answer.found, problems: [problem, ...answer.problems] }
-    })
+/** Many registries list nothing to anybody: the images that are named can be read all the same. */
+async function listOrNot(
+  client: OciClient,
+  images: readonly string[],
+): Promise<{ names: readonly string[]; problem?: string }> {
+  try {
+    return { names: await listRepositories(client) }
+  } catch (error) {
+    if (!(error instanceof CatalogRefused) || images.length === 0) throw error
+    return { names: [], problem: error.message }
   }
-
-  /** Many registries list nothing to anybody: the images that are named can be read all the same. */
-  const listOrNot = async (client: OciClient): Promise<{ names: readonly string[]; problem?: string }> => {
-    try {
-      return { names: await listRepositories(client) }
-    } catch (error) {
-      if (!(error instanceof CatalogRefused) || images.length === 0) throw error
-      return { names: [], problem: error.message }
-    }
-  }
-
-  return list
 }

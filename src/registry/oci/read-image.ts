@@ -1,7 +1,10 @@
 import { isJsonObject } from '../../protocol/json.ts'
-import type { BundleReading } from '../answer.ts'
+import type { RegistryAnswer } from '../../registry.ts'
+import { type BundleReading, readEach } from '../answer.ts'
 import { readLabels } from '../labels.ts'
 import { RegistryError } from '../registry-error.ts'
+import type { Asking } from '../registry-type.ts'
+import { type TagChoice, tagOf } from '../settings.ts'
 import type { WebReply } from '../web/send.ts'
 import { jsonOf } from '../web/web-client.ts'
 import { checkDigest, digestOf, isDigest } from './digest.ts'
@@ -11,28 +14,39 @@ import { type OciClient, refuse } from './oci-client.ts'
 const maxManifest = 4 * 1024 * 1024
 const maxConfig = 8 * 1024 * 1024
 
-export interface ImageName {
-  /** What the registry calls it. */
-  readonly repository: string
-  readonly tag: string
-  /** What it is called where it is run, without its tag. */
-  readonly image: string
-  /** Whether an operator named it: then it is told that it is not there. */
-  readonly named: boolean
+interface ImageSource {
+  readonly client: OciClient
+  readonly tag: TagChoice
+  /** Those that an operator named: it is told if one of them is not there. */
+  readonly images: readonly string[]
+  /** Where images are pulled from. */
+  readonly server: string
+}
+
+/** Reads the bundles among the images of these names that pass. */
+export function readImages(
+  names: readonly string[],
+  source: ImageSource,
+  { passes, signal }: Asking,
+): Promise<RegistryAnswer> {
+  return readEach(names.filter(passes), name => readImage(name, source), signal)
 }
 
 /** Reads the labels of one image. Everything that has a digest is checked against it. */
-export async function readImage(
-  client: OciClient,
-  { repository, tag, image, named }: ImageName,
+async function readImage(
+  repository: string,
+  { client, tag: choice, images, server }: ImageSource,
 ): Promise<BundleReading> {
   if (!isRepository(repository)) throw new RegistryError('its name is not allowed in a registry')
+  const tag = tagOf(choice, repository)
   const at = (path: string) => new URL(`/v2/${repository}/${path}`, client.base)
 
   const url = at(`manifests/${tag}`)
   const reply = await client.get(url, { repository, accept: acceptManifest, limit: maxManifest })
   if (reply.status === 404 && isUnknown(reply, url))
-    return named ? { note: `${repository}: it has no tag ${tag}; push it, or take it out of images` } : undefined
+    return images.includes(repository)
+      ? { note: `${repository}: it has no tag ${tag}; push it, or take it out of images` }
+      : undefined
   if (reply.status !== 200) throw refuse(url, reply.status)
   const digest = digestOfReply(reply)
 
@@ -43,7 +57,7 @@ export async function readImage(
   // By its digest: what is run later is what was read here, wherever the tag has moved to since.
   return spec === undefined
     ? undefined
-    : { found: { name: repository, image: `${image}@${digest}`, tag, digest, ...spec } }
+    : { found: { name: repository, image: `${server}/${repository}@${digest}`, tag, digest, ...spec } }
 
   async function configOf(manifest: string): Promise<string> {
     const inner = await fetchChecked(`manifests/${manifest}`, manifest, 'a manifest of its index', maxManifest)
@@ -53,8 +67,8 @@ export async function readImage(
   }
 
   async function fetchChecked(path: string, expected: string, what: string, limit: number): Promise<WebReply> {
-    const accept = path.startsWith('manifests/') ? { accept: acceptManifest } : {}
-    const found = await client.get(at(path), { repository, ...accept, limit })
+    const accept = path.startsWith('manifests/') ? acceptManifest : undefined
+    const found = await client.get(at(path), { repository, accept, limit })
     if (found.status !== 200) throw refuse(at(path), found.status)
     checkDigest(found.body, expected, what)
     return found

@@ -4,7 +4,7 @@ import { Agent as HttpsAgent } from 'node:https'
 import { rootCertificates } from 'node:tls'
 import { sleep } from '../../clock.ts'
 import { pauseAfter } from '../../domain/retry.ts'
-import { nestsTooDeep } from '../../protocol/json.ts'
+import { isJsonObject, type Json, type JsonObject, nestsTooDeep } from '../../protocol/json.ts'
 import { RegistryError } from '../registry-error.ts'
 import { type RegistryParts, usualLimits } from '../registry-type.ts'
 import { isCertificate, type RegistrySettings } from '../settings.ts'
@@ -31,17 +31,22 @@ export async function withWebClient<T>(
   use: (web: WebClient) => Promise<T>,
 ): Promise<T> {
   const { requestMs, retryMs } = { ...usualLimits, ...limits }
-  const ca = settings.ca === undefined ? undefined : [...rootCertificates, await readCa(settings.ca)]
-  const tls = { rejectUnauthorized: !settings.skipVerifyTls, ca }
   const [http, https] = [new HttpAgent({ keepAlive: true }), new HttpsAgent({ keepAlive: true })]
-  const wire: Wire = { http, https, tls, clock, requestMs, signal, proxyFor: url => proxyFor(url, proxy) }
   let unanswered = 0
+  let wire: Promise<Wire> | undefined
+
+  const connect = async (): Promise<Wire> => {
+    const ca = settings.ca === undefined ? undefined : [...rootCertificates, await readCa(settings.ca)]
+    const tls = { rejectUnauthorized: !settings.skipVerifyTls, ca }
+    return { http, https, tls, clock, requestMs, signal, proxyFor: url => proxyFor(url, proxy) }
+  }
 
   /** A server that has gone silent is not waited for once per image. */
   const once = async (request: WebRequest): Promise<WebReply> => {
     if (unanswered >= patience) throw new RegistryError(`${showUrl(request.url)}: not asked: it has stopped answering`)
     try {
-      const reply = await send(request, wire)
+      wire ??= connect()
+      const reply = await send(request, await wire)
       unanswered = 0
       return reply
     } catch (error) {
@@ -96,16 +101,34 @@ const attempts = 4
 const patience = 10
 const maxHops = 5
 
+/** The reply, where it is 200. */
+export function okReply(reply: WebReply, url: URL): WebReply {
+  if (reply.status !== 200) throw new RegistryError(`${showUrl(url)}: it answered ${reply.status}, not 200`)
+  return reply
+}
+
 /** The JSON of a reply that must be 200. */
-export function jsonOf({ status, body }: WebReply, url: URL): unknown {
-  if (status !== 200) throw new RegistryError(`${showUrl(url)}: it answered ${status}, not 200`)
-  const text = body.toString('utf8')
+export function jsonOf(reply: WebReply, url: URL): unknown {
+  const text = okReply(reply, url).body.toString('utf8')
   if (nestsTooDeep(text)) throw new RegistryError(`${showUrl(url)}: the JSON is nested too deep`)
   try {
     return JSON.parse(text)
   } catch {
     throw new RegistryError(`${showUrl(url)}: the reply is not JSON`)
   }
+}
+
+/** The same, where it must be an object. */
+export function objectOf(reply: WebReply, url: URL): JsonObject {
+  const content = jsonOf(reply, url)
+  if (!isJsonObject(content)) throw new RegistryError(`${showUrl(url)}: the reply is not a JSON object`)
+  return content
+}
+
+export function listIn(content: JsonObject, key: string, url: URL): readonly Json[] {
+  const list = content[key]
+  if (!Array.isArray(list)) throw new RegistryError(`${showUrl(url)}: the reply has no list of ${key}`)
+  return list
 }
 
 function redirectionOf({ status, headers }: WebReply, from: URL): URL | undefined {
