@@ -1,16 +1,15 @@
 /** What the stores do alike for lists: the position of a row, its cursor, and what a list shows of a row. */
 import { actions } from '../protocol/actions.ts'
 import {
-  type Binding,
+  type BindingQuery,
   type BindingSummary,
   bindingSummaryKeys,
   CursorError,
-  type Instance,
+  type InstanceQuery,
   type InstanceSummary,
   instanceSummaryKeys,
   type ListQuery,
   largestPage,
-  type Operation,
   type OperationQuery,
   type OperationSummary,
   operationSummaryKeys,
@@ -21,49 +20,70 @@ import {
 export type Position = readonly [time: number, ...keys: string[]]
 
 /** A query as the stores work with it. */
-export interface List {
+export interface List<Item> {
   readonly name: string
   readonly descending: boolean
   readonly limit: number
   /** The rows after this position. */
   readonly after?: Position
+  readonly shown: readonly (keyof Item)[]
+}
+
+export function toInstanceList(query: InstanceQuery): List<InstanceSummary> {
+  return toList(instances, query, instances.rows)
 }
 
 /** `keys`: how many keys tell rows of the same time apart. */
-export function toList(name: 'instances' | 'bindings', query: ListQuery, keys = 1): List {
-  return readQuery(name, name, query, keys)
+export function toBindingList(query: BindingQuery, keys = 1): List<BindingSummary> {
+  return toList(bindings, query, bindings.rows, keys)
 }
 
 /** The two lists of operations: a cursor of one is of no use to the other. */
-export function toOperationList(query: OperationQuery): List {
-  return readQuery('operations', `operations by ${query.by ?? 'accepted'}`, query, 1)
+export function toOperationList(query: OperationQuery): List<OperationSummary> {
+  return toList(operations, query, `operations by ${query.by ?? 'accepted'}`)
 }
 
-function readQuery(of: string, title: string, query: ListQuery, keys: number): List {
-  checkQuery(of, query)
+function toList<Item>(kind: Kind<Item>, query: ListQuery, title: string, keys = 1): List<Item> {
+  checkQuery(kind, query)
   const { order = 'newest', limit = 50, cursor } = query
   const name = `${title} ${order}`
-  const list = { name, descending: order === 'newest', limit: Math.min(Math.trunc(limit), largestPage) }
-  return cursor === undefined ? list : { ...list, after: readCursor(name, cursor, keys) }
+  return {
+    name,
+    descending: order === 'newest',
+    limit: Math.min(Math.trunc(limit), largestPage),
+    after: cursor === undefined ? undefined : readCursor(name, cursor, keys),
+    shown: kind.shown,
+  }
+}
+
+interface Kind<Item> {
+  readonly rows: string
+  readonly shown: readonly (keyof Item)[]
+  /** What a query may say, and the words where only some are possible: they stand in SQL as they are. */
+  readonly possible: Readonly<Record<string, readonly unknown[] | undefined>>
 }
 
 const anything = undefined
 const phase = ['creating', 'ready', 'updating', 'deleting', 'failed', 'deleted']
 const ofEachList = { order: ['newest', 'oldest'], limit: anything, cursor: anything }
+const ofEachResource = { ...ofEachList, serviceId: anything, planId: anything, phase }
 
-/** What a query may say, and the words where only some are possible: they stand in SQL as they are. */
-const possible: Readonly<Record<string, Readonly<Record<string, readonly unknown[] | undefined>>>> = {
-  instances: {
-    ...ofEachList,
-    platform: anything,
-    serviceId: anything,
-    planId: anything,
-    revisionId: anything,
-    phase,
-    usable: [true, false],
-  },
-  bindings: { ...ofEachList, instanceId: anything, serviceId: anything, planId: anything, phase },
-  operations: {
+const instances: Kind<InstanceSummary> = {
+  rows: 'instances',
+  shown: instanceSummaryKeys,
+  possible: { ...ofEachResource, platform: anything, revisionId: anything, usable: [true, false] },
+}
+
+const bindings: Kind<BindingSummary> = {
+  rows: 'bindings',
+  shown: bindingSummaryKeys,
+  possible: { ...ofEachResource, instanceId: anything },
+}
+
+const operations: Kind<OperationSummary> = {
+  rows: 'operations',
+  shown: operationSummaryKeys,
+  possible: {
     ...ofEachList,
     of: anything,
     action: actions,
@@ -75,48 +95,37 @@ const possible: Readonly<Record<string, Readonly<Record<string, readonly unknown
 }
 
 /** A mistake in a query would else be a list of the wrong rows. */
-function checkQuery(name: string, query: ListQuery): void {
-  const keys = possible[name] ?? {}
+function checkQuery({ rows, possible }: Kind<never>, query: ListQuery): void {
   for (const [key, value] of Object.entries(query)) {
-    if (!Object.hasOwn(keys, key))
-      throw new TypeError(`the list of ${name} cannot be asked for "${key}", but for ${Object.keys(keys).join(', ')}`)
-    const words = keys[key]
+    if (!Object.hasOwn(possible, key))
+      throw new TypeError(
+        `the list of ${rows} cannot be asked for "${key}", but for ${Object.keys(possible).join(', ')}`,
+      )
+    const words = possible[key]
     if (value !== undefined && words?.includes(value) === false)
-      throw new RangeError(`the list of ${name}: ${key} must be ${words.join(' or ')}`)
+      throw new RangeError(`the list of ${rows}: ${key} must be ${words.join(' or ')}`)
   }
   const { limit = 1 } = query
   if (typeof limit !== 'number' || !(limit >= 1))
     throw new RangeError(
-      `the list of ${name}: limit must be a number from 1 on (more than ${largestPage} are ${largestPage})`,
+      `the list of ${rows}: limit must be a number from 1 on (more than ${largestPage} are ${largestPage})`,
     )
 }
 
 /** `rows` are one more than the page holds, where there are so many. */
 export function toPage<Row, Item>(
-  { name, limit }: List,
+  { name, limit, shown }: List<Item>,
   rows: readonly Row[],
   positionOf: (row: Row) => Position,
   toItem: (row: Row) => Item,
 ): Page<Item> {
-  const shown = rows.slice(0, limit)
-  const last = rows.length > limit ? shown.at(-1) : undefined
-  return { items: shown.map(toItem), next: last && writeCursor(name, positionOf(last)) }
+  const page = rows.slice(0, limit)
+  const last = rows.length > limit ? page.at(-1) : undefined
+  return { items: page.map(row => pick(toItem(row), shown)), next: last && writeCursor(name, positionOf(last)) }
 }
 
-export function toInstanceSummary(row: Partial<Instance>): InstanceSummary {
-  return pick(row as Instance, instanceSummaryKeys)
-}
-
-export function toBindingSummary(row: Partial<Binding>): BindingSummary {
-  return pick(row as Binding, bindingSummaryKeys)
-}
-
-export function toOperationSummary(row: Partial<Operation>): OperationSummary {
-  return pick(row as Operation, operationSummaryKeys)
-}
-
-function pick<Row, Key extends keyof Row>(row: Row, keys: readonly Key[]): Pick<Row, Key> {
-  return Object.fromEntries(keys.filter(key => row[key] !== undefined).map(key => [key, row[key]])) as Pick<Row, Key>
+function pick<Item>(row: Item, keys: readonly (keyof Item)[]): Item {
+  return Object.fromEntries(keys.filter(key => row[key] !== undefined).map(key => [key, row[key]])) as Item
 }
 
 function writeCursor(name: string, position: Position): string {

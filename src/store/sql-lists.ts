@@ -10,15 +10,7 @@ import type {
 } from '../store.ts'
 import { fromText, text } from './columns.ts'
 import { keyOf } from './keys.ts'
-import {
-  type List,
-  toBindingSummary,
-  toInstanceSummary,
-  toList,
-  toOperationList,
-  toOperationSummary,
-  toPage,
-} from './lists.ts'
+import { type List, toBindingList, toInstanceList, toOperationList, toPage } from './lists.ts'
 
 type Row = Readonly<Record<string, unknown>>
 
@@ -40,7 +32,6 @@ export interface SqlList<Item> {
 }
 
 export function instanceList(query: InstanceQuery, { table }: Dialect): SqlList<InstanceSummary> {
-  const list = toList('instances', query)
   const where = new Where()
   where.equal('service_id', query.serviceId, keyOf)
   where.equal('plan_id', query.planId, keyOf)
@@ -48,30 +39,17 @@ export function instanceList(query: InstanceQuery, { table }: Dialect): SqlList<
   where.equal('revision_id', query.revisionId)
   where.phase(query.phase)
   if (query.usable !== undefined) where.add(query.usable ? 'usable' : 'not usable')
-  return {
-    ...select({ columns: 'created_at, id, doc', from: table('instance'), where, order: ['created_at', 'id'], list }),
-    toPage: rows => toPage(list, rows, row => [Number(row.created_at), text(row.id)], fromDocument(toInstanceSummary)),
-  }
+  return select(toInstanceList(query), { from: table('instance'), where, order: ['created_at', 'id'] })
 }
 
 export function bindingList(query: BindingQuery, { table, id }: Dialect): SqlList<BindingSummary> {
-  const list = toList('bindings', query, 2)
   const where = new Where()
   where.equal('instance_id', query.instanceId, id)
   where.equal('service_id', query.serviceId, keyOf)
   where.equal('plan_id', query.planId, keyOf)
   where.phase(query.phase)
   const order = ['created_at', 'instance_id', 'id']
-  return {
-    ...select({ columns: `${order.join(', ')}, doc`, from: table('binding'), where, order, list }),
-    toPage: rows =>
-      toPage(
-        list,
-        rows,
-        row => [Number(row.created_at), text(row.instance_id), text(row.id)],
-        fromDocument(toBindingSummary),
-      ),
-  }
+  return select(toBindingList(query, 2), { from: table('binding'), where, order })
 }
 
 export function operationList(query: OperationQuery, dialect: Dialect): SqlList<OperationSummary> {
@@ -88,45 +66,35 @@ export function operationList(query: OperationQuery, dialect: Dialect): SqlList<
   if (after !== undefined) where.add(`${time} >= ?`, after)
   if (before !== undefined) where.add(`${time} < ?`, before)
   const active = (state === 'queued' || state === 'running') && of === undefined
-  const columns = `${time} as time, id, state, attempt, not_before, description, doc`
   const from = active ? dialect.activeOperations : dialect.table('operation')
+  return select(list, { from, where, order: [time, 'id'], columns: ['state', 'attempt', 'not_before', 'description'] })
+}
+
+interface Select {
+  readonly from: string
+  readonly where: Where
+  /** The columns of a position. */
+  readonly order: readonly string[]
+  /** What a list shows and the document does not have. */
+  readonly columns?: readonly string[]
+}
+
+function select<Item>(list: List<Item>, { from, where, order, columns = [] }: Select): SqlList<Item> {
+  const names = order.join(', ')
+  if (list.after !== undefined)
+    where.add(`(${names}) ${list.descending ? '<' : '>'} (${order.map(() => '?').join(', ')})`, ...list.after)
+  const sorted = order.map(column => `${column} ${list.descending ? 'desc' : 'asc'}`).join(', ')
+  const selected = [...order, ...columns, 'doc'].join(', ')
+  const [time = '', ...keys] = order
   return {
-    ...select({ columns, from, where, order: [time, 'id'], list }),
-    toPage: rows =>
-      toPage(
-        list,
-        rows,
-        row => [Number(row.time), text(row.id)],
-        row =>
-          toOperationSummary({
-            ...JSON.parse(text(row.doc)),
-            state: row.state,
-            attempt: row.attempt,
-            notBefore: row.not_before,
-            description: fromText(row.description),
-          }),
-      ),
+    text: `select ${selected} from ${from}${where.text()} order by ${sorted} limit ?`,
+    values: [...where.values, list.limit + 1],
+    toPage: rows => toPage(list, rows, row => [Number(row[time]), ...keys.map(key => text(row[key]))], toSummary<Item>),
   }
 }
 
-function select(parts: {
-  readonly columns: string
-  readonly from: string
-  readonly where: Where
-  readonly order: readonly string[]
-  readonly list: List
-}): { readonly text: string; readonly values: readonly (string | number)[] } {
-  const { columns, from, where, order, list } = parts
-  if (list.after !== undefined)
-    where.add(
-      `(${order.join(', ')}) ${list.descending ? '<' : '>'} (${order.map(() => '?').join(', ')})`,
-      ...list.after,
-    )
-  const sorted = order.map(column => `${column} ${list.descending ? 'desc' : 'asc'}`).join(', ')
-  return {
-    text: `select ${columns} from ${from}${where.text()} order by ${sorted} limit ?`,
-    values: [...where.values, list.limit + 1],
-  }
+function toSummary<Item>({ doc, state, attempt, not_before: notBefore, description = null }: Row): Item {
+  return { ...JSON.parse(text(doc)), state, attempt, notBefore, description: fromText(description) }
 }
 
 class Where {
@@ -152,8 +120,4 @@ class Where {
   text(): string {
     return this.#conditions.length === 0 ? '' : ` where ${this.#conditions.join(' and ')}`
   }
-}
-
-function fromDocument<Item>(summarize: (row: object) => Item): (row: Row) => Item {
-  return row => summarize(JSON.parse(text(row.doc)))
 }

@@ -1,59 +1,30 @@
-import type {
-  Binding,
-  BindingQuery,
-  BindingSummary,
-  Instance,
-  InstanceQuery,
-  InstanceSummary,
-  Operation,
-  OperationQuery,
-  OperationSummary,
-  Page,
-} from '../../store.ts'
-import {
-  type List,
-  type Position,
-  toBindingSummary,
-  toInstanceSummary,
-  toList,
-  toOperationList,
-  toOperationSummary,
-  toPage,
-} from '../lists.ts'
+import type { Binding, BindingQuery, Instance, InstanceQuery, Operation, OperationQuery, Page } from '../../store.ts'
+import { type List, type Position, toBindingList, toInstanceList, toOperationList, toPage } from '../lists.ts'
 import type { Tables } from './tables.ts'
 
-export function listInstances(tables: Tables, query: InstanceQuery): Page<InstanceSummary> {
+export function listInstances(tables: Tables, query: InstanceQuery) {
   const { platform, serviceId, planId, revisionId, phase, usable } = query
   const found = [...tables.allInstances()].filter(
     row => matches(row, { platform, serviceId, planId, revisionId, phase, usable }) && isShown(row, phase),
   )
-  return page(toList('instances', query), found, ({ createdAt, id }) => [createdAt, id], toInstanceSummary)
+  return page(toInstanceList(query), found, ({ createdAt, id }) => [createdAt, id])
 }
 
-export function listBindings(tables: Tables, query: BindingQuery): Page<BindingSummary> {
+export function listBindings(tables: Tables, query: BindingQuery) {
   const { instanceId, serviceId, planId, phase } = query
   const found = [...tables.allBindings()].filter(
     row => matches(row, { instanceId, serviceId, planId, phase }) && isShown(row, phase),
   )
-  const positionOf = ({ createdAt, instanceId, id }: Binding): Position => [createdAt, instanceId, id]
-  return page(toList('bindings', query, 2), found, positionOf, toBindingSummary)
+  return page(toBindingList(query, 2), found, ({ createdAt, instanceId, id }) => [createdAt, instanceId, id])
 }
 
-export function listOperations(tables: Tables, query: OperationQuery): Page<OperationSummary> {
-  const {
-    of,
-    action,
-    state,
-    by = 'accepted',
-    after = Number.NEGATIVE_INFINITY,
-    before = Number.POSITIVE_INFINITY,
-  } = query
-  const timeOf = ({ acceptedAt, finishedAt }: Operation) =>
-    by === 'accepted' ? acceptedAt : (finishedAt ?? Number.NaN)
+export function listOperations(tables: Tables, query: OperationQuery) {
+  const { of, action, state, by = 'accepted', after = -Infinity, before = Infinity } = query
+  const timeOf = ({ acceptedAt, finishedAt = Number.NaN }: Operation) => (by === 'accepted' ? acceptedAt : finishedAt)
   const found = [...tables.allOperations()].filter(
     row => matches(row, { ...of, action, state }) && timeOf(row) >= after && timeOf(row) < before,
   )
-  return page(toOperationList(query), found, row => [timeOf(row), row.id], toOperationSummary)
+  return page(toOperationList(query), found, row => [timeOf(row), row.id])
 }
 
 function matches<Row>(row: Row, wanted: Partial<Row>): boolean {
@@ -65,17 +36,16 @@ function isShown(row: Instance | Binding, phase: string | undefined): boolean {
   return row.phase !== 'deleted' || phase === 'deleted'
 }
 
-function page<Row, Item>(
-  list: List,
+function page<Item, Row extends Item>(
+  list: List<Item>,
   rows: readonly Row[],
   positionOf: (row: Row) => Position,
-  toItem: (row: Row) => Item,
 ): Page<Item> {
   const { after, descending, limit } = list
   const compare = (one: Position, other: Position) => (descending ? -1 : 1) * comparePositions(one, other)
   const left = after === undefined ? rows : rows.filter(row => compare(positionOf(row), after) > 0)
   const sorted = [...left].sort((one, other) => compare(positionOf(one), positionOf(other))).slice(0, limit + 1)
-  return toPage(list, sorted, positionOf, row => structuredClone(toItem(row)))
+  return structuredClone(toPage(list, sorted, positionOf, row => row))
 }
 
 function comparePositions(one: Position, other: Position): number {
