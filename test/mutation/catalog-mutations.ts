@@ -22,14 +22,14 @@ export const catalogMutations: readonly Mutation[] = [
   {
     ...memory,
     name: 'memory deletes a service that is not retired',
-    find: 'retired.has(id) && !needed.has(id)',
+    find: 'tables.services.get(id)?.retiredAt !== undefined && !needed.has(id)',
     replace: '!needed.has(id)',
   },
   {
     ...memory,
     name: 'memory deletes a service that is used',
-    find: 'retired.has(id) && !needed.has(id)',
-    replace: 'retired.has(id)',
+    find: 'tables.services.get(id)?.retiredAt !== undefined && !needed.has(id)',
+    replace: 'tables.services.get(id)?.retiredAt !== undefined',
   },
   {
     ...memory,
@@ -40,14 +40,14 @@ export const catalogMutations: readonly Mutation[] = [
   {
     ...memory,
     name: 'memory deletes the current revision of a service',
-    find: '  for (const { revisionId } of tables.allServices()) needed.add(revisionId)\n',
+    find: '  for (const { revisionId } of tables.services.look()) needed.add(revisionId)\n',
     replace: '',
   },
   {
     ...memory,
     file: 'src/store/memory/tables.ts',
     name: 'memory pins to what is not stored',
-    find: 'if (pinsOf(change.instance).some(id => !this.#revisions.has(id))) throw revisionGone()',
+    find: 'if (pinsOf(change.instance).some(id => !this.revisions.has(id))) throw revisionGone()',
     replace: '',
   },
   {

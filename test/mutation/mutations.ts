@@ -120,7 +120,12 @@ export const mutations: readonly Mutation[] = [
   },
 
   // One active operation, results that stay.
-  { ...tables, name: 'memory without its unique index', find: 'if (other !== undefined) {', replace: 'if (false) {' },
+  {
+    ...tables,
+    name: 'memory without its unique index',
+    find: 'if (other !== undefined && other.id !== id)',
+    replace: 'if (false)',
+  },
   {
     file: 'src/store/sqlite/migrations.ts',
     suite: sql.suite,

@@ -28,10 +28,12 @@ export function finish(deciding: Deciding, lease: Lease, decide: (snapshot: Fini
 }
 
 function snapshotOf({ tables, now }: Deciding, { instanceId, bindingId, predecessorId }: Target): Snapshot {
-  const live = tables.bindings(instanceId).filter(({ phase }) => phase !== 'failed' && phase !== 'deleted')
+  const live = [...tables.allBindings()].filter(
+    row => row.instanceId === instanceId && row.phase !== 'failed' && row.phase !== 'deleted',
+  )
   return {
     now,
-    instance: tables.instance(instanceId),
+    instance: tables.instances.get(instanceId),
     operation: tables.activeOperation(instanceId),
     binding: bindingId === undefined ? undefined : tables.binding(instanceId, bindingId),
     bindingOperation: bindingId === undefined ? undefined : tables.activeOperation(instanceId, bindingId),

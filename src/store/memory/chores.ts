@@ -4,17 +4,17 @@ import type { Tables } from './tables.ts'
 
 export function takeChore(tables: Tables, taking: ChoreTaking, now: number): ChoreLease | undefined {
   const { name, dueAt, owner, leaseTime } = taking
-  const before = tables.chore(name)
+  const before = tables.chores.get(name)
   if (dueAt > now || (before !== undefined && !isOpen(before, dueAt, now))) return undefined
   const fence = (before?.fence ?? 0) + 1
-  tables.putChore({ name, dueAt, owner, startedAt: now, fence, leaseUntil: now + leaseTime })
+  tables.chores.put(name, { name, dueAt, owner, startedAt: now, fence, leaseUntil: now + leaseTime })
   return { name, fence }
 }
 
 export function renewChore(tables: Tables, lease: ChoreLease, leaseTime: number, now: number): boolean {
   const chore = held(tables, lease)
   if (chore?.leaseUntil === undefined || chore.leaseUntil <= now) return false
-  tables.putChore({ ...chore, leaseUntil: now + leaseTime })
+  tables.chores.put(lease.name, { ...chore, leaseUntil: now + leaseTime })
   return true
 }
 
@@ -22,12 +22,12 @@ export function finishChore(tables: Tables, lease: ChoreLease, result: ChoreResu
   const chore = held(tables, lease)
   if (chore === undefined) return false
   const { leaseUntil: _, ...rest } = chore
-  tables.putChore({ ...rest, finishedAt: now, result })
+  tables.chores.put(lease.name, { ...rest, finishedAt: now, result })
   return true
 }
 
 export function readChores(tables: Tables): readonly Chore[] {
-  return [...tables.chores()].sort((one, other) => compareText(one.name, other.name))
+  return [...tables.chores.all()].sort((one, other) => compareText(one.name, other.name))
 }
 
 /** A period that is over is taken once; one whose holder is gone is taken over, for itself or for a later one. */
@@ -37,6 +37,6 @@ function isOpen(before: Chore, dueAt: number, now: number): boolean {
 }
 
 function held(tables: Tables, { name, fence }: ChoreLease): Chore | undefined {
-  const chore = tables.chore(name)
+  const chore = tables.chores.get(name)
   return chore?.fence === fence && chore.finishedAt === undefined ? chore : undefined
 }

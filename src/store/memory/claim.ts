@@ -30,7 +30,7 @@ type LeaseFields = Pick<Operation, 'fence'> & Required<Pick<Operation, 'leaseOwn
 function claim(tables: Tables, before: Operation, lease: LeaseFields, now: number): Claim {
   const takenOver = before.state === 'running'
   tables.putOperation({ ...claimed(before, now), ...lease })
-  const instance = tables.instance(before.instanceId)
+  const instance = tables.instances.get(before.instanceId)
   const operation = tables.operation(before.id)
   if (instance === undefined || operation === undefined) throw new Error(`operation ${before.id} has no instance`)
   const { bindingId } = before

@@ -17,6 +17,6 @@ export function cleanUp(tables: Tables, { of, states, before, max }: CleanUp, no
 
 /** Polls of a resource that lives are answered from its latest operation. */
 function isNeeded(tables: Tables, { id, instanceId, bindingId }: Operation): boolean {
-  const row = bindingId === undefined ? tables.instance(instanceId) : tables.binding(instanceId, bindingId)
+  const row = bindingId === undefined ? tables.instances.get(instanceId) : tables.binding(instanceId, bindingId)
   return row !== undefined && row.phase !== 'deleted' && row.lastOperationId === id
 }

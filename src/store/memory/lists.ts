@@ -4,7 +4,7 @@ import type { Tables } from './tables.ts'
 
 export function listInstances(tables: Tables, query: InstanceQuery) {
   const { platform, serviceId, planId, revisionId, phase, usable } = query
-  const found = [...tables.allInstances()].filter(
+  const found = [...tables.instances.look()].filter(
     row => matches(row, { platform, serviceId, planId, revisionId, phase, usable }) && isShown(row, phase),
   )
   return page(toInstanceList(query), found, ({ createdAt, id }) => [createdAt, id])

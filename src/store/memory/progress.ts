@@ -53,17 +53,14 @@ function described(before: Operation, { description = before.description }: Chec
 }
 
 function replaceState(tables: Tables, { instanceId, bindingId }: Operation, state: Checkpoint['state'] & object): void {
-  const instance = tables.instance(instanceId)
-  if (bindingId === undefined) {
-    if (instance !== undefined) tables.putInstance({ ...instance, state })
-    return
-  }
-  const binding = tables.binding(instanceId, bindingId)
+  const binding = bindingId === undefined ? undefined : tables.binding(instanceId, bindingId)
   if (binding !== undefined) tables.putBinding({ ...binding, state })
+  const instance = bindingId === undefined ? tables.instances.get(instanceId) : undefined
+  if (instance !== undefined) tables.instances.put(instanceId, { ...instance, state })
 }
 
 function startSuccessor(tables: Tables, supersededId: string, now: number): void {
-  for (const operation of [...tables.queue()]) {
+  for (const operation of tables.queue()) {
     if (operation.drains !== supersededId || operation.state !== 'queued') continue
     tables.putOperation({ ...operation, notBefore: Math.min(operation.notBefore, now) })
   }

@@ -1,5 +1,5 @@
 import type { Binding, Instance } from '../../store.ts'
-import type { Tables } from './tables.ts'
+import { pair, type Tables } from './tables.ts'
 
 /** An instance, or a deleted binding of one that lives on. */
 interface Tombstone {
@@ -11,16 +11,9 @@ interface Tombstone {
 export function purge(tables: Tables, before: number, max: number, now: number): number {
   const due = [...tombstones(tables, now)].filter(({ deletedAt }) => deletedAt <= before)
   const oldest = due.sort((one, other) => one.deletedAt - other.deletedAt).slice(0, Math.max(0, max))
-  const instances = new Set<string>()
-  const bindings = new Set<string>()
-  for (const { instanceId, bindingId } of oldest) {
-    if (bindingId === undefined) instances.add(instanceId)
-    else bindings.add(key(instanceId, bindingId))
-  }
-  for (const { id, instanceId, bindingId } of [...tables.allOperations()]) {
-    const gone = instances.has(instanceId) || (bindingId !== undefined && bindings.has(key(instanceId, bindingId)))
-    if (gone) tables.removeOperation(id)
-  }
+  const gone = new Set(oldest.map(({ instanceId, bindingId }) => pair(instanceId, bindingId)))
+  for (const { id, instanceId, bindingId } of [...tables.allOperations()])
+    if (gone.has(pair(instanceId)) || gone.has(pair(instanceId, bindingId))) tables.removeOperation(id)
   for (const { instanceId, bindingId } of oldest) {
     if (bindingId === undefined) tables.removeInstance(instanceId)
     else tables.removeBinding(instanceId, bindingId)
@@ -33,11 +26,11 @@ function* tombstones(tables: Tables, now: number): Iterable<Tombstone> {
   for (const binding of tables.allBindings()) {
     if (isUnclean(binding, now)) unclean.add(binding.instanceId)
     if (binding.phase !== 'deleted' || binding.deletedAt === undefined || isUnclean(binding, now)) continue
-    if (tables.instance(binding.instanceId)?.phase === 'deleted') continue
+    if (tables.instances.get(binding.instanceId)?.phase === 'deleted') continue
     if (tables.activeOperation(binding.instanceId, binding.id) !== undefined) continue
     yield { deletedAt: binding.deletedAt, instanceId: binding.instanceId, bindingId: binding.id }
   }
-  for (const instance of tables.allInstances()) {
+  for (const instance of tables.instances.look()) {
     if (instance.phase !== 'deleted' || instance.deletedAt === undefined) continue
     if (isUnclean(instance, now) || unclean.has(instance.id)) continue
     if (tables.activeOperation(instance.id) !== undefined || tables.busyBindings(instance.id) > 0) continue
@@ -48,9 +41,4 @@ function* tombstones(tables: Tables, now: number): Iterable<Tombstone> {
 /** A call of a worker that lost its lease may still land. */
 function isUnclean({ uncleanUntil = 0 }: Instance | Binding, now: number): boolean {
   return uncleanUntil > now
-}
-
-/** No id holds a NUL. */
-function key(instanceId: string, bindingId: string): string {
-  return `${instanceId}\0${bindingId}`
 }

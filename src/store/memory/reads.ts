@@ -2,13 +2,14 @@ import type { Binding } from '../../store.ts'
 import type { Tables } from './tables.ts'
 
 export function readBindings(tables: Tables, instanceId: string): readonly Binding[] {
-  return tables.bindings(instanceId).filter(binding => binding.phase !== 'deleted')
+  const found = [...tables.allBindings()].filter(row => row.instanceId === instanceId && row.phase !== 'deleted')
+  return structuredClone(found)
 }
 
 export function readDueForObservation(tables: Tables, max: number, now: number): readonly string[] {
-  return [...tables.observed()]
-    .filter(([, observeAt]) => observeAt <= now)
-    .sort(([, one], [, other]) => one - other)
+  return [...tables.instances.look()]
+    .flatMap(({ id, observeAt }) => (observeAt !== undefined && observeAt <= now ? [{ id, observeAt }] : []))
+    .sort((one, other) => one.observeAt - other.observeAt)
     .slice(0, Math.max(0, max))
-    .map(([id]) => id)
+    .map(({ id }) => id)
 }

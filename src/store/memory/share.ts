@@ -1,4 +1,4 @@
-import { decideShared, type SharedVerdict, type SharedWish } from '../../domain/shared-claim.ts'
+import { decideShared, type SharedResource, type SharedVerdict, type SharedWish } from '../../domain/shared-claim.ts'
 import type { Lease } from '../../store.ts'
 import type { Tables } from './tables.ts'
 
@@ -12,14 +12,15 @@ export interface Sharing {
 export function share(tables: Tables, { lease, key, wish, now }: Sharing): SharedVerdict['answer'] | undefined {
   const operation = tables.heldOperation(lease)
   if (operation === undefined) return undefined
-  const row = tables.shared(key)
+  const row: SharedResource = tables.shared.get(key) ?? { key, phase: 'absent' }
   const { answer, ...verdict } = decideShared(wish, {
     row,
     operationId: operation.id,
     otherClaims: tables.otherClaims(key, operation.instanceId),
     holderAlive: isAlive(tables, row.holder, operation.id, now),
   })
-  tables.putShared(verdict.row)
+  if (verdict.row.phase === 'absent') tables.shared.remove(key)
+  else tables.shared.put(key, verdict.row)
   if (verdict.claim !== undefined) tables.putClaim(key, operation.instanceId, verdict.claim)
   return answer
 }

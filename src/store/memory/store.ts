@@ -67,7 +67,7 @@ export function createMemoryStore({ clock = systemClock }: { readonly clock?: Cl
         return written
       }),
 
-    instance: id => run(() => tables.instance(id)),
+    instance: id => run(() => tables.instances.get(id)),
     binding: (instanceId, id) => run(() => tables.binding(instanceId, id)),
     bindings: instanceId => run(() => readBindings(tables, instanceId)),
     operation: id => run(() => tables.operation(id)),

@@ -15,42 +15,42 @@ import type {
   Step,
 } from '../../store.ts'
 import { pinsOf, revisionGone } from '../pins.ts'
+import { Table, type Undo } from './table.ts'
 
 /** The version of the catalog, and what was said about its latest change. */
-interface CatalogEdition {
+export interface CatalogEdition {
   readonly version: number
   readonly lastChange?: { readonly at: number; readonly report: JsonObject }
 }
 
-/**
- * The rows and their indexes. Every write goes through a method here, inside `transaction`, so that a throw in the middle
- * leaves nothing behind. Rows pass through JSON on their way in and out: nobody shares an object with the ledger, and a
- * Date or an undefined becomes what it becomes in a database.
- */
+interface Claim {
+  readonly key: string
+  readonly instanceId: string
+}
+
+/** All rows. A throw in the middle of a transaction leaves nothing behind. */
 export class Tables {
-  readonly #instances = new Map<string, Instance>()
-  readonly #bindings = new Map<string, Map<string, Binding>>()
-  readonly #operations = new Map<string, Operation>()
-  readonly #steps = new Map<string, Map<string, Step>>()
-  readonly #history = new Map<string, readonly HistoryEvent[]>()
-  readonly #shared = new Map<string, SharedResource>()
-  readonly #claims = new Map<string, Map<string, true>>()
-  readonly #chores = new Map<string, Chore>()
-  readonly #revisions = new Map<string, Revision>()
-  readonly #services = new Map<string, RegisteredService>()
-  readonly #registries = new Map<string, RegistryState>()
-  readonly #editions = new Map<'catalog', CatalogEdition>()
-
-  /** The active operations, in the order in which they were accepted, and by resource. */
-  readonly #queue = new Map<string, Operation>()
-  readonly #activeByInstance = new Map<string, Map<string, string>>()
-  readonly #observed = new Map<string, number>()
-
+  readonly #undo: Undo = []
+  readonly instances = new Table<Instance>(this.#undo)
+  readonly chores = new Table<Chore>(this.#undo)
+  readonly shared = new Table<SharedResource>(this.#undo)
+  readonly revisions = new Table<Revision>(this.#undo)
+  readonly services = new Table<RegisteredService>(this.#undo)
+  readonly registries = new Table<RegistryState>(this.#undo)
+  readonly editions = new Table<CatalogEdition>(this.#undo)
+  readonly #bindings = new Table<Binding>(this.#undo)
+  readonly #claims = new Table<Claim>(this.#undo)
+  readonly #operations = new Table<Operation>(this.#undo)
+  /** The active operations, in the order in which they were accepted. */
+  readonly #queue = new Table<Operation>(this.#undo)
+  /** By operation. */
+  readonly #steps = new Table<readonly Step[]>(this.#undo)
+  /** By instance. */
+  readonly #history = new Table<readonly HistoryEvent[]>(this.#undo)
   #fence = 0
-  #undo: (() => void)[] = []
 
   transaction<Result>(body: () => Result): Result {
-    this.#undo = []
+    this.#undo.length = 0
     try {
       return body()
     } catch (error) {
@@ -59,20 +59,20 @@ export class Tables {
     }
   }
 
-  instance(id: string): Instance | undefined {
-    return copy(this.#instances.get(id))
-  }
-
   binding(instanceId: string, id: string): Binding | undefined {
-    return copy(this.#bindings.get(instanceId)?.get(id))
+    return this.#bindings.get(pair(instanceId, id))
   }
 
-  bindings(instanceId: string): readonly Binding[] {
-    return copy([...(this.#bindings.get(instanceId)?.values() ?? [])])
+  allBindings(): Iterable<Binding> {
+    return this.#bindings.look()
   }
 
   operation(id: string): Operation | undefined {
-    return copy(this.#operations.get(id))
+    return this.#operations.get(id)
+  }
+
+  allOperations(): Iterable<Operation> {
+    return this.#operations.look()
   }
 
   heldOperation({ operationId, fence }: Lease): Operation | undefined {
@@ -86,238 +86,106 @@ export class Tables {
     return this.#fence
   }
 
+  queue(): readonly Operation[] {
+    return [...this.#queue.look()]
+  }
+
   activeOperation(instanceId: string, bindingId?: string): Operation | undefined {
-    const id = this.#activeByInstance.get(instanceId)?.get(bindingId ?? '')
-    return id === undefined ? undefined : this.operation(id)
+    const active = this.queue().find(each => each.instanceId === instanceId && each.bindingId === bindingId)
+    return active && this.operation(active.id)
   }
 
   busyBindings(instanceId: string): number {
-    return [...(this.#activeByInstance.get(instanceId)?.keys() ?? [])].filter(bindingId => bindingId !== '').length
-  }
-
-  queue(): Iterable<Operation> {
-    return this.#queue.values()
+    return this.queue().filter(each => each.instanceId === instanceId && each.bindingId !== undefined).length
   }
 
   steps(operationId: string): readonly Step[] {
-    return copy([...(this.#steps.get(operationId)?.values() ?? [])])
+    return this.#steps.get(operationId) ?? []
   }
 
   history(instanceId: string): readonly HistoryEvent[] {
-    return copy(this.#history.get(instanceId) ?? [])
-  }
-
-  observed(): Iterable<readonly [id: string, observeAt: number]> {
-    return this.#observed
-  }
-
-  shared(key: string): SharedResource {
-    return copy(this.#shared.get(key)) ?? { key, phase: 'absent' }
+    return this.#history.get(instanceId) ?? []
   }
 
   otherClaims(key: string, instanceId: string): number {
-    const claims = this.#claims.get(key)
-    return claims === undefined ? 0 : claims.size - (claims.has(instanceId) ? 1 : 0)
-  }
-
-  chore(name: string): Chore | undefined {
-    return copy(this.#chores.get(name))
-  }
-
-  chores(): readonly Chore[] {
-    return copy([...this.#chores.values()])
-  }
-
-  revisions(): readonly Revision[] {
-    return copy([...this.#revisions.values()])
-  }
-
-  services(): readonly RegisteredService[] {
-    return copy([...this.#services.values()])
-  }
-
-  registries(): readonly RegistryState[] {
-    return copy([...this.#registries.values()])
-  }
-
-  edition(): CatalogEdition {
-    return copy(this.#editions.get('catalog')) ?? { version: 0 }
-  }
-
-  /** The rows themselves, to look through: copies of all of them would cost more than the search. */
-  allInstances(): Iterable<Instance> {
-    return this.#instances.values()
-  }
-
-  *allBindings(): Iterable<Binding> {
-    for (const bindings of this.#bindings.values()) yield* bindings.values()
-  }
-
-  allOperations(): Iterable<Operation> {
-    return this.#operations.values()
-  }
-
-  allRevisions(): Iterable<Revision> {
-    return this.#revisions.values()
-  }
-
-  allServices(): Iterable<RegisteredService> {
-    return this.#services.values()
+    return [...this.#claims.look()].filter(claim => claim.key === key && claim.instanceId !== instanceId).length
   }
 
   apply(change: Change): void {
     if (change.instance !== undefined) {
-      if (pinsOf(change.instance).some(id => !this.#revisions.has(id))) throw revisionGone()
-      this.putInstance(change.instance)
+      if (pinsOf(change.instance).some(id => !this.revisions.has(id))) throw revisionGone()
+      this.instances.put(change.instance.id, change.instance)
     }
     for (const binding of change.bindings ?? []) this.putBinding(binding)
     for (const operation of change.operations ?? []) this.putOperation(operation)
     for (const id of change.deleteOperations ?? []) this.removeOperation(id)
-    for (const event of change.history ?? []) this.#append(event)
-  }
-
-  putInstance(instance: Instance): void {
-    this.#set(this.#instances, instance.id, copy(instance))
-    this.#set(this.#observed, instance.id, instance.observeAt)
+    for (const event of change.history ?? [])
+      this.#history.put(event.instanceId, [...this.history(event.instanceId), event])
   }
 
   putBinding(binding: Binding): void {
     this.#requireInstance(binding.instanceId, `binding ${binding.id}`)
-    this.#set(this.#within(this.#bindings, binding.instanceId), binding.id, copy(binding))
+    this.#bindings.put(pair(binding.instanceId, binding.id), binding)
   }
 
   putOperation(operation: Operation): void {
-    this.#requireInstance(operation.instanceId, `operation ${operation.id}`)
-    const row = copy(operation)
-    this.#deactivate(operation.id)
-    this.#set(this.#operations, operation.id, row)
-    this.#set(this.#queue, operation.id, isActive(row) ? row : undefined)
-    if (!isActive(row)) return
-    const active = this.#within(this.#activeByInstance, operation.instanceId)
-    const other = active.get(operation.bindingId ?? '')
-    if (other !== undefined) {
-      throw new Error(`operation ${operation.id} cannot be active: operation ${other} of the same resource is`)
+    const { id, instanceId, bindingId } = operation
+    this.#requireInstance(instanceId, `operation ${id}`)
+    this.#operations.put(id, operation)
+    if (!isActive(operation)) {
+      this.#queue.remove(id)
+      return
     }
-    this.#set(active, operation.bindingId ?? '', operation.id)
+    const other = this.activeOperation(instanceId, bindingId)
+    if (other !== undefined && other.id !== id)
+      throw new Error(`operation ${id} cannot be active: operation ${other.id} of the same resource is`)
+    this.#queue.put(id, operation)
   }
 
   putStep(operationId: string, step: Step): void {
-    const steps = this.#within(this.#steps, operationId)
-    if (steps.get(step.name)?.state === 'done') {
+    const steps = this.steps(operationId)
+    const before = steps.find(({ name }) => name === step.name)
+    if (before?.state === 'done')
       throw new Error(`step ${step.name} of operation ${operationId} is done: it cannot be written again`)
-    }
-    this.#set(steps, step.name, copy(step))
-  }
-
-  putShared(row: SharedResource): void {
-    this.#set(this.#shared, row.key, row.phase === 'absent' ? undefined : copy(row))
+    const written = before === undefined ? [...steps, step] : steps.map(each => (each === before ? step : each))
+    this.#steps.put(operationId, written)
   }
 
   putClaim(key: string, instanceId: string, claimed: boolean): void {
-    this.#set(this.#within(this.#claims, key), instanceId, claimed ? true : undefined)
+    if (claimed) this.#claims.put(pair(key, instanceId), { key, instanceId })
+    else this.#claims.remove(pair(key, instanceId))
   }
 
-  putChore(chore: Chore): void {
-    this.#set(this.#chores, chore.name, copy(chore))
-  }
-
-  /** False where it is there: a revision never changes. */
-  insertRevision(revision: Revision): boolean {
-    if (this.#revisions.has(revision.id)) return false
-    this.#set(this.#revisions, revision.id, copy(revision))
-    return true
-  }
-
-  /** False where it says the same already. */
-  putService(service: RegisteredService): boolean {
-    if (!this.#revisions.has(service.revisionId))
-      throw new Error(`service ${service.serviceId} cannot be written: there is no revision ${service.revisionId}`)
-    if (JSON.stringify(this.#services.get(service.serviceId)) === JSON.stringify(service)) return false
-    this.#set(this.#services, service.serviceId, copy(service))
-    return true
-  }
-
-  putRegistry(registry: RegistryState): void {
-    this.#set(this.#registries, registry.name, copy(registry))
-  }
-
-  putEdition(edition: CatalogEdition): void {
-    this.#set(this.#editions, 'catalog', copy(edition))
-  }
-
-  removeRevision(id: string): void {
-    this.#set(this.#revisions, id, undefined)
-  }
-
-  removeService(id: string): void {
-    this.#set(this.#services, id, undefined)
-  }
-
-  removeRegistry(name: string): void {
-    this.#set(this.#registries, name, undefined)
-  }
-
-  removeOperation(operationId: string): void {
-    this.#deactivate(operationId)
-    this.#set(this.#operations, operationId, undefined)
-    this.#set(this.#queue, operationId, undefined)
-    this.#set(this.#steps, operationId, undefined)
+  removeOperation(id: string): void {
+    this.#operations.remove(id)
+    this.#queue.remove(id)
+    this.#steps.remove(id)
   }
 
   /** The binding's row alone. */
   removeBinding(instanceId: string, id: string): void {
-    this.#set(this.#within(this.#bindings, instanceId), id, undefined)
+    this.#bindings.remove(pair(instanceId, id))
   }
 
   /**
-   * With its bindings, its history and its claims; its operations are removed one by one. A claim that is left says no
-   * more than that a deletion forgot to release: the rows of the shared resources stay as they are, so nothing that a
-   * neighbour claims goes, and what nobody claims any more is removed by the next one that acquires and releases it.
+   * With its bindings, its history and its claims; its operations are removed one by one. A claim that is left only says
+   * that a deletion forgot to release it: the rows of the shared resources stay as they are, so nothing that a neighbour
+   * claims goes, and what nobody claims any more is removed by the next one that acquires and releases it.
    */
   removeInstance(id: string): void {
-    this.#set(this.#instances, id, undefined)
-    this.#set(this.#observed, id, undefined)
-    this.#set(this.#bindings, id, undefined)
-    this.#set(this.#activeByInstance, id, undefined)
-    this.#set(this.#history, id, undefined)
-    for (const claims of this.#claims.values()) if (claims.has(id)) this.#set(claims, id, undefined)
-  }
-
-  #append(event: HistoryEvent): void {
-    this.#set(this.#history, event.instanceId, [...(this.#history.get(event.instanceId) ?? []), copy(event)])
-  }
-
-  #deactivate(operationId: string): void {
-    const before = this.#queue.get(operationId)
-    if (before === undefined) return
-    this.#set(this.#within(this.#activeByInstance, before.instanceId), before.bindingId ?? '', undefined)
+    this.instances.remove(id)
+    this.#history.remove(id)
+    for (const binding of [...this.allBindings()]) if (binding.instanceId === id) this.removeBinding(id, binding.id)
+    for (const claim of [...this.#claims.look()]) if (claim.instanceId === id) this.putClaim(claim.key, id, false)
   }
 
   #requireInstance(instanceId: string, what: string): void {
-    if (!this.#instances.has(instanceId))
+    if (!this.instances.has(instanceId))
       throw new Error(`${what} cannot be written: there is no instance ${instanceId}`)
   }
-
-  #within<Value>(tables: Map<string, Map<string, Value>>, key: string): Map<string, Value> {
-    const existing = tables.get(key)
-    if (existing !== undefined) return existing
-    const created = new Map<string, Value>()
-    this.#set(tables, key, created)
-    return created
-  }
-
-  #set<Value>(table: Map<string, Value>, key: string, value: Value | undefined): void {
-    const before = table.get(key)
-    this.#undo.push(() => put(table, key, before))
-    put(table, key, value)
-  }
 }
 
-function put<Value>(table: Map<string, Value>, key: string, value: Value | undefined): void {
-  if (value === undefined) table.delete(key)
-  else table.set(key, value)
-}
-
-function copy<Value>(value: Value): Value {
-  return value === undefined ? value : JSON.parse(JSON.stringify(value))
+/** The key of what is known by two ids, or by one of them. */
+export function pair(one: string, other?: string): string {
+  return JSON.stringify([one, other])
 }
