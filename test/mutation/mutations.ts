@@ -63,14 +63,14 @@ export const mutations: readonly Mutation[] = [
   {
     ...sql,
     name: 'sqlite description without its fence',
-    find: `ifnull(?, description) where \${held} returning doc`,
-    replace: `ifnull(?, description) where ${fenceless} returning doc`,
+    find: `set description = ifnull(?, description) where \${held}`,
+    replace: `set description = ifnull(?, description) where ${fenceless}`,
   },
   {
     ...sql,
     name: 'sqlite park and hand back without their fence',
-    find: `description = ifnull(?, description) where \${held}\`,`,
-    replace: `description = ifnull(?, description) where ${fenceless}\`,`,
+    find: `      description = ifnull(?, description) where \${held}\`,`,
+    replace: `      description = ifnull(?, description) where ${fenceless}\`,`,
   },
   {
     ...sql,

@@ -1,6 +1,7 @@
 import type { Change, Finishing, Instance, Lease, Operation, Snapshot, Target, Verdict, WakeUp } from '../../store.ts'
 import { pinsOf, revisionGone } from '../pins.ts'
 import { wakeUpsOf } from '../wake-ups.ts'
+import type { SqlValue, Statement } from './driver.ts'
 import { readBinding } from './reads.ts'
 import { fromBinding, fromHistory, fromInstance, fromOperation, toOperation, toRow } from './rows.ts'
 import type { Statements } from './statements.ts'
@@ -54,15 +55,21 @@ function readSnapshot(statements: Statements, now: number, target: Target, held?
 }
 
 export function applyChange(statements: Statements, change: Change, wake: WakeUp[]): void {
-  if (change.instance !== undefined) statements.putInstance.run(...fromInstance(change.instance))
-  for (const binding of change.bindings ?? []) statements.putBinding.run(...fromBinding(binding))
+  if (change.instance !== undefined)
+    put(statements.putInstance, statements.replaceInstance, fromInstance(change.instance))
+  for (const binding of change.bindings ?? [])
+    put(statements.putBinding, statements.replaceBinding, fromBinding(binding))
   for (const operation of change.operations ?? []) {
-    statements.putOperation.run(...fromOperation(operation))
+    put(statements.putOperation, statements.replaceOperation, fromOperation(operation))
     if (operation.finishedAt !== undefined) statements.spendOperation.run(operation.id)
   }
   for (const id of change.deleteOperations ?? []) statements.deleteOperation.run(id)
   for (const event of change.history ?? []) statements.appendHistory.run(...fromHistory(event))
   wake.push(...wakeUpsOf(change))
+}
+
+function put(usual: Statement, replace: Statement, row: readonly SqlValue[]): void {
+  if (usual.run(...row) === 0) replace.run(...row)
 }
 
 function readActive(statements: Statements, instanceId: string, bindingId = ''): Operation | undefined {

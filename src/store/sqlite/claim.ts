@@ -1,5 +1,6 @@
 import { claimed } from '../../domain/operation.ts'
-import type { Binding, Claim, Claims, Instance, Operation, Step } from '../../store.ts'
+import type { Binding, Claim, Claims, Instance, Operation } from '../../store.ts'
+import { readSteps } from './reads.ts'
 import { toOperation, toRow } from './rows.ts'
 import type { Statements } from './statements.ts'
 
@@ -23,7 +24,7 @@ export function claimDue(statements: Statements, { owner, max, leaseMs, now }: C
       operation,
       instance: toRow<Instance>(row.instance_doc, row.instance_sealed),
       binding: row.binding_doc === null ? undefined : toRow<Binding>(row.binding_doc, row.binding_sealed),
-      steps: statements.steps.all(operation.id).map(step => toRow<Step>(step.doc, step.sealed)),
+      steps: row.has_steps === 0 ? [] : readSteps(statements, operation.id),
       takenOver: before.state === 'running',
     }
   })

@@ -9,13 +9,13 @@ import type { Statements } from './statements.ts'
 export function writeCheckpoint(statements: Statements, lease: Lease, checkpoint: Checkpoint, now: number): boolean {
   const { operationId, fence } = lease
   const description = toText(checkpoint.description)
-  const row =
+  const changed =
     checkpoint.step?.state === 'done'
-      ? statements.progress.get(description, now, operationId, fence)
-      : statements.describe.get(description, operationId, fence)
-  if (row === undefined) return false
+      ? statements.progress.run(description, now, operationId, fence)
+      : statements.describe.run(description, operationId, fence)
+  if (changed === 0) return false
   if (checkpoint.step !== undefined) writeStep(statements, operationId, checkpoint.step)
-  if (checkpoint.state !== undefined) replaceState(statements, row, checkpoint.state)
+  if (checkpoint.state !== undefined) replaceState(statements, operationId, checkpoint.state)
   return true
 }
 
@@ -39,8 +39,8 @@ function writeStep(statements: Statements, operationId: string, step: Step): voi
   throw new Error(`step ${step.name} of operation ${operationId} is done: it cannot be written again`)
 }
 
-function replaceState(statements: Statements, operation: SqlRow, state: JsonObject): void {
-  const { instanceId, bindingId } = JSON.parse(text(operation.doc))
+function replaceState(statements: Statements, operationId: string, state: JsonObject): void {
+  const { instanceId, bindingId } = JSON.parse(text(statements.operation.get(operationId)?.doc))
   if (bindingId === undefined) {
     const row = statements.instanceSealed.get(instanceId)
     if (row !== undefined) statements.sealInstance.run(resealed(row, state), instanceId)

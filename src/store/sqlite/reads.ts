@@ -10,6 +10,10 @@ export function readBinding(statements: Statements, instanceId: string, id: stri
   return row === undefined ? undefined : toRow<Binding>(row.doc, row.sealed)
 }
 
+export function readSteps(statements: Statements, operationId: string): Step[] {
+  return statements.steps.all(operationId).map(row => toRow<Step>(row.doc, row.sealed))
+}
+
 /** Platforms poll the same rows again and again: one that is known needs no round through the database. */
 export function createReads(statements: Statements, cache: RowCache) {
   function cached<Row extends object>(key: string, read: () => SqlRow | undefined, convert: (row: SqlRow) => Row) {
@@ -39,8 +43,7 @@ export function createReads(statements: Statements, cache: RowCache) {
       statements.bindings.all(instanceId).map(row => toRow<Binding>(row.doc, row.sealed)),
     operation: (id: string): Operation | undefined =>
       cached(operationKey(id), () => statements.operation.get(id), toOperation),
-    steps: (operationId: string): Step[] =>
-      statements.steps.all(operationId).map(row => toRow<Step>(row.doc, row.sealed)),
+    steps: (operationId: string) => readSteps(statements, operationId),
     history: (instanceId: string): HistoryEvent[] => statements.history.all(instanceId).map(toHistory),
     dueForObservation: (max: number, now: number): string[] =>
       statements.dueForObservation.all(now, Math.max(0, max)).map(row => text(row.id)),

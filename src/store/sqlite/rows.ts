@@ -3,7 +3,6 @@ import { withoutUndefined } from '../../protocol/json.ts'
 import type { Binding, HistoryEvent, Instance, Operation, Step } from '../../store.ts'
 import { fromText, text, toText } from '../columns.ts'
 import { keyOf } from '../keys.ts'
-import { pinsOf } from '../pins.ts'
 import { seal, unseal } from '../sealing.ts'
 import type { SqlRow, SqlValue } from './driver.ts'
 
@@ -14,7 +13,7 @@ export function fromInstance({ parameters, state, ...doc }: Instance): SqlValue[
     ...standingOf(doc),
     doc.revisionId ?? null,
     doc.nextRevisionId ?? null,
-    pinsOf(doc).length === 0 ? null : toText(doc.planId),
+    (doc.revisionId ?? doc.nextRevisionId) === undefined ? null : toText(doc.planId),
     doc.createdAt,
     keyOf(doc.platform),
     keyOf(doc.serviceId),

@@ -22,18 +22,70 @@ function used(id: string): string {
       or exists (select 1 from instance i where i.next_revision_id = ${id}))`
 }
 
-/** Every statement of the store. Those whose rows are replaced are upserts: "replace" would delete a row's children. */
+interface Table {
+  readonly name: string
+  readonly key: readonly string[]
+  /** In the order in which rows.ts gives the values. */
+  readonly columns: readonly string[]
+  /** Those of indexes that most writes leave as they are. */
+  readonly steady: readonly string[]
+  /** What a write sets besides. */
+  readonly reset?: string
+}
+
+const tables = {
+  instance: {
+    name: 'instance',
+    key: ['id'],
+    columns:
+      words(`id observe_at phase last_operation_id unclean_until deleted_at revision_id next_revision_id pinned_plan
+      created_at platform service_id plan_id usable doc sealed`),
+    steady: ['created_at', 'service_id', 'deleted_at', 'revision_id', 'next_revision_id', 'pinned_plan'],
+  },
+  binding: {
+    name: 'binding',
+    key: ['instance_id', 'id'],
+    columns: words(
+      `instance_id id phase last_operation_id unclean_until deleted_at created_at service_id plan_id doc sealed`,
+    ),
+    steady: ['created_at', 'service_id', 'deleted_at'],
+  },
+  operation: {
+    name: 'operation',
+    key: ['id'],
+    columns:
+      words(`id instance_id binding_id state attempt losses not_before lease_owner lease_until fence drains unclean
+      checkpoint_at description finished_at accepted_at action doc sealed`),
+    steady: ['instance_id', 'binding_id', 'accepted_at'],
+    reset: ', spent_at = null',
+  },
+} satisfies Readonly<Record<string, Table>>
+
+function words(text: string): string[] {
+  return text.split(/\s+/)
+}
+
+/** An upsert: "replace" would delete a row's children. */
+function replace({ name, key, columns, reset = '' }: Table, left: readonly string[] = []): string {
+  const changed = columns.filter(column => !key.includes(column) && !left.includes(column))
+  return `insert into ${name} (${columns.join(', ')}) values (${columns.map(() => '?').join(', ')})
+    on conflict (${key.join(', ')}) do update set ${changed.map(column => `${column} = excluded.${column}`).join(', ')}${reset}`
+}
+
+/**
+ * Changes no row where a steady column changes: then the row has to be replaced. SQLite takes a row out of each index that has
+ * a column which is set, and puts it in again, also where the value is the same.
+ */
+function put(table: Table): string {
+  const same = table.steady.map(column => `${table.name}.${column} is excluded.${column}`)
+  return `${replace(table, table.steady)} where ${same.join(' and ')}`
+}
+
+/** Every statement of the store. */
 export const sql = {
   instance: 'select doc, sealed from instance where id = ?',
-  putInstance: `insert into instance (id, observe_at, phase, last_operation_id, unclean_until, deleted_at, revision_id,
-      next_revision_id, pinned_plan, created_at, platform, service_id, plan_id, usable, doc, sealed)
-    values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-    on conflict (id) do update set observe_at = excluded.observe_at, phase = excluded.phase,
-      last_operation_id = excluded.last_operation_id, unclean_until = excluded.unclean_until,
-      deleted_at = excluded.deleted_at, revision_id = excluded.revision_id,
-      next_revision_id = excluded.next_revision_id, pinned_plan = excluded.pinned_plan,
-      created_at = excluded.created_at, platform = excluded.platform, service_id = excluded.service_id,
-      plan_id = excluded.plan_id, usable = excluded.usable, doc = excluded.doc, sealed = excluded.sealed`,
+  putInstance: put(tables.instance),
+  replaceInstance: replace(tables.instance),
   instanceSealed: 'select sealed from instance where id = ?',
   sealInstance: 'update instance set sealed = ? where id = ?',
   dueForObservation: 'select id from instance where observe_at <= ? order by observe_at, rowid limit ?',
@@ -48,12 +100,8 @@ export const sql = {
 
   binding: 'select doc, sealed from binding where instance_id = ? and id = ?',
   bindings: `select doc, sealed from binding where instance_id = ? and phase <> 'deleted' order by rowid`,
-  putBinding: `insert into binding (instance_id, id, phase, last_operation_id, unclean_until, deleted_at, created_at,
-      service_id, plan_id, doc, sealed)
-    values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-    on conflict (instance_id, id) do update set phase = excluded.phase, last_operation_id = excluded.last_operation_id,
-      unclean_until = excluded.unclean_until, deleted_at = excluded.deleted_at, created_at = excluded.created_at,
-      service_id = excluded.service_id, plan_id = excluded.plan_id, doc = excluded.doc, sealed = excluded.sealed`,
+  putBinding: put(tables.binding),
+  replaceBinding: replace(tables.binding),
   bindingSealed: 'select sealed from binding where instance_id = ? and id = ?',
   sealBinding: 'update binding set sealed = ? where instance_id = ? and id = ?',
 
@@ -61,22 +109,15 @@ export const sql = {
   activeOperation: `select ${operationColumns} from operation
     where instance_id = ? and ifnull(binding_id, '') = ? and ${active}`,
   heldOperation: `select ${operationColumns} from operation where ${held}`,
-  putOperation: `insert into operation (id, instance_id, binding_id, state, attempt, losses, not_before, lease_owner,
-      lease_until, fence, drains, unclean, checkpoint_at, description, finished_at, accepted_at, action, doc, sealed)
-    values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-    on conflict (id) do update set instance_id = excluded.instance_id, binding_id = excluded.binding_id,
-      state = excluded.state, attempt = excluded.attempt, losses = excluded.losses, not_before = excluded.not_before,
-      lease_owner = excluded.lease_owner, lease_until = excluded.lease_until, fence = excluded.fence,
-      drains = excluded.drains, unclean = excluded.unclean, checkpoint_at = excluded.checkpoint_at,
-      description = excluded.description, finished_at = excluded.finished_at, spent_at = null,
-      accepted_at = excluded.accepted_at, action = excluded.action, doc = excluded.doc,
-      sealed = excluded.sealed`,
+  putOperation: put(tables.operation),
+  replaceOperation: replace(tables.operation),
   spendOperation: `update operation set spent_at = finished_at where id = ? and not ${needed}`,
   deleteOperation: 'delete from operation where id = ?',
 
   // "cross join" fixes the order of the tables: the due operations first, then what belongs to each.
   due: `select ${operationColumns}, instance.doc as instance_doc, instance.sealed as instance_sealed,
-      binding.doc as binding_doc, binding.sealed as binding_sealed
+      binding.doc as binding_doc, binding.sealed as binding_sealed,
+      exists (select 1 from step where operation_id = operation.id) as has_steps
     from operation cross join instance on instance.id = operation.instance_id
       left join binding on binding.instance_id = operation.instance_id and binding.id = operation.binding_id
     where operation.${active} and operation.due_at <= ? order by operation.due_at, operation.rowid limit ?`,
@@ -89,9 +130,8 @@ export const sql = {
       fence = ?, checkpoint_at = ? where id = ?`,
 
   renew: `update operation set lease_until = ? where ${held} and lease_until > ?`,
-  describe: `update operation set description = ifnull(?, description) where ${held} returning doc`,
-  progress: `update operation set description = ifnull(?, description), losses = 0, checkpoint_at = ? where ${held}
-    returning doc`,
+  describe: `update operation set description = ifnull(?, description) where ${held}`,
+  progress: `update operation set description = ifnull(?, description), losses = 0, checkpoint_at = ? where ${held}`,
   park: `update operation set state = 'queued', not_before = ?, lease_owner = null, lease_until = null,
       description = ifnull(?, description) where ${held}`,
   endSupersededLease: `update operation set lease_until = ? where id = ? and fence = ? and state = 'superseded'`,
