@@ -5,13 +5,13 @@ import type { BrokerContext, Caller } from '../broker/context.ts'
 import { latestMinor, parseApiVersion } from '../protocol/api-version.ts'
 import { BrokerError } from '../protocol/errors.ts'
 import { parseOriginatingIdentity } from '../protocol/identity.ts'
-import { parseQuery } from '../protocol/query.ts'
+import { acceptsIncomplete, parseQuery } from '../protocol/query.ts'
 import { handleAdmin, isAdminPath } from './admin/admin-app.ts'
 import { findAuthorRoute, runAuthorRoute } from './author-route.ts'
 import { dashboardRedirect } from './dashboard-redirect.ts'
 import { Exchange, requestIdentity, toEnded } from './exchange.ts'
 import { type Health, healthResponse } from './health.ts'
-import type { HttpApp, HttpRequest, HttpResponse } from './message.ts'
+import { type HttpApp, type HttpRequest, type HttpResponse, originOf } from './message.ts'
 import type { PresentCatalog } from './osb/fetch-catalog.ts'
 import { readJsonObject } from './read-body.ts'
 import { respondToError } from './respond.ts'
@@ -38,7 +38,7 @@ export function createApp(options: AppOptions): HttpApp {
   const routes = createRoutes(options.presentCatalog)
 
   const handle = async (exchange: Exchange): Promise<HttpResponse> => {
-    const { request, path } = exchange
+    const { request, path, headers } = exchange
     const open = openRoute(options, exchange)
     if (open !== undefined) return open
     const found = authenticator.authenticate(exchange)
@@ -56,14 +56,16 @@ export function createApp(options: AppOptions): HttpApp {
     if (target.route !== undefined) exchange.route = `/v2/${target.route}`
     const endpoint = findEndpoint(routes, target, request.method)
     exchange.platform = target.prefix === undefined ? principal.platform : `${principal.platform}/${target.prefix}`
+    const query = parseQuery(exchange.query)
     // Awaited here: a promise that is returned costs two more turns of the queue.
     return await endpoint(broker, {
       caller: toCaller(exchange, exchange.platform, options.publicUrl),
       minor,
       instanceId: target.instanceId,
       bindingId: target.bindingId,
-      query: parseQuery(exchange.query),
-      ifNoneMatch: request.headers['if-none-match'],
+      query,
+      acceptsIncomplete: acceptsIncomplete(query),
+      ifNoneMatch: headers['if-none-match'],
       body: () => readJsonObject(request, options.bodyLimit),
     })
   }
@@ -159,19 +161,15 @@ function minorOf({ headers }: Exchange): number {
 }
 
 function toCaller(exchange: Exchange, platform: string, publicUrl: string | undefined): Caller {
-  const { request, requestId, traceparent } = exchange
+  const { request, headers, requestId } = exchange
   return {
     platform,
-    identity: parseOriginatingIdentity(request.headers['x-broker-api-originating-identity']),
+    identity: parseOriginatingIdentity(headers['x-broker-api-originating-identity']),
     requestId,
-    traceparent,
+    traceparent: headers.traceparent,
     onOperation: id => {
       exchange.operationId = id
     },
-    baseUrl: () => publicUrl ?? hereOf(request),
+    baseUrl: () => publicUrl ?? originOf(request) + (request.mount ?? ''),
   }
-}
-
-function hereOf({ encrypted, headers, mount = '' }: HttpRequest): string {
-  return `${encrypted ? 'https' : 'http'}://${headers.host ?? 'localhost'}${mount}`
 }

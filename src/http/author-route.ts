@@ -1,5 +1,5 @@
 import type { LedgerView, Route } from '../author/broker-definition.ts'
-import type { HttpRequest, HttpResponse } from './message.ts'
+import { type HttpRequest, type HttpResponse, originOf } from './message.ts'
 
 /** Above the OSB body limit: an author's own route may carry more than parameters. */
 const bodyLimit = 10 * 1024 * 1024
@@ -12,7 +12,7 @@ export async function runAuthorRoute(route: Route, request: HttpRequest, ledger:
   const hasBody = request.method !== 'GET' && request.method !== 'HEAD'
   const headers = Object.entries(request.headers).filter((entry): entry is [string, string] => entry[1] !== undefined)
   const response = await route.handle(
-    new Request(`${request.encrypted ? 'https' : 'http'}://${request.headers.host ?? 'localhost'}${request.url}`, {
+    new Request(originOf(request) + request.url, {
       method: request.method,
       headers,
       body: hasBody ? Buffer.from(await request.body(bodyLimit)) : undefined,

@@ -2,7 +2,7 @@ import type { BrokerContext } from '../broker/context.ts'
 import { findDashboard } from '../broker/dashboard.ts'
 import { BrokerError } from '../protocol/errors.ts'
 import type { HttpResponse } from './message.ts'
-import { methodNotAllowed } from './method-not-allowed.ts'
+import { methodNotAllowed } from './respond.ts'
 import { decodeSegment } from './routes.ts'
 
 /** GET /dashboards/:instance_id/:token: leads to the dashboard of a service that says `dashboard: 'redirect'`. */

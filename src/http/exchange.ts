@@ -5,8 +5,12 @@ import type { HttpRequest, HttpResponse } from './message.ts'
 /** One request on its way through the application, and what has been found out about it so far. */
 export class Exchange implements AuthenticationRequest {
   readonly request: HttpRequest
+  readonly method: string
   readonly path: string
   readonly query: string
+  readonly headers: HttpRequest['headers']
+  /** The platform's own name for the request: it is sent back, and stands in the ledger and in every event. */
+  readonly requestId: string | undefined
   principal: Principal | undefined
   platform: string | undefined
   /** The pattern of its route. */
@@ -19,19 +23,14 @@ export class Exchange implements AuthenticationRequest {
   challenge: string | readonly string[] | undefined
 
   constructor(request: HttpRequest) {
-    const { url } = request
+    const { method, url, headers } = request
     const mark = url.indexOf('?')
     this.request = request
+    this.method = method
+    this.headers = headers
+    this.requestId = headers[requestIdentity]
     this.path = mark < 0 ? url : url.slice(0, mark)
     this.query = mark < 0 ? '' : url.slice(mark + 1)
-  }
-
-  get method(): string {
-    return this.request.method
-  }
-
-  get headers(): HttpRequest['headers'] {
-    return this.request.headers
   }
 
   get address(): string | undefined {
@@ -40,15 +39,6 @@ export class Exchange implements AuthenticationRequest {
 
   get tls(): TlsConnection | undefined {
     return this.request.tls
-  }
-
-  /** The platform's own name for the request: it is sent back, and stands in the ledger and in every event. */
-  get requestId(): string | undefined {
-    return this.request.headers[requestIdentity]
-  }
-
-  get traceparent(): string | undefined {
-    return this.request.headers.traceparent
   }
 }
 
@@ -61,8 +51,7 @@ export function toEnded(
   startedAt: number,
   now: number,
 ): BrokerEvents['request.ended'] {
-  const { method, path, route, maskedPath, address, principal, platform, requestId, traceparent, request } = exchange
-  const { operationId } = exchange
+  const { request, method, path, headers, route, maskedPath, address, principal, platform, requestId } = exchange
   return {
     method,
     route,
@@ -75,8 +64,8 @@ export function toEnded(
     principal: principal?.name,
     platform: platform ?? principal?.platform,
     requestId,
-    operationId,
-    traceparent,
+    operationId: exchange.operationId,
+    traceparent: headers.traceparent,
     aborted: request.aborted === true,
   }
 }

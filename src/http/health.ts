@@ -1,6 +1,5 @@
 import type { HttpResponse } from './message.ts'
-import { methodNotAllowed } from './method-not-allowed.ts'
-import { json } from './respond.ts'
+import { json, methodNotAllowed } from './respond.ts'
 
 export interface Health {
   /** Why requests cannot be served now, in a word for the operator; undefined when they can. */

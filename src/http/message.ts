@@ -24,6 +24,11 @@ export interface HttpRequest {
   body(limit: number): Promise<Uint8Array>
 }
 
+/** Where the client has reached this server, as far as the request tells. */
+export function originOf({ encrypted, headers }: HttpRequest): string {
+  return `${encrypted ? 'https' : 'http'}://${headers.host ?? 'localhost'}`
+}
+
 export interface HttpResponse {
   readonly status: number
   /** A header with several values is sent once for each of them. */

@@ -1,16 +1,17 @@
 import { BrokerError } from '../protocol/errors.ts'
 import { deepestJson, isJsonObject, type JsonObject, nestsTooDeep } from '../protocol/json.ts'
-import { malformed } from '../protocol/request-fields.ts'
+import { malformed, readOrRefuse } from '../protocol/request-fields.ts'
 import type { HttpRequest } from './message.ts'
 
 /** CT-02 to CT-04: the body is a JSON object, also where the request has no Content-Type; everything else is a 400. */
 export async function readJsonObject(request: HttpRequest, limit: number): Promise<JsonObject> {
   const type = request.headers['content-type']
   if (type !== undefined && type !== '' && !isJson(type)) throw malformed('Content-Type must be application/json')
-  const text = decode(await request.body(limit))
+  const bytes = await request.body(limit)
+  const text = readOrRefuse(() => utf8.decode(bytes), 'the body is not UTF-8')
   if (text.trim() === '') throw malformed('the body is empty; send a JSON object')
   if (nestsTooDeep(text)) throw malformed(`the body is nested deeper than ${deepestJson} levels`)
-  const body = parse(text)
+  const body: unknown = readOrRefuse(() => JSON.parse(text), 'the body is not valid JSON')
   if (!isJsonObject(body)) throw malformed('the body must be a JSON object')
   return body
 }
@@ -21,22 +22,6 @@ function isJson(type: string): boolean {
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
-
-function decode(bytes: Uint8Array): string {
-  try {
-    return utf8.decode(bytes)
-  } catch {
-    throw malformed('the body is not UTF-8')
-  }
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    throw malformed('the body is not valid JSON')
-  }
-}
 
 export function tooLarge(limit: number): BrokerError {
   return new BrokerError('PayloadTooLarge', `The request's body is larger than the allowed ${limit} bytes.`)

@@ -46,3 +46,8 @@ function toBrokerError(error: unknown, observer: Observer, requestId: string | u
   observer['request.failed']?.({ error: toError(error), status: 500, incident, requestId })
   return new BrokerError('InternalError', `The broker failed. Its operator finds the reason under ${incident}.`)
 }
+
+/** 405 with what the path does take, in words and in the Allow header (RFC 9110, 15.5.6). */
+export function methodNotAllowed(allow: readonly string[]): BrokerError {
+  return new BrokerError('MethodNotAllowed', `This path takes ${allow.join(', ')}.`, { allow })
+}

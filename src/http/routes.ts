@@ -1,6 +1,5 @@
 import { BrokerError } from '../protocol/errors.ts'
-import { malformed } from '../protocol/request-fields.ts'
-import { methodNotAllowed } from './method-not-allowed.ts'
+import { malformed, readOrRefuse } from '../protocol/request-fields.ts'
 import { bindEndpoint } from './osb/bind.ts'
 import { deprovisionEndpoint } from './osb/deprovision.ts'
 import type { Endpoint } from './osb/endpoint.ts'
@@ -11,6 +10,7 @@ import { lastBindingOperationEndpoint, lastInstanceOperationEndpoint } from './o
 import { provisionEndpoint } from './osb/provision.ts'
 import { unbindEndpoint } from './osb/unbind.ts'
 import { updateEndpoint } from './osb/update.ts'
+import { methodNotAllowed } from './respond.ts'
 
 export type RouteTable = Readonly<Record<string, Readonly<Record<string, Endpoint>>>>
 
@@ -92,9 +92,5 @@ export function findEndpoint(routes: RouteTable, path: OsbPath, method: string):
 export function decodeSegment(segment: string): string {
   if (!segment.includes('%')) return segment
   if (segment.includes('%00')) throw malformed('an id in the path holds a NUL character')
-  try {
-    return decodeURIComponent(segment)
-  } catch {
-    throw malformed('the path has a broken percent-escape')
-  }
+  return readOrRefuse(() => decodeURIComponent(segment), 'the path has a broken percent-escape')
 }

@@ -1,4 +1,4 @@
-import { malformed } from './request-fields.ts'
+import { malformed, readOrRefuse } from './request-fields.ts'
 
 /** The query of a request: each parameter at most once, decoded once. */
 export type Query = ReadonlyMap<string, string>
@@ -28,9 +28,5 @@ export function acceptsIncomplete(query: Query): boolean {
 
 function decode(text: string): string {
   if (!/[%+]/.test(text)) return text
-  try {
-    return decodeURIComponent(text.replaceAll('+', ' '))
-  } catch {
-    throw malformed('the query has a broken percent-escape')
-  }
+  return readOrRefuse(() => decodeURIComponent(text.replaceAll('+', ' ')), 'the query has a broken percent-escape')
 }

@@ -62,6 +62,15 @@ export function malformed(what: string): BrokerError {
   return new BrokerError('MalformedRequest', `The request is malformed: ${what}.`)
 }
 
+/** What cannot be read is a 400 that says why. */
+export function readOrRefuse<Value>(read: () => Value, why: string): Value {
+  try {
+    return read()
+  } catch {
+    throw malformed(why)
+  }
+}
+
 function own(body: JsonObject, name: string) {
   return Object.hasOwn(body, name) ? body[name] : undefined
 }

@@ -58,7 +58,7 @@ interface Parts {
   readonly value?: Shape
 }
 
-function snakeCase(key: string): string {
+export function snakeCase(key: string): string {
   return key.replaceAll(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)
 }
 

@@ -4,12 +4,11 @@ import type { BrokerContext } from '../../broker/context.ts'
 import { BrokerError } from '../../protocol/errors.ts'
 import type { Exchange } from '../exchange.ts'
 import type { HttpResponse } from '../message.ts'
-import { methodNotAllowed } from '../method-not-allowed.ts'
+import { methodNotAllowed } from '../respond.ts'
 import { listChoresEndpoint } from './list-chores.ts'
 import { listRegistriesEndpoint } from './list-registries.ts'
 import { readLogEndpoint } from './read-log.ts'
-import { runChoreEndpoint } from './run-chore.ts'
-import { syncRegistriesEndpoint } from './sync-registries.ts'
+import { runChoreEndpoint, syncRegistriesEndpoint } from './run-chore.ts'
 
 /** What the operators' endpoints work with. */
 export interface AdminContext {
@@ -30,15 +29,15 @@ interface AdminRoute {
 }
 
 /** The whole operators' API. The command and the console use nothing else. */
-const routes: Readonly<Record<string, readonly AdminRoute[]>> = {
-  '/admin/chores': [{ method: 'GET', roles: ['viewer', 'operator'], endpoint: listChoresEndpoint }],
-  '/admin/chores/:name/runs': [{ method: 'POST', roles: ['operator'], endpoint: runChoreEndpoint }],
-  '/admin/registries': [{ method: 'GET', roles: ['viewer', 'operator'], endpoint: listRegistriesEndpoint }],
-  '/admin/registries/sync': [{ method: 'POST', roles: ['operator'], endpoint: syncRegistriesEndpoint }],
-  '/admin/operations/:id/log': [{ method: 'GET', roles: ['viewer', 'operator'], endpoint: readLogEndpoint }],
+const routes: Readonly<Record<string, AdminRoute>> = {
+  '/admin/chores': { method: 'GET', roles: ['viewer', 'operator'], endpoint: listChoresEndpoint },
+  '/admin/chores/:name/runs': { method: 'POST', roles: ['operator'], endpoint: runChoreEndpoint },
+  '/admin/registries': { method: 'GET', roles: ['viewer', 'operator'], endpoint: listRegistriesEndpoint },
+  '/admin/registries/sync': { method: 'POST', roles: ['operator'], endpoint: syncRegistriesEndpoint },
+  '/admin/operations/:id/log': { method: 'GET', roles: ['viewer', 'operator'], endpoint: readLogEndpoint },
 }
 
-const patterns = Object.entries(routes).map(([pattern, found]) => ({ parts: pattern.split('/'), found }))
+const patterns = Object.entries(routes).map(([pattern, route]) => ({ parts: pattern.split('/'), route }))
 
 /** `/admin/v2/…` is the OSB API of a platform that is called admin. */
 export function isAdminPath(path: string): boolean {
@@ -54,10 +53,9 @@ export async function handleAdmin(
   const match = patterns.find(({ parts }) => fits(parts, segments))
   if (match === undefined)
     throw new BrokerError('NotFound', `There is nothing at this path. There are ${Object.keys(routes).join(', ')}.`)
-  const { found, parts } = match
+  const { route, parts } = match
   exchange.route = parts.join('/')
-  const route = found.find(candidate => candidate.method === exchange.method)
-  if (route === undefined) throw methodNotAllowed(found.map(candidate => candidate.method))
+  if (route.method !== exchange.method) throw methodNotAllowed([route.method])
   checkRoles(principal, route.roles)
   return route.endpoint(context, decode(segments[parts.findIndex(isName)] ?? ''))
 }

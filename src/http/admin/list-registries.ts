@@ -1,6 +1,7 @@
 import { listChores } from '../../broker/chores/by-hand.ts'
 import { listRegistries, type RegistryStatus, type ServiceStatus } from '../../broker/registries/list-registries.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../protocol/json.ts'
+import { snakeCase } from '../../shape/describe.ts'
 import { json } from '../respond.ts'
 import type { AdminEndpoint } from './admin-app.ts'
 import { toTime } from './list-chores.ts'
@@ -60,8 +61,6 @@ function toWire(value: Json): Json {
   if (Array.isArray(value)) return value.map(toWire)
   if (!isJsonObject(value)) return value
   return Object.fromEntries(
-    Object.entries(value).flatMap(([key, inner]) =>
-      inner === undefined ? [] : [[key.replaceAll(/[A-Z]/g, letter => `_${letter.toLowerCase()}`), toWire(inner)]],
-    ),
+    Object.entries(value).map(([key, inner]) => [snakeCase(key), inner === undefined ? undefined : toWire(inner)]),
   )
 }

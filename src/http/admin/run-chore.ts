@@ -8,3 +8,6 @@ export const runChoreEndpoint: AdminEndpoint = async ({ chores }, name) => {
   const dueAt = await runChoreByHand(chores, name)
   return json(202, { name, started: true, due_at: toTime(dueAt) })
 }
+
+/** POST /admin/registries/sync -> 202: the same for the chore `sync`. */
+export const syncRegistriesEndpoint: AdminEndpoint = context => runChoreEndpoint(context, 'sync')

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type Clock, systemClock } from '../../clock.ts'
 import { type Observer, silent, toError } from '../../observer.ts'
 import { BrokerError } from '../../protocol/errors.ts'
+import { sizeOf } from '../exchange.ts'
 import type { HttpApp, HttpResponse } from '../message.ts'
 import { lingerMs, toRefusal, toRefused } from './refuse.ts'
 import { announcedLength, NodeRequest } from './request.ts'
@@ -62,9 +63,9 @@ export function createNodeListener(app: HttpApp, options: NodeListenerOptions = 
     if (draining || result.status === 413) response.shouldKeepAlive = false
     try {
       if (isLongUnread(request)) {
-        sendAndLinger({ request, response, result, clock, done: () => running.delete(response) })
+        linger(request, response, result)
       } else {
-        send(request, response, result)
+        response.writeHead(result.status, toFields(request, result)).end(result.body)
         if (response.socket === null) deleteWhenOut(request, response)
         else running.delete(response)
       }
@@ -73,6 +74,25 @@ export function createNodeListener(app: HttpApp, options: NodeListenerOptions = 
       if (response.headersSent) request.socket.destroy()
       answer(request, response, fail(error))
     }
+  }
+
+  /**
+   * Answers at once, then reads and drops what the client still sends. A connection that is closed in the middle of that is
+   * reset, and the client would never see the answer.
+   */
+  function linger(request: IncomingMessage, response: ServerResponse, result: HttpResponse): void {
+    response.shouldKeepAlive = false
+    response.writeHead(result.status, toFields(request, result))
+    if (result.body.length > 0) response.write(result.body)
+    else response.flushHeaders()
+    const finish = () => {
+      cancel()
+      request.off('end', finish).off('close', finish)
+      response.end()
+      running.delete(response)
+    }
+    const cancel = clock.after(lingerMs, finish)
+    request.on('end', finish).on('close', finish).resume()
   }
 
   /** An answer that waits for earlier ones on its connection (pipelining) has no socket yet, and may never get one. */
@@ -110,49 +130,8 @@ function isLongUnread({ complete, headers }: IncomingMessage): boolean {
   return !complete && (headers['transfer-encoding'] !== undefined || announcedLength(headers) > 65_536)
 }
 
-function send({ method }: IncomingMessage, response: ServerResponse, { status, headers, body }: HttpResponse): void {
-  response.writeHead(status, toFields(method, status, headers, body))
-  response.end(body)
-}
-
-/**
- * Answers at once, then reads and drops what the client still sends. A connection that is closed in the middle of that is
- * reset, and the client would never see the answer.
- */
-function sendAndLinger({
-  request,
-  response,
-  result: { status, headers, body },
-  clock,
-  done,
-}: {
-  readonly request: IncomingMessage
-  readonly response: ServerResponse
-  readonly result: HttpResponse
-  readonly clock: Clock
-  readonly done: () => void
-}): void {
-  response.shouldKeepAlive = false
-  response.writeHead(status, toFields(request.method, status, headers, body))
-  if (body.length > 0) response.write(body)
-  else response.flushHeaders()
-  const finish = () => {
-    cancel()
-    request.off('end', finish).off('close', finish)
-    response.end()
-    done()
-  }
-  const cancel = clock.after(lingerMs, finish)
-  request.on('end', finish).on('close', finish).resume()
-}
-
 /** A flat list of names and values, which node writes as they are. */
-function toFields(
-  method: string | undefined,
-  status: number,
-  headers: HttpResponse['headers'],
-  body: HttpResponse['body'],
-): string[] {
+function toFields({ method }: IncomingMessage, { status, headers, body }: HttpResponse): string[] {
   const fields: string[] = []
   let sized = status === 204 || status === 304 || (method === 'HEAD' && body.length === 0)
   for (const name in headers) {
@@ -162,7 +141,6 @@ function toFields(
     else for (const one of value) fields.push(name, one)
     if (name.length === 14 && name.toLowerCase() === 'content-length') sized = true
   }
-  if (!sized)
-    fields.push('content-length', String(typeof body === 'string' ? Buffer.byteLength(body) : body.byteLength))
+  if (!sized) fields.push('content-length', String(sizeOf(body)))
   return fields
 }

@@ -5,6 +5,7 @@ import type { BrokerEvents } from '../../events.ts'
 import { BrokerError, type ErrorCode, toErrorBody } from '../../protocol/errors.ts'
 import { sizeOf } from '../exchange.ts'
 import type { HttpResponse } from '../message.ts'
+import { json } from '../respond.ts'
 import type { NodeListener, NodeListenerOptions } from './listener.ts'
 
 /** How long a connection is still read after its last answer, so that a client that is still sending can see it. */
@@ -12,11 +13,7 @@ export const lingerMs = 2000
 
 /** The answer to a request that the application never saw, or failed to answer. */
 export function toRefusal(error: BrokerError): HttpResponse {
-  return {
-    status: error.status,
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(toErrorBody(error)),
-  }
+  return json(error.status, toErrorBody(error))
 }
 
 /**

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import type { Readable } from 'node:stream'
 import type { TlsConnection } from '../../authenticator.ts'
 import { BrokerError } from '../../protocol/errors.ts'
+import { readOrRefuse } from '../../protocol/request-fields.ts'
 import type { HttpRequest } from '../message.ts'
 import { tooLarge } from '../read-body.ts'
 import { tlsOf } from './tls-connection.ts'
@@ -90,11 +91,7 @@ async function readParsed(parsed: unknown, limit: number): Promise<Uint8Array> {
 
 function toText(parsed: unknown): string {
   if (typeof parsed === 'string') return parsed
-  try {
-    return JSON.stringify(parsed)
-  } catch (cause) {
-    throw new BrokerError('MalformedRequest', 'The body cannot be written as JSON again.', { cause })
-  }
+  return readOrRefuse(() => JSON.stringify(parsed), 'the body cannot be written as JSON again')
 }
 
 /** Reads to the end. Rejects where the stream is cut off, or as soon as it is longer than the limit. */
@@ -130,11 +127,10 @@ export function announcedLength(headers: IncomingHttpHeaders): number {
 
 /** Node gives every name once and in lower case; only `set-cookie` is a list, and no client sends that on purpose. */
 export function toHeaders(headers: IncomingHttpHeaders): Readonly<Record<string, string | undefined>> {
-  return isFlat(headers) ? headers : { ...headers, 'set-cookie': headers['set-cookie']?.join(', ') }
-}
-
-function isFlat(headers: IncomingHttpHeaders): headers is Record<string, string | undefined> {
-  return headers['set-cookie'] === undefined
+  const { 'set-cookie': cookies } = headers
+  return cookies === undefined
+    ? (headers as Record<string, string | undefined>)
+    : { ...headers, 'set-cookie': cookies.join(', ') }
 }
 
 export function cut(): BrokerError {

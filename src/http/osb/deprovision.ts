@@ -1,7 +1,6 @@
 import { type Deleted, deprovision } from '../../broker/deprovision.ts'
 import { answers } from '../../protocol/answers.ts'
 import { parseDeletion } from '../../protocol/deletion-request.ts'
-import { acceptsIncomplete } from '../../protocol/query.ts'
 import { toWire } from '../../shape/wire.ts'
 import type { HttpResponse } from '../message.ts'
 import { json } from '../respond.ts'
@@ -9,12 +8,8 @@ import type { Endpoint } from './endpoint.ts'
 
 /** DELETE /v2/service_instances/:instance_id -> 200 gone, 202 in progress */
 export const deprovisionEndpoint: Endpoint = async (broker, request) => {
-  const { caller, instanceId, query, minor } = request
-  const answer = await deprovision(broker, caller, {
-    instanceId,
-    request: parseDeletion(query),
-    acceptsIncomplete: acceptsIncomplete(query),
-  })
+  const { caller, instanceId, query, minor, acceptsIncomplete } = request
+  const answer = await deprovision(broker, caller, { instanceId, request: parseDeletion(query), acceptsIncomplete })
   return deletedResponse(answer, minor)
 }
 

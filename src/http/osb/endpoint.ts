@@ -11,6 +11,8 @@ export interface OsbRequest {
   readonly instanceId: string
   readonly bindingId: string
   readonly query: Query
+  /** Whether the platform takes a 202. */
+  readonly acceptsIncomplete: boolean
   readonly ifNoneMatch: string | undefined
   body(): Promise<JsonObject>
 }

@@ -1,13 +1,12 @@
 import { unbind } from '../../broker/unbind.ts'
 import { parseDeletion } from '../../protocol/deletion-request.ts'
 import { BrokerError } from '../../protocol/errors.ts'
-import { acceptsIncomplete } from '../../protocol/query.ts'
 import { deletedResponse } from './deprovision.ts'
 import type { Endpoint } from './endpoint.ts'
 
 /** DELETE …/service_bindings/:binding_id -> 200 gone, 202 in progress */
 export const unbindEndpoint: Endpoint = async (broker, request) => {
-  const { caller, instanceId, bindingId, query, minor } = request
+  const { caller, instanceId, bindingId, query, minor, acceptsIncomplete } = request
   // A binding that is not there is gone, whatever else the request lacks: orphan mitigation may know no more.
   if (!query.has('service_id') || !query.has('plan_id')) {
     const binding = await broker.store.binding(instanceId, bindingId)
@@ -18,7 +17,7 @@ export const unbindEndpoint: Endpoint = async (broker, request) => {
     instanceId,
     bindingId,
     request: parseDeletion(query),
-    acceptsIncomplete: acceptsIncomplete(query),
+    acceptsIncomplete,
   })
   return deletedResponse(answer, minor)
 }
