@@ -1,5 +1,5 @@
 import { decideDeprovision } from '../domain/decide-deprovision.ts'
-import type { DeletionRequest } from '../protocol/deletion-request.ts'
+import type { DeletionRequest } from '../protocol/query.ts'
 import { accept } from './accept.ts'
 import type { Asked, BrokerContext, Caller } from './context.ts'
 import { findPlanInUse } from './find-plan.ts'

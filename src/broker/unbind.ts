@@ -1,5 +1,5 @@
 import { decideUnbind } from '../domain/decide-unbind.ts'
-import type { DeletionRequest } from '../protocol/deletion-request.ts'
+import type { DeletionRequest } from '../protocol/query.ts'
 import { accept } from './accept.ts'
 import type { AskedOfBinding, BrokerContext, Caller } from './context.ts'
 import type { Deleted } from './deprovision.ts'

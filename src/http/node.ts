@@ -1,9 +1,11 @@
+import { once } from 'node:events'
 import { createServer as createHttpServer, type Server, type ServerOptions } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import { type Clock, systemClock } from '../clock.ts'
 import { combineObservers, type Observer } from '../observer.ts'
 import { BrokerError } from '../protocol/errors.ts'
+import { listenDefaults } from '../settings/settings.ts'
 import type { HttpApp } from './message.ts'
 import { toListenError } from './node/listen-error.ts'
 import { createNodeListener, type NodeListener } from './node/listener.ts'
@@ -63,7 +65,7 @@ export async function listen(options: ListenOptions): Promise<RunningServer> {
     url: `${options.tls === undefined ? 'http' : 'https'}://${toReachable(address)}:${address.port}`,
     port: address.port,
     close(graceMs) {
-      closed ??= closeGracefully(server, { listener, connections, clock, graceMs })
+      closed ??= closeGracefully(server, listener, connections, cut => clock.after(graceMs, cut))
       return closed
     },
   }
@@ -73,13 +75,14 @@ export async function listen(options: ListenOptions): Promise<RunningServer> {
 const longKeepAlive = 95_000
 
 async function createServer({ tls, limits = {} }: ListenOptions): Promise<Server> {
-  const { headerLimit = 16_384, requestTimeout = 60_000, keepAliveTimeout = longKeepAlive } = limits
+  const preset = listenDefaults()
+  const { headerLimit = preset.headerLimit, requestTimeout = preset.requestTimeout } = limits
   const headersTimeout = Math.min(limits.headersTimeout ?? 20_000, requestTimeout)
   const options: ServerOptions = {
     maxHeaderSize: headerLimit,
     requestTimeout,
     headersTimeout,
-    keepAliveTimeout,
+    keepAliveTimeout: limits.keepAliveTimeout ?? longKeepAlive,
     connectionsCheckingInterval: Math.min(1000, Math.ceil(headersTimeout / 2)),
     joinDuplicateHeaders: true,
     // The listener checks Host itself: node would refuse without a body.
@@ -94,15 +97,13 @@ async function createServer({ tls, limits = {} }: ListenOptions): Promise<Server
   return server
 }
 
-function bind(server: Server, host: string, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const onError = (error: Error) => reject(toListenError(error, host, port))
-    server.once('error', onError)
-    server.listen({ host, port }, () => {
-      server.off('error', onError)
-      resolve()
-    })
-  })
+async function bind(server: Server, host: string, port: number): Promise<void> {
+  try {
+    server.listen({ host, port })
+    await once(server, 'listening')
+  } catch (error) {
+    throw toListenError(error, host, port)
+  }
 }
 
 interface Connections {
@@ -127,21 +128,17 @@ function trackConnections(server: Server, encrypted: boolean): Connections {
 
 async function closeGracefully(
   server: Server,
-  parts: {
-    readonly listener: NodeListener
-    readonly connections: Connections
-    readonly clock: Clock
-    readonly graceMs: number
-  },
+  listener: NodeListener,
+  connections: Connections,
+  afterGrace: (cut: () => void) => () => void,
 ): Promise<void> {
-  const { listener, connections, clock, graceMs } = parts
   listener.drain()
   const busy = new Set([...listener.running].map(response => response.req.socket))
   const ended = new Promise<void>(resolve => server.close(() => resolve()))
   const cut = () => {
     for (const socket of [...connections.open, ...connections.raw]) socket.destroy()
   }
-  const cancel = clock.after(graceMs, cut)
+  const cancel = afterGrace(cut)
   // A connection that has sent no request yet is not waited for.
   const cutIdle = () => {
     if (connections.open.size === 0) cut()

@@ -17,6 +17,7 @@ export type LineOf<Event> =
 const operation = ['operationId', 'action', 'instanceId', 'bindingId', 'requestId'] as const
 const attempt = [...operation, 'attempt'] as const
 const step = [...attempt, 'step', 'calls'] as const
+const client = ['address', 'principal', 'platform', 'requestId'] as const
 
 /** The whole log: level, text and fields of every event. */
 export const lines: { readonly [Type in EventType]: LineOf<BrokerEvents[Type]> } = {
@@ -37,15 +38,8 @@ export const lines: { readonly [Type in EventType]: LineOf<BrokerEvents[Type]> }
       return status === 200 && (route === '/healthz' || route === '/readyz') ? undefined : 'info'
     },
     ({ aborted }) => (aborted ? 'request aborted' : 'request'),
-    'method',
-    'path',
-    'status',
-    'durationMs',
-    'bytes',
-    'address',
-    'principal',
-    'platform',
-    'requestId',
+    ...(['method', 'path', 'status', 'durationMs', 'bytes'] as const),
+    ...client,
     'operationId',
   ],
   'request.failed': [

@@ -17,20 +17,12 @@ export interface BindRequest {
 const read = createReader(requests.bind)
 
 export function parseBind(body: JsonObject): BindRequest {
-  const { serviceId, planId, context, bindResource, appGuid, parameters, predecessorBindingId } = read(body)
-  if (predecessorBindingId === undefined) {
-    if (serviceId === undefined) throw required('service_id')
-    if (planId === undefined) throw required('plan_id')
+  const { predecessorBindingId: predecessorId, ...request } = read(body)
+  if (predecessorId === undefined) {
+    if (request.serviceId === undefined) throw required('service_id')
+    if (request.planId === undefined) throw required('plan_id')
   }
   // BIND-08: the app is named in bind_resource, or, by older platforms, at the top level.
-  const boundApp = bindResource === undefined ? undefined : readText(bindResource, 'app_guid')
-  return {
-    serviceId,
-    planId,
-    context,
-    bindResource,
-    appGuid: boundApp ?? appGuid,
-    parameters,
-    predecessorId: predecessorBindingId,
-  }
+  const boundApp = request.bindResource && readText(request.bindResource, 'app_guid')
+  return { ...request, appGuid: boundApp ?? request.appGuid, predecessorId }
 }

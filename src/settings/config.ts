@@ -3,7 +3,7 @@ import { runtimeTypes } from '../sandbox/types.ts'
 import { anything, decimal, duration, file, flag, folder, oneOf, size, text, wholeNumber } from '../shape/fields.ts'
 import { fallback, field, list, object, optional, type Read, section, unique } from '../shape/shape.ts'
 import { storeForms } from '../store/schemes.ts'
-import { brokerSections, keepsDeletions, serverFields } from './settings.ts'
+import { brokerSections, keepsDeletions, listenFields, serverFields } from './settings.ts'
 import { isStoreUrl, maskStoreUrl } from './store-url.ts'
 
 const server = section({
@@ -26,8 +26,7 @@ const server = section({
       { rule: 'a map of settings' },
     ),
   ),
-  headerLimit: fallback(size('1KB', '1MB', 'request line and headers together; beyond it 431'), '16KB'),
-  requestTimeout: fallback(duration('1s', '1h', 'how long a client may take to send a request; beyond it 408'), '60s'),
+  ...listenFields,
   ...serverFields,
 })
 

@@ -2,7 +2,7 @@ import { cron, decimal, duration, flag, oneOf, size, text, wholeNumber } from '.
 import { explain } from '../shape/mistake.ts'
 import { fromCode, showPath } from '../shape/place.ts'
 import { read } from '../shape/read.ts'
-import { fallback, field, object, optional, type Read, section, type Written } from '../shape/shape.ts'
+import { fallback, field, object, optional, type Read, type Shape, section, type Written } from '../shape/shape.ts'
 import { ledgerDefaults } from '../store/options.ts'
 
 const ledger = section({
@@ -40,6 +40,12 @@ export const serverFields = {
     duration('0s', '1h', 'how long running requests and operations may go on after SIGTERM'),
     '25s',
   ),
+}
+
+/** What a client of the server may use, besides the length of a body. */
+export const listenFields = {
+  headerLimit: fallback(size('1KB', '1MB', 'request line and headers together; beyond it 431'), '16KB'),
+  requestTimeout: fallback(duration('1s', '1h', 'how long a client may take to send a request; beyond it 408'), '60s'),
 }
 
 const osb = section({
@@ -214,13 +220,20 @@ export type ReadSettings = Read<typeof settingsShape>
 
 /** Fills in what is not given. Throws a SettingsError that lists every mistake. */
 export function readSettings(settings: Settings = {}): ReadSettings {
-  const reading = read(settingsShape, fromCode(settings))
+  return readShape(settingsShape, settings)
+}
+
+function readShape<S extends Shape>(shape: S, settings: unknown): Read<S> {
+  const reading = read(shape, fromCode(settings))
   if (reading.ok) return reading.value
   const lines = reading.mistakes.map(mistake => `  ${showPath(['settings', ...mistake.path])}: ${explain(mistake)}`)
   throw new SettingsError(
     `The settings have ${lines.length === 1 ? 'a mistake' : `${lines.length} mistakes`}:\n${lines.join('\n')}`,
   )
 }
+
+/** For a server that is told nothing. */
+export const listenDefaults = () => readShape(section(listenFields), {})
 
 export class SettingsError extends Error {
   override readonly name = 'SettingsError'

@@ -1,6 +1,6 @@
 import { type Deleted, deprovision } from '../../broker/deprovision.ts'
 import { answers } from '../../protocol/answers.ts'
-import { parseDeletion } from '../../protocol/deletion-request.ts'
+import { parseDeletion } from '../../protocol/query.ts'
 import { toWire } from '../../shape/wire.ts'
 import type { HttpResponse } from '../message.ts'
 import { json } from '../respond.ts'

@@ -1,6 +1,6 @@
 import { fetchInstance } from '../../broker/fetch-instance.ts'
 import { trimBody } from '../../protocol/answers.ts'
-import { checkHints } from '../../protocol/deletion-request.ts'
+import { checkHints } from '../../protocol/query.ts'
 import { json } from '../respond.ts'
 import type { Endpoint } from './endpoint.ts'
 

@@ -1,6 +1,6 @@
 import { lastOperation, type Polled, type PolledOperation } from '../../broker/last-operation.ts'
 import { answers } from '../../protocol/answers.ts'
-import { checkHints } from '../../protocol/deletion-request.ts'
+import { checkHints } from '../../protocol/query.ts'
 import { toWire } from '../../shape/wire.ts'
 import type { HttpResponse } from '../message.ts'
 import { json } from '../respond.ts'

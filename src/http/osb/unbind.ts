@@ -1,6 +1,6 @@
 import { unbind } from '../../broker/unbind.ts'
-import { parseDeletion } from '../../protocol/deletion-request.ts'
 import { BrokerError } from '../../protocol/errors.ts'
+import { parseDeletion } from '../../protocol/query.ts'
 import { deletedResponse } from './deprovision.ts'
 import type { Endpoint } from './endpoint.ts'
 
