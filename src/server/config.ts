@@ -6,13 +6,12 @@ import { resolveStoreUrl } from '../settings/store-url.ts'
 import type { Mistake } from '../shape/mistake.ts'
 import { fromCode, type Path, placeOf, put, showPath, valueAt } from '../shape/place.ts'
 import { read } from '../shape/read.ts'
-import { resolveFiles, unreadable, whyUnreadable } from './config/files.ts'
 import { ConfigError, toMistake } from './config/mistake.ts'
 import { applyOverrides, type ConfigFlags } from './config/overrides.ts'
-import { checkPatterns } from './config/patterns.ts'
 import type { Environment } from './config/placeholders.ts'
 import type { FileSettings } from './config/read-file.ts'
 import { takeRegistries } from './config/registries.ts'
+import { checkPatterns, resolveFiles, whyUnreadable } from './config/texts.ts'
 
 export { maskStoreUrl } from '../settings/store-url.ts'
 export { ConfigError } from './config/mistake.ts'
@@ -83,14 +82,14 @@ async function findFile({ file, env, cwd }: LoadConfigOptions): Promise<string |
   const named = file ?? (env.PURSER_CONFIG || undefined)
   if (named !== undefined) {
     const path = resolve(cwd, named)
-    const reason = await whyUnreadable(path)
-    if (reason === undefined) return path
+    const mistake = await whyUnreadable(path)
+    if (mistake === undefined) return path
     const place = { source: file === undefined ? 'PURSER_CONFIG' : '--config' }
-    throw new ConfigError([{ path: [], place, ...unreadable(path, reason) }])
+    throw new ConfigError([{ path: [], place, ...mistake }])
   }
   for (const name of ['purser.yaml', 'purser.yml']) {
     const path = resolve(cwd, name)
-    if ((await whyUnreadable(path)) !== 'does not exist') return path
+    if (!(await whyUnreadable(path))?.missing) return path
   }
   return undefined
 }

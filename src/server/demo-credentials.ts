@@ -10,12 +10,8 @@ export const demoPasswordFile = 'demo-password'
 export async function demoCredentials(folder: string): Promise<BasicUser[]> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const file = join(folder, demoPasswordFile)
-  let password = ''
-  try {
-    password = (await readFile(file, 'utf8')).trim()
-  } catch {
-    // The first start.
-  }
+  // At the first start there is none.
+  let password = (await readFile(file, 'utf8').catch(() => '')).trim()
   if (password === '') {
     password = randomBytes(18).toString('base64url')
     await writeFile(file, `${password}\n`, { mode: 0o600 })

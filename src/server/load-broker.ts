@@ -1,20 +1,12 @@
-import { access } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { BrokerDefinition } from '../author/broker-definition.ts'
 import { StartError } from '../running/start-error.ts'
 
 /** The broker module of a folder, where nobody names one. */
-export async function findBrokerModule(folder: string): Promise<string | undefined> {
-  for (const name of ['broker.mjs', 'broker.js', 'broker.ts']) {
-    try {
-      await access(join(folder, name))
-      return join(folder, name)
-    } catch {
-      // The next name.
-    }
-  }
-  return undefined
+export function findBrokerModule(folder: string): string | undefined {
+  return ['broker.mjs', 'broker.js', 'broker.ts'].map(name => join(folder, name)).find(existsSync)
 }
 
 /** A module whose default export is what `defineBroker` returned. */

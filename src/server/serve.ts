@@ -5,10 +5,9 @@ import type { Authenticator } from '../authenticator.ts'
 import type { BrokerDefinition } from '../author/broker-definition.ts'
 import { openBroker, timeForLastAnswers } from '../create-broker.ts'
 import { createDemoBroker } from '../demo/demo-broker.ts'
-import type { HttpApp } from '../http/message.ts'
 import { listen, type RunningServer } from '../http/node.ts'
 import { createLogObserver } from '../observer/log.ts'
-import { combineObservers, type Observer } from '../observer.ts'
+import { combineObservers } from '../observer.ts'
 import type { OpenBundlesParts } from '../running/bundles/open.ts'
 import type { RegistryOptions } from '../running/start-broker.ts'
 import { StartError } from '../running/start-error.ts'
@@ -65,20 +64,14 @@ export async function runServe(options: ServeOptions): Promise<void> {
   )
   try {
     const { context } = await broker.running()
-    server = await startListening(broker.handle, config, observer)
+    const { host, port, tls, headerLimit, requestTimeout } = config.server
+    const limits = { headerLimit, requestTimeout, headersTimeout: requestTimeout }
+    server = await listen({ app: broker.handle, host, port, tls, limits, observer })
+    const served = { url: url(), store: maskStoreUrl(config.store) }
+    const usernames = users.map(user => user.username)
     if (demo || config.log.format === 'people')
-      stdout.write(
-        welcome({
-          url: url(),
-          store: maskStoreUrl(config.store),
-          users: users.map(user => user.username),
-          demo,
-          command: options.command,
-          env,
-        }),
-      )
-    const services = context.services.offerings.length
-    observer['broker.serving']?.({ url: url(), store: maskStoreUrl(config.store), services })
+      stdout.write(welcome({ ...served, users: usernames, demo, command: options.command, env }))
+    observer['broker.serving']?.({ ...served, services: context.services.offerings.length })
     if (users.length === 0) observer['broker.open']?.({ url: url() })
     const signal = await untilStopped()
     observer['broker.stopping']?.({ signal, graceMs: config.server.shutdownGrace })
@@ -91,21 +84,6 @@ export async function runServe(options: ServeOptions): Promise<void> {
   endSoon()
 }
 
-function startListening(app: HttpApp, { server }: Config, observer: Observer) {
-  return listen({
-    app,
-    host: server.host,
-    port: server.port,
-    tls: server.tls,
-    limits: {
-      headerLimit: server.headerLimit,
-      headersTimeout: server.requestTimeout,
-      requestTimeout: server.requestTimeout,
-    },
-    observer,
-  })
-}
-
 /** Without registries nothing of it is loaded. */
 async function openRegistries(config: Config, parts: OpenBundlesParts): Promise<RegistryOptions | undefined> {
   // Instances of what came from a registry need their driver, also where no registry is configured any more.
@@ -116,7 +94,7 @@ async function openRegistries(config: Config, parts: OpenBundlesParts): Promise<
 }
 
 async function loadDefinition(config: Config, cwd: string): Promise<BrokerDefinition> {
-  const path = config.broker ?? (await findBrokerModule(cwd))
+  const path = config.broker ?? findBrokerModule(cwd)
   if (path === undefined && config.registries.length > 0) return { services: [] }
   if (path === undefined)
     throw new StartError(

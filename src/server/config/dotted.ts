@@ -22,28 +22,33 @@ export function unfoldDots({ root, places }: Source): { source: Source; mistakes
       const segments = key.split('.').filter(segment => segment !== '')
       const keys = segments.length === 0 ? [key] : segments
       const inner = path.length === 0 && verbatim.has(key) ? child : convert(child, [...path, ...keys])
-      insert(target, path, keys, inner, places.get(value)?.get(key))
+      merge(target, nest(keys, inner, places.get(value)?.get(key)), path)
     }
     return target
   }
 
-  function insert(parent: Record<string, unknown>, path: Path, keys: readonly string[], value: unknown, place?: Place) {
-    const [first = '', ...rest] = keys
-    const key = Object.keys(parent).find(candidate => relaxed(candidate) === relaxed(first)) ?? first
-    const present = Object.hasOwn(parent, key) ? parent[key] : undefined
-    const content = rest.length > 0 ? {} : value
-    if (present === undefined) {
-      parent[key] = content
+  function nest(keys: readonly string[], value: unknown, place: Place | undefined): unknown {
+    return keys.reduceRight((inner, key) => {
+      const parent = { [key]: inner }
       if (place !== undefined) setPlace(places, parent, key, place)
-      if (isObject(content) && rest.length > 0) insert(content, [...path, key], rest, value, place)
-    } else if (isObject(present) && isObject(content)) {
-      if (rest.length > 0) insert(present, [...path, key], rest, value, place)
-      for (const [name, child] of Object.entries(content))
-        insert(present, [...path, key], [name], child, places.get(content)?.get(name) ?? place)
-    } else {
-      const first = places.get(parent)?.get(key)?.line
-      const problem = `is given twice${first === undefined ? '' : `, first in line ${first}`}`
-      mistakes.push({ path: [...path, key].map(toCamelCase), place, problem, remedy: 'keep one' })
+      return parent
+    }, value)
+  }
+
+  function merge(target: Record<string, unknown>, more: unknown, path: Path): void {
+    for (const [name, value] of Object.entries(more as object)) {
+      const place = places.get(more as object)?.get(name)
+      const key = Object.keys(target).find(candidate => relaxed(candidate) === relaxed(name)) ?? name
+      const present = Object.hasOwn(target, key) ? target[key] : undefined
+      if (present === undefined) {
+        target[key] = value
+        if (place !== undefined) setPlace(places, target, key, place)
+      } else if (isObject(present) && isObject(value)) merge(present, value, [...path, key])
+      else {
+        const first = places.get(target)?.get(key)?.line
+        const problem = `is given twice${first === undefined ? '' : `, first in line ${first}`}`
+        mistakes.push({ path: [...path, key].map(toCamelCase), place, problem, remedy: 'keep one' })
+      }
     }
   }
 
