@@ -20,25 +20,8 @@ export type {
   Role,
   TlsConnection,
 } from './authenticator.ts'
-export type { BrokerDefinition, Hook, LedgerView, Route } from './author/broker-definition.ts'
-export type {
-  ActionContext,
-  AuthorLog,
-  BindContext,
-  BindingInfo,
-  DeprovisionContext,
-  InstanceInfo,
-  ObserveContext,
-  PlanInfo,
-  PlanOf,
-  ProvisionContext,
-  RetrySettings,
-  StepFunction,
-  StepSettings,
-  UnbindContext,
-  UpdateContext,
-} from './author/context.ts'
-export { defineBroker } from './author/define-broker.ts'
+export * from './author/broker-definition.ts'
+export type * from './author/context.ts'
 export {
   type ActionSettings,
   defineService,
@@ -50,14 +33,7 @@ export {
   type StateOf,
 } from './author/define-service.ts'
 export type { Jsonify, NotJson, Storable } from './author/jsonify.ts'
-export type {
-  BindResult,
-  Endpoint,
-  ObserveResult,
-  ProvisionResult,
-  UnbindResult,
-  VolumeMount,
-} from './author/results.ts'
+export type * from './author/results.ts'
 export type { InferInput, InferParameters, ParameterSource } from './catalog/parameters.ts'
 export type { StandardIssue, StandardResult, StandardSchemaV1 } from './catalog/standard-schema.ts'
 export type { Clock } from './clock.ts'
@@ -66,15 +42,7 @@ export type { AsyncMode } from './domain/intent.ts'
 export type { Call } from './engine/call.ts'
 export { TerminalError, type TerminalErrorOptions } from './engine/errors.ts'
 export type { Wait } from './engine/work.ts'
-export type {
-  AttemptFields,
-  BrokerEvents,
-  EventType,
-  LogFields,
-  OperationFields,
-  ParkReason,
-  StepFields,
-} from './events.ts'
+export type * from './events.ts'
 export type { HttpApp, HttpBroker, HttpRequest, HttpResponse } from './http/message.ts'
 export type { LogLevel } from './observer/lines.ts'
 export { createLogObserver, type LogFormat, type LogOptions, type LogStream, logTrouble } from './observer/log.ts'

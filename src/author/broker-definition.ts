@@ -45,3 +45,8 @@ export interface BrokerDefinition {
   /** Takes over GET of the catalog: gets what would be shown to this platform and returns what is. */
   presentCatalog?(offerings: readonly Offering[], platform: string): Awaitable<readonly Offering[]>
 }
+
+/** A broker is its services; everything around them is ours. What comes back is data: `createBroker` runs it. */
+export function defineBroker(definition: BrokerDefinition): BrokerDefinition {
+  return definition
+}

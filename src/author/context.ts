@@ -68,7 +68,7 @@ export type PlanOf<Plans extends readonly Plan[]> = {
 export interface ActionContext {
   readonly action: Action
   readonly instance: InstanceInfo
-  /** Where the plan has left the catalog, its name is its id. */
+  /** Where the plan has left the catalog, its name is its id, whatever the type says. */
   readonly plan: PlanInfo
   readonly operation: { readonly id: string; readonly attempt: number; readonly fence: number }
   /** On whose behalf, as the platform said it; absent for its own clean-up. Personal data. */

@@ -1,6 +1,7 @@
 import { expectTypeOf, test } from 'vitest'
 import { z } from 'zod'
 import type { JsonObject } from '../protocol/json.ts'
+import type { Plan } from '../protocol/offering.ts'
 import { defineService } from './define-service.ts'
 
 const base = { id: 'x', name: 'x', description: 'x', plans: [{ id: 'p', name: 'p', description: 'p' }] }
@@ -203,7 +204,39 @@ test('plans are literals where they stand in the code', () => {
       expectTypeOf(ctx.plan.name).toEqualTypeOf<string>()
     },
   })
-  // In a YAML catalog: any text.
+  const plans = [{ id: 'p1', name: 'small', description: 'p', metadata: { bullets: ['a'] } }] as const
+  defineService({
+    ...base,
+    plans,
+    provision(ctx) {
+      expectTypeOf(ctx.plan.name).toEqualTypeOf<'small'>()
+      expectTypeOf(ctx.plan.id).toEqualTypeOf<'p1'>()
+    },
+    bindable: false,
+    deprovision() {},
+  })
+  const sizes = ['small', 'large'] as const
+  defineService({
+    ...base,
+    plans: sizes.map(name => ({ id: `id-${name}` as const, name, description: name })),
+    provision(ctx) {
+      expectTypeOf(ctx.plan.name).toEqualTypeOf<'small' | 'large'>()
+      expectTypeOf(ctx.plan.id).toEqualTypeOf<'id-small' | 'id-large'>()
+    },
+    bindable: false,
+    deprovision() {},
+  })
+  // What is computed from data, and a YAML catalog: any text.
+  const computed: Plan[] = []
+  defineService({
+    ...base,
+    plans: computed,
+    provision(ctx) {
+      expectTypeOf(ctx.plan.name).toEqualTypeOf<string>()
+    },
+    bindable: false,
+    deprovision() {},
+  })
   defineService({
     id: 'x',
     provision(ctx) {
