@@ -12,9 +12,10 @@ import { logTrouble } from './observer/log.ts'
 import { combineObservers, type Observer, toError } from './observer.ts'
 import { BrokerError, toErrorBody } from './protocol/errors.ts'
 import type { BundleOptions } from './running/bundles/from-options.ts'
+import type { OpenedParts } from './running/bundles/open.ts'
 import { openStore } from './running/open-store.ts'
 import { type RegistryOptions, type RunningBroker, type StartOptions, startBroker } from './running/start-broker.ts'
-import { type ReadSettings, readSettings, type Settings } from './settings/settings.ts'
+import { readSettings, type Settings } from './settings/settings.ts'
 import { anything } from './shape/fields.ts'
 import { explain, typeName } from './shape/mistake.ts'
 import { fromCode, isObject, showPath } from './shape/place.ts'
@@ -84,14 +85,6 @@ export interface BrokerParts extends Pick<StartOptions, 'concurrency' | 'random'
   openRegistries?(opened: OpenedParts): Promise<RegistryOptions | undefined>
 }
 
-export interface OpenedParts {
-  readonly store: Store
-  readonly clock: Clock
-  readonly observer: Observer
-  /** The store's clock. */
-  readonly storeNow: () => number
-}
-
 export interface OpenedBroker extends Broker {
   /** Starts it where that has not happened. */
   running(): Promise<RunningBroker>
@@ -122,7 +115,9 @@ export function openBroker(
   let closing: Promise<void> | undefined
 
   async function open(): Promise<RunningBroker> {
-    const store = await toStore(options.store, { clock, observer, settings })
+    const { ledger } = settings
+    const store =
+      typeof options.store === 'string' ? await openStore(options.store, clock, { ledger, observer }) : options.store
     try {
       const storeNow = () => running?.context.storeNow() ?? clock.now()
       const registries = parts.registries ?? (await openRegistries?.({ store, clock, observer, storeNow }))
@@ -211,11 +206,4 @@ function toAuthenticator(given: BrokerOptions['authenticator']): Authenticator {
   throw new TypeError(
     "createBroker needs an authenticator, or several: createBasicAuthenticator(users) from 'purser/server' is one. A broker that lets everybody in says so: authenticator: 'none'.",
   )
-}
-
-function toStore(
-  store: string | Store,
-  { clock, observer, settings: { ledger } }: { clock: Clock; observer: Observer; settings: ReadSettings },
-): Promise<Store> | Store {
-  return typeof store === 'string' ? openStore(store, clock, { ledger, observer }) : store
 }

@@ -1,8 +1,8 @@
 import { type Clock, sleep } from '../clock.ts'
-import { type Observer, toError } from '../observer.ts'
+import { toError } from '../observer.ts'
 import type { ChoreLease, ChoreResult, Upkeep } from '../upkeep.ts'
 import { messageOf } from './errors.ts'
-import { HeldLease } from './held-lease.ts'
+import { HeldLease, type HolderOptions } from './held-lease.ts'
 
 /** What a chore's code works with. */
 export interface ChoreRun {
@@ -12,11 +12,8 @@ export interface ChoreRun {
   now(): number
 }
 
-export interface ChoreRunOptions {
+export interface ChoreRunOptions extends Pick<HolderOptions, 'clock' | 'observer' | 'leaseTime'> {
   readonly store: Upkeep
-  readonly clock: Clock
-  readonly observer: Observer
-  readonly leaseTime: number
   readonly lease: ChoreLease
   /** The local time just before the lease was asked for, and the store's at that time. */
   readonly sentAt: number

@@ -1,10 +1,10 @@
-import { type Clock, sleep } from '../clock.ts'
-import type { Observer } from '../observer.ts'
+import { sleep } from '../clock.ts'
 import type { Store } from '../store.ts'
 import type { Chore, Upkeep } from '../upkeep.ts'
 import { type ChoreRun, runChore } from './chore-run.ts'
 import { findDuePeriod, findNextLook, isHeld, type Schedule } from './due-chore.ts'
-import { createOutage, type Outage } from './outage.ts'
+import type { HolderOptions } from './held-lease.ts'
+import { createOutage } from './outage.ts'
 
 /** Upkeep that one replica at a time does, once in each period. */
 export interface ChoreTask {
@@ -15,16 +15,9 @@ export interface ChoreTask {
   run(run: ChoreRun): Promise<string | undefined>
 }
 
-export interface ChoresOptions {
+export interface ChoresOptions extends HolderOptions {
   readonly store: Upkeep & Pick<Store, 'name'>
-  readonly clock: Clock
-  readonly observer: Observer
-  /** Names this process in the ledger. */
-  readonly owner: string
-  readonly leaseTime: number
   readonly tasks: readonly ChoreTask[]
-  /** Shared with whoever else asks the same store, so that operators hear of it once. */
-  readonly outage?: Outage
 }
 
 export interface ChoreStatus {

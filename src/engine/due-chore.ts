@@ -10,21 +10,15 @@ export interface Schedule {
   next(now: number): number | undefined
 }
 
-export interface Situation {
-  /** The store's clock. */
-  readonly now: number
-  /** When this process began to look: a chore that never ran has missed nothing before it. */
-  readonly since: number
-}
-
 /**
  * The period that a chore is to be taken for now, if there is one: the latest that nobody took (of several that were
- * missed, only that one), or the one whose holder is gone before it ended.
+ * missed, only that one), or the one whose holder is gone before it ended. A chore that never ran has missed nothing before
+ * `since`, when this process began to look.
  */
 export function findDuePeriod(
   schedule: Schedule | undefined,
   row: Chore | undefined,
-  { now, since }: Situation,
+  { now, since }: { readonly now: number; readonly since: number },
 ): number | undefined {
   if (row !== undefined && isHeld(row, now)) return undefined
   const latest = schedule?.latest(now)

@@ -70,7 +70,7 @@ export function toOperationError(error: unknown, where: string, nothingDone: boo
   const { status, instanceUsable, updateRepeatable } = error.options
   return {
     message: shorten(error.message) || `${where} failed for good.`,
-    ...(status === undefined || !nothingDone ? {} : { status }),
+    status: nothingDone ? status : undefined,
     instanceUsable,
     updateRepeatable,
   }

@@ -1,6 +1,19 @@
 import type { Clock } from '../clock.ts'
 import type { Lease } from '../ledger.ts'
+import type { Observer } from '../observer.ts'
 import { AbortedError, RunEnded } from './errors.ts'
+import type { Outage } from './outage.ts'
+
+/** What somebody needs who asks the ledger for leases. */
+export interface HolderOptions {
+  readonly clock: Clock
+  readonly observer: Observer
+  /** Names this process in the ledger. */
+  readonly owner: string
+  readonly leaseTime: number
+  /** Shared with whoever else asks the same store, so that operators hear of it once. */
+  readonly outage?: Outage
+}
 
 /** Why a run's signal was aborted before the run was over. */
 export type Abortion = 'lost' | 'deadline' | 'stopping'

@@ -1,31 +1,20 @@
-import type { Clock } from '../clock.ts'
 import { sleep } from '../clock.ts'
 import { backOff } from '../domain/retry.ts'
 import type { Claim, Ledger } from '../ledger.ts'
-import { type Observer, toError } from '../observer.ts'
+import { toError } from '../observer.ts'
 import type { Store, WakeUpSource } from '../store.ts'
 import { watchUnhandled } from './author-code.ts'
-import { HeldLease } from './held-lease.ts'
+import { HeldLease, type HolderOptions } from './held-lease.ts'
 import { attemptFields } from './operation-fields.ts'
 import { createOutage, type Outage } from './outage.ts'
-import { runOperation } from './run-operation.ts'
-import type { FindWork } from './work.ts'
+import { type RunContext, runOperation } from './run-operation.ts'
 
-export interface WorkerOptions {
+export interface WorkerOptions extends RunContext, HolderOptions {
   readonly store: Ledger & WakeUpSource & Pick<Store, 'name'>
-  readonly clock: Clock
-  readonly observer: Observer
-  readonly findWork: FindWork
-  readonly random: () => number
-  /** Names this process in the ledger. */
-  readonly owner: string
   /** Operations run at the same time. */
   readonly concurrency: number
-  readonly leaseTime: number
   /** The longest time between two looks at the ledger. */
   readonly pollInterval: number
-  /** Shared with whoever else asks the same store, so that operators hear of it once. */
-  readonly outage?: Outage
 }
 
 /**

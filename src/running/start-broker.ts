@@ -85,29 +85,22 @@ export async function startBroker(options: StartOptions): Promise<RunningBroker>
   const tasks = createChoreTasks(broker, { createSchedule, observes, random, sync })
   const owner = `${hostname()}/${process.pid}/${randomUUID()}`
   const outage = createOutage(store.name, observer, clock)
+  const holder = { store, clock, observer, owner, leaseTime: engine.lease, outage }
   const worker = new Worker({
-    store,
-    clock,
-    observer,
+    ...holder,
     random,
     findWork: createFindWork(broker, definition.hooks ?? [], random),
-    owner,
     concurrency: options.concurrency ?? engine.concurrency,
-    leaseTime: engine.lease,
     pollInterval: engine.pollInterval,
-    outage,
   })
-  const chores = startChores({ store, clock, observer, owner, leaseTime: engine.lease, tasks, outage })
-  const { presentCatalog } = definition
+  const chores = startChores({ ...holder, tasks })
   const app = createApp({
     broker,
     authenticator: options.authenticator,
     chores,
     registries: options.registries?.registries,
     routes: definition.routes ?? [],
-    ...(presentCatalog === undefined
-      ? {}
-      : { presentCatalog: async (offerings, platform) => presentCatalog(offerings, platform) }),
+    presentCatalog: definition.presentCatalog,
     bodyLimit: server.bodyLimit,
     publicUrl: server.publicUrl,
     health: { readiness: () => (ending ? Promise.resolve('stopping') : readiness()) },

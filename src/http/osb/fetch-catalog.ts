@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto'
+import type { BrokerDefinition } from '../../author/broker-definition.ts'
 import { toWireCatalog } from '../../catalog/wire-catalog.ts'
 import { latestMinor } from '../../protocol/api-version.ts'
 import type { Offering } from '../../protocol/offering.ts'
 import type { HttpResponse } from '../message.ts'
 import type { Endpoint } from './endpoint.ts'
 
-export type PresentCatalog = (offerings: readonly Offering[], platform: string) => Promise<readonly Offering[]>
+export type PresentCatalog = NonNullable<BrokerDefinition['presentCatalog']>
 
 /** GET /v2/catalog -> 200, or 304 where the platform has it already (CAT-07). Rendered once per version and change. */
 export function createCatalogEndpoint(present: PresentCatalog | undefined): Endpoint {

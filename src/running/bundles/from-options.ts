@@ -9,7 +9,7 @@ import { fromCode, showPath } from '../../shape/place.ts'
 import { read } from '../../shape/read.ts'
 import type { Written } from '../../shape/shape.ts'
 import type { RegistryOptions } from '../start-broker.ts'
-import { type OpenBundlesParts, openBundles } from './open.ts'
+import { type OpenedParts, openBundles } from './open.ts'
 
 /** Services that come from registries: the section `bundles` of the configuration, in code. */
 export type BundleOptions = Written<typeof bundlesShape> & {
@@ -29,7 +29,7 @@ export interface RegistryEntry {
 /** Throws a SettingsError that lists every mistake. */
 export function openBundlesFromOptions(
   { registries, runtimes, ...settings }: BundleOptions,
-  parts: Omit<OpenBundlesParts, 'registries' | 'runtimes' | 'env'>,
+  parts: OpenedParts,
 ): Promise<RegistryOptions> {
   const own = registries.filter(isRegistry)
   const entries = registries.filter(registry => !isRegistry(registry))

@@ -24,12 +24,16 @@ export interface BundleSettings extends Pick<ConfigSettings, 'bundles'> {
   readonly registries: readonly RegistrySettings[]
 }
 
-export interface OpenBundlesParts {
+/** What a broker has opened before its bundles. */
+export interface OpenedParts {
   readonly store: Store
   readonly storeNow: () => number
   readonly clock: Clock
-  readonly env: Readonly<Record<string, string | undefined>>
   readonly observer: Observer
+}
+
+export interface OpenBundlesParts extends OpenedParts {
+  readonly env: Readonly<Record<string, string | undefined>>
   /** Written by others. What a runtime of theirs runs, it runs in the place of ours. */
   readonly runtimes?: readonly Runtime[]
   readonly registries?: readonly Registry[]
