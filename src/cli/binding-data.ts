@@ -1,6 +1,6 @@
 import type { BindingData, FetchQuery } from '../client/index.ts'
 import { refusal } from './refusal.ts'
-import { renderFields, toFields, withoutNull } from './render/fields.ts'
+import { renderFields, withoutNull } from './render/fields.ts'
 import type { Session } from './session.ts'
 
 /** GET binding: the only place where an asynchronous binding's credentials can be read. */
@@ -23,6 +23,5 @@ export function toBindingData(body: BindingData): BindingData {
 
 /** Credentials by their own names, the rest by the API's. */
 export function renderBinding({ credentials, ...rest }: BindingData): string {
-  const fields = [...toFields(credentials), ...toFields(withoutNull(rest))]
-  return fields.length === 0 ? 'The binding has no credentials.\n' : renderFields(fields)
+  return renderFields(credentials, withoutNull(rest)) || 'The binding has no credentials.\n'
 }

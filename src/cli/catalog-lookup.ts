@@ -8,13 +8,12 @@ export async function readCatalog(session: Session): Promise<readonly WireOfferi
   const response = await session.client.catalog()
   if (response.status !== 200) throw refusal('could not read the catalog', response)
   const { services } = response.body
-  if (!Array.isArray(services) || !services.every(service => isJsonObject(service) && Array.isArray(service.plans))) {
+  if (!Array.isArray(services) || !services.every(service => isJsonObject(service) && Array.isArray(service.plans)))
     throw failure({
       what: 'could not read the catalog',
       why: 'the answer is not a catalog: it has no list of services with plans',
       next: 'Check that the address is that of an Open Service Broker.',
     })
-  }
   return services
 }
 

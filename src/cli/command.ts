@@ -1,11 +1,19 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { parseDuration } from '../shape/duration.ts'
 import { messageOf, wrongUsage } from './cli-error.ts'
+import type { CliIo } from './io.ts'
 
 /** A command, with the arguments, options and help texts that several commands share. */
 export class CliCommand extends Command {
+  readonly io: CliIo
+
+  constructor(io: CliIo, name?: string) {
+    super(name)
+    this.io = io
+  }
+
   override createCommand(name?: string): CliCommand {
-    return new CliCommand(name)
+    return new CliCommand(this.io, name)
   }
 
   examples(...lines: readonly string[]): this {

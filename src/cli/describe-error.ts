@@ -1,6 +1,6 @@
 import type { CliErrorParts } from './cli-error.ts'
 import type { Paint } from './io.ts'
-import { toLine } from './render/printable.ts'
+import { toIndentedLine, toLine } from './render/printable.ts'
 
 /** What stderr says about an error, and the exit code it means. */
 export interface DescribedError {
@@ -54,6 +54,6 @@ function renderParts({ what, why, next }: CliErrorParts, paint: Paint): string {
 
 /** A message that brings its own lines, such as a list of mistakes. */
 function renderListing(message: string, paint: Paint): string {
-  const lines = message.split('\n').map(line => `${/^ */.exec(line)?.[0] ?? ''}${toLine(line)}\n`)
+  const lines = message.split('\n').map(line => `${toIndentedLine(line)}\n`)
   return `${paint('red', 'error:')} ${lines.join('')}`
 }

@@ -1,16 +1,8 @@
-import type { DeleteQuery, FetchQuery, WireOffering, WirePlan } from '../client/index.ts'
+import type { FetchQuery, WireOffering } from '../client/index.ts'
 import { find, readCatalog } from './catalog-lookup.ts'
 import { wrongUsage } from './cli-error.ts'
 import { memoryFile } from './memory.ts'
 import type { Session } from './session.ts'
-
-/** What the OSB API wants with every change of an existing instance. */
-export interface Located<Ids = DeleteQuery> {
-  readonly ids: Ids
-  /** Undefined where the catalog no longer has it. */
-  readonly offering: WireOffering | undefined
-  readonly plan: WirePlan | undefined
-}
 
 export interface LocateFlags {
   readonly service?: string
@@ -18,31 +10,28 @@ export interface LocateFlags {
 }
 
 /** Service and plan of an instance: from the flags, from the broker where it can be asked, from this command's memory. */
-export async function locateInstance(session: Session, instanceId: string, flags: LocateFlags): Promise<Located> {
-  const { ids, ...found } = await locate(session, instanceId, flags)
+export async function locateInstance(session: Session, instanceId: string, flags: LocateFlags) {
+  const { ids, plan } = await locate(session, instanceId, flags)
   const { service_id, plan_id } = ids
   if (service_id === undefined || plan_id === undefined) throw unknownIds(instanceId, '--service and --plan')
-  return { ids: { service_id, plan_id }, ...found }
+  return { ids: { service_id, plan_id }, plan }
 }
 
 /** As locateInstance, where the plan is good to know but not needed: an update names only its target plan. */
-export async function locateForUpdate(
-  session: Session,
-  instanceId: string,
-  service: string | undefined,
-): Promise<Located<FetchQuery & { readonly service_id: string }>> {
-  const { ids, ...found } = await locate(session, instanceId, { service })
+export async function locateForUpdate(session: Session, instanceId: string, service: string | undefined) {
+  const { ids, plan, offering } = await locate(session, instanceId, { service })
   const { service_id, plan_id } = ids
   if (service_id === undefined) throw unknownIds(instanceId, '--service')
-  return { ids: { service_id, plan_id }, ...found }
+  return { ids: { service_id, plan_id }, plan, offering }
 }
 
-async function locate(session: Session, instanceId: string, flags: LocateFlags): Promise<Located<FetchQuery>> {
+/** Offering and plan are undefined where the catalog no longer has them. */
+async function locate(session: Session, instanceId: string, flags: LocateFlags) {
   const catalog = await readCatalog(session)
   // What the catalog does not have may be the id of a retired service or plan: the broker decides.
   const serviceFlag = find(catalog, flags.service)?.id ?? flags.service
   const isTold = serviceFlag !== undefined && flags.plan !== undefined
-  const known = isTold ? {} : await findIds(session, catalog, instanceId, serviceFlag)
+  const known: FetchQuery = isTold ? {} : await findIds(session, catalog, instanceId, serviceFlag)
   const serviceId = serviceFlag ?? known.service_id
   const offering = find(catalog, serviceId)
   const plan = find(offering?.plans, flags.plan ?? known.plan_id)

@@ -29,45 +29,36 @@ export async function run(): Promise<void> {
   process.exitCode = await main(args, processIo())
 }
 
-type Loader = () => Promise<{ defineCommand(program: CliCommand, io: CliIo): void }>
+type Loader = () => Promise<{ defineCommand(program: CliCommand): void }>
 
 /** All commands, in the order of the help. A command loads only its own file; the help loads all of them. */
-const groups: readonly (readonly [title: string, commands: Readonly<Record<string, Loader>>])[] = [
-  [
-    'Brokers:',
-    {
-      serve: () => import('./commands/serve.ts'),
-      init: () => import('./commands/init.ts'),
-      'hash-password': () => import('./commands/hash-password.ts'),
-      migrate: () => import('./commands/migrate.ts'),
-    },
-  ],
-  [
-    "A platform's verbs, against any broker:",
-    {
-      catalog: () => import('./commands/catalog.ts'),
-      provision: () => import('./commands/provision.ts'),
-      update: () => import('./commands/update.ts'),
-      bind: () => import('./commands/bind.ts'),
-      credentials: () => import('./commands/credentials.ts'),
-      unbind: () => import('./commands/unbind.ts'),
-      deprovision: () => import('./commands/deprovision.ts'),
-      status: () => import('./commands/status.ts'),
-    },
-  ],
-  [
-    'Upkeep, for operators of a Purser broker:',
-    {
-      chores: () => import('./commands/chores.ts'),
-      registries: () => import('./commands/registries.ts'),
-      operations: () => import('./commands/operations.ts'),
-    },
-  ],
-  ['Bundles, for their authors:', { bundle: () => import('./commands/bundle.ts') }],
-]
+const groups: Readonly<Record<string, Readonly<Record<string, Loader>>>> = {
+  'Brokers:': {
+    serve: () => import('./commands/serve.ts'),
+    init: () => import('./commands/init.ts'),
+    'hash-password': () => import('./commands/hash-password.ts'),
+    migrate: () => import('./commands/migrate.ts'),
+  },
+  "A platform's verbs, against any broker:": {
+    catalog: () => import('./commands/catalog.ts'),
+    provision: () => import('./commands/provision.ts'),
+    update: () => import('./commands/update.ts'),
+    bind: () => import('./commands/bind.ts'),
+    credentials: () => import('./commands/credentials.ts'),
+    unbind: () => import('./commands/unbind.ts'),
+    deprovision: () => import('./commands/deprovision.ts'),
+    status: () => import('./commands/status.ts'),
+  },
+  'Upkeep, for operators of a Purser broker:': {
+    chores: () => import('./commands/chores.ts'),
+    registries: () => import('./commands/registries.ts'),
+    operations: () => import('./commands/operations.ts'),
+  },
+  'Bundles, for their authors:': { bundle: () => import('./commands/bundle.ts') },
+}
 
 async function createProgram(io: CliIo, args: readonly string[]): Promise<CliCommand> {
-  const program = new CliCommand('purser')
+  const program = new CliCommand(io, 'purser')
     .description('An Open Service Broker, and the tools around it.')
     .version(packageVersion(), '-v, --version', 'print the version')
     .exitOverride()
@@ -81,11 +72,11 @@ async function createProgram(io: CliIo, args: readonly string[]): Promise<CliCom
     .explain('purser help <command> shows the options and examples of a command.')
   const [first = '', second = ''] = args
   const named = first === 'help' ? second : first
-  const isCommand = groups.some(([, commands]) => Object.hasOwn(commands, named))
-  for (const [title, commands] of groups) {
+  const isCommand = Object.values(groups).some(commands => Object.hasOwn(commands, named))
+  for (const [title, commands] of Object.entries(groups)) {
     program.commandsGroup(title)
     for (const [name, load] of Object.entries(commands))
-      if (!isCommand || name === named) (await load()).defineCommand(program, io)
+      if (!isCommand || name === named) (await load()).defineCommand(program)
   }
   return program
 }

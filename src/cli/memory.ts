@@ -15,21 +15,13 @@ export interface RememberedInstance {
 
 type Change = (known: RememberedInstance | undefined) => RememberedInstance | undefined
 
-/** `.purser/cli.json` in the current folder: the instances this command made at one broker. */
-export interface Memory {
-  recall(instanceId: string): Promise<RememberedInstance | undefined>
-  /** Replaces what is known; `undefined` forgets it. Only warns where the folder cannot be written. */
-  change(instanceId: string, next: Change): Promise<void>
-  /** The latest operation of an instance that is known, or of a binding of it. */
-  rememberOperation(operation: string | undefined, instanceId: string, bindingId?: string): Promise<void>
-  /** The instance, or a binding of it. */
-  forget(instanceId: string, bindingId?: string): Promise<void>
-}
-
 export const memoryFile = join('.purser', 'cli.json')
 
-export function createMemory(io: CliIo, brokerUrl: string): Memory {
+/** `.purser/cli.json` in the current folder: the instances this command made at one broker. */
+export function createMemory(io: CliIo, brokerUrl: string) {
   const file = join(io.cwd, memoryFile)
+
+  /** Replaces what is known; `undefined` forgets it. Only warns where the folder cannot be written. */
   async function change(instanceId: string, next: Change): Promise<void> {
     const content = await readMemory(file)
     const instances = instancesOf(content, brokerUrl)
@@ -48,16 +40,18 @@ export function createMemory(io: CliIo, brokerUrl: string): Memory {
   }
 
   return {
-    async recall(instanceId) {
+    change,
+    async recall(instanceId: string): Promise<RememberedInstance | undefined> {
       return instancesOf(await readMemory(file), brokerUrl).get(instanceId)
     },
-    change,
-    rememberOperation: (operation, instanceId, bindingId) =>
+    /** The latest operation of an instance that is known, or of a binding of it. */
+    rememberOperation: (operation: string | undefined, instanceId: string, bindingId?: string) =>
       change(instanceId, known => {
         if (known === undefined || bindingId === undefined) return known && { ...known, operation }
         return { ...known, bindings: { ...known.bindings, [bindingId]: { operation } } }
       }),
-    forget: (instanceId, bindingId) =>
+    /** The instance, or a binding of it. */
+    forget: (instanceId: string, bindingId?: string) =>
       change(instanceId, known => {
         if (known === undefined || bindingId === undefined) return undefined
         const { [bindingId]: _, ...bindings } = known.bindings

@@ -1,4 +1,4 @@
-import { access, mkdir, readFile, realpath, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, realpath, writeFile } from 'node:fs/promises'
 import { basename, join, relative, resolve, sep } from 'node:path'
 import { failure, messageOf, wrongUsage } from './cli-error.ts'
 import type { CliIo } from './io.ts'
@@ -22,16 +22,16 @@ export async function writeNewFiles(
 ): Promise<string> {
   const target = resolve(io.cwd, folder)
   const template = templates[what]
-  const existing: string[] = []
+  let existing: readonly string[]
   try {
     await mkdir(target, { recursive: true })
     const values = valuesFor(await realpath(target))
-    for (const file of template.files) if (await exists(join(target, file))) existing.push(file)
-    if (existing.length === 0)
-      for (const file of template.files) {
-        const text = await readTemplate(template.folder, file, values)
-        await writeFile(join(target, file), text, { flag: 'wx', mode: file.endsWith('.sh') ? 0o755 : 0o644 })
-      }
+    const names = new Set(await readdir(target))
+    existing = template.files.filter(file => names.has(file))
+    for (const file of existing.length === 0 ? template.files : []) {
+      const text = await readTemplate(template.folder, file, values)
+      await writeFile(join(target, file), text, { flag: 'wx', mode: file.endsWith('.sh') ? 0o755 : 0o644 })
+    }
   } catch (error) {
     throw failure({
       what: `could not make a ${what} in ${target}`,
@@ -54,13 +54,6 @@ async function readTemplate(folder: string, file: string, values: Readonly<Recor
   // npm leaves files out that are called .gitignore.
   const text = await readFile(join(packageRoot(), 'templates', folder, file.replace(/^\./, '')), 'utf8')
   return text.replace(/\{\{(\w+)\}\}/g, (found, key) => values[key] ?? found)
-}
-
-async function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  )
 }
 
 /** Commands to type now; on stderr, since stdout has the files. */

@@ -23,12 +23,13 @@ export async function readParameters({ params, param, context }: ParameterOption
 
 /** The object in `{"a":1}` or in the file of `@a.json`. */
 export async function readJsonOption(flag: string, value: string, cwd: string): Promise<JsonObject> {
-  const text = value.startsWith('@') ? await readOptionFile(flag, value.slice(1), cwd) : value
+  const file = value.startsWith('@') ? value.slice(1) : undefined
+  const text = file === undefined ? value : await readNamedFile(flag, () => readFile(resolve(cwd, file), 'utf8'))
   const parsed = parseJson(text)
   if (isJsonObject(parsed)) return parsed
   throw wrongUsage({
     what: `${flag} is not a JSON object`,
-    why: value.startsWith('@') ? `${value.slice(1)} does not hold one` : 'the text does not parse as one',
+    why: file === undefined ? 'the text does not parse as one' : `${file} does not hold one`,
     next: `Write ${flag} '{"key": "value"}', or ${flag} @file.json.`,
   })
 }
@@ -37,14 +38,13 @@ export async function readJsonOption(flag: string, value: string, cwd: string): 
 export function applyParam(base: JsonObject, text: string): JsonObject {
   const at = text.indexOf('=')
   const path = text.slice(0, at).split('.')
-  if (at < 1 || path.includes('')) {
+  if (at < 1 || path.includes(''))
     throw wrongUsage({
       what: '--param needs a key and a value',
       // The value may be a secret: only the key is shown.
       why: at < 1 ? 'there is no "key=" in front' : `the key "${text.slice(0, at)}" has an empty part`,
       next: 'Write --param key=value, or --param outer.inner=value.',
     })
-  }
   return setPath(base, path, parseValue(text.slice(at + 1)), path.join('.'))
 }
 
@@ -52,13 +52,12 @@ function setPath(base: JsonObject, path: readonly string[], value: Json, name: s
   const [key = '', ...rest] = path
   if (rest.length === 0) return { ...base, [key]: value }
   const inner = Object.hasOwn(base, key) ? base[key] : {}
-  if (!isJsonObject(inner)) {
+  if (!isJsonObject(inner))
     throw wrongUsage({
       what: `--param ${name} does not fit`,
       why: `"${key}" already has a value that is not an object`,
       next: 'Give the outer key an object, or leave one of the two off.',
     })
-  }
   return { ...base, [key]: setPath(inner, rest, value, name) }
 }
 
@@ -69,12 +68,13 @@ function parseValue(text: string): Json {
   return value === undefined || losesDigits ? text : value
 }
 
-async function readOptionFile(flag: string, file: string, cwd: string): Promise<string> {
+/** What `read` makes of the file that an option names. */
+export async function readNamedFile<Content>(flag: string, read: () => Promise<Content>): Promise<Content> {
   try {
-    return await readFile(resolve(cwd, file), 'utf8')
+    return await read()
   } catch (error) {
     throw wrongUsage({
-      what: `${flag} names a file that cannot be read`,
+      what: `${flag} names a file that cannot be used`,
       why: messageOf(error),
       next: 'Check the path; it is relative to the current folder.',
     })

@@ -1,6 +1,5 @@
 import type { OsbResponse, WireError } from '../client/index.ts'
-import type { CliError } from './cli-error.ts'
-import { failure } from './cli-error.ts'
+import { type CliError, failure } from './cli-error.ts'
 
 /** The broker's answer as an error: what was tried, the status and text of the answer, and what may help. */
 export function refusal(what: string, response: OsbResponse<WireError>): CliError {
@@ -13,28 +12,27 @@ function explain({ status, body }: OsbResponse<WireError>): string {
 }
 
 function advise({ status, body }: OsbResponse<WireError>): string {
-  const byError =
-    typeof body.error === 'string' && Object.hasOwn(errorAdvice, body.error) ? errorAdvice[body.error] : undefined
-  if (byError !== undefined) return byError
-  const byStatus = statusAdvice[status]
-  if (byStatus !== undefined) return byStatus
+  const known = errorAdvice.get(body.error) ?? statusAdvice[status]
+  if (known !== undefined) return known
   return status >= 500
     ? 'Try again; if it fails again, the log of the broker says more.'
     : 'Check that the address is that of an Open Service Broker.'
 }
 
-const errorAdvice: Readonly<Record<string, string>> = {
-  AsyncRequired: 'Leave --sync off: this plan works only asynchronously.',
-  ConcurrencyError:
-    'Wait until the running operation has ended (purser status <instance> shows it), then repeat the command.',
-  MaintenanceInfoConflict: 'Read the catalog again (purser catalog): its maintenance version has changed.',
-  RequiresApp: 'This service binds applications only; use the platform on which the application runs.',
-  ChoreRunning: 'Wait until it has ended (purser chores list shows it), then repeat the command.',
-  UnknownOperation: 'Check the id: the broker gave it with its 202 and writes it to its log.',
-  UnknownChore: 'purser chores list shows the chores there are.',
-  Forbidden: 'Use the credentials of a user that has the role, or add it to auth.basic[].roles of the broker.',
-  BindingsExist: 'Remove the bindings first (purser unbind <instance> <binding>).',
-}
+const errorAdvice = new Map<unknown, string>(
+  Object.entries({
+    AsyncRequired: 'Leave --sync off: this plan works only asynchronously.',
+    ConcurrencyError:
+      'Wait until the running operation has ended (purser status <instance> shows it), then repeat the command.',
+    MaintenanceInfoConflict: 'Read the catalog again (purser catalog): its maintenance version has changed.',
+    RequiresApp: 'This service binds applications only; use the platform on which the application runs.',
+    ChoreRunning: 'Wait until it has ended (purser chores list shows it), then repeat the command.',
+    UnknownOperation: 'Check the id: the broker gave it with its 202 and writes it to its log.',
+    UnknownChore: 'purser chores list shows the chores there are.',
+    Forbidden: 'Use the credentials of a user that has the role, or add it to auth.basic[].roles of the broker.',
+    BindingsExist: 'Remove the bindings first (purser unbind <instance> <binding>).',
+  }),
+)
 
 const statusAdvice: Readonly<Record<number, string>> = {
   400: 'Correct the request; purser catalog --output json shows services, plans and the schemas of their parameters.',

@@ -1,4 +1,5 @@
-import { lstat, open, readdir, readlink, realpath, stat } from 'node:fs/promises'
+import type { Dirent } from 'node:fs'
+import { open, readdir, readlink, realpath, stat } from 'node:fs/promises'
 import { isAbsolute, join, relative, resolve, sep } from 'node:path'
 
 export interface FolderProblem {
@@ -11,7 +12,7 @@ export interface FolderProblem {
 /** What keeps a bundle in a folder from being run, or from being copied by the broker. */
 export async function checkFolder(folder: string, entrypoint = 'entrypoint.sh'): Promise<readonly FolderProblem[]> {
   const root = await realpath(folder)
-  return [...(await checkProgram(root, entrypoint)), ...(await checkFiles(root, ''))]
+  return [...(await checkProgram(root, entrypoint)), ...(await checkFiles(root))]
 }
 
 async function checkProgram(root: string, entrypoint: string): Promise<FolderProblem[]> {
@@ -52,24 +53,25 @@ async function isImage(root: string): Promise<boolean> {
   return ['Dockerfile', 'Containerfile'].some(name => names.includes(name))
 }
 
-async function checkFiles(root: string, below: string): Promise<FolderProblem[]> {
+async function checkFiles(root: string): Promise<FolderProblem[]> {
   const problems: FolderProblem[] = []
-  for (const name of (await readdir(join(root, below))).toSorted()) {
-    const file = join(below, name)
-    const found = await lstat(join(root, file))
-    const tell = (problem: string) => problems.push({ severity: 'error', file, problem })
-    if (found.isDirectory()) problems.push(...(await checkFiles(root, file)))
-    else if (found.isSymbolicLink()) for (const problem of await checkLink(root, file)) tell(problem)
-    else if (!found.isFile()) tell('is neither a file nor a folder; remove it')
+  for (const entry of await readdir(root, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name)
+    const problem = entry.isSymbolicLink() ? await checkLink(root, path) : checkType(entry)
+    if (problem !== undefined) problems.push({ severity: 'error', file: relative(root, path), problem })
   }
-  return problems
+  return problems.toSorted((a, b) => (a.file < b.file ? -1 : 1))
 }
 
-async function checkLink(root: string, file: string): Promise<string[]> {
-  const end = await realpath(join(root, file)).catch(() => undefined)
-  if (end === undefined) return ['is a link that leads nowhere; remove it']
-  if (!isInside(root, end)) return ['is a link that leads out of the bundle; put the file itself there']
-  return isAbsolute(await readlink(join(root, file))) ? ['is a link with an absolute path; make it relative'] : []
+function checkType(entry: Dirent): string | undefined {
+  return entry.isFile() || entry.isDirectory() ? undefined : 'is neither a file nor a folder; remove it'
+}
+
+async function checkLink(root: string, path: string): Promise<string | undefined> {
+  const end = await realpath(path).catch(() => undefined)
+  if (end === undefined) return 'is a link that leads nowhere; remove it'
+  if (!isInside(root, end)) return 'is a link that leads out of the bundle; put the file itself there'
+  return isAbsolute(await readlink(path)) ? 'is a link with an absolute path; make it relative' : undefined
 }
 
 function isInside(root: string, path: string): boolean {

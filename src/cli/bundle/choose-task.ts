@@ -6,11 +6,10 @@ import type { DevTask } from '../../running/bundles/dev/perform.ts'
 import { wrongUsage } from '../cli-error.ts'
 import type { KnownInstance, RunFile } from './run-file.ts'
 
-/** What one run does, and what is known of the instance before the run and after its success. */
+/** What one run does, and what is known of the instance before it. */
 export interface RunTask {
   readonly driven: Pick<DevTask, 'action' | 'instance' | 'plan' | 'state' | 'binding' | 'previous'>
   readonly before: KnownInstance
-  readonly after: Pick<KnownInstance, 'plan' | 'parameters' | 'context'>
 }
 
 export interface Wanted {
@@ -67,7 +66,6 @@ export async function chooseTask(offering: Offering, file: RunFile, wanted: Want
         action === 'update' ? { planId: findPlan(offering, before.plan).id, parameters: before.parameters } : undefined,
     },
     before,
-    after: { plan: plan.name, parameters: ofInstance, context },
   }
 }
 

@@ -17,22 +17,19 @@ const content = object({ instances: map(instance) }, { unknown: 'ignore' })
 
 export type KnownInstance = Read<typeof instance>
 
-/** What is kept between runs of one bundle, by instance. It may hold secrets: only its owner can read it. */
-export interface RunFile {
-  instance(id: string): KnownInstance | undefined
-  /** `undefined` forgets it. */
-  change(id: string, next: KnownInstance | undefined): Promise<void>
-}
+export type RunFile = Awaited<ReturnType<typeof openRunFile>>
 
 const note = 'May hold secrets: keep it out of version control.'
 const next = 'Remove it to start again, or name another with --state-file.'
 
-export async function openRunFile(file: string): Promise<RunFile> {
+/** What is kept between runs of one bundle, by instance. It may hold secrets: only its owner can read it. */
+export async function openRunFile(file: string) {
   const known = await readPrivateFile(file, isContent, next)
   const instances = new Map(Object.entries(known?.instances ?? {}))
   return {
-    instance: id => instances.get(id),
-    async change(id, changed) {
+    instance: (id: string) => instances.get(id),
+    /** `undefined` forgets it. */
+    async change(id: string, changed: KnownInstance | undefined): Promise<void> {
       if (changed === undefined) instances.delete(id)
       else instances.set(id, changed)
       try {

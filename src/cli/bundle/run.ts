@@ -8,21 +8,17 @@ import { isJsonObject, type JsonObject } from '../../protocol/json.ts'
 import type { DevTask } from '../../running/bundles/dev/perform.ts'
 import { type DevBundle, type DevSettings, runDevAction, runFileName } from '../../running/bundles/dev/run.ts'
 import { readSecretFile } from '../../running/bundles/secrets.ts'
-import { failure, messageOf, wrongUsage } from '../cli-error.ts'
+import { failure, wrongUsage } from '../cli-error.ts'
 import { type CliIo, interruptible } from '../io.ts'
-import { type ParameterOptions, readParameters } from '../parameters.ts'
-import { renderFields, renderJson, toFields, withoutNull } from '../render/fields.ts'
+import { type ParameterOptions, readNamedFile, readParameters } from '../parameters.ts'
+import { renderResult } from '../render/fields.ts'
 import { toLine, toLines } from '../render/printable.ts'
-import { chooseTask, type RunTask } from './choose-task.ts'
+import { chooseTask, type RunTask, type Wanted } from './choose-task.ts'
 import { openRunFile, type RunFile } from './run-file.ts'
 import { readSpecFile } from './spec-file.ts'
 
-export interface RunOptions extends ParameterOptions {
-  readonly action: 'provision' | 'update' | 'bind' | 'unbind' | 'deprovision'
+export interface RunOptions extends ParameterOptions, Pick<Wanted, 'action' | 'plan' | 'instance' | 'binding'> {
   readonly folder: string
-  readonly plan?: string
-  readonly instance: string
-  readonly binding: string
   readonly secrets?: string
   readonly image?: string
   readonly network?: boolean
@@ -36,7 +32,8 @@ export interface RunOptions extends ParameterOptions {
 /** Runs one action as a broker would, and keeps its results for the next one. */
 export async function runBundle(io: CliIo, options: RunOptions): Promise<void> {
   const { stateFile, network = false, timeout = 3_600_000 } = options
-  const secrets = options.secrets === undefined ? {} : await readSecrets(resolve(io.cwd, options.secrets))
+  const secretFile = options.secrets === undefined ? undefined : resolve(io.cwd, options.secrets)
+  const secrets = secretFile === undefined ? {} : await readNamedFile('--secrets', () => readSecretFile(secretFile))
   const bundle = await loadBundle(io, options, secrets)
   const file = await openRunFile(
     stateFile === undefined ? join(bundle.folder, runFileName) : resolve(io.cwd, stateFile),
@@ -86,25 +83,17 @@ function adviseAfter(error: Error, action: string): string {
     : 'The log above says more. Correct the bundle and run it again.'
 }
 
-async function keep(file: RunFile, { action, instance, binding }: RunOptions, task: RunTask, result: Result) {
-  const { bindings, ...before } = task.before
-  switch (action) {
-    case 'provision':
-    case 'update':
-      return file.change(instance, { ...task.after, state: result.state ?? before.state, bindings })
-    case 'deprovision':
-      return file.change(instance, undefined)
-    case 'bind': {
-      const bound = { parameters: task.driven.binding?.parameters ?? {}, state: result.state ?? {} }
-      const state = mergePatch(before.state, result.instanceState ?? {})
-      return file.change(instance, { ...before, state, bindings: { ...bindings, [binding]: bound } })
-    }
-    case 'unbind': {
-      const { [binding]: _, ...rest } = bindings
-      const state = mergePatch(before.state, result.instanceState ?? {})
-      return file.change(instance, { ...before, state, bindings: rest })
-    }
+async function keep(file: RunFile, { action, binding }: RunOptions, { driven, before }: RunTask, result: Result) {
+  const { id, parameters, context } = driven.instance
+  if (action === 'deprovision') return file.change(id, undefined)
+  if (action === 'provision' || action === 'update') {
+    const state = result.state ?? before.state
+    return file.change(id, { plan: driven.plan.name, parameters, context, state, bindings: before.bindings })
   }
+  const state = mergePatch(before.state, result.instanceState ?? {})
+  const { [binding]: _, ...others } = before.bindings
+  const bound = { parameters: driven.binding?.parameters ?? {}, state: result.state ?? {} }
+  return file.change(id, { ...before, state, bindings: action === 'bind' ? { ...others, [binding]: bound } : others })
 }
 
 function print(io: CliIo, options: RunOptions, { driven }: RunTask, result: Result): void {
@@ -116,7 +105,7 @@ function print(io: CliIo, options: RunOptions, { driven }: RunTask, result: Resu
     if (names.length === 0) return undefined
     return output === 'json' ? names : names.join(', ')
   }
-  const body = withoutNull({
+  const body = {
     action,
     instance,
     binding: driven.binding?.id,
@@ -124,8 +113,8 @@ function print(io: CliIo, options: RunOptions, { driven }: RunTask, result: Resu
     dashboard_url: result.dashboardUrl,
     state: namesOf(kept.state),
     credentials: showCredentials && isJsonObject(credentials) ? credentials : namesOf(credentials),
-  })
-  io.stdout.write(output === 'json' ? renderJson(body) : renderFields(toFields(body)))
+  }
+  io.stdout.write(renderResult(body, output))
 }
 
 async function loadBundle(io: CliIo, { folder, image }: RunOptions, secrets: JsonObject): Promise<DevBundle> {
@@ -149,16 +138,4 @@ async function loadBundle(io: CliIo, { folder, image }: RunOptions, secrets: Jso
   const { spec } = bundle
   const offering = toOffering(hideParameters(spec, Object.keys(secrets)), { registry: 'local' })
   return { spec, offering, source: found.text, folder: found.folder, image }
-}
-
-async function readSecrets(file: string): Promise<JsonObject> {
-  try {
-    return await readSecretFile(file)
-  } catch (error) {
-    throw wrongUsage({
-      what: '--secrets names a file that cannot be used',
-      why: messageOf(error),
-      next: 'Check the path; it is relative to the current folder.',
-    })
-  }
 }

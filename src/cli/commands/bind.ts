@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { readBinding, renderBinding, toBindingData } from '../binding-data.ts'
 import { type CliCommand, parseBindingId } from '../command.ts'
-import type { CliIo } from '../io.ts'
 import { type LocateFlags, locateInstance } from '../locate-instance.ts'
 import { type ParameterOptions, readParameters } from '../parameters.ts'
-import { renderFields, toFields, withoutNull } from '../render/fields.ts'
+import { renderFields, withoutNull } from '../render/fields.ts'
 import { onBroker, type Session } from '../session.ts'
 import { settle } from '../settle.ts'
 
@@ -14,7 +13,7 @@ interface BindOptions extends ParameterOptions, LocateFlags {
   readonly rotate?: string
 }
 
-export function defineCommand(program: CliCommand, io: CliIo): void {
+export function defineCommand(program: CliCommand): void {
   program
     .command('bind')
     .instanceArgument()
@@ -32,7 +31,7 @@ export function defineCommand(program: CliCommand, io: CliIo): void {
       'purser bind my-db --rotate my-app --id my-app-2',
       'purser bind my-db --output json | jq .credentials',
     )
-    .action(onBroker(io, bind))
+    .action(onBroker(bind))
 }
 
 async function bind(session: Session, instanceId: string, options: BindOptions): Promise<void> {
@@ -51,7 +50,7 @@ async function bind(session: Session, instanceId: string, options: BindOptions):
   const change = { action: 'bind', label: `bind ${instanceId}`, instanceId, bindingId, ids, plan } as const
   const { state, operation } = await settle(session, change, response)
   const head = withoutNull({ instance_id: instanceId, binding_id: bindingId, state, operation })
-  const text = renderFields(toFields(head))
+  const text = renderFields(head)
   if (state === 'in progress') return session.print(head, text)
   const isAsync = response.status === 202
   const data = isAsync ? await readBinding(session, instanceId, bindingId, ids) : toBindingData(response.body)

@@ -1,20 +1,19 @@
 import type { LintOptions } from '../bundle/lint.ts'
 import type { RunOptions } from '../bundle/run.ts'
 import { type CliCommand, parseTimeout } from '../command.ts'
-import type { CliIo } from '../io.ts'
 import { showNextSteps, toBundleName, writeNewFiles } from '../new-files.ts'
 
-export function defineCommand(program: CliCommand, io: CliIo): void {
+export function defineCommand(program: CliCommand): void {
   const bundle = program
     .command('bundle')
     .description('write, check and run bundles')
     .examples('purser bundle init my-bundle', 'purser bundle lint my-bundle', 'purser bundle run provision my-bundle')
-  defineInit(bundle, io)
-  defineLint(bundle, io)
-  defineRun(bundle, io)
+  defineInit(bundle)
+  defineLint(bundle)
+  defineRun(bundle)
 }
 
-function defineInit(bundle: CliCommand, io: CliIo): void {
+function defineInit(bundle: CliCommand): void {
   bundle
     .command('init')
     .argument('[folder]', 'where to put it', '.')
@@ -22,17 +21,17 @@ function defineInit(bundle: CliCommand, io: CliIo): void {
     .explain('Writes bundle.yml, entrypoint.sh and .gitignore; never over a file that exists.')
     .examples('purser bundle init my-bundle')
     .action(async (folder: string) => {
-      const typed = await writeNewFiles(io, folder, 'bundle', realFolder => ({ name: toBundleName(realFolder) }))
+      const typed = await writeNewFiles(bundle.io, folder, 'bundle', realFolder => ({ name: toBundleName(realFolder) }))
       const where = typed === '' ? '' : ` ${typed}`
-      const steps = [`lint${where || ' .'}`, `run provision${where}`, `run bind${where} --show-credentials`]
-      showNextSteps(
-        io,
-        steps.map(step => `purser bundle ${step}`),
-      )
+      showNextSteps(bundle.io, [
+        `purser bundle lint${where || ' .'}`,
+        `purser bundle run provision${where}`,
+        `purser bundle run bind${where} --show-credentials`,
+      ])
     })
 }
 
-function defineLint(bundle: CliCommand, io: CliIo): void {
+function defineLint(bundle: CliCommand): void {
   bundle
     .command('lint')
     .argument('<paths...>', 'folders of bundles, or files such as bundle.yml')
@@ -45,11 +44,11 @@ function defineLint(bundle: CliCommand, io: CliIo): void {
     .examples('purser bundle lint my-bundle', 'purser bundle lint bundles/* --output json')
     .action(async (paths: readonly string[], options: LintOptions) => {
       const { lintBundles } = await import('../bundle/lint.ts')
-      await lintBundles(io, paths, options)
+      await lintBundles(bundle.io, paths, options)
     })
 }
 
-function defineRun(bundle: CliCommand, io: CliIo): void {
+function defineRun(bundle: CliCommand): void {
   const timeout = 'longest time for the action, where the bundle says nothing, such as 90s (default: 1h)'
   bundle
     .command('run')
@@ -79,7 +78,7 @@ function defineRun(bundle: CliCommand, io: CliIo): void {
     )
     .action(async (action: RunOptions['action'], folder: string, options: Omit<RunOptions, 'action' | 'folder'>) => {
       const { runBundle } = await import('../bundle/run.ts')
-      await runBundle(io, { ...options, action, folder })
+      await runBundle(bundle.io, { ...options, action, folder })
     })
 }
 

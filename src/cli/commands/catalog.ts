@@ -1,16 +1,15 @@
 import { readCatalog } from '../catalog-lookup.ts'
 import type { CliCommand } from '../command.ts'
-import type { CliIo } from '../io.ts'
-import { renderCatalog } from '../render/catalog-table.ts'
+import { renderCatalog } from '../render/tables.ts'
 import { onBroker, type Session } from '../session.ts'
 
-export function defineCommand(program: CliCommand, io: CliIo): void {
+export function defineCommand(program: CliCommand): void {
   program
     .command('catalog')
     .description('show what a broker offers')
     .connectionOptions()
     .examples('purser catalog', 'purser catalog --url https://broker.example.com --output json')
-    .action(onBroker(io, showCatalog))
+    .action(onBroker(showCatalog))
 }
 
 async function showCatalog(session: Session): Promise<void> {

@@ -1,12 +1,11 @@
 import { failure } from '../cli-error.ts'
 import { type CliCommand, checkName } from '../command.ts'
-import type { CliIo } from '../io.ts'
 import { refusal } from '../refusal.ts'
-import { describeResult, renderChores } from '../render/chore-table.ts'
+import { describeResult, renderChores } from '../render/tables.ts'
 import { onBroker, type Session } from '../session.ts'
 import { readChores, watchChore } from '../watch-chore.ts'
 
-export function defineCommand(program: CliCommand, io: CliIo): void {
+export function defineCommand(program: CliCommand): void {
   const chores = program
     .command('chores')
     .description('show and run the periodic upkeep of a broker')
@@ -16,14 +15,14 @@ export function defineCommand(program: CliCommand, io: CliIo): void {
     .description('show every chore, its schedule and its latest run')
     .connectionOptions()
     .examples('purser chores list', 'purser chores list --output json')
-    .action(onBroker(io, listChores))
+    .action(onBroker(listChores))
   chores
     .command('run')
     .argument('<name>', 'name of the chore, also of one that is off', parseName)
     .description('run a chore now and wait until it has ended')
     .connectionOptions()
     .examples('purser chores run purge', 'purser chores run clean-up-instances-all')
-    .action(onBroker(io, runChore))
+    .action(onBroker(runChore))
 }
 
 function parseName(name: string): string {

@@ -1,9 +1,8 @@
 import { readBinding, renderBinding } from '../binding-data.ts'
 import type { CliCommand } from '../command.ts'
-import type { CliIo } from '../io.ts'
 import { onBroker, type Session } from '../session.ts'
 
-export function defineCommand(program: CliCommand, io: CliIo): void {
+export function defineCommand(program: CliCommand): void {
   program
     .command('credentials')
     .instanceArgument()
@@ -14,7 +13,7 @@ export function defineCommand(program: CliCommand, io: CliIo): void {
       'purser credentials my-db my-app',
       'purser credentials my-db my-app --output json | jq -r .credentials.uri',
     )
-    .action(onBroker(io, showCredentials))
+    .action(onBroker(showCredentials))
 }
 
 async function showCredentials(session: Session, instanceId: string, bindingId: string): Promise<void> {

@@ -1,10 +1,9 @@
 import type { CliCommand } from '../command.ts'
-import type { CliIo } from '../io.ts'
 import { type LocateFlags, locateInstance } from '../locate-instance.ts'
 import { onBroker, type Session } from '../session.ts'
 import { settle } from '../settle.ts'
 
-export function defineCommand(program: CliCommand, io: CliIo): void {
+export function defineCommand(program: CliCommand): void {
   program
     .command('deprovision')
     .instanceArgument()
@@ -13,7 +12,7 @@ export function defineCommand(program: CliCommand, io: CliIo): void {
     .waitOptions()
     .connectionOptions()
     .examples('purser deprovision my-db', 'purser deprovision my-db --service postgres --plan small')
-    .action(onBroker(io, deprovision))
+    .action(onBroker(deprovision))
 }
 
 async function deprovision(session: Session, instanceId: string, flags: LocateFlags): Promise<void> {

@@ -5,7 +5,7 @@ import { failure, wrongUsage } from '../cli-error.ts'
 import type { CliCommand } from '../command.ts'
 import type { CliIo } from '../io.ts'
 
-export function defineCommand(program: CliCommand, io: CliIo): void {
+export function defineCommand(program: CliCommand): void {
   program
     .command('hash-password')
     .description('turn a password into the hash that purser.yaml takes')
@@ -14,47 +14,40 @@ export function defineCommand(program: CliCommand, io: CliIo): void {
       'hash is printed: put it into purser.yaml as auth.basic[].passwordHash.',
     )
     .examples('purser hash-password', 'openssl rand -base64 24 | tee password.txt | purser hash-password')
-    .action(() => runHashPassword(io))
+    .action(() => runHashPassword(program.io))
 }
 
 async function runHashPassword(io: CliIo): Promise<void> {
   const password = io.stdin.isTTY === true ? await askTwice(io) : await readPiped(io)
-  if (password === '') {
+  if (password === '')
     throw wrongUsage({
       what: 'there is no password',
       why: 'it is empty',
       next: 'Type one when asked, or pipe one in: openssl rand -base64 24 | purser hash-password',
     })
-  }
   const { hashPassword } = await import('../../authenticator/password.ts')
   io.stdout.write(`${await hashPassword(password)}\n`)
 }
 
 async function askTwice(io: CliIo): Promise<string> {
   const password = await askHidden(io, 'Password: ')
-  if (password !== '' && (await askHidden(io, 'Once more: ')) !== password) {
+  if (password !== '' && (await askHidden(io, 'Once more: ')) !== password)
     throw wrongUsage({ what: 'no hash was made', why: 'the two passwords differ', next: 'Run it again.' })
-  }
   return password
 }
 
 /** Asks on stderr and reads one line without showing it. */
-function askHidden(io: CliIo, question: string): Promise<string> {
+async function askHidden(io: CliIo, question: string): Promise<string> {
   io.stderr.write(question)
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
-  const lines = createInterface({ input: io.stdin, output: nowhere, terminal: true, historySize: 0 })
-  return new Promise((resolve, reject) => {
-    const end = (settle: () => void) => {
-      lines.removeAllListeners()
-      lines.close()
-      io.stderr.write('\n')
-      settle()
-    }
-    const stopped = () => reject(failure({ what: 'no password was given', why: 'interrupted', next: 'Run it again.' }))
-    lines.once('line', line => end(() => resolve(line)))
-    lines.once('SIGINT', () => end(stopped))
-    lines.once('close', () => end(stopped))
-  })
+  try {
+    // Ctrl-C ends the lines.
+    for await (const line of createInterface({ input: io.stdin, output: nowhere, terminal: true, historySize: 0 }))
+      return line
+  } finally {
+    io.stderr.write('\n')
+  }
+  throw failure({ what: 'no password was given', why: 'interrupted', next: 'Run it again.' })
 }
 
 /** A line end at the end belongs to the pipe, not to the password. */

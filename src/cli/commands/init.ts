@@ -4,14 +4,14 @@ import type { CliIo } from '../io.ts'
 import { showNextSteps, toDependency, toPackageName, writeNewFiles } from '../new-files.ts'
 import { packageRoot, packageVersion } from '../package-info.ts'
 
-export function defineCommand(program: CliCommand, io: CliIo): void {
+export function defineCommand(program: CliCommand): void {
   program
     .command('init')
     .argument('[folder]', 'where to put it', '.')
     .description('write a new broker project that runs as it is')
     .explain('Writes package.json, broker.mjs, purser.yaml, README.md and .gitignore; never over a file that exists.')
     .examples('purser init my-broker', 'mkdir my-broker && cd my-broker && purser init')
-    .action((folder: string) => init(io, folder))
+    .action((folder: string) => init(program.io, folder))
 }
 
 async function init(io: CliIo, folder: string): Promise<void> {

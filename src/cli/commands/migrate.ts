@@ -1,5 +1,4 @@
 import type { CliCommand } from '../command.ts'
-import type { CliIo } from '../io.ts'
 
 interface MigrateOptions {
   readonly store?: string
@@ -7,7 +6,7 @@ interface MigrateOptions {
   readonly dryRun?: boolean
 }
 
-export function defineCommand(program: CliCommand, io: CliIo): void {
+export function defineCommand(program: CliCommand): void {
   program
     .command('migrate')
     .description('bring the store up to date before a new release is started')
@@ -24,7 +23,8 @@ export function defineCommand(program: CliCommand, io: CliIo): void {
     )
     .action(async ({ dryRun = false, ...given }: MigrateOptions) => {
       const { migrateStore, previewMigration } = await import('../../server/migrate.ts')
-      const options = { ...given, env: io.env, cwd: io.cwd }
-      io.stdout.write(dryRun ? await previewMigration(options) : `${await migrateStore(options)}\n`)
+      const { env, cwd, stdout } = program.io
+      const options = { ...given, env, cwd }
+      stdout.write(dryRun ? await previewMigration(options) : `${await migrateStore(options)}\n`)
     })
 }

@@ -1,11 +1,10 @@
 import type { RunLogBody } from '../../client/index.ts'
 import { type CliCommand, checkName } from '../command.ts'
-import type { CliIo } from '../io.ts'
 import { refusal } from '../refusal.ts'
 import { toLine, toLines } from '../render/printable.ts'
 import { onBroker, type Session } from '../session.ts'
 
-export function defineCommand(program: CliCommand, io: CliIo): void {
+export function defineCommand(program: CliCommand): void {
   const example = 'purser operations log 0197a7c2-7f5e-7cc0-93a1-55d2e1a2b3c4'
   program
     .command('operations')
@@ -16,7 +15,7 @@ export function defineCommand(program: CliCommand, io: CliIo): void {
     .description('print the end of what the bundle of an operation printed')
     .connectionOptions()
     .examples(example)
-    .action(onBroker(io, showLog))
+    .action(onBroker(showLog))
 }
 
 function parseOperation(id: string): string {

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 import type { Json } from '../../protocol/json.ts'
 import { readCatalog, requireOffering, requirePlan } from '../catalog-lookup.ts'
 import { type CliCommand, parseInstanceId } from '../command.ts'
-import type { CliIo } from '../io.ts'
 import { type ParameterOptions, readParameters } from '../parameters.ts'
 import { onBroker, type Session } from '../session.ts'
 import { settle } from '../settle.ts'
@@ -11,7 +10,7 @@ interface ProvisionOptions extends ParameterOptions {
   readonly id?: string
 }
 
-export function defineCommand(program: CliCommand, io: CliIo): void {
+export function defineCommand(program: CliCommand): void {
   program
     .command('provision')
     .argument('<service>', 'name or id of the service')
@@ -30,7 +29,7 @@ export function defineCommand(program: CliCommand, io: CliIo): void {
       'purser provision postgres small --param size=3 --param backup.daily=true',
       'purser provision postgres small --params @parameters.json --id my-db --no-wait',
     )
-    .action(onBroker(io, provision))
+    .action(onBroker(provision))
 }
 
 /** Stands for the platform, the organization and the space: OSB wants all three with every instance (PROV-06). */

@@ -1,14 +1,13 @@
 import type { RegistriesBody, RegistryBody } from '../../client/index.ts'
 import { failure } from '../cli-error.ts'
 import type { CliCommand } from '../command.ts'
-import type { CliIo } from '../io.ts'
 import { refusal } from '../refusal.ts'
 import { toLine } from '../render/printable.ts'
-import { renderChanges, renderRegistries } from '../render/registry-tables.ts'
+import { renderChanges, renderRegistries } from '../render/tables.ts'
 import { onBroker, type Session } from '../session.ts'
 import { watchChore } from '../watch-chore.ts'
 
-export function defineCommand(program: CliCommand, io: CliIo): void {
+export function defineCommand(program: CliCommand): void {
   const registries = program
     .command('registries')
     .description('show and ask the registries that bundles come from')
@@ -18,13 +17,13 @@ export function defineCommand(program: CliCommand, io: CliIo): void {
     .description('show how every registry answers, and what came from it')
     .connectionOptions()
     .examples('purser registries list', 'purser registries list --output json')
-    .action(onBroker(io, showRegistries))
+    .action(onBroker(showRegistries))
   registries
     .command('sync')
     .description('ask every registry now and wait until the catalog has what they offer')
     .connectionOptions()
     .examples('purser registries sync', 'purser registries sync --output json')
-    .action(onBroker(io, syncRegistries))
+    .action(onBroker(syncRegistries))
 }
 
 async function showRegistries(session: Session): Promise<void> {

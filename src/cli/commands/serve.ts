@@ -1,5 +1,4 @@
 import { type CliCommand, collect, parsePort } from '../command.ts'
-import type { CliIo } from '../io.ts'
 import { commandName } from '../package-info.ts'
 
 interface ServeOptions {
@@ -11,7 +10,7 @@ interface ServeOptions {
   readonly demo?: boolean
 }
 
-export function defineCommand(program: CliCommand, io: CliIo): void {
+export function defineCommand(program: CliCommand): void {
   program
     .command('serve')
     .argument('[broker]', 'module whose default export is a broker (default: the one purser.yaml names)')
@@ -29,7 +28,7 @@ export function defineCommand(program: CliCommand, io: CliIo): void {
     )
     .action(async (module: string | undefined, options: ServeOptions) => {
       const { runServe } = await import('../../server/serve.ts')
-      const { env, cwd } = io
+      const { env, cwd } = program.io
       await runServe({ module, ...options, command: commandName(cwd), env, cwd, stdout: process.stdout })
     })
 }

@@ -1,9 +1,8 @@
 import { type CliCommand, parseBindingId } from '../command.ts'
-import type { CliIo } from '../io.ts'
 import { refusal } from '../refusal.ts'
 import { onBroker, type Session } from '../session.ts'
 
-export function defineCommand(program: CliCommand, io: CliIo): void {
+export function defineCommand(program: CliCommand): void {
   program
     .command('status')
     .instanceArgument()
@@ -11,7 +10,7 @@ export function defineCommand(program: CliCommand, io: CliIo): void {
     .description('show how the latest operation on an instance or a binding stands')
     .connectionOptions()
     .examples('purser status my-db', 'purser status my-db my-app --output json')
-    .action(onBroker(io, showStatus))
+    .action(onBroker(showStatus))
 }
 
 /** Asks once. That the operation has failed is an answer, not a failure of this command. */

@@ -1,10 +1,9 @@
 import type { CliCommand } from '../command.ts'
-import type { CliIo } from '../io.ts'
 import { type LocateFlags, locateInstance } from '../locate-instance.ts'
 import { onBroker, type Session } from '../session.ts'
 import { settle } from '../settle.ts'
 
-export function defineCommand(program: CliCommand, io: CliIo): void {
+export function defineCommand(program: CliCommand): void {
   program
     .command('unbind')
     .instanceArgument()
@@ -14,7 +13,7 @@ export function defineCommand(program: CliCommand, io: CliIo): void {
     .waitOptions()
     .connectionOptions()
     .examples('purser unbind my-db my-app', 'purser unbind my-db my-app --service postgres --plan small')
-    .action(onBroker(io, unbind))
+    .action(onBroker(unbind))
 }
 
 async function unbind(session: Session, instanceId: string, bindingId: string, flags: LocateFlags): Promise<void> {

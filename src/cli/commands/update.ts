@@ -1,7 +1,6 @@
 import { requirePlan } from '../catalog-lookup.ts'
 import { wrongUsage } from '../cli-error.ts'
 import type { CliCommand } from '../command.ts'
-import type { CliIo } from '../io.ts'
 import { locateForUpdate } from '../locate-instance.ts'
 import { type ParameterOptions, readParameters } from '../parameters.ts'
 import { onBroker, type Session } from '../session.ts'
@@ -13,7 +12,7 @@ interface UpdateOptions extends ParameterOptions {
   readonly plan?: string
 }
 
-export function defineCommand(program: CliCommand, io: CliIo): void {
+export function defineCommand(program: CliCommand): void {
   program
     .command('update')
     .instanceArgument()
@@ -24,7 +23,7 @@ export function defineCommand(program: CliCommand, io: CliIo): void {
     .waitOptions()
     .connectionOptions()
     .examples('purser update my-db --plan large', 'purser update my-db --param size=5')
-    .action(onBroker(io, update))
+    .action(onBroker(update))
 }
 
 async function update(session: Session, instanceId: string, options: UpdateOptions): Promise<void> {

@@ -1,20 +1,20 @@
 import { describe, expect, it } from 'vitest'
-import { renderFields, renderJson, toFields } from './fields.ts'
+import { renderFields, renderJson } from './fields.ts'
 
 describe('fields', () => {
   it('stand in two columns, inner ones by their path', () => {
-    const fields = toFields({ host: 'db', port: 5432, tls: { on: true, ca: null }, tags: ['a', 'b'], none: {} })
-    expect(renderFields(fields)).toBe(
+    const value = { host: 'db', port: 5432, tls: { on: true, ca: null }, tags: ['a', 'b'], none: {} }
+    expect(renderFields(value)).toBe(
       ['host    db', 'port    5432', 'tls.on  true', 'tls.ca  null', 'tags    ["a","b"]', 'none    {}', ''].join('\n'),
     )
   })
 
   it('quotes values that hold control characters, so that none reaches the terminal and none is lost', () => {
-    expect(renderFields([['key', '-----BEGIN\nabc\u009b2J']])).toBe('key  "-----BEGIN\\nabc\\u009b2J"\n')
+    expect(renderFields({ key: '-----BEGIN\nabc\u009b2J' })).toBe('key  "-----BEGIN\\nabc\\u009b2J"\n')
   })
 
   it('renders nothing as nothing', () => {
-    expect(renderFields(toFields({}))).toBe('')
+    expect(renderFields({}, undefined)).toBe('')
   })
 })
 

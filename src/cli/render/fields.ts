@@ -1,16 +1,23 @@
 import { isJsonObject, type Json, type JsonObject } from '../../protocol/json.ts'
 import { toValue } from './printable.ts'
 
-export type Field = readonly [name: string, value: string]
+type Field = readonly [name: string, value: string]
 
-/** One field a line, values in one column. */
-export function renderFields(fields: readonly Field[]): string {
+/** A result without what is undefined or null, as `--output` says. */
+export function renderResult(result: object, output: 'json' | 'text'): string {
+  const fields = withoutNull(result)
+  return output === 'json' ? renderJson(fields) : renderFields(fields)
+}
+
+/** The fields of some objects, one a line, values in one column. */
+export function renderFields(...objects: readonly (JsonObject | undefined)[]): string {
+  const fields = objects.flatMap(object => toFields(object))
   const width = Math.max(0, ...fields.map(([name]) => toValue(name).length))
   return fields.map(([name, value]) => `${toValue(name).padEnd(width)}  ${toValue(value)}\n`).join('')
 }
 
 /** The leaves of an object, each named by its path: `{ a: { b: 1 } }` is `a.b`. */
-export function toFields(value: Json | undefined, path = ''): Field[] {
+function toFields(value: Json | undefined, path = ''): Field[] {
   if (value === undefined) return []
   if (isJsonObject(value) && (path === '' || Object.keys(value).length > 0)) {
     return Object.entries(value).flatMap(([key, inner]) => toFields(inner, path === '' ? key : `${path}.${key}`))

@@ -3,6 +3,11 @@ export function toLine(text: string): string {
   return text.replace(controls, ' ').replace(/ {2,}/g, ' ').trim()
 }
 
+/** As toLine, with the spaces that it begins with. */
+export function toIndentedLine(text: string): string {
+  return `${/^ */.exec(text)?.[0] ?? ''}${toLine(text)}`
+}
+
 /** Text of many lines, safe for a terminal; they stay as they were. */
 export function toLines(text: string): string {
   const lines = text.split('\n')

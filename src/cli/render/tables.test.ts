@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { renderCatalog } from './catalog-table.ts'
+import { renderCatalog } from './tables.ts'
 
 it('shows services with their plans', () => {
   const text = renderCatalog([
