@@ -2,9 +2,9 @@
 import { randomBytes } from 'node:crypto'
 import { chmod, lstat, readdir, rename, rmdir, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isCode } from './owner.ts'
+import { unless } from './owner.ts'
 
-/** Removes a folder that may be deeper than paths can be long, may not be written to, and has names that are no text. */
+/** Removes a folder, also one that is deeper than paths can be long, is read-only, or has names that are not text. */
 export async function deleteFolder(folder: string): Promise<void> {
   await emptyFolder(folder)
   await unlessGone(rmdir(folder))
@@ -20,7 +20,7 @@ export async function emptyFolder(folder: string, kept?: string): Promise<void> 
   }
 }
 
-/** A file goes. What is in a folder is lifted to the top, to be met again there: so no path gets longer than this one's. */
+/** Deletes a file. The folders in a folder are moved up to the top and met again there, so that no path gets too long. */
 async function dissolve(top: string, path: Buffer): Promise<void> {
   if (!(await isFolder(path))) return unlessGone(unlink(path))
   await unlessGone(chmod(path, 0o700))
@@ -55,11 +55,6 @@ async function isFolder(path: Buffer): Promise<boolean> {
 }
 
 /** Undefined where somebody else was faster, or put something into a folder meanwhile. */
-async function unlessGone<Result>(done: Promise<Result>): Promise<Result | undefined> {
-  try {
-    return await done
-  } catch (error) {
-    if (isCode(error, 'ENOENT', 'ENOTEMPTY')) return undefined
-    throw error
-  }
+function unlessGone<Result>(done: Promise<Result>): Promise<Result | undefined> {
+  return unless(['ENOENT', 'ENOTEMPTY'], done)
 }

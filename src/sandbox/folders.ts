@@ -5,9 +5,10 @@
 import { randomBytes } from 'node:crypto'
 import { chmod, chown, mkdir, open, readdir, rename, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { FoundSandbox } from '../sandbox.ts'
 import { deleteFolder, emptyFolder } from './delete-folder.ts'
 import type { InputFile, Layout } from './inputs.ts'
-import { claimFolder, isCode, markRemoved, ownerFile, readOwner, removed } from './owner.ts'
+import { claimFolder, isCode, markRemoved, moved, ownerFile, readOwn, readOwner, removed, unless } from './owner.ts'
 
 export interface User {
   readonly uid: number
@@ -39,16 +40,22 @@ export function foldersOf(root: string, name: string): Folders {
 /** Where a bundle of the Automation Broker leaves its last words; there from the start, so that it can be mounted. */
 export const terminationLog = 'termination-log'
 
+export interface Contents {
+  readonly layout: Layout
+  readonly job: SandboxJob
+  readonly user?: User
+}
+
+/** What every runtime remembers of a sandbox. */
+export interface SandboxJob {
+  readonly labels: Readonly<Record<string, string>>
+  readonly createdAt: number
+}
+
 /** False where the folder is there already. When it resolves, the folder survives a crash of the machine. */
-export async function createFolders(
-  root: string,
-  name: string,
-  {
-    layout: { folders, files },
-    job,
-    user,
-  }: { readonly layout: Layout; readonly job: unknown; readonly user?: User | undefined },
-): Promise<boolean> {
+export async function createFolders(root: string, name: string, contents: Contents): Promise<boolean> {
+  const { layout, job, user } = contents
+  const { folders, files } = layout
   await makeRoot(root)
   const made = foldersOf(root, newName())
   await mkdir(made.input, { recursive: true, mode: 0o700 })
@@ -108,7 +115,7 @@ export function createFolderList(root: string): (now: number) => Promise<readonl
   return async now => {
     for (const [name, end] of removedUntil) if (end < now) removedUntil.delete(name)
     const names: string[] = []
-    for (const entry of await entriesOf(root)) {
+    for (const entry of (await unless(['ENOENT'], readdir(root))) ?? []) {
       const path = join(root, entry)
       if (entry.startsWith(leaving)) await deleteFolder(path)
       else if (entry.startsWith(unfinished)) {
@@ -117,6 +124,18 @@ export function createFolderList(root: string): (now: number) => Promise<readonl
     }
     return names
   }
+}
+
+/** The sandboxes of these names, but for those that were removed meanwhile. */
+export async function readFound(root: string, names: readonly string[]): Promise<readonly FoundSandbox[]> {
+  const found: FoundSandbox[] = []
+  for (const name of names) {
+    const job = await readOwn(foldersOf(root, name).job)
+    if (job === undefined) continue
+    const { labels, createdAt }: SandboxJob = JSON.parse(job)
+    found.push({ name, labels, createdAt })
+  }
+  return found
 }
 
 export async function syncFolder(folder: string): Promise<void> {
@@ -168,30 +187,11 @@ async function giveTo(user: User | undefined, path: string, mode: number): Promi
 
 /** Undefined where it is not there. */
 async function ageOf(path: string, now: number): Promise<number | undefined> {
-  try {
-    return now - (await stat(path)).mtimeMs
-  } catch (error) {
-    if (isCode(error, 'ENOENT')) return undefined
-    throw error
-  }
-}
-
-async function entriesOf(root: string): Promise<readonly string[]> {
-  try {
-    return await readdir(root)
-  } catch (error) {
-    if (isCode(error, 'ENOENT')) return []
-    throw error
-  }
+  const found = await unless(['ENOENT'], stat(path))
+  return found && now - found.mtimeMs
 }
 
 async function freeName(root: string, name: string): Promise<void> {
   const gone = join(root, `${leaving}${randomBytes(6).toString('hex')}`)
-  try {
-    await rename(join(root, name), gone)
-  } catch (error) {
-    if (isCode(error, 'ENOENT')) return
-    throw error
-  }
-  await deleteFolder(gone)
+  if (await moved(join(root, name), gone)) await deleteFolder(gone)
 }

@@ -1,6 +1,5 @@
 /** `purser/sandbox`: to write a runtime. `sandboxContract` of `purser/testing` is the meaning of the contract. */
 export * from '../sandbox.ts'
 export { type InputFile, isStateKey, type Layout, layOut, type Places } from './inputs.ts'
-export { tailOf } from './log-tail.ts'
 export { collectOutputs, readProgress } from './outputs.ts'
-export { createRedactor } from './redact.ts'
+export { createRedactor, tailOf } from './redact.ts'

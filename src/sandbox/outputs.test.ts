@@ -2,8 +2,8 @@ import { linkSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { tailBytes, tailOf } from './log-tail.ts'
 import { collectOutputs, readProgress } from './outputs.ts'
+import { tailBytes, tailOf } from './redact.ts'
 
 let base: string
 let folder: string

@@ -1,7 +1,7 @@
 /** Who a sandbox belongs to: a file in its folder, written once, and once more when the sandbox is removed. */
 import { randomBytes } from 'node:crypto'
 import { linkSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
+import { readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { SandboxRefusedError } from '../sandbox.ts'
 
@@ -25,13 +25,24 @@ export function readOwner(folder: string): Promise<string | undefined> {
 }
 
 /** A file that only runtimes write; undefined where there is none. */
-export async function readOwn(file: string): Promise<string | undefined> {
+export function readOwn(file: string): Promise<string | undefined> {
+  return unless(['ENOENT'], readFile(file, 'utf8'))
+}
+
+/** Undefined where the work fails with one of these codes. */
+export async function unless<Result>(codes: readonly string[], work: Promise<Result>): Promise<Result | undefined> {
   try {
-    return await readFile(file, 'utf8')
+    return await work
   } catch (error) {
-    if (isCode(error, 'ENOENT')) return undefined
+    if (isCode(error, ...codes)) return undefined
     throw error
   }
+}
+
+/** False where there is nothing to rename. */
+export async function moved(from: string, to: string): Promise<boolean> {
+  const done = rename(from, to).then(() => true)
+  return (await unless(['ENOENT'], done)) ?? false
 }
 
 export function wasRemoved(name: string): SandboxRefusedError {

@@ -2,11 +2,10 @@ import { constants } from 'node:fs'
 import { lstat, open } from 'node:fs/promises'
 import { join } from 'node:path'
 
-export type OutputFile = { readonly kind: 'none' } | { readonly kind: 'text'; readonly text: string } | Unusable
-export interface Unusable {
-  readonly kind: 'unusable'
-  readonly problem: string
-}
+export type OutputFile =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'unusable'; readonly problem: string }
 
 /**
  * Reads a file that a bundle left. Its author is not trusted: a link could lead to a secret of the broker, a pipe could
@@ -72,6 +71,6 @@ async function openOutputFile(folder: string, name: string) {
   }
 }
 
-function unusable(problem: string): Unusable {
-  return { kind: 'unusable', problem }
+function unusable(problem: string) {
+  return { kind: 'unusable', problem } as const
 }

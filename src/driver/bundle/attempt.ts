@@ -28,7 +28,7 @@ export interface Attempt {
 }
 
 /** What the ledger keeps of a sandbox that has ended. */
-export interface Collected {
+export interface EndedRun {
   readonly kind: 'collected'
   readonly verdict: SandboxVerdict
   readonly outputs: SandboxOutputs
@@ -58,7 +58,7 @@ const laterHoldMs = 1_000
 const elsewhereMs = 5_000
 
 /** Starts the sandbox or attaches to it, waits for its end and collects what it left, each once. */
-export async function runAttempt(attempt: Attempt): Promise<Collected | NotStarted | Wait> {
+export async function runAttempt(attempt: Attempt): Promise<EndedRun | NotStarted | Wait> {
   const { bundle, task, number, name } = attempt
   const { parts } = bundle
   const { ctx } = task
@@ -191,8 +191,8 @@ function collect(
   { task, number, name }: Attempt,
   runtime: Runtime | undefined,
   status: Exclude<SandboxStatus, { readonly kind: 'running' | 'unknown' }>,
-): Promise<Collected> {
-  const collected = async (): Promise<Collected> => {
+): Promise<EndedRun> {
+  const collected = async (): Promise<EndedRun> => {
     if (status.kind === 'absent' || runtime === undefined) {
       const outputs: SandboxOutputs = { problems: [] }
       const lost = { kind: 'lost', reason: 'somebody has removed its sandbox' } as const

@@ -1,7 +1,7 @@
 import { pauseAfter } from '../../domain/retry.ts'
 import { TerminalError } from '../../engine/errors.ts'
 import { isWait, type Wait } from '../../engine/work.ts'
-import { type Attempt, type Collected, callSettings, runAttempt, waitForUnreachable } from './attempt.ts'
+import { type Attempt, callSettings, type EndedRun, runAttempt, waitForUnreachable } from './attempt.ts'
 import { type Bundle, storeNow } from './parts.ts'
 import { runtimeAt } from './pick-runtime.ts'
 import { belongsTo, sandboxName } from './sandbox-name.ts'
@@ -68,7 +68,7 @@ async function waitForNext(attempt: Attempt, message: string): Promise<Wait | un
   return due > now() ? ctx.wait(due - now(), message) : undefined
 }
 
-async function finish<Result>(attempt: Attempt, task: BundleTask<Result>, collected: Collected): Promise<Result> {
+async function finish<Result>(attempt: Attempt, task: BundleTask<Result>, collected: EndedRun): Promise<Result> {
   const { ctx } = task
   const { parts } = attempt.bundle
   const result = conclude(task, collected)
@@ -86,7 +86,7 @@ async function finish<Result>(attempt: Attempt, task: BundleTask<Result>, collec
 
 function conclude<Result>(
   { action, conclude }: BundleTask<Result>,
-  { verdict, outputs }: Collected,
+  { verdict, outputs }: EndedRun,
 ): { readonly value: Result } | TerminalError {
   if (verdict.kind === 'failed') return new TerminalError(verdict.message)
   const missing = verdict.kind === 'not-implemented'

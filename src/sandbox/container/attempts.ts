@@ -3,9 +3,9 @@
  * the right to start is the name of the output folder: whoever takes it over renames the folder, and a container whose
  * folder is gone cannot be started any more, by anybody, however late.
  */
-import { readdir, rename } from 'node:fs/promises'
+import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isCode, readOwner, removed } from '../owner.ts'
+import { moved, readOwner, removed, unless } from '../owner.ts'
 
 const first = 'output'
 const ended = 'removed-output'
@@ -19,7 +19,7 @@ export interface Attempt {
 export async function currentAttempt(folder: string): Promise<Attempt | 'removed' | undefined> {
   // A folder that is renamed at this moment may be listed under neither of its names: then it is looked for again.
   for (let round = 0; round < 1000; round++) {
-    const entries = await namesIn(folder)
+    const entries = await unless(['ENOENT'], readdir(folder))
     if (entries === undefined) return undefined
     for (const entry of entries) {
       const [, number] = /^output-(\d+)$/.exec(entry) ?? []
@@ -43,24 +43,5 @@ export async function endAttempts(folder: string): Promise<void> {
     const attempt = await currentAttempt(folder)
     if (attempt === undefined || attempt === 'removed') return
     if (await moved(attempt.output, join(folder, ended))) return
-  }
-}
-
-async function namesIn(folder: string): Promise<readonly string[] | undefined> {
-  try {
-    return await readdir(folder)
-  } catch (error) {
-    if (isCode(error, 'ENOENT')) return undefined
-    throw error
-  }
-}
-
-async function moved(from: string, to: string): Promise<boolean> {
-  try {
-    await rename(from, to)
-    return true
-  } catch (error) {
-    if (isCode(error, 'ENOENT')) return false
-    throw error
   }
 }

@@ -1,18 +1,11 @@
 import { writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { type Clock, sleep } from '../../clock.ts'
-import {
-  checkName,
-  type FoundSandbox,
-  type Runtime,
-  RuntimeUnavailableError,
-  type SandboxStatus,
-  type Stop,
-} from '../../sandbox.ts'
-import { createFolderList, foldersOf, removeFolder, reserveFolder, type User } from '../folders.ts'
-import { tailOf } from '../log-tail.ts'
+import { checkName, type Runtime, RuntimeUnavailableError, type SandboxStatus, type Stop } from '../../sandbox.ts'
+import { createFolderList, readFound, removeFolder, reserveFolder, type User } from '../folders.ts'
 import { collectOutputs, readProgress } from '../outputs.ts'
-import { isCode, readOwn } from '../owner.ts'
+import { readOwn, unless } from '../owner.ts'
+import { tailOf } from '../redact.ts'
 import { currentAttempt, endAttempts } from './attempts.ts'
 import { createContainers, limitsOf, nameOf } from './containers.ts'
 import { createEngine } from './engine.ts'
@@ -62,13 +55,8 @@ export function createContainerRuntime(options: ContainerRuntimeOptions): Runtim
   async function stop(name: string, why: Stop, graceMs: number): Promise<void> {
     const container = await containers.find(name)
     if (container?.state !== 'running') return
-    try {
-      // Written before the stop, so that whoever sees the end can read the reason. The first reason is kept.
-      await writeFile(noteOf(name), why, { flag: 'wx', flush: true })
-    } catch (error) {
-      // Removed meanwhile, or stopped.
-      if (!isCode(error, 'EEXIST', 'ENOENT')) throw error
-    }
+    // Written before the stop, so that whoever sees the end can read the reason. The first reason is kept.
+    await unless(['EEXIST', 'ENOENT'], writeFile(noteOf(name), why, { flag: 'wx', flush: true }))
     await containers.stop(container, graceMs)
   }
 
@@ -92,8 +80,7 @@ export function createContainerRuntime(options: ContainerRuntimeOptions): Runtim
         await sleep(clock, lookEvery, signal)
       }
     } catch (error) {
-      if (error instanceof RuntimeUnavailableError) return { kind: 'unknown', reason: error.message }
-      throw error
+      return toUnknown(error)
     } finally {
       ended.abort()
       await counting
@@ -137,8 +124,7 @@ export function createContainerRuntime(options: ContainerRuntimeOptions): Runtim
       try {
         return await statusOf(name, await containers.find(name))
       } catch (error) {
-        if (error instanceof RuntimeUnavailableError) return { kind: 'unknown', reason: error.message }
-        throw error
+        return toUnknown(error)
       }
     },
     wait,
@@ -169,16 +155,15 @@ export function createContainerRuntime(options: ContainerRuntimeOptions): Runtim
       const listed = await containers.list()
       const names = await listFolders(clock.now())
       await tidy(names, listed)
-      const found: FoundSandbox[] = []
-      for (const name of names) {
-        const job = await readOwn(foldersOf(root, name).job)
-        if (job === undefined) continue
-        const { labels, createdAt } = JSON.parse(job)
-        found.push({ name, labels, createdAt })
-      }
-      return found
+      return readFound(root, names)
     },
   }
+}
+
+/** The status of a sandbox that the engine does not tell anything about. */
+function toUnknown(error: unknown): SandboxStatus {
+  if (error instanceof RuntimeUnavailableError) return { kind: 'unknown', reason: error.message }
+  throw error
 }
 
 const stops: readonly Stop[] = ['time', 'memory', 'output', 'processes', 'cancelled']

@@ -5,21 +5,7 @@ import { type Engine, unavailable } from './engine.ts'
 import { type Container, inspect } from './inspect.ts'
 import { limitsLabel, ownerLabel } from './to-container.ts'
 
-export interface Containers {
-  /** Undefined where there is none of that sandbox. */
-  find(sandbox: string): Promise<Container | undefined>
-  list(): Promise<readonly Listed[]>
-  /** SIGTERM, and SIGKILL after the grace; resolves when it has ended. */
-  stop(container: Container, graceMs: number): Promise<void>
-  /** With `force`, also one that runs. */
-  discard(idOrName: string, force: boolean): Promise<void>
-}
-
-export interface Listed {
-  readonly id: string
-  readonly sandbox: string
-  readonly running: boolean
-}
+export type Containers = ReturnType<typeof createContainers>
 
 const prefix = 'purser-'
 
@@ -32,9 +18,11 @@ export function limitsOf({ labels }: Container): SandboxLimits {
 }
 
 /** `owner` is the runtime's folder: it tells the brokers on one engine apart. */
-export function createContainers(engine: Engine, owner: string): Containers {
+export function createContainers(engine: Engine, owner: string) {
   return {
-    find: sandbox => inspect(engine, nameOf(sandbox)),
+    /** Undefined where there is none of that sandbox. */
+    find: (sandbox: string) => inspect(engine, nameOf(sandbox)),
+
     async list() {
       const filters = encodeURIComponent(JSON.stringify({ label: [`${ownerLabel}=${owner}`] }))
       const answer = await engine.call('GET', `/containers/json?all=1&filters=${filters}`)
@@ -48,14 +36,18 @@ export function createContainers(engine: Engine, owner: string): Containers {
           : []
       })
     },
-    async stop({ id }, graceMs) {
+
+    /** SIGTERM, and SIGKILL after the grace; resolves when it has ended. */
+    async stop({ id }: Container, graceMs: number): Promise<void> {
       const path = graceMs === 0 ? 'kill?signal=SIGKILL' : `stop?t=${Math.ceil(graceMs / 1000)}`
       const answer = await engine.call('POST', `/containers/${id}/${path}`, { delay: graceMs })
       // It ended by itself, or is gone.
       if (![204, 304, 404, 409].includes(answer.status)) throw await unavailable(`stopping container ${id}`, answer)
       answer.stream.resume()
     },
-    async discard(idOrName, force) {
+
+    /** With `force`, also one that runs. */
+    async discard(idOrName: string, force: boolean): Promise<void> {
       const answer = await engine.call('DELETE', `/containers/${idOrName}?v=1${force ? '&force=1' : ''}`)
       if (![200, 204, 404].includes(answer.status)) throw await unavailable('removing a container', answer)
       answer.stream.resume()

@@ -2,7 +2,14 @@
 import { type IncomingMessage, request } from 'node:http'
 import { json } from 'node:stream/consumers'
 import { RuntimeUnavailableError } from '../../sandbox.ts'
-import { chooseVersion } from './api-version.ts'
+
+/** The API of Docker 29, which knows none before 1.44. Earlier engines, and Podman, have all that is asked of it here. */
+const known = '1.52'
+
+/** The version of the API to speak with an engine whose latest is this one. */
+export function chooseVersion(latest: string): string {
+  return latest.localeCompare(known, 'en', { numeric: true }) < 0 ? latest : known
+}
 
 /** How long an engine may take to begin its answer. */
 const usualPatience = 60_000
@@ -42,17 +49,9 @@ export function createEngine(socketPath: string, patience = usualPatience): Engi
 
   function send(method: string, path: string, { body, headers = {}, signal, delay = 0 }: CallOptions): Promise<Answer> {
     const text = body === undefined ? undefined : JSON.stringify(body)
-    const about =
-      text === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }
     return new Promise((resolve, reject) => {
-      const sent = request({
-        socketPath,
-        method,
-        path,
-        headers: { ...headers, ...about },
-        timeout: patience + delay,
-        signal,
-      })
+      const sent = request({ socketPath, method, path, headers, timeout: patience + delay, signal })
+      if (text !== undefined) sent.setHeader('content-type', 'application/json')
       const giveUp = () => sent.destroy(new Error(`no answer within ${(patience + delay) / 1000} s`))
       sent.once('timeout', giveUp)
       sent.once('response', stream => {
@@ -62,7 +61,8 @@ export function createEngine(socketPath: string, patience = usualPatience): Engi
       })
       sent.once('error', error => {
         version = undefined
-        reject(noAnswer(socketPath, error))
+        const problem = `the container engine at ${socketPath} does not answer (${error.message})`
+        reject(new RuntimeUnavailableError(`${problem}; start it, or correct the path`, { cause: error }))
       })
       sent.end(text)
     })
@@ -88,21 +88,8 @@ export function brokenOff(what: string, cause: unknown): RuntimeUnavailableError
   return new RuntimeUnavailableError(`${what}: the container engine's answer broke off; try again`, { cause })
 }
 
-function noAnswer(socketPath: string, cause: Error): RuntimeUnavailableError {
-  return new RuntimeUnavailableError(
-    `the container engine at ${socketPath} does not answer (${cause.message}); start it, or correct the path`,
-    { cause },
-  )
-}
-
 function toAnswer(stream: IncomingMessage): Answer {
-  const read = async () => {
-    try {
-      return await json(stream)
-    } catch {
-      return undefined
-    }
-  }
+  const read = () => json(stream).catch(() => undefined)
   return {
     status: stream.statusCode ?? 0,
     stream,

@@ -1,6 +1,6 @@
 import { RuntimeUnavailableError } from '../../sandbox.ts'
-import { tailBytes } from '../log-tail.ts'
 import type { FileEnd } from '../read-output-file.ts'
+import { tailBytes } from '../redact.ts'
 import { type Answer, brokenOff, type Engine, unavailable } from './engine.ts'
 
 /** The end of what a container printed. */

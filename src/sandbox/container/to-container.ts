@@ -15,36 +15,24 @@ export const placesInside: Places = {
 export const ownerLabel = 'purser.sandboxes'
 export const limitsLabel = 'purser.limits'
 
+export interface ContainerSettings {
+  readonly image: string
+  readonly user: User
+  readonly owner: string
+  readonly folders: Places
+  readonly userNamespace: UserNamespace
+}
+
 /** The body of the engine's "create". Nothing in it is secret but the state's variables. */
-export function toContainer(
-  spec: SandboxSpec,
-  { args, env }: Layout,
-  {
-    image,
-    user,
-    owner,
-    folders,
-    userNamespace,
-  }: {
-    readonly image: string
-    readonly user: User
-    readonly owner: string
-    readonly folders: Places
-    readonly userNamespace: UserNamespace
-  },
-) {
+export function toContainer(spec: SandboxSpec, { args, env }: Layout, settings: ContainerSettings) {
+  const { image, user, owner, folders, userNamespace } = settings
   const { limits, program } = spec
   const { entrypoint } = program
-  const mount = (source: string, target: string, readOnly: boolean) => ({
-    Type: 'bind',
-    Source: source,
-    Target: target,
-    ReadOnly: readOnly,
-  })
+  const mount = (Source: string, Target: string, ReadOnly: boolean) => ({ Type: 'bind', Source, Target, ReadOnly })
   return {
     Image: image,
     Cmd: args,
-    ...(entrypoint === undefined ? {} : { Entrypoint: [entrypoint] }),
+    Entrypoint: entrypoint === undefined ? undefined : [entrypoint],
     Env: Object.entries(env).map(([name, value]) => `${name}=${value}`),
     // With the group of root and a root folder of its own to write to, as OpenShift runs images: bundles count on it.
     User: `${user.uid}:0`,
@@ -59,13 +47,14 @@ export function toContainer(
         mount(folders.temporary, placesInside.temporary, false),
         mount(`${folders.output}/${terminationLog}`, `/dev/${terminationLog}`, false),
       ],
-      ...(userNamespace === 'own' ? {} : { UsernsMode: userNamespace }),
+      UsernsMode: userNamespace === 'own' ? undefined : userNamespace,
       GroupAdd: [String(user.gid)],
       CapDrop: ['ALL'],
       SecurityOpt: ['no-new-privileges'],
       PidsLimit: limits.processes ?? 1024,
-      ...(limits.memory === undefined ? {} : { Memory: limits.memory, MemorySwap: limits.memory }),
-      ...(limits.cpu === undefined ? {} : { NanoCpus: Math.round(limits.cpu * 1e9) }),
+      Memory: limits.memory,
+      MemorySwap: limits.memory,
+      NanoCpus: limits.cpu === undefined ? undefined : Math.round(limits.cpu * 1e9),
       // The engine keeps the log: it must not fill the disk.
       LogConfig: { Type: 'json-file', Config: { 'max-size': '1m', 'max-file': '2' } },
       RestartPolicy: { Name: 'no' },

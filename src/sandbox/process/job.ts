@@ -1,12 +1,10 @@
 /** What a sandbox's folder holds beside its inputs and outputs, and how one process after another finds its way by it. */
 import { join } from 'node:path'
 import type { SandboxLimits, Stop } from '../../sandbox.ts'
-import type { User } from '../folders.ts'
+import type { SandboxJob, User } from '../folders.ts'
 import { readOwn } from '../owner.ts'
 
-export interface Job {
-  readonly labels: Readonly<Record<string, string>>
-  readonly createdAt: number
+export interface Job extends SandboxJob {
   readonly command: readonly string[]
   readonly cwd: string
   readonly env: Readonly<Record<string, string>>
@@ -25,18 +23,12 @@ export interface Exit {
 /** A variable that every process of a sandbox carries, with the sandbox's folder: by it those are found that got away. */
 export const marker = 'PURSER_SANDBOX'
 export const logFiles = { current: 'log', before: 'log.old' }
-const exitFile = 'exit.json'
 
 export async function readExit(folder: string): Promise<Exit | undefined> {
-  const text = await readOwn(join(folder, exitFile))
-  return text === undefined ? undefined : JSON.parse(text)
-}
-
-export async function readJob(file: string): Promise<Job | undefined> {
-  const text = await readOwn(file)
-  return text === undefined ? undefined : JSON.parse(text)
+  const text = await readOwn(exitFileOf(folder))
+  return text && JSON.parse(text)
 }
 
 export function exitFileOf(folder: string): string {
-  return join(folder, exitFile)
+  return join(folder, 'exit.json')
 }

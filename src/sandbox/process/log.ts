@@ -1,7 +1,7 @@
 import { appendFileSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
-import { tailBytes } from '../log-tail.ts'
 import { type FileEnd, readFileEnd } from '../read-output-file.ts'
+import { tailBytes } from '../redact.ts'
 import { logFiles } from './job.ts'
 
 /** Keeps at least the last 64 KiB, in two files that take turns, so that they are there whenever anybody is killed. */

@@ -3,22 +3,29 @@ import { resolve } from 'node:path'
 import type { Clock } from '../../clock.ts'
 import {
   checkName,
-  type FoundSandbox,
   type Runtime,
   RuntimeUnavailableError,
   SandboxRefusedError,
   type SandboxSpec,
   type SandboxStatus,
 } from '../../sandbox.ts'
-import { createFolderList, createFolders, foldersOf, removeFolder, reserveFolder, type User } from '../folders.ts'
+import {
+  createFolderList,
+  createFolders,
+  foldersOf,
+  readFound,
+  removeFolder,
+  reserveFolder,
+  type User,
+} from '../folders.ts'
 import { layOut } from '../inputs.ts'
-import { tailOf } from '../log-tail.ts'
 import { collectOutputs, readProgress } from '../outputs.ts'
 import { claimFolder, readOwner, removed, wasRemoved } from '../owner.ts'
+import { tailOf } from '../redact.ts'
 import { bound, type Containment, contain, findContainment, searchPath } from './containment.ts'
 import { isReachable } from './control.ts'
 import { findStatus } from './find-status.ts'
-import { type Job, readJob } from './job.ts'
+import type { Job } from './job.ts'
 import { defaultSupervisor, launchSupervisor } from './launch-supervisor.ts'
 import { readLog } from './log.ts'
 import { killMarked } from './processes.ts'
@@ -158,12 +165,7 @@ export async function createProcessRuntime(options: ProcessRuntimeOptions): Prom
       } while (!(await removeFolder(root, name)))
     },
     async list() {
-      const found: FoundSandbox[] = []
-      for (const name of await listFolders(clock.now())) {
-        const job = await readJob(foldersOf(root, name).job)
-        if (job !== undefined) found.push({ name, labels: job.labels, createdAt: job.createdAt })
-      }
-      return found
+      return readFound(root, await listFolders(clock.now()))
     },
   }
 }

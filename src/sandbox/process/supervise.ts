@@ -6,13 +6,14 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { renameSync, writeFileSync } from 'node:fs'
+import { constants } from 'node:os'
 import { join } from 'node:path'
 import { sleep, systemClock } from '../../clock.ts'
 import type { Stop } from '../../sandbox.ts'
 import { syncFolder } from '../folders.ts'
-import { claimFolder } from '../owner.ts'
+import { claimFolder, readOwn } from '../owner.ts'
 import { type Control, listenForBrokers } from './control.ts'
-import { type Exit, exitFileOf, type Job, marker, readJob } from './job.ts'
+import { type Exit, exitFileOf, type Job, marker } from './job.ts'
 import { createLog } from './log.ts'
 import { childOf, killMarked, membersOf, signal, usageOf } from './processes.ts'
 
@@ -22,9 +23,9 @@ const lookEvery = 250
 
 /** `ready` is called when the sandbox has an owner, this one or another: then its starter may go. */
 export async function supervise(folder: string, ready: () => void): Promise<void> {
-  const job = await readJob(join(folder, 'job.json'))
+  const text = await readOwn(join(folder, 'job.json'))
   // Removed meanwhile.
-  if (job === undefined) return ready()
+  if (text === undefined) return ready()
   const socket = `s-${randomBytes(4).toString('hex')}`
   const control = await listenForBrokers(join(folder, socket))
   if (!claimFolder(folder, socket)) {
@@ -34,7 +35,7 @@ export async function supervise(folder: string, ready: () => void): Promise<void
   }
   await syncFolder(folder)
   ready()
-  await writeExit(folder, await run(folder, job, control))
+  await writeExit(folder, await run(folder, JSON.parse(text), control))
   control.close()
 }
 
@@ -130,19 +131,8 @@ function endOf(child: ChildProcess, log: { write(chunk: Buffer): void }): Promis
       log.write(Buffer.from(`the sandbox could not be started: ${error.message}\n`))
       resolve(126)
     })
-    child.once('exit', (code, name) => resolve(code ?? 128 + (name === null ? 0 : (numbers[name] ?? 0))))
+    child.once('exit', (code, name) => resolve(code ?? 128 + (name === null ? 0 : constants.signals[name])))
   })
-}
-
-const numbers: Readonly<Partial<Record<NodeJS.Signals, number>>> = {
-  SIGHUP: 1,
-  SIGINT: 2,
-  SIGQUIT: 3,
-  SIGABRT: 6,
-  SIGKILL: 9,
-  SIGSEGV: 11,
-  SIGPIPE: 13,
-  SIGTERM: 15,
 }
 
 /** There at once and whole, or not at all. */

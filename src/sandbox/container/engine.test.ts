@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { chooseVersion } from './api-version.ts'
+import { chooseVersion } from './engine.ts'
 
 it.each([
   ['Podman 4', '1.41', '1.41'],
