@@ -1,10 +1,10 @@
 import { createHash, type Hash } from 'node:crypto'
 import { constants } from 'node:fs'
-import { type FileHandle, open, readdir, readlink, realpath } from 'node:fs/promises'
+import { open, readdir, readlink, realpath } from 'node:fs/promises'
 import { isAbsolute, join, relative, sep } from 'node:path'
 import { RegistryError } from './registry-error.ts'
 
-/** What runs of a bundle by its author leave in its folder: no part of it, and it may hold secrets. */
+/** What runs of a bundle by its author leave in its folder. It is not part of the bundle, and may hold secrets. */
 export const leftByRuns = '.bundle-run.json'
 
 export interface HashedFolder {
@@ -49,7 +49,7 @@ export async function hashFolder(folder: string, keep: readonly string[], signal
       const content = createHash('sha256')
       const chunks: Buffer[] = []
       let read = 0
-      for await (const chunk of chunksOf(file)) {
+      for await (const chunk of file.createReadStream({ autoClose: false })) {
         read += chunk.length
         bytes += chunk.length
         if (bytes > maxBytes) throw new RegistryError(`it has more than ${maxBytes} bytes; keep data elsewhere`)
@@ -83,14 +83,6 @@ async function addLink(hash: Hash, folder: string, name: string): Promise<void> 
   if (!isInside(folder, end))
     throw new RegistryError(`${name} is a link that leads out of the folder; put the file itself there`)
   frame(hash, 'link', name, target)
-}
-
-async function* chunksOf(file: FileHandle): AsyncGenerator<Buffer> {
-  for (;;) {
-    const { bytesRead, buffer } = await file.read({ buffer: Buffer.alloc(64 * 1024) })
-    if (bytesRead === 0) return
-    yield buffer.subarray(0, bytesRead)
-  }
 }
 
 /** Each part with its length before it: no two folders can be written the same. */

@@ -14,7 +14,7 @@ export type CutIndex = ReadonlyMap<string, readonly CutRelease[]>
  * read, and the YAML parser would take a minute for the whole. Undefined where it is not written as Helm writes it.
  */
 export function cutIndex(text: string): CutIndex | undefined {
-  return text.startsWith('{') ? cutJson(text) : cutYaml(text)
+  return text.startsWith('{') ? cutJson(text) : cutYaml(text.replaceAll('\r\n', '\n'))
 }
 
 function cutJson(text: string): CutIndex | undefined {
@@ -33,57 +33,37 @@ function cutJson(text: string): CutIndex | undefined {
 }
 
 /**
- * By indentation, which is sound: whatever belongs to a key or an item, texts of several lines included, is indented
- * further than it, but for the items of a list, which begin with a dash.
+ * By indentation, which is safe: whatever belongs to a key or an item, texts of several lines included, is indented further
+ * than it. Only the items of a list may begin where their key does, with a dash.
  */
 function cutYaml(text: string): CutIndex | undefined {
-  const lines = text.split(/\r?\n/)
-  const start = lines.findIndex(line => /^entries:\s*(#.*)?$/.test(line))
-  if (start < 0) return undefined
-  const charts = new Map<string, CutRelease[]>()
-  let chart: { readonly indent: number; readonly releases: CutRelease[] } | undefined
-  let release: { readonly indent: number; readonly lines: string[] } | undefined
-  const close = () => {
-    if (release !== undefined) chart?.releases.push(toRelease(release.lines, release.indent))
-    release = undefined
+  const [, below] = /(?:^|\n)entries:[^\S\n]*(?:#.*)?(\n[\s\S]*)?$/.exec(text) ?? []
+  const [body = ''] = below?.split(/(?<=\n)(?=[^\s#])/, 1) ?? []
+  const [, indent = ' '] = /\n( +)[^\s#]/.exec(body) ?? []
+  const [before = '', ...charts] = body.split(new RegExp(`(?<=\\n)(?=${indent}[^\\s#-])`))
+  if (below === undefined || !isBlank(before)) return undefined
+  const index = new Map<string, readonly CutRelease[]>()
+  for (const chart of charts) {
+    const [, , name = '', items = ''] = /^ +(["']?)([\w.-]+)\1:[^\S\n]*(?:#.*)?(\n[\s\S]*)?$/.exec(chart) ?? []
+    const releases = cutReleases(items)
+    if (name === '' || index.has(name) || releases === undefined) return undefined
+    index.set(name, releases)
   }
-  for (const line of lines.slice(start + 1)) {
-    const indent = line.search(/[^ ]/)
-    if (indent < 0 || line[indent] === '#') {
-      release?.lines.push(line)
-      continue
-    }
-    if (indent === 0) break
-    const isItem = line.startsWith('- ', indent)
-    if (
-      isItem &&
-      chart !== undefined &&
-      indent >= chart.indent &&
-      (release === undefined || indent === release.indent)
-    ) {
-      close()
-      release = { indent, lines: [line] }
-    } else if (release !== undefined && indent > release.indent) {
-      release.lines.push(line)
-    } else {
-      const [, name] =
-        /^ *(?:"([\w.-]+)"|'([\w.-]+)'|([\w.-]+)):\s*(?:#.*)?$/.exec(line)?.filter(part => part !== undefined) ?? []
-      if (name === undefined || charts.has(name) || (chart !== undefined && indent !== chart.indent)) return undefined
-      close()
-      chart = { indent, releases: [] }
-      charts.set(name, chart.releases)
-    }
-  }
-  close()
-  return charts
+  return index
 }
 
-function toRelease(lines: readonly string[], indent: number): CutRelease {
-  const key = new RegExp(`^ {${indent}}(?:- | {2})version: +(?:"([^"\\\\]+)"|'([^']+)'|([\\w.+-]+))\\s*$`)
-  for (const line of lines) {
-    const [, double, single, plain] = key.exec(line) ?? []
-    const version = double ?? single ?? plain
-    if (version !== undefined) return { version, text: lines.join('\n') }
-  }
-  return { version: undefined, text: lines.join('\n') }
+function cutReleases(items: string): readonly CutRelease[] | undefined {
+  const [, indent = ''] = /\n( *)- /.exec(items) ?? []
+  const [before = '', ...releases] = items.split(new RegExp(`(?<=\\n)(?=${indent}- )`))
+  const outside = new RegExp(`\\n {0,${indent.length}}[^\\s#]`)
+  if (!isBlank(before) || releases.some(text => outside.test(text))) return undefined
+  const version = new RegExp(`^${indent}(?:- |  )version: +(?:"([^"\\\\]+)"|'([^']+)'|([\\w.+-]+))\\s*$`, 'm')
+  return releases.map(text => {
+    const [, double, single, plain] = version.exec(text) ?? []
+    return { version: double ?? single ?? plain, text }
+  })
+}
+
+function isBlank(text: string): boolean {
+  return text.split('\n').every(line => /^\s*(#|$)/.test(line))
 }

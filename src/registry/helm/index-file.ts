@@ -1,5 +1,5 @@
 import { asText } from '../../bundle/reading.ts'
-import { type Child, type Item, maxBytes, readSource } from '../../bundle/source.ts'
+import { type Item, maxBytes, readSource, type Source } from '../../bundle/source.ts'
 import { isJsonObject } from '../../protocol/json.ts'
 import { RegistryError } from '../registry-error.ts'
 import { cutIndex } from './cut-index.ts'
@@ -9,7 +9,7 @@ export interface Chart {
   readonly name: string
   /** Newest first. */
   readonly versions: readonly string[]
-  /** The newest that is no pre-release, or else the newest. */
+  /** The newest that is not a pre-release, or else the newest. */
   readonly newest: string
   /** What the index says about the newest one. Read when it is asked for: that takes longer than all the rest. */
   describe(): ChartRelease
@@ -23,16 +23,13 @@ export interface ChartRelease {
   readonly sha256?: string
 }
 
-/** A value of the index, and a way to look into it. */
-interface Entry {
-  readonly item: Item
-  readonly child: Child
-}
+/** The text at these keys; a version that looks like a number stays as it was written. */
+type Look = (...keys: readonly (string | number)[]) => string | undefined
 
 interface Release {
   readonly version: string | undefined
-  /** Undefined where it cannot be read. */
-  read(): Entry | undefined
+  /** Finds nothing where it cannot be read. */
+  read(): Look
 }
 
 export function readIndex(text: string): readonly Chart[] {
@@ -45,11 +42,11 @@ export function readIndex(text: string): readonly Chart[] {
   })
 }
 
-function toRelease(name: string, release: Entry | undefined): ChartRelease {
+function toRelease(name: string, look: Look): ChartRelease {
   return {
-    description: textAt(release, 'description') ?? `The Helm chart ${name}`,
-    archive: textAt(release, 'urls', 0),
-    sha256: textAt(release, 'digest')?.replace(/^sha256:/, ''),
+    description: look('description') ?? `The Helm chart ${name}`,
+    archive: look('urls', 0),
+    sha256: look('digest')?.replace(/^sha256:/, ''),
   }
 }
 
@@ -57,13 +54,13 @@ function releasesOf(text: string): ReadonlyMap<string, readonly Release[]> {
   const cut = cutIndex(text)
   if (cut === undefined) return readWhole(text)
   const unseen = [...cut.values()].flat().filter(({ version }) => version === undefined)
-  if (unseen.reduce((sum, one) => sum + one.text.length, 0) > maxBytes) throw noIndex()
+  if (unseen.reduce((sum, one) => sum + one.text.length, 0) > maxBytes) throw notAnIndex()
   return new Map(
     [...cut].map(([name, releases]) => [
       name,
       releases.map(({ version, text: one }) => {
-        const read = () => entryAt(readEntry(one), 0)
-        return { version: version ?? textAt(read(), 'version'), read }
+        const read = () => lookInto(readSource(one), 0)
+        return { version: version ?? read()('version'), read }
       }),
     ]),
   )
@@ -71,39 +68,29 @@ function releasesOf(text: string): ReadonlyMap<string, readonly Release[]> {
 
 /** As somebody may have written it by hand. */
 function readWhole(text: string): ReadonlyMap<string, readonly Release[]> {
-  const entries = entryAt(readEntry(text), 'entries')
-  if (entries === undefined || !isJsonObject(entries.item.value)) throw noIndex()
+  const source = readSource(text)
+  const entries = source.ok ? source.child(source.root, 'entries')?.value : undefined
+  if (!isJsonObject(entries)) throw notAnIndex()
   return new Map(
-    Object.entries(entries.item.value).map(([name, releases]) => [
+    Object.entries(entries).map(([name, releases]) => [
       name,
       (Array.isArray(releases) ? [...releases.keys()] : []).map(index => {
-        const release = entryAt(entries, name, index)
-        return { version: textAt(release, 'version'), read: () => release }
+        const look = lookInto(source, 'entries', name, index)
+        return { version: look('version'), read: () => look }
       }),
     ]),
   )
 }
 
-function noIndex(): RegistryError {
+function notAnIndex(): RegistryError {
   return new RegistryError('its index.yaml is not an index of charts; correct the url')
 }
 
-/** Undefined where it is not YAML, or too much of it. */
-function readEntry(text: string): Entry | undefined {
-  const source = readSource(text)
-  return source.ok ? { item: source.root, child: source.child } : undefined
-}
-
-function entryAt(entry: Entry | undefined, ...keys: readonly (string | number)[]): Entry | undefined {
-  if (entry === undefined) return undefined
-  const { child } = entry
-  let item: Item | undefined = entry.item
-  for (const key of keys) item = item && child(item, key)
-  return item && { item, child }
-}
-
-/** A version that looks like a number stays as it was written. */
-function textAt(entry: Entry | undefined, ...keys: readonly (string | number)[]): string | undefined {
-  const found = entryAt(entry, ...keys)
-  return found && asText(found.item)
+function lookInto(source: Source, ...above: readonly (string | number)[]): Look {
+  return (...keys) => {
+    if (!source.ok) return undefined
+    let item: Item | undefined = source.root
+    for (const key of [...above, ...keys]) item = item && source.child(item, key)
+    return item && asText(item)
+  }
 }

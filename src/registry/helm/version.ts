@@ -1,9 +1,9 @@
 interface Version {
-  readonly numbers: readonly number[]
+  readonly numbers: readonly string[]
   readonly pre: readonly string[]
 }
 
-/** Newest first, as semantic versions go; what is none is left out. */
+/** Newest first, as semantic versions go; texts that are not versions are left out. */
 export function newestFirst(versions: readonly string[]): readonly string[] {
   return [...new Set(versions)]
     .flatMap(text => {
@@ -20,28 +20,24 @@ export function isPreRelease(version: string): boolean {
 
 function parse(text: string): Version | undefined {
   if (text.length > 256) return undefined
-  const [, major, minor, patch, pre] =
-    /^v?(\d+)\.(\d+)\.(\d+)(?:-([0-9A-Za-z.-]+))?(?:\+[0-9A-Za-z.-]+)?$/.exec(text) ?? []
-  if (major === undefined) return undefined
-  return { numbers: [major, minor, patch].map(Number), pre: pre?.split('.') ?? [] }
+  const [, numbers, pre] = /^v?(\d+\.\d+\.\d+)(?:-([0-9A-Za-z.-]+))?(?:\+[0-9A-Za-z.-]+)?$/.exec(text) ?? []
+  return numbers === undefined ? undefined : { numbers: numbers.split('.'), pre: pre?.split('.') ?? [] }
 }
 
 function compare(a: Version, b: Version): number {
-  for (const [index, number] of a.numbers.entries()) {
-    const difference = number - (b.numbers[index] ?? 0)
-    if (difference !== 0) return difference
-  }
+  const difference = compareParts(a.numbers, b.numbers)
+  if (difference !== 0) return difference
   // A release is newer than what came before it.
   if (a.pre.length === 0 || b.pre.length === 0) return b.pre.length - a.pre.length
-  for (const [index, part] of a.pre.entries()) {
-    const other = b.pre[index]
-    if (other === undefined) return 1
-    const difference = comparePart(part, other)
-    if (difference !== 0) return difference
-  }
-  return a.pre.length - b.pre.length
+  return compareParts(a.pre, b.pre)
 }
 
+function compareParts(a: readonly string[], b: readonly string[]): number {
+  const differences = a.slice(0, b.length).map((part, index) => comparePart(part, b[index] ?? ''))
+  return differences.find(difference => difference !== 0) ?? a.length - b.length
+}
+
+/** Numbers are older than words. */
 function comparePart(a: string, b: string): number {
   const [first, second] = [/^\d+$/.test(a), /^\d+$/.test(b)]
   if (first && second) return Number(a) - Number(b)
