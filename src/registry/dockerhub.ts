@@ -1,5 +1,5 @@
-import { isJsonObject } from '../protocol/json.ts'
 import type { RegistryAnswer } from '../registry.ts'
+import { valueAt } from '../shape/place.ts'
 import { optional, type Read } from '../shape/shape.ts'
 import { type Credentials, userOf } from './credentials.ts'
 import { createOciClient } from './oci/oci-client.ts'
@@ -9,7 +9,7 @@ import type { Asking, RegistryType } from './registry-type.ts'
 import { imageFields, orgField, registryShape } from './settings.ts'
 import { nextPage, readPages } from './web/next-page.ts'
 import { showUrl } from './web/send.ts'
-import { jsonOf, listIn, objectOf, type WebClient } from './web/web-client.ts'
+import { jsonOf, namesIn, type WebClient } from './web/web-client.ts'
 
 const usualServers = { hub: 'https://hub.docker.com', registry: 'https://registry-1.docker.io' }
 const maxPage = 4 * 1024 * 1024
@@ -39,11 +39,10 @@ async function listOrganisation(
   const headers = await logIn(web, hub, credentials)
   const first = new URL(`/v2/repositories/${encodeURIComponent(org)}/?page_size=100`, hub)
   return readPages(first, async url => {
-    const page = objectOf(await web.get(url, { headers, limit: maxPage }), url)
-    const items = listIn(page, 'results', url).flatMap(one =>
-      isJsonObject(one) && typeof one.name === 'string' ? `${org}/${one.name}` : [],
-    )
-    return { items, next: typeof page.next === 'string' ? nextPage(page.next, url) : undefined }
+    const page = jsonOf(await web.get(url, { headers, limit: maxPage }), url)
+    const next = valueAt(page, ['next'])
+    const items = namesIn(page, 'results', url).map(name => `${org}/${name}`)
+    return { items, next: typeof next === 'string' ? nextPage(next, url) : undefined }
   })
 }
 
@@ -58,8 +57,7 @@ async function logIn(
   const body = JSON.stringify({ username, password })
   const reply = await web.post(url, body, { headers: { 'content-type': 'application/json' }, limit: 256 * 1024 })
   if (reply.status === 401) throw new RegistryError(`${showUrl(url)}: Docker Hub refuses the credentials; correct them`)
-  const content = jsonOf(reply, url)
-  const token = isJsonObject(content) ? content.token : undefined
+  const token = valueAt(jsonOf(reply, url), ['token'])
   if (typeof token !== 'string' || !/^[\x21-\x7e]+$/.test(token))
     throw new RegistryError(`${showUrl(url)}: Docker Hub did not give a token`)
   return { authorization: `Bearer ${token}` }

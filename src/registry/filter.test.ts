@@ -19,7 +19,7 @@ describe('the lists of a registry', () => {
     expect(passing(white, black)).toEqual(expected)
   })
 
-  it('says which entries are no regular expressions', () => {
+  it('says which entries are not regular expressions', () => {
     expect(findProblem('.*-apb$')).toBeUndefined()
     expect(findProblem('(unclosed')).toContain('not a regular expression')
     expect(findProblem('\\Aorg')).toContain('\\A')

@@ -2,7 +2,7 @@ import type { FoundSpec } from '../registry.ts'
 
 export type LabelledSpec = Pick<FoundSpec, 'source' | 'runtime' | 'unreadable'>
 
-/** What the labels of an image say; undefined where it is no bundle. They are the image's own: no later look changes them. */
+/** What the labels of an image say; undefined where it is not a bundle. They are part of the image, and never change. */
 export function readLabels(label: (name: string) => unknown): LabelledSpec | undefined {
   const spec = label('com.redhat.apb.spec')
   if (spec === undefined || spec === null || spec === '') return undefined

@@ -1,5 +1,6 @@
 import { isJsonObject } from '../protocol/json.ts'
 import type { PullCredentials, RegistryAnswer } from '../registry.ts'
+import { valueAt } from '../shape/place.ts'
 import { fallback, type Read } from '../shape/shape.ts'
 import { type BundleReading, readEach } from './answer.ts'
 import { type Credentials, userOf } from './credentials.ts'
@@ -11,7 +12,7 @@ import type { Asking, RegistryType } from './registry-type.ts'
 import { imageFields, orgField, registryShape, tagOf, urlField, withScheme } from './settings.ts'
 import { readPages } from './web/next-page.ts'
 import { showUrl } from './web/send.ts'
-import { listIn, objectOf } from './web/web-client.ts'
+import { jsonOf, listIn, namesIn } from './web/web-client.ts'
 
 const maxReply = 8 * 1024 * 1024
 
@@ -31,20 +32,19 @@ async function list(settings: Read<typeof shape>, asking: Asking): Promise<Regis
   const base = new URL(withScheme(settings.url))
   const { token } = await asking.credentials()
   const headers: Readonly<Record<string, string>> = token === undefined ? {} : { authorization: `Bearer ${token}` }
-  const get = async (url: URL) => objectOf(await asking.web.get(url, { headers, limit: maxReply }), url)
+  const get = async (url: URL) => jsonOf(await asking.web.get(url, { headers, limit: maxReply }), url)
 
   const read = async (image: string): Promise<BundleReading> => {
     if (!isRepository(`${org}/${image}`)) throw new RegistryError('its name is not allowed in a registry')
     const wanted = tagOf(tag, image)
     const root = new URL(`/api/v1/repository/${org}/${image}/`, base)
     const tagUrl = new URL(`tag/?onlyActiveTags=true&specificTag=${encodeURIComponent(wanted)}`, root)
-    const tags = listIn(await get(tagUrl), 'tags', tagUrl)
-    const found = tags.find(one => isJsonObject(one) && one.name === wanted)
-    if (!isJsonObject(found))
+    const found = listIn(await get(tagUrl), 'tags', tagUrl).find(one => valueAt(one, ['name']) === wanted)
+    if (found === undefined)
       return images.includes(image)
         ? { note: `${image}: it has no tag ${wanted}; push it, or take it out of images` }
         : undefined
-    const digest = found.manifest_digest
+    const digest = valueAt(found, ['manifest_digest'])
     if (!isDigest(digest)) throw new RegistryError(`${showUrl(tagUrl)}: the tag ${wanted} has no digest`)
     const labelsUrl = new URL(`manifest/${digest}/labels`, root)
     const labels = listIn(await get(labelsUrl), 'labels', labelsUrl)
@@ -56,10 +56,9 @@ async function list(settings: Read<typeof shape>, asking: Asking): Promise<Regis
 
   const listed = await readPages(repositoriesOf(base, org), async url => {
     const page = await get(url)
-    const items = listIn(page, 'repositories', url).flatMap(one =>
-      isJsonObject(one) && typeof one.name === 'string' ? one.name : [],
-    )
-    return { items, next: typeof page.next_page === 'string' ? repositoriesOf(base, org, page.next_page) : undefined }
+    const next = valueAt(page, ['next_page'])
+    const items = namesIn(page, 'repositories', url)
+    return { items, next: typeof next === 'string' ? repositoriesOf(base, org, next) : undefined }
   })
   return readEach([...listed, ...images].filter(asking.passes), read, asking.signal)
 }

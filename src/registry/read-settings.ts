@@ -5,7 +5,7 @@ import { anything, oneOf } from '../shape/fields.ts'
 import { isWarning, type Mistake } from '../shape/mistake.ts'
 import { isObject, type Path, placeOf, type Source, valueAt } from '../shape/place.ts'
 import { read } from '../shape/read.ts'
-import { list, type Shape } from '../shape/shape.ts'
+import { list, type Shape, unique } from '../shape/shape.ts'
 import { isCertificate, type RegistrySettings, registryShape } from './settings.ts'
 import { findRegistryType, registryTypes } from './types.ts'
 
@@ -32,17 +32,8 @@ export function readRegistrySettings(source: Source, folder: string, path: Path 
 
 const section = list(anything<unknown>('a registry', { secret: true }), {
   rule: 'a list of registries',
-  rules: [
-    // Names are the only thing that keeps the services of two registries apart.
-    entries => {
-      const names = entries.map(entry => valueAt(entry, ['name']))
-      return names.flatMap((name, index) =>
-        typeof name !== 'string' || names.indexOf(name) === index
-          ? []
-          : [{ path: [index, 'name'], error: 'it is used twice; rename one of them' }],
-      )
-    },
-  ],
+  // Names are the only thing that keeps the services of two registries apart.
+  rules: [unique(entry => valueAt(entry, ['name']), 'name', 'it is used twice; rename one of them')],
 })
 
 function readEntry(entry: Source, index: number, folder: string) {

@@ -2,29 +2,22 @@ import { anything, flag, oneOf, text } from '../shape/fields.ts'
 import { fallback, field, list, map, object, optional, type Read, type Rule, section } from '../shape/shape.ts'
 import { findProblem, letsNothingPass } from './filter.ts'
 
-const patterns = (doc: string) =>
-  fallback(
-    list(
-      field<string | null, string>({ kind: 'text', rule: 'a regular expression' }, entry => {
-        if (entry === null) return ''
-        return typeof entry === 'string' ? entry : undefined
-      }),
-      {
-        rule: 'a list of regular expressions',
-        doc,
-        rules: [
-          entries =>
-            entries.flatMap((entry = '', index) => {
-              const problem = findProblem(entry)
-              return problem === undefined ? [] : [{ path: [index], error: `it ${problem}` }]
-            }),
-        ],
-      },
-    ),
-    [],
-  )
+const pattern = field<string | null, string>({ kind: 'text', rule: 'a regular expression' }, entry => {
+  if (entry === null) return ''
+  return typeof entry === 'string' ? entry : undefined
+})
 
-const secret = (doc: string) => optional(text({ secret: true, doc }))
+const areExpressions: Rule<readonly (string | undefined)[]> = entries =>
+  entries.flatMap((entry = '', index) => {
+    const problem = findProblem(entry)
+    return problem === undefined ? [] : [{ path: [index], error: `it ${problem}` }]
+  })
+
+const patterns = fallback(
+  list(pattern, { rule: 'a list of regular expressions', rules: [areExpressions], doc: 'see [lists](#lists)' }),
+  [],
+)
+const credential = optional(text({ secret: true, doc: 'see [credentials](#credentials)' }))
 
 const common = {
   name: text({
@@ -34,15 +27,13 @@ const common = {
     doc: "required, once each; part of every service's name",
   }),
   type: fallback(text({ rule: 'see [types](#types)', doc: 'how it is asked' }), 'directory'),
-  whiteList: patterns('see [lists](#lists)'),
-  blackList: patterns('see [lists](#lists)'),
+  whiteList: patterns,
+  blackList: patterns,
   failOnError: fallback(
-    flag({
-      doc: 'a sync in which this registry fails counts as failed; what the others answered is taken all the same',
-    }),
+    flag('a sync in which this registry fails counts as failed; what the others answered is taken all the same'),
     false,
   ),
-  skipVerifyTls: fallback(flag({ doc: 'takes any certificate: for experiments' }), false),
+  skipVerifyTls: fallback(flag('takes any certificate: for experiments'), false),
   ca: optional(
     text({
       kind: 'folder',
@@ -50,13 +41,14 @@ const common = {
       doc: 'trusted for this registry beside the usual authorities',
     }),
   ),
-  user: secret('see [credentials](#credentials)'),
-  pass: secret('see [credentials](#credentials)'),
-  token: secret('see [credentials](#credentials)'),
+  user: credential,
+  pass: credential,
+  token: credential,
   authType: optional(
-    oneOf(['config', 'file', 'secret'], {
-      doc: 'where credentials come from; without it from `user`, `pass` and `token`, if they are there',
-    }),
+    oneOf(
+      ['config', 'file', 'secret'],
+      'where credentials come from; without it from `user`, `pass` and `token`, if they are there',
+    ),
   ),
   authName: optional(text({ kind: 'folder', rule: 'a path, or the name of a secret', doc: 'which file or secret' })),
   namespaces: optional(anything('a list', { doc: 'has no effect: it was for a type that is not read' })),
@@ -67,16 +59,15 @@ const anyRegistry = object(common)
 /** One entry of the registry section, checked, as far as it is the same for all types. */
 export type RegistrySettings = Read<typeof anyRegistry>
 
+type Fields = Parameters<typeof object>[0]
+
 /** What rules look at; what is absent or wrong is undefined. */
-type Draft = Partial<
-  RegistrySettings & { readonly url: string; readonly org: string; readonly images: readonly string[] }
+type Draft<Own extends Fields = { url: typeof urlField }> = Partial<
+  RegistrySettings & Read<ReturnType<typeof object<Own>>>
 >
 
 /** The settings of a type of registry: its own beside the common ones. */
-export function registryShape<const Own extends Parameters<typeof object>[0]>(
-  own: Own,
-  rules: readonly Rule<Draft>[] = [],
-) {
+export function registryShape<const Own extends Fields>(own: Own, rules: readonly Rule<Draft<Own>>[] = []) {
   const all = [...rules, needsWhiteList, needsScheme, needsCredentials, needsAuthName]
   return object({ ...common, ...own }, { rule: 'a map of settings', rules: all as never })
 }
@@ -108,7 +99,7 @@ const needsAuthName: Rule<Draft> = ({ authType, authName }) =>
   authName === undefined && { error: `needs auth_name, since auth_type is ${authType}; add it` }
 
 /** For types that are read without credentials. */
-export const needsNoCredentials: Rule<Draft> = ({ user, token, authType }) =>
+export const needsNoCredentials: Rule<Partial<RegistrySettings>> = ({ user, token, authType }) =>
   (user ?? token ?? authType) !== undefined && {
     severity: 'warning',
     error: 'needs no user, pass, token or auth_type: it is read without credentials; take them out',
@@ -134,13 +125,12 @@ export function withScheme(written: string): string {
 
 export const orgField = text({ rule: 'a name', doc: 'the organisation' })
 
-const tag = (doc?: string) =>
-  text({ rule: 'a tag: letters, digits, "_", "." and "-", 128 at most', allows: /^\w[\w.-]{0,127}$/, doc })
+const tag = text({ rule: 'a tag: letters, digits, "_", "." and "-", 128 at most', allows: /^\w[\w.-]{0,127}$/ })
 
 /** For types that look at images. */
 export const imageFields = {
   tag: section(
-    { default: fallback(tag(), 'latest'), named: fallback(map(tag()), {}) },
+    { default: fallback(tag, 'latest'), named: fallback(map(tag), {}) },
     { rule: 'a tag, or a map with default and named', doc: '`latest` unless it is given; see [tags](#tags)' },
   ),
   images: fallback(

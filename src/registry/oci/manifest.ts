@@ -1,4 +1,5 @@
-import { isJsonObject, type JsonObject } from '../../protocol/json.ts'
+import { isJsonObject } from '../../protocol/json.ts'
+import { valueAt } from '../../shape/place.ts'
 import { RegistryError } from '../registry-error.ts'
 import { isDigest } from './digest.ts'
 
@@ -25,19 +26,20 @@ export function readManifest(content: unknown, contentType: string | undefined):
     return { kind: 'index', manifest: pick(content.manifests) }
   if (content.schemaVersion === 1)
     throw new RegistryError('its manifest is of schema 1, which is not read any more; push the image again')
-  const digest = isJsonObject(content.config) ? content.config.digest : undefined
+  const digest = valueAt(content, ['config', 'digest'])
   if (!isDigest(digest)) throw new RegistryError('its manifest names no configuration; push the image again')
   return { kind: 'image', config: digest }
 }
 
-/** For linux/amd64, or else the first one; what is attached to images, such as attestations, is none of them. */
+/** For linux/amd64, or else the first one. Things that are attached to images, such as attestations, do not count. */
 function pick(manifests: unknown): string {
-  const list: readonly JsonObject[] = Array.isArray(manifests) ? manifests.filter(isJsonObject) : []
-  const images = list.filter(({ platform }) => !isJsonObject(platform) || platform.os !== 'unknown')
+  const list: readonly unknown[] = Array.isArray(manifests) ? manifests.filter(isJsonObject) : []
+  const platformOf = (image: unknown, key: string) => valueAt(image, ['platform', key])
+  const images = list.filter(image => platformOf(image, 'os') !== 'unknown')
   const usual = images.find(
-    ({ platform }) => isJsonObject(platform) && platform.os === 'linux' && platform.architecture === 'amd64',
+    image => platformOf(image, 'os') === 'linux' && platformOf(image, 'architecture') === 'amd64',
   )
-  const digest = (usual ?? images[0])?.digest
+  const digest = valueAt(usual ?? images[0], ['digest'])
   if (!isDigest(digest)) throw new RegistryError('its index names no manifest; push the image again')
   return digest
 }

@@ -1,7 +1,6 @@
 import type { Clock } from '../../clock.ts'
 import type { Credentials } from '../credentials.ts'
-import { RegistryError } from '../registry-error.ts'
-import { showUrl, type WebReply } from '../web/send.ts'
+import type { WebReply } from '../web/send.ts'
 import type { WebClient } from '../web/web-client.ts'
 import { createAuthorizer } from './authorize.ts'
 
@@ -38,13 +37,4 @@ export function createOciClient(
       return ask()
     },
   }
-}
-
-/** Says what a status means that is no answer. */
-export function refuse(url: URL, status: number): RegistryError {
-  const reason =
-    status === 401 || status === 403
-      ? `it refuses access (${status}); add credentials that may read it, or correct them`
-      : `it answered ${status}, not 200`
-  return new RegistryError(`${showUrl(url)}: ${reason}`)
 }

@@ -1,15 +1,16 @@
-import { isJsonObject } from '../../protocol/json.ts'
+import { parseJson } from '../../protocol/json.ts'
 import type { RegistryAnswer } from '../../registry.ts'
+import { valueAt } from '../../shape/place.ts'
 import { type BundleReading, readEach } from '../answer.ts'
 import { readLabels } from '../labels.ts'
 import { RegistryError } from '../registry-error.ts'
 import type { Asking } from '../registry-type.ts'
 import { type TagChoice, tagOf } from '../settings.ts'
 import type { WebReply } from '../web/send.ts'
-import { jsonOf } from '../web/web-client.ts'
+import { jsonOf, okReply } from '../web/web-client.ts'
 import { checkDigest, digestOf, isDigest } from './digest.ts'
 import { acceptManifest, readManifest } from './manifest.ts'
-import { type OciClient, refuse } from './oci-client.ts'
+import type { OciClient } from './oci-client.ts'
 
 const maxManifest = 4 * 1024 * 1024
 const maxConfig = 8 * 1024 * 1024
@@ -43,17 +44,16 @@ async function readImage(
 
   const url = at(`manifests/${tag}`)
   const reply = await client.get(url, { repository, accept: acceptManifest, limit: maxManifest })
-  if (reply.status === 404 && isUnknown(reply, url))
+  if (isUnknown(reply))
     return images.includes(repository)
       ? { note: `${repository}: it has no tag ${tag}; push it, or take it out of images` }
       : undefined
-  if (reply.status !== 200) throw refuse(url, reply.status)
-  const digest = digestOfReply(reply)
+  const digest = digestOfReply(okReply(reply, url))
 
   const first = readManifest(jsonOf(reply, url), reply.headers['content-type'])
   const config = first.kind === 'image' ? first.config : await configOf(first.manifest)
-  const labels = labelsOf(jsonOf(await fetchChecked(`blobs/${config}`, config, 'its configuration', maxConfig), url))
-  const spec = readLabels(name => (Object.hasOwn(labels, name) ? labels[name] : undefined))
+  const details = jsonOf(await fetchChecked(`blobs/${config}`, config, 'its configuration', maxConfig), url)
+  const spec = readLabels(name => valueAt(details, ['config', 'Labels', name]))
   // By its digest: what is run later is what was read here, wherever the tag has moved to since.
   return spec === undefined
     ? undefined
@@ -68,8 +68,7 @@ async function readImage(
 
   async function fetchChecked(path: string, expected: string, what: string, limit: number): Promise<WebReply> {
     const accept = path.startsWith('manifests/') ? acceptManifest : undefined
-    const found = await client.get(at(path), { repository, accept, limit })
-    if (found.status !== 200) throw refuse(at(path), found.status)
+    const found = okReply(await client.get(at(path), { repository, accept, limit }), at(path))
     checkDigest(found.body, expected, what)
     return found
   }
@@ -89,20 +88,8 @@ function digestOfReply({ headers, body }: WebReply): string {
 }
 
 /** The registry itself says that there is none; any other 404 may come from whatever stands before it. */
-function isUnknown(reply: WebReply, url: URL): boolean {
-  try {
-    const body = jsonOf({ ...reply, status: 200 }, url)
-    const errors = isJsonObject(body) && Array.isArray(body.errors) ? body.errors : []
-    return errors.some(
-      error => isJsonObject(error) && ['MANIFEST_UNKNOWN', 'NAME_UNKNOWN'].includes(String(error.code)),
-    )
-  } catch {
-    return false
-  }
-}
-
-function labelsOf(config: unknown): Readonly<Record<string, unknown>> {
-  const inner = isJsonObject(config) ? config.config : undefined
-  const labels = isJsonObject(inner) ? inner.Labels : undefined
-  return isJsonObject(labels) ? labels : {}
+function isUnknown({ status, body }: WebReply): boolean {
+  const errors = status === 404 ? valueAt(parseJson(body.toString('utf8')), ['errors']) : undefined
+  const codes = Array.isArray(errors) ? errors.map(error => valueAt(error, ['code'])) : []
+  return codes.includes('MANIFEST_UNKNOWN') || codes.includes('NAME_UNKNOWN')
 }

@@ -8,7 +8,7 @@ export interface ProxySettings {
   readonly noProxy?: string
 }
 
-/** The proxy for a URL; undefined where it is reached directly. Throws where the setting is no http:// URL. */
+/** The proxy for a URL; undefined where it is reached directly. Throws where the setting does not begin with http://. */
 export function proxyFor(url: URL, { httpProxy, httpsProxy, noProxy = '' }: ProxySettings): URL | undefined {
   const setting = url.protocol === 'https:' ? httpsProxy : httpProxy
   if (setting === undefined || setting === '' || isLoopback(url.hostname) || isExempt(url, noProxy)) return undefined

@@ -1,20 +1,23 @@
 import { pauseAfter } from '../../domain/retry.ts'
-import type { WebReply } from './send.ts'
+import { Unanswered, type WebReply } from './send.ts'
 
 /** Longer than this nobody waits here: the registry is asked again at its next turn. */
 const longestPause = 20_000
 
 /** How long to wait before a request is repeated; undefined where the reply is one to keep. Attempts count from 1. */
 export function pauseBefore(
-  { status, headers }: Pick<WebReply, 'status' | 'headers'>,
+  reply: Pick<WebReply, 'status' | 'headers'> | Unanswered,
   attempt: number,
   retryMs: number,
   now: number,
 ): number | undefined {
+  const usual = pauseAfter(attempt, { initial: retryMs })
+  if (reply instanceof Unanswered) return usual
+  const { status, headers } = reply
   if (status !== 429 && (status < 500 || status === 501)) return undefined
   const asked = readRetryAfter(headers['retry-after'], now)
   if (asked !== undefined && asked > longestPause) return undefined
-  return asked ?? pauseAfter(attempt, { initial: retryMs })
+  return asked ?? usual
 }
 
 /** Seconds, or a date. */

@@ -36,8 +36,8 @@ export interface Wire {
 /** No whole reply has come. */
 export class Unanswered extends RegistryError {}
 
-/** One request and its whole reply, within one time limit. Rejects with a RegistryError whatever goes wrong. */
-export async function send(request: WebRequest, wire: Wire): Promise<WebReply> {
+/** One request and its whole reply, within one time limit. Rejects with a RegistryError where a reply cannot be used. */
+export async function send(request: WebRequest, wire: Wire): Promise<WebReply | Unanswered> {
   const { clock, requestMs } = wire
   const place = showUrl(request.url)
   const late = new AbortController()
@@ -51,9 +51,9 @@ export async function send(request: WebRequest, wire: Wire): Promise<WebReply> {
     return await collect(incoming, request, place)
   } catch (error) {
     if (error instanceof RegistryError) throw error
-    if (wire.signal.aborted) throw new Unanswered(`${place}: it was stopped`)
-    if (late.signal.aborted) throw new Unanswered(`${place}: there was no whole reply within ${requestMs} ms`)
-    throw new Unanswered(`${place}: ${whyUnreachable(error)}`)
+    if (wire.signal.aborted) return new Unanswered(`${place}: it was stopped`)
+    if (late.signal.aborted) return new Unanswered(`${place}: there was no whole reply within ${requestMs} ms`)
+    return new Unanswered(`${place}: ${whyUnreachable(error)}`)
   } finally {
     cancel()
   }

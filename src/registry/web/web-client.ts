@@ -3,8 +3,8 @@ import { Agent as HttpAgent } from 'node:http'
 import { Agent as HttpsAgent } from 'node:https'
 import { rootCertificates } from 'node:tls'
 import { sleep } from '../../clock.ts'
-import { pauseAfter } from '../../domain/retry.ts'
-import { isJsonObject, type Json, type JsonObject, nestsTooDeep } from '../../protocol/json.ts'
+import { type Json, parseJson } from '../../protocol/json.ts'
+import { valueAt } from '../../shape/place.ts'
 import { RegistryError } from '../registry-error.ts'
 import { type RegistryParts, usualLimits } from '../registry-type.ts'
 import { isCertificate, type RegistrySettings } from '../settings.ts'
@@ -42,32 +42,22 @@ export async function withWebClient<T>(
   }
 
   /** A server that has gone silent is not waited for once per image. */
-  const once = async (request: WebRequest): Promise<WebReply> => {
+  const once = async (request: WebRequest): Promise<WebReply | Unanswered> => {
     if (unanswered >= patience) throw new RegistryError(`${showUrl(request.url)}: not asked: it has stopped answering`)
-    try {
-      wire ??= connect()
-      const reply = await send(request, await wire)
-      unanswered = 0
-      return reply
-    } catch (error) {
-      if (error instanceof Unanswered) unanswered++
-      throw error
-    }
+    wire ??= connect()
+    const reply = await send(request, await wire)
+    unanswered = reply instanceof Unanswered ? unanswered + 1 : 0
+    return reply
   }
 
   const repeat = async (request: WebRequest): Promise<WebReply> => {
     for (let attempt = 1; ; attempt++) {
-      const result = await once(request).catch((error: unknown) => {
-        if (error instanceof Unanswered && attempt < attempts && unanswered < patience && !signal.aborted) return error
-        throw error
-      })
-      const pause =
-        result instanceof Unanswered
-          ? pauseAfter(attempt, { initial: retryMs })
-          : pauseBefore(result, attempt, retryMs, clock.now())
-      if (pause === undefined || attempt >= attempts) {
-        if (result instanceof Unanswered) throw result
-        return result
+      const reply = await once(request)
+      const isLast = attempt >= attempts || unanswered >= patience || signal.aborted
+      const pause = isLast ? undefined : pauseBefore(reply, attempt, retryMs, clock.now())
+      if (pause === undefined) {
+        if (reply instanceof Unanswered) throw reply
+        return reply
       }
       await sleep(clock, pause, signal)
       signal.throwIfAborted()
@@ -101,34 +91,37 @@ const attempts = 4
 const patience = 10
 const maxHops = 5
 
-/** The reply, where it is 200. */
+/** What it means that a reply is not 200. */
+export function refusalOf({ status }: WebReply, url: URL): string {
+  return status === 401 || status === 403
+    ? `${showUrl(url)}: it refuses access (${status}); add credentials that may read it, or correct them`
+    : `${showUrl(url)}: it answered ${status}, not 200`
+}
+
 export function okReply(reply: WebReply, url: URL): WebReply {
-  if (reply.status !== 200) throw new RegistryError(`${showUrl(url)}: it answered ${reply.status}, not 200`)
+  if (reply.status !== 200) throw new RegistryError(refusalOf(reply, url))
   return reply
 }
 
 /** The JSON of a reply that must be 200. */
-export function jsonOf(reply: WebReply, url: URL): unknown {
-  const text = okReply(reply, url).body.toString('utf8')
-  if (nestsTooDeep(text)) throw new RegistryError(`${showUrl(url)}: the JSON is nested too deep`)
-  try {
-    return JSON.parse(text)
-  } catch {
-    throw new RegistryError(`${showUrl(url)}: the reply is not JSON`)
-  }
-}
-
-/** The same, where it must be an object. */
-export function objectOf(reply: WebReply, url: URL): JsonObject {
-  const content = jsonOf(reply, url)
-  if (!isJsonObject(content)) throw new RegistryError(`${showUrl(url)}: the reply is not a JSON object`)
+export function jsonOf(reply: WebReply, url: URL): Json {
+  const content = parseJson(okReply(reply, url).body.toString('utf8'))
+  if (content === undefined) throw new RegistryError(`${showUrl(url)}: the reply is not JSON, or is nested too deep`)
   return content
 }
 
-export function listIn(content: JsonObject, key: string, url: URL): readonly Json[] {
-  const list = content[key]
-  if (!Array.isArray(list)) throw new RegistryError(`${showUrl(url)}: the reply has no list of ${key}`)
+/** What a reply must have a list of. */
+export function listIn(content: Json, key: string, url: URL): readonly Json[] {
+  const list = valueAt(content, [key])
+  if (!Array.isArray(list)) throw new RegistryError(`${showUrl(url)}: the reply is not a list of ${key}`)
   return list
+}
+
+/** The names of what it has a list of. */
+export function namesIn(content: Json, key: string, url: URL): readonly string[] {
+  return listIn(content, key, url)
+    .map(item => valueAt(item, ['name']))
+    .filter(name => typeof name === 'string')
 }
 
 function redirectionOf({ status, headers }: WebReply, from: URL): URL | undefined {
