@@ -11,12 +11,9 @@ export function newOperationRows(
   const operation = newOperation(
     {
       operationId: `op-${id}`,
-      platform: 'default',
       instanceId: id,
       serviceId: 'bench',
       requestHash: 'hash',
-      acceptsIncomplete: true,
-      mode: 'auto',
       timeout: 3_600_000,
     },
     'provision',

@@ -1,6 +1,6 @@
 /** The ledger: how an operation is accepted, run and ended. The rules that hold for all of it stand in `store.ts`. */
 import type { Binding } from './domain/binding.ts'
-import type { Change, Snapshot, Verdict } from './domain/change.ts'
+import type { Change, Finishing, Snapshot, Verdict } from './domain/change.ts'
 import type { Instance } from './domain/instance.ts'
 import type { Operation, Step } from './domain/operation.ts'
 import type { SharedVerdict, SharedWish } from './domain/shared-claim.ts'
@@ -50,11 +50,6 @@ export interface Parking {
   readonly description?: string
   /** The failed step that is the reason, so that its attempts survive. */
   readonly step?: Step
-}
-
-/** What a finishing decision is made from. */
-export interface Finishing extends Snapshot {
-  readonly finishing: Operation
 }
 
 export interface Ledger {

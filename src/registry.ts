@@ -1,19 +1,8 @@
+import type { RegistryAnswer } from './domain/registry-reply.ts'
 import type { FoundBundle } from './domain/revision.ts'
 
 export type FoundSpec = FoundBundle
-
-/**
- * `complete`: all that there is, so what is missing is gone. `partial`: something could not be read, and `problems` names
- * it. `failed`: it could not be listed; nothing is known. Only a complete answer says that anything is gone. A complete
- * answer may have problems too: what they are about is known to be of no use.
- */
-export type RegistryAnswer =
-  | {
-      readonly kind: 'complete' | 'partial'
-      readonly found: readonly FoundSpec[]
-      readonly problems: readonly string[]
-    }
-  | { readonly kind: 'failed'; readonly problem: string }
+export type { RegistryAnswer } from './domain/registry-reply.ts'
 
 /** A place that bundles come from. */
 export interface Registry {

@@ -18,7 +18,7 @@ import type { Upkeep } from './upkeep.ts'
 
 export type { Binding, BindingPhase } from './domain/binding.ts'
 export type { CatalogChanges, RegisteredService, RegistryState } from './domain/catalog-state.ts'
-export type { Change, HistoryEvent, HistoryType, Snapshot, Verdict } from './domain/change.ts'
+export type { Change, Finishing, HistoryEvent, HistoryType, Snapshot, Verdict } from './domain/change.ts'
 export type { Condition, Instance, InstanceMetadata, InstancePhase } from './domain/instance.ts'
 export type { FinalState, Operation, OperationError, OperationInput, OperationState, Step } from './domain/operation.ts'
 export type { Revision } from './domain/revision.ts'

@@ -96,6 +96,16 @@ export function compareText(a: string, b: string): number {
   return a < b ? -1 : 1
 }
 
+export function groupBy<Row>(rows: Iterable<Row>, keyOf: (row: Row) => string): Map<string, Row[]> {
+  const groups = new Map<string, Row[]>()
+  for (const row of rows) {
+    const group = groups.get(keyOf(row))
+    if (group === undefined) groups.set(keyOf(row), [row])
+    else group.push(row)
+  }
+  return groups
+}
+
 function isUsed(revisionId: string, uses: RevisionUses): boolean {
   return (uses.get(revisionId) ?? 0) > 0
 }

@@ -19,6 +19,11 @@ export interface Snapshot {
   readonly busyBindings: number
 }
 
+/** What a finishing decision is made from. */
+export interface Finishing extends Snapshot {
+  readonly finishing: Operation
+}
+
 export type HistoryType = 'accepted' | 'superseded' | 'succeeded' | 'failed' | 'healed' | 'degraded' | 'forced'
 
 /** One line of the append-only history. */

@@ -2,8 +2,9 @@ import { BrokerError } from '../protocol/errors.ts'
 import type { JsonObject } from '../protocol/json.ts'
 import type { Binding } from './binding.ts'
 import type { Snapshot, Verdict } from './change.ts'
+import { knownInstance } from './instance.ts'
 import type { Accepted, Intent } from './intent.ts'
-import { busy, historyOf, newOperation, waits } from './intent.ts'
+import { begin, busy, waits } from './intent.ts'
 
 export interface BindIntent extends Intent {
   readonly bindingId: string
@@ -22,9 +23,8 @@ export type BindAnswer = (Accepted & { readonly binding: Binding }) | { kind: 'e
 
 /** PUT on a binding id. Binds of one instance may run side by side; an operation of the instance excludes them. */
 export function decideBind(snapshot: Snapshot, intent: BindIntent): Verdict<BindAnswer> {
-  const { instance, operation, binding, bindingOperation, now } = snapshot
-  if (instance === undefined || instance.phase === 'deleted' || instance.platform !== intent.platform)
-    throw new BrokerError('InstanceNotFound', 'There is no instance with this id.')
+  const { operation, binding, bindingOperation, now } = snapshot
+  const instance = knownInstance(snapshot.instance, intent.platform)
   if (instance.serviceId !== intent.serviceId)
     throw new BrokerError('MalformedRequest', 'service_id is not the service of this instance.')
   if (!intent.bindable) throw new BrokerError('NotBindable', 'Instances of this plan cannot be bound.')
@@ -52,7 +52,7 @@ export function decideBind(snapshot: Snapshot, intent: BindIntent): Verdict<Bind
   if (intent.requiresApp && intent.appGuid === undefined)
     throw new BrokerError('RequiresApp', 'This service binds applications only: send bind_resource.app_guid.')
 
-  const queued = newOperation(intent, 'bind', now, { bindingId: intent.bindingId })
+  const begun = begin(intent, 'bind', now, { bindingId: intent.bindingId })
   const creating: Binding = {
     instanceId: intent.instanceId,
     id: intent.bindingId,
@@ -68,17 +68,13 @@ export function decideBind(snapshot: Snapshot, intent: BindIntent): Verdict<Bind
     result: {},
     predecessorId: intent.predecessorId,
     uncleanUntil: binding?.uncleanUntil,
-    lastOperationId: queued.id,
+    lastOperationId: begun.operation.id,
     createdAt: binding?.phase === 'failed' ? binding.createdAt : now,
     updatedAt: now,
   }
   return {
-    answer: { kind: 'accepted', operation: queued, binding: creating, wait },
-    change: {
-      bindings: [creating],
-      operations: [queued],
-      history: [historyOf(queued, 'accepted', now, { platform: intent.platform })],
-    },
+    answer: { kind: 'accepted', operation: begun.operation, binding: creating, wait },
+    change: { bindings: [creating], ...begun.written },
   }
 }
 

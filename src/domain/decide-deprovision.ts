@@ -1,8 +1,8 @@
 import { BrokerError } from '../protocol/errors.ts'
 import type { Snapshot, Verdict } from './change.ts'
-import type { Instance } from './instance.ts'
+import { type Instance, isKnown } from './instance.ts'
 import type { Accepted, Intent } from './intent.ts'
-import { busy, historyOf, newOperation, supersede, waits } from './intent.ts'
+import { begin, busy, force, waits } from './intent.ts'
 
 export interface DeprovisionIntent extends Intent {
   /** Live bindings are unbound first instead of refusing the request. */
@@ -16,14 +16,9 @@ export type DeprovisionAnswer = Accepted | { kind: 'forced' }
 /** DELETE: takes over from a running creation or update, repeats a running deletion, needs the bindings gone. */
 export function decideDeprovision(snapshot: Snapshot, intent: DeprovisionIntent): Verdict<DeprovisionAnswer> {
   const { instance, operation, now } = snapshot
-  if (instance === undefined || instance.phase === 'deleted' || instance.platform !== intent.platform) {
-    if (!intent.forceUnknown) throw new BrokerError('InstanceGone', 'There is no instance with this id.')
-    return {
-      answer: { kind: 'forced' },
-      change: {
-        history: [{ at: now, type: 'forced', instanceId: intent.instanceId, platform: intent.platform }],
-      },
-    }
+  if (!isKnown(instance, intent.platform)) {
+    if (intent.forceUnknown) return force(intent, now)
+    throw new BrokerError('InstanceGone', 'There is no instance with this id.')
   }
   if (instance.serviceId !== intent.serviceId)
     throw new BrokerError('MalformedRequest', 'service_id is not the service of this instance.')
@@ -36,29 +31,16 @@ export function decideDeprovision(snapshot: Snapshot, intent: DeprovisionIntent)
     )
   const wait = waits(intent)
   const unclean = (instance.uncleanUntil ?? 0) > now
-  const queued = newOperation(intent, 'deprovision', now, { unclean })
-  const operations = operation === undefined ? [queued] : supersede(operation, queued, now)
-  const accepted = operations.at(-1) ?? queued
-  const deleting: Instance = withoutObservation({
+  const { operation: accepted, written } = begin(intent, 'deprovision', now, { unclean, old: operation })
+  const deleting: Instance = {
     ...instance,
     phase: 'deleting',
+    observeAt: undefined,
     lastOperationId: accepted.id,
     updatedAt: now,
-  })
+  }
   return {
     answer: { kind: 'accepted', operation: accepted, wait },
-    change: {
-      instance: deleting,
-      operations,
-      history: [
-        ...(operation === undefined ? [] : [historyOf(operation, 'superseded', now)]),
-        historyOf(accepted, 'accepted', now, { platform: intent.platform }),
-      ],
-    },
+    change: { instance: deleting, ...written },
   }
-}
-
-export function withoutObservation(instance: Instance): Instance {
-  const { observeAt: _, ...rest } = instance
-  return rest
 }

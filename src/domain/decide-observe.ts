@@ -1,6 +1,5 @@
 import type { Snapshot, Verdict } from './change.ts'
-import type { Intent } from './intent.ts'
-import { newOperation } from './intent.ts'
+import { newOperation, type OperationIntent } from './intent.ts'
 
 /**
  * An observation is due: it becomes an operation of its own, hidden from the platform, unless something else is at work
@@ -8,8 +7,9 @@ import { newOperation } from './intent.ts'
  */
 export function decideObserve(
   snapshot: Snapshot,
-  intent: Intent,
-  next: { readonly at: number /** Somebody here can observe it. */; readonly possible: boolean },
+  intent: OperationIntent,
+  /** `possible`: somebody here can observe it. */
+  next: { readonly at: number; readonly possible: boolean },
 ): Verdict<boolean> {
   const { instance, operation, now } = snapshot
   if (instance?.observeAt === undefined || instance.observeAt > now) return { answer: false }

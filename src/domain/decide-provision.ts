@@ -1,10 +1,9 @@
 import { BrokerError } from '../protocol/errors.ts'
 import type { JsonObject } from '../protocol/json.ts'
 import type { Snapshot, Verdict } from './change.ts'
-import type { Instance } from './instance.ts'
-import { isHealthy } from './instance.ts'
+import { type Instance, isHealthy } from './instance.ts'
 import type { Accepted, Intent } from './intent.ts'
-import { busy, historyOf, newOperation, supersede, waits } from './intent.ts'
+import { begin, busy, waits } from './intent.ts'
 import { checkMaintenance } from './maintenance.ts'
 import type { OperationInput } from './operation.ts'
 
@@ -52,13 +51,11 @@ export function decideProvision(snapshot: Snapshot, intent: ProvisionIntent): Ve
 
 /** A new id, or a new attempt after a failed one: the state that the failed attempt saved is kept for it. */
 function start(snapshot: Snapshot, intent: ProvisionIntent, failed?: Instance): Verdict<ProvisionAnswer> {
-  const { now } = snapshot
+  const { now, operation: old } = snapshot
   const wait = waits(intent)
   checkMaintenance(intent.requestedMaintenance, intent.catalogMaintenance)
   const parameters = intent.parameters()
-  const queued = newOperation(intent, 'provision', now, intent.input === undefined ? {} : { input: intent.input })
-  const operations = snapshot.operation === undefined ? [queued] : supersede(snapshot.operation, queued, now)
-  const operation = operations.at(-1) ?? queued
+  const { operation, written } = begin(intent, 'provision', now, { input: intent.input, old })
   const instance: Instance = {
     id: intent.instanceId,
     platform: intent.platform,
@@ -81,14 +78,7 @@ function start(snapshot: Snapshot, intent: ProvisionIntent, failed?: Instance): 
     createdAt: failed?.createdAt ?? now,
     updatedAt: now,
   }
-  return {
-    answer: { kind: 'accepted', operation, instance, wait },
-    change: {
-      instance,
-      operations,
-      history: [historyOf(operation, 'accepted', now, { platform: intent.platform })],
-    },
-  }
+  return { answer: { kind: 'accepted', operation, instance, wait }, change: { instance, ...written } }
 }
 
 /** The creation failed but the instance was observed healthy since: its PUT is answered with what is true now. */

@@ -1,9 +1,9 @@
 import { BrokerError } from '../protocol/errors.ts'
 import type { JsonObject } from '../protocol/json.ts'
 import type { Snapshot, Verdict } from './change.ts'
-import type { Instance } from './instance.ts'
+import { type Instance, knownInstance } from './instance.ts'
 import type { Accepted, Intent } from './intent.ts'
-import { busy, historyOf, newOperation, supersede, waits } from './intent.ts'
+import { begin, busy, waits } from './intent.ts'
 import { checkMaintenance } from './maintenance.ts'
 import type { OperationInput } from './operation.ts'
 
@@ -39,9 +39,8 @@ export type UpdateAnswer =
 
 /** PATCH: nothing of the change is visible before the operation has succeeded (UPD-22, UPD-30). */
 export function decideUpdate(snapshot: Snapshot, intent: UpdateIntent): Verdict<UpdateAnswer> {
-  const { instance, operation, now } = snapshot
-  if (instance === undefined || instance.phase === 'deleted' || instance.platform !== intent.platform)
-    throw new BrokerError('InstanceNotFound', 'There is no instance with this id.')
+  const { operation, now } = snapshot
+  const instance = knownInstance(snapshot.instance, intent.platform)
   if (operation?.action === 'update' && operation.requestHash === intent.requestHash)
     return { answer: { kind: 'accepted', operation, instance, wait: waits(intent) } }
   if (operation !== undefined && operation.action !== 'observe') throw busy(operation, 'The instance')
@@ -84,25 +83,17 @@ export function decideUpdate(snapshot: Snapshot, intent: UpdateIntent): Verdict<
     revisionId: intent.targetRevisionId,
     dashboardUrl: intent.dashboardUrl,
   }
-  const queued = newOperation(intent, 'update', now, { input })
-  const operations = operation === undefined ? [queued] : supersede(operation, queued, now)
-  const accepted = operations.at(-1) ?? queued
+  const { operation: accepted, written } = begin(intent, 'update', now, { input, old: operation })
   const updating: Instance = {
     ...instance,
     phase: 'updating',
-    ...(intent.targetRevisionId === undefined || intent.targetRevisionId === instance.revisionId
-      ? {}
-      : { nextRevisionId: intent.targetRevisionId }),
+    nextRevisionId: (changesRevision ? intent.targetRevisionId : undefined) ?? instance.nextRevisionId,
     lastOperationId: accepted.id,
     updatedAt: now,
   }
   return {
     answer: { kind: 'accepted', operation: accepted, instance: updating, wait },
-    change: {
-      instance: updating,
-      operations,
-      history: [historyOf(accepted, 'accepted', now, { platform: intent.platform })],
-    },
+    change: { instance: updating, ...written },
   }
 }
 

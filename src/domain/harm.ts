@@ -28,7 +28,7 @@ export function harmOf(before: Published, after: Published, instances: ReadonlyM
     const count = instances.get(plan.id) ?? 0
     if (count === 0) return []
     const next = after.offering.plans.find(({ id }) => id === plan.id)
-    const found = next === undefined ? [removal(plan, before, after)] : lossesOf({ before, after, plan, next })
+    const found = next === undefined ? [removal(plan, before, after)] : lossesOf(before, after, plan, next)
     return found.map(harm => ({ ...harm, planId: plan.id, plan: plan.name, instances: count }))
   })
 }
@@ -38,7 +38,9 @@ type Loss = Pick<Harm, 'kind' | 'problem'>
 /** A plan's id is made of its name: a renamed plan is a removed one, and one that is new and otherwise the same. */
 function removal(plan: Plan, before: Published, after: Published): Loss {
   const old = new Set(before.offering.plans.map(({ id }) => id))
-  const heir = after.offering.plans.find(other => !old.has(other.id) && isSameButForName(plan, other))
+  const heir = after.offering.plans.find(
+    other => !old.has(other.id) && isDeepStrictEqual(substanceOf(plan), substanceOf(other)),
+  )
   if (heir === undefined)
     return { kind: 'plan-removed', problem: 'The plan is gone: keep it until its instances are deprovisioned.' }
   return {
@@ -47,23 +49,12 @@ function removal(plan: Plan, before: Published, after: Published): Loss {
   }
 }
 
-function isSameButForName(plan: Plan, other: Plan): boolean {
-  return isDeepStrictEqual(substanceOf(plan), substanceOf(other))
-}
-
+/** What makes a plan what it is, whatever it is called. */
 function substanceOf({ free, bindable, schemas, description }: Plan): unknown {
   return { free, bindable, schemas, description }
 }
 
-interface Pair {
-  readonly before: Published
-  readonly after: Published
-  readonly plan: Plan
-  readonly next: Plan
-}
-
-function lossesOf(pair: Pair): Loss[] {
-  const { before, after, plan, next } = pair
+function lossesOf(before: Published, after: Published, plan: Plan, next: Plan): Loss[] {
   const losses: Loss[] = []
   if (plan.name !== next.name)
     losses.push({
@@ -81,10 +72,10 @@ function lossesOf(pair: Pair): Loss[] {
         kind: 'update-lost',
         problem: `An update to the plan ${JSON.stringify(target)} is not possible any more.`,
       })
-  return [...losses, ...narrowedSchemas(pair)]
+  return [...losses, ...narrowedSchemas(plan, next)]
 }
 
-function narrowedSchemas({ plan, next }: Pair): Loss[] {
+function narrowedSchemas(plan: Plan, next: Plan): Loss[] {
   const pairs = [
     ['provision', plan.schemas?.serviceInstance?.create, next.schemas?.serviceInstance?.create],
     ['update', plan.schemas?.serviceInstance?.update, next.schemas?.serviceInstance?.update],

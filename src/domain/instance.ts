@@ -1,3 +1,4 @@
+import { BrokerError } from '../protocol/errors.ts'
 import type { JsonObject } from '../protocol/json.ts'
 
 /**
@@ -60,6 +61,16 @@ export interface Instance {
   readonly createdAt: number
   readonly updatedAt: number
   readonly deletedAt?: number
+}
+
+/** Whether there is such an instance for this platform: those of others, and tombstones, do not count. */
+export function isKnown(instance: Instance | undefined, platform: string): instance is Instance {
+  return instance !== undefined && instance.phase !== 'deleted' && instance.platform === platform
+}
+
+export function knownInstance(instance: Instance | undefined, platform: string): Instance {
+  if (isKnown(instance, platform)) return instance
+  throw new BrokerError('InstanceNotFound', 'There is no instance with this id.')
 }
 
 export function findCondition(instance: Instance, type: Condition['type']): Condition | undefined {

@@ -1,27 +1,31 @@
 import type { Action } from '../protocol/actions.ts'
 import { BrokerError } from '../protocol/errors.ts'
 import type { JsonObject } from '../protocol/json.ts'
-import type { HistoryEvent } from './change.ts'
-import type { Operation, OperationInput } from './operation.ts'
+import type { Change, HistoryEvent, Verdict } from './change.ts'
+import type { Operation } from './operation.ts'
 import { nextState } from './operation.ts'
 
 /** auto: asynchronous where the platform allows it, else the request waits on the same durable operation. */
 export type AsyncMode = 'auto' | 'always' | 'never'
 
-/** What every request that wants an operation brings along. */
-export interface Intent {
-  /** The id the operation gets, if this request starts one. */
+/** What an operation is made of. */
+export interface OperationIntent {
+  /** The id the operation gets, if it is begun. */
   readonly operationId: string
-  readonly platform: string
   readonly instanceId: string
   readonly serviceId: string
   readonly requestHash: string
-  readonly acceptsIncomplete: boolean
-  readonly mode: AsyncMode
   /** How long the operation may take, in milliseconds. */
   readonly timeout: number
   readonly identity?: JsonObject
   readonly requestId?: string
+}
+
+/** What every request that wants an operation brings along. */
+export interface Intent extends OperationIntent {
+  readonly platform: string
+  readonly acceptsIncomplete: boolean
+  readonly mode: AsyncMode
 }
 
 /** The request is answered from an operation: one that it started, or the one it repeats. */
@@ -42,12 +46,9 @@ export function waits(intent: Intent): boolean {
   return intent.mode === 'never' || !intent.acceptsIncomplete
 }
 
-export function newOperation(
-  intent: Intent,
-  action: Action,
-  now: number,
-  more: { readonly input?: OperationInput; readonly bindingId?: string; readonly unclean?: boolean } = {},
-): Operation {
+type NewOperation = Partial<Pick<Operation, 'input' | 'bindingId' | 'unclean'>>
+
+export function newOperation(intent: OperationIntent, action: Action, now: number, more: NewOperation = {}): Operation {
   return {
     id: intent.operationId,
     instanceId: intent.instanceId,
@@ -69,21 +70,43 @@ export function newOperation(
   }
 }
 
+export interface Begun {
+  readonly operation: Operation
+  readonly written: Required<Pick<Change, 'operations' | 'history'>>
+}
+
+/** A new operation, in the place of the one that is at work on the resource. */
+export function begin(
+  intent: Intent,
+  action: Action,
+  now: number,
+  { old, ...more }: NewOperation & { readonly old?: Operation } = {},
+): Begun {
+  const queued = newOperation(intent, action, now, more)
+  const operation = old === undefined ? queued : takeOver(old, queued, now)
+  const accepted = historyOf(operation, 'accepted', now, { platform: intent.platform })
+  if (old === undefined) return { operation, written: { operations: [operation], history: [accepted] } }
+  const description = `superseded by ${action}`
+  const ended = { ...old, state: nextState(old.state, 'supersede'), description, finishedAt: now }
+  // Whatever is not a deletion takes over from observations only, and those leave no history.
+  const isDeletion = action === 'deprovision' || action === 'unbind'
+  const history = isDeletion ? [historyOf(old, 'superseded', now), accepted] : [accepted]
+  return { operation, written: { operations: [ended, operation], history } }
+}
+
 /**
- * The new operation takes the old one's place. It starts when the old holder has handed back its lease, or the lease is over (drain); if
- * the old one ever ran, one of its calls may land even later, which is what the sweep is for.
+ * It starts when the old holder has handed back its lease, or the lease is over (drain). If the old operation ever ran, one
+ * of its calls may land even later, which is what the sweep is for.
  */
-export function supersede(old: Operation, by: Operation, now: number): readonly Operation[] {
+function takeOver(old: Operation, by: Operation, now: number): Operation {
   const held = old.state === 'running' ? (old.leaseUntil ?? now) : now
-  return [
-    {
-      ...old,
-      state: nextState(old.state, 'supersede'),
-      description: `superseded by ${by.action}`,
-      finishedAt: now,
-    },
-    { ...by, drains: old.id, notBefore: Math.max(now, held), unclean: by.unclean || old.attempt > 0 },
-  ]
+  return { ...by, drains: old.id, notBefore: Math.max(now, held), unclean: by.unclean || old.attempt > 0 }
+}
+
+/** A deletion of what nobody knows is answered as done; only the history tells of it. */
+export function force({ instanceId, platform }: Intent, now: number, bindingId?: string): Verdict<{ kind: 'forced' }> {
+  const event = { at: now, type: 'forced', instanceId, bindingId, platform } as const
+  return { answer: { kind: 'forced' }, change: { history: [event] } }
 }
 
 export function historyOf(

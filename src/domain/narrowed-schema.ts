@@ -72,23 +72,17 @@ function valuesOf(schema: JsonObject): readonly Json[] | undefined {
   return Array.isArray(schema.enum) ? schema.enum : undefined
 }
 
+const none = Number.POSITIVE_INFINITY
 const upperBounds = ['maxLength', 'maxItems', 'maxProperties']
 const lowerBounds = ['minLength', 'minItems', 'minProperties']
 
 function boundProblems(before: JsonObject, after: JsonObject): string[] {
-  const upper = upperBounds.filter(keyword => tightens(numberOf(before, keyword), numberOf(after, keyword), 1))
-  const lower = lowerBounds.filter(keyword => tightens(numberOf(before, keyword), numberOf(after, keyword), -1))
-  const problems = [...upper, ...lower].map(keyword => `has a narrower ${keyword} (${numberOf(after, keyword)})`)
-  if (tightensLimit(limitOf(before, 'maximum'), limitOf(after, 'maximum'), 1)) problems.push('has a lower maximum')
-  if (tightensLimit(limitOf(before, 'minimum'), limitOf(after, 'minimum'), -1)) problems.push('has a higher minimum')
+  const upper = upperBounds.filter(keyword => numberOf(after, keyword, none) < numberOf(before, keyword, none))
+  const lower = lowerBounds.filter(keyword => numberOf(after, keyword, 0) > numberOf(before, keyword, 0))
+  const problems = [...upper, ...lower].map(keyword => `has a narrower ${keyword} (${after[keyword]})`)
+  if (tightens(limitOf(before, 'maximum'), limitOf(after, 'maximum'))) problems.push('has a lower maximum')
+  if (tightens(limitOf(before, 'minimum'), limitOf(after, 'minimum'))) problems.push('has a higher minimum')
   return problems
-}
-
-/** The direction is 1 where less is narrower, -1 where more is. A lower bound of 0 is none. */
-function tightens(before: number | undefined, after: number | undefined, direction: 1 | -1): boolean {
-  if (after === undefined) return false
-  if (before === undefined) return direction === 1 || after > 0
-  return (before - after) * direction > 0
 }
 
 interface Limit {
@@ -96,30 +90,31 @@ interface Limit {
   readonly exclusive: boolean
 }
 
-/** In draft-04 `exclusiveMaximum` is a flag of `maximum`, later a limit of its own; the tighter of two counts. */
-function limitOf(schema: JsonObject, keyword: 'maximum' | 'minimum'): Limit | undefined {
-  const direction = keyword === 'maximum' ? 1 : -1
+/**
+ * A minimum is turned into a maximum by its sign. In draft-04 `exclusiveMaximum` is a flag of `maximum`, later a limit of
+ * its own; the tighter of two counts.
+ */
+function limitOf(schema: JsonObject, keyword: 'maximum' | 'minimum'): Limit {
+  const sign = keyword === 'maximum' ? 1 : -1
   const exclusive = schema[keyword === 'maximum' ? 'exclusiveMaximum' : 'exclusiveMinimum']
-  const at = numberOf(schema, keyword)
-  const plain = at === undefined ? undefined : { at, exclusive: exclusive === true }
+  const at = sign * numberOf(schema, keyword, sign * none)
+  const plain = { at, exclusive: exclusive === true && at !== none }
   if (typeof exclusive !== 'number') return plain
-  const own = { at: exclusive, exclusive: true }
-  return tightensLimit(plain, own, direction) ? own : plain
+  const own = { at: sign * exclusive, exclusive: true }
+  return tightens(plain, own) ? own : plain
 }
 
-function tightensLimit(before: Limit | undefined, after: Limit | undefined, direction: 1 | -1): boolean {
-  if (after === undefined) return false
-  if (before === undefined) return true
-  return (before.at - after.at) * direction > 0 || (before.at === after.at && after.exclusive && !before.exclusive)
+function tightens(before: Limit, after: Limit): boolean {
+  return after.at < before.at || (after.at === before.at && after.exclusive && !before.exclusive)
 }
 
 function exactProblems(before: JsonObject, after: JsonObject): string[] {
   const problems = ['pattern', 'format']
     .filter(keyword => after[keyword] !== undefined && after[keyword] !== before[keyword])
     .map(keyword => `has another ${keyword} (${JSON.stringify(after[keyword])})`)
-  const step = numberOf(after, 'multipleOf')
-  const had = numberOf(before, 'multipleOf')
-  if (step !== undefined && (had === undefined || had % step !== 0)) problems.push(`takes only multiples of ${step}`)
+  const step = numberOf(after, 'multipleOf', 0)
+  if (step !== 0 && numberOf(before, 'multipleOf', Number.NaN) % step !== 0)
+    problems.push(`takes only multiples of ${step}`)
   if (after.uniqueItems === true && before.uniqueItems !== true) problems.push('takes no equal items any more')
   return problems
 }
@@ -142,28 +137,25 @@ function hasDefault(schema: JsonObject | false | undefined): boolean {
 
 function propertyNarrowings(before: JsonObject, after: JsonObject, path: string): Narrowing[] {
   const has = propertiesOf(after)
-  const further = furtherOf(after)
-  const declared = [...propertiesOf(before)].flatMap(([name, had]): Narrowing[] => {
-    // A property that was forbidden before cannot be lost.
-    if (had === false) return []
-    const now = has.get(name) ?? further
-    const at = `${path}/${name}`
-    return now === false ? [{ path: at, problem: 'is no longer taken' }] : compare(had, now, at)
-  })
-  const had = furtherOf(before)
-  if (had === false) return declared
-  const at = path === '' ? '/' : path
-  if (further === false) return [...declared, { path: at, problem: 'takes no undeclared properties any more' }]
-  return [...declared, ...compare(had, further, `${path}/*`)]
+  const further = schemaOf(after.additionalProperties)
+  const declared = [...propertiesOf(before)].flatMap(([name, had]) =>
+    partNarrowings(had, has.get(name) ?? further, `${path}/${name}`),
+  )
+  const had = schemaOf(before.additionalProperties)
+  if (had === false || further !== false) return [...declared, ...partNarrowings(had, further, `${path}/*`)]
+  return [...declared, { path: path === '' ? '/' : path, problem: 'takes no undeclared properties any more' }]
 }
 
 function itemNarrowings(before: JsonObject, after: JsonObject, path: string): Narrowing[] {
   // A list of schemas means different things in different drafts: compared by hand.
   if (Array.isArray(before.items) || Array.isArray(after.items)) return []
-  const had = schemaOf(before.items)
-  const has = schemaOf(after.items)
-  if (had === false) return []
-  return has === false ? [{ path: `${path}/*`, problem: 'is no longer taken' }] : compare(had, has, `${path}/*`)
+  return partNarrowings(schemaOf(before.items), schemaOf(after.items), `${path}/*`)
+}
+
+/** Of a property, or of items. What was forbidden before cannot be lost. */
+function partNarrowings(before: JsonObject | false, after: JsonObject | false, path: string): Narrowing[] {
+  if (before === false) return []
+  return after === false ? [{ path, problem: 'is no longer taken' }] : compare(before, after, path)
 }
 
 const compared = [
@@ -178,10 +170,8 @@ const ignored: ReadonlySet<string> = new Set([...compared, ...annotations])
 
 function otherProblems(before: JsonObject, after: JsonObject): string[] {
   return [...new Set([...Object.keys(before), ...Object.keys(after)])]
-    .filter(
-      keyword =>
-        !ignored.has(keyword) && !keyword.startsWith('x-') && !isDeepStrictEqual(before[keyword], after[keyword]),
-    )
+    .filter(keyword => !ignored.has(keyword) && !keyword.startsWith('x-'))
+    .filter(keyword => !isDeepStrictEqual(before[keyword], after[keyword]))
     .filter(keyword => keyword !== 'items' || Array.isArray(before.items) || Array.isArray(after.items))
     .map(keyword => `differs in ${JSON.stringify(keyword)}, which has to be compared by hand`)
 }
@@ -191,17 +181,13 @@ function propertiesOf({ properties }: JsonObject): ReadonlyMap<string, JsonObjec
   return new Map(Object.entries(properties).map(([name, schema]) => [name, schemaOf(schema)]))
 }
 
-function furtherOf({ additionalProperties }: JsonObject): JsonObject | false {
-  return schemaOf(additionalProperties)
-}
-
 /** `true`, and what is not there, is the schema that takes everything. */
 function schemaOf(value: Json | undefined): JsonObject | false {
   if (isJsonObject(value)) return value
   return value === false ? false : {}
 }
 
-function numberOf(schema: JsonObject, keyword: string): number | undefined {
+function numberOf(schema: JsonObject, keyword: string, otherwise: number): number {
   const value = schema[keyword]
-  return typeof value === 'number' ? value : undefined
+  return typeof value === 'number' ? value : otherwise
 }

@@ -43,31 +43,23 @@ export function reconcile({ now, registries, stored, uses, settings }: Reconcile
   for (const serviceId of new Set([...services.keys(), ...sightings.keys()])) {
     const service = services.get(serviceId)
     const current = service && revisions.get(service.revisionId)
-    const fate = decideService({
-      ...(service && { service }),
-      ...(current && { current }),
-      isUsed: used.has(serviceId),
-      sources,
-      sightings: sightings.get(serviceId) ?? [],
-    })
+    const seen = sightings.get(serviceId) ?? []
+    const fate = decideService({ service, current, isUsed: used.has(serviceId), sources, sightings: seen })
     const next = nextService(service, fate, now)
     if (next !== undefined) put.set(serviceId, next)
     if (fate.kind === 'publish' && !revisions.has(fate.winner.revisionId)) inserted.push(toRevision(fate.winner, now))
-    if (next !== undefined || fate.losers.length > 0)
-      decided.push({ fate, ...(service && { before: service }), ...(next && { after: next }) })
+    if (next !== undefined || fate.losers.length > 0) decided.push({ fate, before: service, after: next })
   }
 
   for (const revision of inserted) revisions.set(revision.id, revision)
-  const swept = unusedOf(
-    { services: [...new Map([...services, ...put]).values()], revisions: [...revisions.values()] },
-    uses,
-  )
-  const report = reportOf({ decided, deleted: swept.deleteServices, services, revisions, sources, uses })
+  const kept = { services: [...new Map([...services, ...put]).values()], revisions: [...revisions.values()] }
+  const unused = unusedOf(kept, uses)
+  const report = reportOf({ decided, deleted: unused.deleteServices, services, revisions, sources, uses })
   return {
     changes: {
       insertRevisions: inserted.sort((a, b) => compareText(a.id, b.id)),
       putServices: [...put.values()].sort((a, b) => compareText(a.serviceId, b.serviceId)),
-      ...swept,
+      ...unused,
       ...registryChanges(stored.registries, sources, leftOutOf(report)),
     },
     report,
@@ -83,23 +75,9 @@ function nextService(service: RegisteredService | undefined, fate: Fate, now: nu
   return { serviceId: bundle.parsed.serviceId, registry: source.name, revisionId }
 }
 
-function toRevision({ bundle, source, revisionId }: Sighting, now: number): Revision {
-  const { serviceId, fullName, bundleVersion, offering } = bundle.parsed
-  return {
-    id: revisionId,
-    serviceId,
-    fullName,
-    registry: source.name,
-    foundAs: bundle.name,
-    image: bundle.image,
-    tag: bundle.tag,
-    digest: bundle.digest,
-    source: bundle.source,
-    runtime: bundle.runtime,
-    bundleVersion,
-    offering,
-    firstSeenAt: now,
-  }
+function toRevision({ bundle, source: { name: registry }, revisionId: id }: Sighting, now: number): Revision {
+  const { name: foundAs, image, tag, digest, source, runtime, parsed } = bundle
+  return { ...parsed, id, registry, foundAs, image, tag, digest, source, runtime, firstSeenAt: now }
 }
 
 /** By registry: what is not offered because another bundle has its name. */

@@ -11,14 +11,21 @@ export interface SeenBundle extends FoundBundle {
   readonly problems?: readonly string[]
 }
 
-/** `complete`: what is not in it is gone. `partial`: something could not be read, so nothing is known to be gone. */
-export type RegistryReply =
+/**
+ * `complete`: all that there is, so what is missing is gone. `partial`: something could not be read, and `problems` names
+ * it. `failed`: it could not be listed; nothing is known. Only a complete answer says that anything is gone. A complete
+ * answer may have problems too: what they are about is known to be of no use.
+ */
+export type RegistryAnswer<Bundle = FoundBundle> =
   | {
       readonly kind: 'complete' | 'partial'
-      readonly found: readonly SeenBundle[]
+      readonly found: readonly Bundle[]
       readonly problems: readonly string[]
     }
   | { readonly kind: 'failed'; readonly problem: string }
+
+/** The same when the specs have been read. */
+export type RegistryReply = RegistryAnswer<SeenBundle>
 
 export interface ReconcileSettings {
   /** Failures in a row after which the unused specs of a registry are retired. Absent: however many. */
@@ -74,18 +81,11 @@ const shownProblems = 20
 export function withProblems(state: RegistryState, more: readonly string[]): RegistryState {
   if (more.length === 0) return state
   const problems = [...(state.problems ?? []), ...more]
-  return {
-    ...state,
-    lastProblem: summary(problems[0] ?? '', problems.length),
-    problems: problems.slice(0, shownProblems),
-  }
+  const others = problems.length === 1 ? '' : ` (and ${problems.length - 1} more)`
+  return { ...state, lastProblem: `${problems[0]}${others}`, problems: problems.slice(0, shownProblems) }
 }
 
 function problemsOf({ found, problems }: Exclude<RegistryReply, { readonly kind: 'failed' }>): readonly string[] {
   const ofBundles = found.flatMap(({ name, problems: own = [] }) => own.map(problem => `${name}: ${problem}`))
   return [...problems, ...ofBundles.sort()]
-}
-
-function summary(first: string, count: number): string {
-  return count === 1 ? first : `${first} (and ${count - 1} more)`
 }

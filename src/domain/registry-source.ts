@@ -1,4 +1,4 @@
-import type { RegistryState } from './catalog-state.ts'
+import { groupBy, type RegistryState } from './catalog-state.ts'
 import type { Lapse, ReconcileSettings, RegistryReply, SeenBundle } from './registry-reply.ts'
 import { lapseOf, nextRegistryState } from './registry-reply.ts'
 import { revisionIdOf } from './revision.ts'
@@ -45,17 +45,14 @@ export function sourcesOf(
 
 /** Every usable spec of every answer, by service. */
 export function sightingsOf(sources: Iterable<Source>): ReadonlyMap<string, readonly Sighting[]> {
-  const byService = new Map<string, Sighting[]>()
+  const sightings: Sighting[] = []
   for (const source of sources)
     for (const { parsed, ...bundle } of foundIn(source.reply)) {
       if (parsed === undefined) continue
       const revisionId = revisionIdOf(source.name, parsed.fullName, bundle)
-      const sighting = { source, bundle: { ...bundle, parsed }, revisionId }
-      const others = byService.get(parsed.serviceId)
-      if (others === undefined) byService.set(parsed.serviceId, [sighting])
-      else others.push(sighting)
+      sightings.push({ source, bundle: { ...bundle, parsed }, revisionId })
     }
-  return byService
+  return groupBy(sightings, ({ bundle }) => bundle.parsed.serviceId)
 }
 
 export function foundIn(reply: RegistryReply | undefined): readonly SeenBundle[] {

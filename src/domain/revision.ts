@@ -20,18 +20,13 @@ export interface FoundBundle {
  * One immutable version of a spec. An instance is pinned to the one that it was provisioned with, so a revision is never
  * changed, and not deleted while an instance needs it.
  */
-export interface Revision {
+export interface Revision extends Pick<FoundBundle, 'image' | 'tag' | 'digest' | 'source' | 'runtime'> {
   readonly id: string
   readonly serviceId: string
   readonly fullName: string
   readonly registry: string
   /** What its registry calls it; how a spec that cannot be read any more is matched with its last good revision. */
   readonly foundAs: string
-  readonly image: string
-  readonly tag: string
-  readonly digest: string
-  readonly source: string
-  readonly runtime: 1 | 2
   readonly bundleVersion?: string
   /** What the catalog shows of it. Kept, so that a catalog of thousands is there at once after a restart. */
   readonly offering: Offering

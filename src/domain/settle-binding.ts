@@ -1,47 +1,34 @@
 import type { Binding } from './binding.ts'
-import type { Change, Snapshot } from './change.ts'
+import type { Change, Finishing, Snapshot } from './change.ts'
+import type { Instance } from './instance.ts'
 import { mergePatch } from './merge-patch.ts'
 import type { Operation } from './operation.ts'
 import type { Outcome, SettlePolicy } from './outcome.ts'
 import { deletedBinding } from './settle-instance.ts'
 import { sweepAfter } from './sweep.ts'
 
-export function settleBinding(
-  snapshot: Snapshot & { readonly finishing: Operation },
-  outcome: Outcome,
-  policy: SettlePolicy,
-): Change {
-  const { binding } = snapshot
+export function settleBinding(snapshot: Finishing, outcome: Outcome, policy: SettlePolicy): Change {
+  const { finishing, binding, now } = snapshot
   if (binding === undefined) return {}
-  return { ...withInstance(snapshot, outcome), ...settled(snapshot, binding, outcome, policy) }
-}
-
-/** Binds of one instance may end side by side: each patch is merged under the instance's lock. */
-function withInstance({ instance, now }: Snapshot, outcome: Outcome): Pick<Change, 'instance'> {
-  const patch = outcome.kind === 'succeeded' ? outcome.result.instanceState : undefined
-  if (instance === undefined || instance.phase === 'deleted' || patch === undefined) return {}
-  return { instance: { ...instance, state: mergePatch(instance.state, patch), updatedAt: now } }
-}
-
-function settled(
-  { finishing, now }: Snapshot & { readonly finishing: Operation },
-  binding: Binding,
-  outcome: Outcome,
-  policy: SettlePolicy,
-): Change {
-  const touched: Binding = {
-    ...binding,
-    updatedAt: now,
-    ...(finishing.unclean ? { uncleanUntil: now + policy.sweepDelay } : {}),
-  }
-  if (finishing.action === 'bind') return { bindings: [settleBind(touched, finishing, outcome, now)] }
+  const uncleanUntil = finishing.unclean ? now + policy.sweepDelay : binding.uncleanUntil
+  const touched = { ...binding, updatedAt: now, uncleanUntil }
+  const instance = withPatch(snapshot, outcome)
+  if (finishing.action === 'bind') return { instance, bindings: [settleBind(touched, finishing, outcome, now)] }
   if (outcome.kind === 'failed')
-    return finishing.action === 'sweep' ? {} : { bindings: [{ ...touched, phase: 'failed' }] }
+    return finishing.action === 'sweep' ? { instance } : { instance, bindings: [{ ...touched, phase: 'failed' }] }
   const sweep = sweepAfter(finishing, now, policy)
   return {
+    instance,
     bindings: [deletedBinding(touched, now, sweep !== undefined)],
     operations: sweep === undefined ? [] : [sweep],
   }
+}
+
+/** Binds of one instance may end side by side: each patch is merged under the instance's lock. */
+function withPatch({ instance, now }: Snapshot, outcome: Outcome): Instance | undefined {
+  const patch = outcome.kind === 'succeeded' ? outcome.result.instanceState : undefined
+  if (instance === undefined || instance.phase === 'deleted' || patch === undefined) return undefined
+  return { ...instance, state: mergePatch(instance.state, patch), updatedAt: now }
 }
 
 function settleBind(binding: Binding, operation: Operation, outcome: Outcome, now: number): Binding {

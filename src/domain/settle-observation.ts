@@ -1,20 +1,14 @@
-import type { Change, HistoryEvent, Snapshot } from './change.ts'
-import type { Condition, Instance } from './instance.ts'
-import { findCondition } from './instance.ts'
+import type { Change, Finishing, HistoryEvent } from './change.ts'
+import { type Condition, findCondition, type Instance } from './instance.ts'
 import { historyOf } from './intent.ts'
 import type { Operation } from './operation.ts'
-import type { Observed, Outcome, SettlePolicy } from './outcome.ts'
-import { condition } from './outcome.ts'
+import { condition, type Observed, type Outcome, type SettlePolicy } from './outcome.ts'
 
 /**
  * What was seen becomes the instance's conditions; no operation's result changes with it. The row of the observation is
  * deleted: its trace is the condition, and the history where health changed.
  */
-export function settleObservation(
-  snapshot: Snapshot & { readonly finishing: Operation },
-  outcome: Outcome,
-  policy: SettlePolicy,
-): Change {
+export function settleObservation(snapshot: Finishing, outcome: Outcome, policy: SettlePolicy): Change {
   const { finishing, instance, now } = snapshot
   if (instance === undefined) return { deleteOperations: [finishing.id] }
   const seen: Observed =
@@ -28,7 +22,7 @@ export function settleObservation(
   const healthy: Instance = {
     ...instance,
     conditions,
-    ...(outcome.kind === 'succeeded' && outcome.result.state !== undefined ? { state: outcome.result.state } : {}),
+    state: (outcome.kind === 'succeeded' ? outcome.result.state : undefined) ?? instance.state,
     observeAt: policy.observeAt,
     updatedAt: now,
   }
@@ -37,9 +31,5 @@ export function settleObservation(
 
 function changes(operation: Operation, before: Condition | undefined, seen: Observed, now: number): HistoryEvent[] {
   if (before?.status === seen.ready || (before === undefined && seen.ready)) return []
-  return [
-    historyOf(operation, seen.ready ? 'healed' : 'degraded', now, {
-      message: seen.message,
-    }),
-  ]
+  return [historyOf(operation, seen.ready ? 'healed' : 'degraded', now, { message: seen.message })]
 }

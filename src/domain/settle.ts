@@ -1,4 +1,4 @@
-import type { Change, HistoryEvent, Snapshot } from './change.ts'
+import type { Change, Finishing } from './change.ts'
 import { historyOf } from './intent.ts'
 import type { Operation } from './operation.ts'
 import { nextState } from './operation.ts'
@@ -11,11 +11,7 @@ import { settleObservation } from './settle-observation.ts'
  * The end of an operation: its result and what it means for the resource, as one change. Pure, so that the same outcome
  * always leaves the same rows; the store applies it only while the lease is held.
  */
-export function settle(
-  snapshot: Snapshot & { readonly finishing: Operation },
-  outcome: Outcome,
-  policy: SettlePolicy,
-): Change {
+export function settle(snapshot: Finishing, outcome: Outcome, policy: SettlePolicy): Change {
   if (policy.lateCalls === false && snapshot.finishing.unclean)
     return settle({ ...snapshot, finishing: { ...snapshot.finishing, unclean: false } }, outcome, policy)
   const { finishing, now } = snapshot
@@ -25,18 +21,15 @@ export function settle(
     finishing.bindingId === undefined
       ? settleInstance(snapshot, outcome, policy)
       : settleBinding(snapshot, outcome, policy)
-  const history: HistoryEvent = historyOf(ended, outcome.kind, now, {
-    ...(outcome.kind === 'failed' ? { message: outcome.error.message } : {}),
-  })
-  return { ...resource, operations: [ended, ...(resource.operations ?? [])], history: [history] }
+  const { operations = [] } = resource
+  const history = historyOf(ended, outcome.kind, now, { message: ended.error?.message })
+  return { ...resource, operations: [ended, ...operations], history: [history] }
 }
 
 function end(operation: Operation, outcome: Outcome, now: number): Operation {
-  const { leaseOwner: _owner, leaseUntil: _until, description: _before, ...rest } = operation
-  const state = nextState(operation.state, outcome.kind === 'succeeded' ? 'succeed' : 'fail')
-  if (outcome.kind === 'succeeded') {
-    const { description } = outcome
-    return { ...rest, state, finishedAt: now, description }
-  }
-  return { ...rest, state, finishedAt: now, description: outcome.error.message, error: outcome.error }
+  const ended = { ...operation, leaseOwner: undefined, leaseUntil: undefined, finishedAt: now }
+  if (outcome.kind === 'succeeded')
+    return { ...ended, state: nextState(operation.state, 'succeed'), description: outcome.description }
+  const { error } = outcome
+  return { ...ended, state: nextState(operation.state, 'fail'), description: error.message, error }
 }

@@ -1,3 +1,4 @@
+import { newOperation } from './intent.ts'
 import type { Operation } from './operation.ts'
 import type { SettlePolicy } from './outcome.ts'
 
@@ -13,21 +14,9 @@ export function sweepAfter(
   unbind: readonly string[] = [],
 ): Operation | undefined {
   if (!deletion.unclean && unbind.length === 0) return undefined
-  return {
-    id: policy.sweepOperationId,
-    instanceId: deletion.instanceId,
-    bindingId: deletion.bindingId,
-    serviceId: deletion.serviceId,
-    action: 'sweep',
-    state: 'queued',
-    requestHash: '',
-    input: unbind.length === 0 ? {} : { unbind },
-    attempt: 0,
-    losses: 0,
-    notBefore: now + policy.sweepDelay,
-    deadlineAt: now + policy.sweepDelay + policy.sweepTimeout,
-    fence: 0,
-    unclean: false,
-    acceptedAt: now,
-  }
+  const { instanceId, bindingId, serviceId } = deletion
+  const { sweepOperationId: operationId, sweepDelay, sweepTimeout: timeout } = policy
+  const intent = { operationId, instanceId, serviceId, requestHash: '', timeout }
+  const more = { bindingId, input: unbind.length === 0 ? {} : { unbind } }
+  return { ...newOperation(intent, 'sweep', now + sweepDelay, more), acceptedAt: now }
 }

@@ -1,7 +1,7 @@
 import { decideObserve } from '../../domain/decide-observe.ts'
-import type { Intent } from '../../domain/intent.ts'
 import { newId } from '../../domain/new-id.ts'
 import type { ChoreRun } from '../../engine/chore-run.ts'
+import { count } from '../../engine/errors.ts'
 import { accept } from '../accept.ts'
 import type { BrokerContext } from '../context.ts'
 import { nextObservation } from '../find-work.ts'
@@ -26,26 +26,17 @@ export async function observeDue(
       signal.throwIfAborted()
       if (await begin(broker, instanceId, now(), random)) begun += 1
     }
-    if (due.length < batch)
-      return begun === 0 ? undefined : `began ${begun} ${begun === 1 ? 'observation' : 'observations'}`
+    if (due.length < batch) return begun === 0 ? undefined : `began ${count(begun, 'observation')}`
   }
 }
 
 /** The next one is scheduled by the store's clock, as the ledger compares it with that. */
 async function begin(broker: BrokerContext, instanceId: string, now: number, random: () => number): Promise<boolean> {
   const instance = await broker.store.instance(instanceId)
-  const service = instance === undefined ? undefined : broker.services.of(instance)
   if (instance === undefined) return false
-  const intent: Intent = {
-    operationId: newId(now),
-    platform: instance.platform,
-    instanceId,
-    serviceId: instance.serviceId,
-    requestHash: '',
-    acceptsIncomplete: true,
-    mode: 'always',
-    timeout: observationTimeout,
-  }
+  const service = broker.services.of(instance)
+  const { serviceId } = instance
+  const intent = { operationId: newId(now), instanceId, serviceId, requestHash: '', timeout: observationTimeout }
   const at = service === undefined ? now + broker.settings.engine.observeEvery : nextObservation(service, now, random)
   const next = { at, possible: service?.code.observe !== undefined }
   return accept(broker, { instanceId }, snapshot => decideObserve(snapshot, intent, next))
