@@ -1,10 +1,57 @@
 import type { Snapshot, Verdict } from '../domain/change.ts'
 import type { Instance } from '../domain/instance.ts'
-import type { Accepted } from '../domain/intent.ts'
+import type { Accepted, Intent } from '../domain/intent.ts'
+import { newId } from '../domain/new-id.ts'
 import type { Operation } from '../domain/operation.ts'
+import { hashRequest } from '../domain/request-hash.ts'
 import { operationFields } from '../engine/operation-fields.ts'
 import type { Target } from '../ledger.ts'
+import type { JsonObject } from '../protocol/json.ts'
+import type { Plan } from '../protocol/offering.ts'
+import type { ReadSettings } from '../settings/settings.ts'
 import type { BrokerContext, Caller } from './context.ts'
+import type { ResolvedService, SettableAction } from './resolve-services.ts'
+
+/** The part of every intent that does not depend on the endpoint. `attributes` is what makes two requests equal. */
+export function createIntent(
+  broker: BrokerContext,
+  caller: Caller,
+  request: {
+    readonly action: SettableAction
+    readonly instanceId: string
+    readonly service: ResolvedService
+    readonly plan?: Plan
+    readonly attributes?: JsonObject
+    readonly acceptsIncomplete: boolean
+  },
+): Intent {
+  const { mode, timeout } = request.service.actions[request.action]
+  const waited = request.action === 'update' && (mode === 'never' || !request.acceptsIncomplete)
+  return {
+    operationId: newId(broker.clock.now()),
+    platform: caller.platform,
+    instanceId: request.instanceId,
+    serviceId: request.service.offering.id,
+    requestHash: hashRequest(request.attributes ?? {}),
+    acceptsIncomplete: request.acceptsIncomplete,
+    mode,
+    timeout: Math.min(timeout, pollingLimit(request.plan), waited ? waitingLimit(broker.settings) : timeout),
+    identity: caller.identity,
+    requestId: caller.requestId,
+  }
+}
+
+/** UPD-22: an update whose request was answered with a 5xx must not be applied later, so it ends before the request does. */
+function waitingLimit({ server }: ReadSettings): number {
+  return server.syncTimeout * 0.9
+}
+
+/** DUR-04: the operation ends before the platform stops polling for it, so that both see the same result. */
+function pollingLimit(plan: Plan | undefined): number {
+  if (plan?.maximumPollingDuration === undefined) return Number.POSITIVE_INFINITY
+  const limit = plan.maximumPollingDuration * 1000
+  return Math.max(limit - 60_000, limit / 2)
+}
 
 /** Lets the ledger decide, and tells which operation it has accepted and which ones had to make room for it. */
 export async function accept<Answer>(

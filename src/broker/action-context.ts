@@ -3,6 +3,7 @@ import { checkStepSettings } from '../author/check-definition.ts'
 import type {
   ActionContext,
   BindContext,
+  BindingInfo,
   StepFunction,
   StepSettings,
   UnbindContext,
@@ -12,6 +13,7 @@ import type { Jsonify } from '../author/jsonify.ts'
 import type { ParameterSchema } from '../catalog/parameters.ts'
 import type { Binding } from '../domain/binding.ts'
 import type { Instance } from '../domain/instance.ts'
+import type { OperationInput } from '../domain/operation.ts'
 import { TerminalError } from '../engine/errors.ts'
 import type { Run, StepOptions } from '../engine/run.ts'
 import { createWait, type Wait } from '../engine/work.ts'
@@ -22,7 +24,7 @@ import { parseDuration } from '../shape/duration.ts'
 import { show, typeName } from '../shape/mistake.ts'
 import { toInstanceInfo } from './instance-info.ts'
 import { viewState } from './read-state.ts'
-import { type ResolvedService, toRetryPolicy } from './resolve-services.ts'
+import { type ResolvedService, retryOf, toRetryPolicy } from './resolve-services.ts'
 
 /** Every field that any action's context has; each action is given the type with its own. */
 export type AnyContext = ActionContext &
@@ -79,11 +81,7 @@ export async function createActionContext(options: ContextOptions): Promise<Cont
   const context = {
     action,
     instance: toInstanceInfo(target),
-    plan: {
-      id: target.planId,
-      name: plan?.name ?? target.planId,
-      metadata: plan?.metadata,
-    },
+    plan: { id: target.planId, name: plan?.name ?? target.planId, metadata: plan?.metadata },
     operation: { id: operation.id, attempt: operation.attempt, fence: operation.fence },
     identity: operation.identity,
     signal: run.signal,
@@ -143,10 +141,9 @@ export async function createActionContext(options: ContextOptions): Promise<Cont
 /** What has to work, or may, with what an older release has left. */
 const lenientActions: ReadonlySet<Action> = new Set(['deprovision', 'unbind', 'observe', 'sweep'])
 
-function withInput(instance: Instance, input: Run['claim']['operation']['input']): Instance {
-  const { maintenanceVersion: _, ...rest } = instance
+function withInput(instance: Instance, input: OperationInput): Instance {
   return {
-    ...rest,
+    ...instance,
     planId: input.planId ?? instance.planId,
     parameters: input.parameters ?? instance.parameters,
     context: input.context ?? instance.context,
@@ -154,14 +151,8 @@ function withInput(instance: Instance, input: Run['claim']['operation']['input']
   }
 }
 
-function toBindingInfo(binding: Binding) {
-  return {
-    id: binding.id,
-    appGuid: binding.appGuid,
-    bindResource: binding.bindResource,
-    context: binding.context,
-    predecessorId: binding.predecessorId,
-  }
+function toBindingInfo({ id, appGuid, bindResource, context, predecessorId }: Binding): BindingInfo {
+  return { id, appGuid, bindResource, context, predecessorId }
 }
 
 /** What is stored was valid when it was accepted; a schema that has changed since must not keep a deletion from working. */
@@ -185,7 +176,7 @@ function toStepOptions(
   settings: ReadSettings,
   action: Action,
 ): StepOptions {
-  const fallback = action === 'observe' || action === 'sweep' ? settings.engine.retry : service.actions[action].retry
+  const fallback = retryOf(service, action, settings)
   return readDurations('ctx.step', timeout, () => ({
     retry: retry && toRetryPolicy(retry, fallback),
     timeout: timeout && parseDuration(timeout),

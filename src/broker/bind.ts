@@ -1,14 +1,14 @@
 import type { Binding } from '../domain/binding.ts'
 import { decideBind } from '../domain/decide-bind.ts'
+import { knownInstance } from '../domain/instance.ts'
 import type { BindRequest } from '../protocol/bind-request.ts'
 import { BrokerError } from '../protocol/errors.ts'
 import type { JsonObject } from '../protocol/json.ts'
 import { isBindable } from '../protocol/offering.ts'
-import { accept } from './accept.ts'
-import { checkParameters } from './check-parameters.ts'
+import { accept, createIntent } from './accept.ts'
 import type { AskedOfBinding, BrokerContext, Caller } from './context.ts'
 import { findPlanInUse } from './find-plan.ts'
-import { createIntent } from './intent.ts'
+import { checkParameters } from './service-schemas.ts'
 import { waitForEnd } from './wait-for-end.ts'
 
 export type Bound =
@@ -35,14 +35,7 @@ export async function bind(
       ? { ...asked, context: undefined }
       : { predecessorId: request.predecessorId, parameters: request.parameters, bindResource: request.bindResource }
   const intent = {
-    ...createIntent(broker, caller, {
-      action: 'bind',
-      instanceId,
-      service,
-      plan,
-      attributes,
-      acceptsIncomplete,
-    }),
+    ...createIntent(broker, caller, { action: 'bind', instanceId, service, plan, attributes, acceptsIncomplete }),
     bindingId,
     planId: asked.planId,
     bindable: plan === undefined ? service.offering.bindable : isBindable(service.offering, plan),
@@ -53,11 +46,7 @@ export async function bind(
     parameters,
     predecessorId: request.predecessorId,
   }
-  const target = {
-    instanceId,
-    bindingId,
-    predecessorId: request.predecessorId,
-  }
+  const target = { instanceId, bindingId, predecessorId: request.predecessorId }
   const answer = await accept(broker, target, snapshot => decideBind(snapshot, intent), caller)
   if (answer.kind === 'exists') return answer
   if (!answer.wait) return { kind: 'accepted', operation: answer.operation.id }
@@ -65,14 +54,7 @@ export async function bind(
   return { kind: 'created', binding: (await broker.store.binding(instanceId, bindingId)) ?? answer.binding }
 }
 
-interface CompleteRequest {
-  readonly serviceId: string
-  readonly planId: string
-  readonly context: JsonObject
-  readonly bindResource: JsonObject
-  readonly appGuid?: string
-  readonly parameters: JsonObject
-}
+type CompleteRequest = Required<Omit<BindRequest, 'predecessorId' | 'appGuid'>> & Pick<BindRequest, 'appGuid'>
 
 /** ROT-05: a rotation may bring nothing but its predecessor's id; the rest is the predecessor's. */
 async function complete(
@@ -84,17 +66,14 @@ async function complete(
   const { serviceId, planId, context = {}, bindResource = {}, appGuid, parameters = {} } = request
   if (request.predecessorId === undefined && serviceId !== undefined && planId !== undefined)
     return { serviceId, planId, context, bindResource, parameters, appGuid }
-  const instance = await broker.store.instance(instanceId)
-  if (instance === undefined || instance.phase === 'deleted' || instance.platform !== caller.platform)
-    throw new BrokerError('InstanceNotFound', 'There is no instance with this id.')
+  const instance = knownInstance(await broker.store.instance(instanceId), caller.platform)
   const before = await broker.store.binding(instanceId, request.predecessorId ?? '')
-  const app = appGuid ?? before?.appGuid
   return {
     serviceId: serviceId ?? instance.serviceId,
     planId: planId ?? instance.planId,
     context: request.context ?? before?.context ?? {},
     bindResource: request.bindResource ?? before?.bindResource ?? {},
-    appGuid: app,
+    appGuid: appGuid ?? before?.appGuid,
     parameters: request.parameters ?? before?.parameters ?? {},
   }
 }

@@ -1,3 +1,4 @@
+import type { InstanceInfo } from '../author/context.ts'
 import type { Instance } from '../domain/instance.ts'
 import { isActive, type Operation } from '../domain/operation.ts'
 import type { BrokerContext } from './context.ts'
@@ -6,7 +7,7 @@ import type { ResolvedService } from './resolve-services.ts'
 
 /** PROV-17: the first answer has the URL. Where the service says `redirect`, it is one of ours until the action knows it. */
 export function promisedDashboard(service: ResolvedService, instance: Instance, baseUrl: string): string | undefined {
-  return instance.dashboardUrl ?? (redirects(service) ? redirectUrl(instance, baseUrl) : undefined)
+  return instance.dashboardUrl ?? redirectUrl(service, instance, baseUrl)
 }
 
 /** UPD-27: an update may change the URL. Ours leads to the one that is in force. */
@@ -16,16 +17,12 @@ export function updatedDashboard(
   { input }: Operation,
   baseUrl: string,
 ): string | undefined {
-  if (redirects(service)) return redirectUrl(instance, baseUrl)
-  return input.dashboardUrl ?? instance.dashboardUrl
+  return redirectUrl(service, instance, baseUrl) ?? input.dashboardUrl ?? instance.dashboardUrl
 }
 
 /** The URL that the service can name before its action has run. */
-export function ownDashboard(
-  service: ResolvedService,
-  instance: Parameters<typeof toInstanceInfo>[0],
-): string | undefined {
-  const { dashboard } = service.code
+export function ownDashboard({ code }: ResolvedService, instance: InstanceInfo): string | undefined {
+  const { dashboard } = code
   return typeof dashboard === 'function' ? dashboard(toInstanceInfo(instance)) : undefined
 }
 
@@ -43,10 +40,6 @@ export async function findDashboard(
   return { kind: isActive(operation) ? 'later' : 'none' }
 }
 
-function redirects({ code }: ResolvedService): boolean {
-  return code.dashboard === 'redirect'
-}
-
-function redirectUrl({ id, dashboardToken }: Instance, baseUrl: string): string {
-  return `${baseUrl}/dashboards/${encodeURIComponent(id)}/${dashboardToken}`
+function redirectUrl({ code }: ResolvedService, { id, dashboardToken }: Instance, baseUrl: string): string | undefined {
+  return code.dashboard === 'redirect' ? `${baseUrl}/dashboards/${encodeURIComponent(id)}/${dashboardToken}` : undefined
 }

@@ -1,9 +1,10 @@
 import { decideDeprovision } from '../domain/decide-deprovision.ts'
+import type { DeletionAnswer } from '../domain/intent.ts'
+import type { Target } from '../ledger.ts'
 import type { DeletionRequest } from '../protocol/query.ts'
-import { accept } from './accept.ts'
+import { accept, createIntent } from './accept.ts'
 import type { Asked, BrokerContext, Caller } from './context.ts'
 import { findPlanInUse } from './find-plan.ts'
-import { createIntent } from './intent.ts'
 import { waitForEnd } from './wait-for-end.ts'
 
 export type Deleted = { readonly kind: 'deleted' } | { readonly kind: 'accepted'; readonly operation: string }
@@ -14,26 +15,26 @@ export async function deprovision(
   caller: Caller,
   { instanceId, request, acceptsIncomplete }: Asked<DeletionRequest>,
 ): Promise<Deleted> {
-  const { settings, observer } = broker
+  const { osb, instances } = broker.settings
   const { service, plan } = await findPlanInUse(broker, instanceId, request.serviceId, request.planId)
   const intent = {
-    ...createIntent(broker, caller, {
-      action: 'deprovision',
-      instanceId,
-      service,
-      plan,
-      attributes: {},
-      acceptsIncomplete,
-    }),
-    cascade: settings.osb.cascadeDelete,
-    forceUnknown: settings.instances.forceDeleteUnknown,
+    ...createIntent(broker, caller, { action: 'deprovision', instanceId, service, plan, acceptsIncomplete }),
+    cascade: osb.cascadeDelete,
+    forceUnknown: instances.forceDeleteUnknown,
   }
   const answer = await accept(broker, { instanceId }, snapshot => decideDeprovision(snapshot, intent), caller)
-  if (answer.kind === 'forced') {
-    observer['deletion.forced']?.({ instanceId, requestId: caller.requestId })
-    return { kind: 'deleted' }
-  }
-  if (!answer.wait) return { kind: 'accepted', operation: answer.operation.id }
-  await waitForEnd(broker, answer.operation)
+  return toDeleted(broker, caller, { instanceId }, answer)
+}
+
+/** The end of both deletions. */
+export async function toDeleted(
+  broker: BrokerContext,
+  { requestId }: Caller,
+  target: Target,
+  answer: DeletionAnswer,
+): Promise<Deleted> {
+  if (answer.kind === 'accepted' && !answer.wait) return { kind: 'accepted', operation: answer.operation.id }
+  if (answer.kind === 'accepted') await waitForEnd(broker, answer.operation)
+  else broker.observer['deletion.forced']?.({ ...target, requestId })
   return { kind: 'deleted' }
 }

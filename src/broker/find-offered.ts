@@ -1,7 +1,7 @@
 import { provisionability } from '../domain/provisionability.ts'
 import { BrokerError } from '../protocol/errors.ts'
 import type { BrokerContext } from './context.ts'
-import { type FoundPlan, findPlan } from './find-plan.ts'
+import { type FoundPlan, knownService, planOf } from './find-plan.ts'
 
 /** `later`: accept it, and look again when it is run. `refusal` says that it will be refused then. */
 export type Offered =
@@ -11,8 +11,8 @@ export type Offered =
 /** What a provision of this plan gets. Refuses what is not, or no longer, offered. */
 export async function findOffered(broker: BrokerContext, serviceId: string, planId: string): Promise<Offered> {
   const { services, registered } = broker
-  if (registered === undefined || services.find(serviceId) !== undefined)
-    return { kind: 'now', ...findPlan(services, serviceId, planId) }
+  const own = services.find(serviceId)
+  if (registered === undefined || own !== undefined) return { kind: 'now', ...planOf(knownService(own), planId) }
   const offered = look(broker, serviceId, planId)
   if (offered.kind === 'now') return offered
   // Another replica may know more than this one has heard of.

@@ -2,8 +2,7 @@ import type { Instance } from '../domain/instance.ts'
 import { BrokerError } from '../protocol/errors.ts'
 import type { Plan } from '../protocol/offering.ts'
 import type { BrokerContext } from './context.ts'
-import { createPlaceholder } from './placeholder.ts'
-import type { ResolvedService, ServiceIndex } from './resolve-services.ts'
+import { createPlaceholder, type ResolvedService } from './resolve-services.ts'
 import type { ServiceSchemas } from './service-schemas.ts'
 
 export interface FoundPlan {
@@ -14,8 +13,7 @@ export interface FoundPlan {
 
 export type PlanInUse = Omit<FoundPlan, 'plan'> & Partial<Pick<FoundPlan, 'plan'>>
 
-export function findService(services: ServiceIndex, serviceId: string): ResolvedService {
-  const service = services.find(serviceId)
+export function knownService(service: ResolvedService | undefined): ResolvedService {
   if (service === undefined) throw new BrokerError('UnknownService', 'service_id is not in the catalog of this broker.')
   return service
 }
@@ -30,11 +28,10 @@ export async function findPlanInUse(
   const { services, registered, store } = broker
   if (registered !== undefined && services.find(serviceId) === undefined)
     return findRegistered(broker, instanceId, serviceId, planId)
-  const service = findService(services, serviceId)
-  const found = service.plans.get(planId)
-  if (found !== undefined) return { service, ...found }
+  const service = knownService(services.find(serviceId))
+  if (service.plans.has(planId)) return planOf(service, planId)
   const instance = await store.instance(instanceId)
-  if (instance?.serviceId !== serviceId || instance.planId !== planId) return findPlan(services, serviceId, planId)
+  if (instance?.serviceId !== serviceId || instance.planId !== planId) return planOf(service, planId)
   return { service, schemas: service.schemas }
 }
 
@@ -47,8 +44,7 @@ async function findRegistered(
 ): Promise<PlanInUse> {
   const instance = await broker.store.instance(instanceId)
   const service = (await serviceOf(broker, instance, serviceId)) ?? createPlaceholder(serviceId, broker.settings)
-  const found = service.plans.get(planId)
-  return found === undefined ? { service, schemas: service.schemas } : { service, ...found }
+  return { service, schemas: service.schemas, ...service.plans.get(planId) }
 }
 
 /** The service as the instance has it, or as it is offered now where the instance has none. */
@@ -70,8 +66,7 @@ export async function serviceOf(
 }
 
 /** A plan of that very service: the same id under another one does not count (PROV-22). */
-export function findPlan(services: ServiceIndex, serviceId: string, planId: string): FoundPlan {
-  const service = findService(services, serviceId)
+export function planOf(service: ResolvedService, planId: string): FoundPlan {
   const found = service.plans.get(planId)
   if (found === undefined) throw new BrokerError('UnknownPlan', 'plan_id is not a plan of this service.')
   return { service, ...found }

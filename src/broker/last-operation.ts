@@ -1,4 +1,5 @@
-import type { Operation } from '../domain/operation.ts'
+import { isActive, type Operation } from '../domain/operation.ts'
+import type { Target } from '../ledger.ts'
 import { BrokerError } from '../protocol/errors.ts'
 import type { BrokerContext, Caller } from './context.ts'
 
@@ -12,32 +13,31 @@ export interface Polled {
 /** What an answer needs of an operation; a tombstone knows as much of the deletion that made it. */
 export type PolledOperation = Pick<Operation, 'action' | 'state' | 'description' | 'error'>
 
+type PollTarget = Pick<Target, 'instanceId' | 'bindingId'>
+
 /** GET …/last_operation of an instance, or of a binding. Reads, and does nothing else: no poll, no difference. */
 export async function lastOperation(
   broker: BrokerContext,
   caller: Caller,
-  target: { readonly instanceId: string; readonly bindingId?: string },
+  target: PollTarget,
   operationId: string | undefined,
 ): Promise<Polled> {
   const { store, settings, storeNow } = broker
+  const { instanceId, bindingId } = target
   const named = operationId === undefined ? undefined : await store.operation(operationId)
-  const instance = await store.instance(target.instanceId)
-  const visible = instance !== undefined && instance.platform === caller.platform
-  const resource = !visible
-    ? undefined
-    : target.bindingId === undefined
-      ? instance
-      : await store.binding(target.instanceId, target.bindingId)
+  const instance = await store.instance(instanceId)
+  if (instance?.platform !== caller.platform) throw unknown(target)
+  const resource = bindingId === undefined ? instance : await store.binding(instanceId, bindingId)
   if (resource === undefined) throw unknown(target)
 
-  const belongs = named?.instanceId === target.instanceId && named.bindingId === target.bindingId
+  const belongs = named?.instanceId === instanceId && named.bindingId === bindingId
   const operation = belongs && isPlatforms(named) ? named : await store.operation(resource.lastOperationId)
   if (resource.phase === 'deleted' && isDeletion(operation) && operation?.state !== 'failed') {
     const forgotten = storeNow() - (resource.deletedAt ?? 0) > settings.osb.rememberDeleted
     if (forgotten || settings.osb.pollAfterDelete === 'gone') throw gone(target)
   }
   if (operation === undefined) return { operation: deletionOf(target, resource.phase) }
-  return { operation, ...retryAfter(operation, storeNow()) }
+  return { operation, retryAfter: retryAfter(operation, storeNow()) }
 }
 
 /** Observations and sweeps are the broker's own business. */
@@ -53,29 +53,27 @@ function isDeletion(operation: Operation | undefined): boolean {
  * The operation was cleaned up, which happens to the latest one of a resource only when that is deleted. Where it was not
  * yet when it was read, it has changed since: a platform polls again.
  */
-function deletionOf(target: { readonly bindingId?: string }, phase: string): PolledOperation {
+function deletionOf(target: PollTarget, phase: string): PolledOperation {
   if (phase !== 'deleted')
     throw new BrokerError('ConcurrencyError', 'It changed while it was read. Repeat the request.')
   return { action: target.bindingId === undefined ? 'deprovision' : 'unbind', state: 'succeeded' }
 }
 
 /** A parked operation can have no news before it is due; a running one is asked less often the longer it takes. */
-function retryAfter(operation: Operation, now: number): { readonly retryAfter?: number } {
-  if (operation.state !== 'queued' && operation.state !== 'running') return {}
+function retryAfter(operation: Operation, now: number): number | undefined {
+  if (!isActive(operation)) return undefined
   const waiting = Math.ceil((operation.notBefore - now) / 1000)
-  if (operation.state === 'queued' && waiting > 1) return { retryAfter: waiting }
+  if (operation.state === 'queued' && waiting > 1) return waiting
   const age = (now - operation.acceptedAt) / 1000
-  return { retryAfter: Math.max(1, Math.min(10, Math.floor(age / 10))) }
+  return Math.max(1, Math.min(10, Math.floor(age / 10)))
 }
 
-function unknown({ bindingId }: { readonly bindingId?: string }): BrokerError {
-  return bindingId === undefined
-    ? new BrokerError('InstanceNotFound', 'There is no instance with this id.')
-    : new BrokerError('BindingNotFound', 'There is no binding with this id.')
+function unknown({ bindingId }: PollTarget): BrokerError {
+  const kind = bindingId === undefined ? 'Instance' : 'Binding'
+  return new BrokerError(`${kind}NotFound`, `There is no ${kind.toLowerCase()} with this id.`)
 }
 
-function gone({ bindingId }: { readonly bindingId?: string }): BrokerError {
-  return bindingId === undefined
-    ? new BrokerError('InstanceGone', 'The instance has been deleted.')
-    : new BrokerError('BindingGone', 'The binding has been deleted.')
+function gone({ bindingId }: PollTarget): BrokerError {
+  const kind = bindingId === undefined ? 'Instance' : 'Binding'
+  return new BrokerError(`${kind}Gone`, `The ${kind.toLowerCase()} has been deleted.`)
 }

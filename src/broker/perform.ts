@@ -81,21 +81,19 @@ function contextFor(performing: Performing): Promise<ContextInUse> {
 }
 
 async function act(performing: Performing): Promise<ActionResult | Wait> {
-  const { operation, binding } = performing.run.claim
-  switch (operation.action) {
+  const { action, bindingId } = performing.run.claim.operation
+  switch (action) {
     case 'provision':
     case 'update':
-      return provisionOrUpdate(performing, operation.action)
-    case 'deprovision':
-      return deprovision(performing)
+      return provisionOrUpdate(performing, action)
     case 'bind':
       return bind(performing)
-    case 'unbind':
-      return unbind(performing, binding)
     case 'observe':
       return observe(performing)
+    case 'deprovision':
+    case 'unbind':
     case 'sweep':
-      return operation.bindingId === undefined ? deprovision(performing) : unbind(performing, binding)
+      return bindingId === undefined ? deprovision(performing) : unbind(performing)
   }
 }
 
@@ -170,11 +168,11 @@ async function bind(performing: Performing): Promise<ActionResult | Wait> {
   return { binding: body, state, instanceState: result.instanceState, expiresAt }
 }
 
-async function unbind(performing: Performing, binding: Binding | undefined): Promise<ActionResult | Wait> {
+async function unbind(performing: Performing): Promise<ActionResult | Wait> {
+  const { binding } = performing.run.claim
   if (binding === undefined) return {}
-  const { code } = performing.service
   const unbinds = { action: 'unbind', binding } as const
-  const result = await call<UnbindResult>(performing, unbinds, context => code.unbind?.(context))
+  const result = await call<UnbindResult>(performing, unbinds, context => performing.service.code.unbind?.(context))
   if (!isWait(result)) await checkInstanceState(performing, 'unbind', result)
   return result
 }

@@ -2,18 +2,15 @@ import { randomUUID } from 'node:crypto'
 import { decideProvision } from '../domain/decide-provision.ts'
 import type { Instance } from '../domain/instance.ts'
 import { placeOf } from '../domain/request-hash.ts'
-import type { Plan } from '../protocol/offering.ts'
 import type { ProvisionRequest } from '../protocol/provision-request.ts'
 import { RevisionGoneError } from '../store.ts'
-import { accept } from './accept.ts'
-import { checkParameters } from './check-parameters.ts'
+import { accept, createIntent } from './accept.ts'
 import type { Asked, BrokerContext, Caller } from './context.ts'
 import { ownDashboard, promisedDashboard } from './dashboard.ts'
 import { findOffered, type Offered } from './find-offered.ts'
-import { createIntent } from './intent.ts'
-import { createPlaceholder } from './placeholder.ts'
-import type { ResolvedService } from './resolve-services.ts'
-import type { ServiceSchemas } from './service-schemas.ts'
+import type { FoundPlan } from './find-plan.ts'
+import { createPlaceholder } from './resolve-services.ts'
+import { checkParameters } from './service-schemas.ts'
 import { waitForEnd } from './wait-for-end.ts'
 
 export type Provisioned =
@@ -37,10 +34,9 @@ export async function provision(
     const offered = await findOffered(broker, serviceId, planId).catch(
       async refusal => (await findExisting(broker, instanceId, request)) ?? Promise.reject(refusal),
     )
-    const { service, ...found }: Accepting =
-      offered.kind === 'now' ? offered : { service: createPlaceholder(serviceId, broker.settings) }
+    const accepting = offered.kind === 'now' ? offered : { service: createPlaceholder(serviceId, broker.settings) }
     try {
-      return await provisionAs(broker, caller, asked, { service, ...found })
+      return await provisionAs(broker, caller, asked, accepting)
     } catch (error) {
       // The revision was replaced in this very moment: the request gets the new one.
       if (!(error instanceof RevisionGoneError) || attempt === 5) throw error
@@ -63,7 +59,7 @@ async function findExisting(
 }
 
 /** Without a plan, the service is not known yet. Everything else is then checked when it is. */
-type Accepting = { readonly service: ResolvedService; readonly plan?: Plan; readonly schemas?: ServiceSchemas }
+type Accepting = Pick<FoundPlan, 'service'> & Partial<FoundPlan>
 
 async function provisionAs(
   broker: BrokerContext,
@@ -74,35 +70,19 @@ async function provisionAs(
   const parameters = await checkParameters(schemas.create, request.parameters)
   const { serviceId, planId, context, maintenanceVersion } = request
   const attributes = { serviceId, planId, parameters: request.parameters, place: placeOf(context) }
-  const catalogMaintenance = plan?.maintenanceInfo?.version
-  const dashboardUrl = ownDashboard(service, {
-    id: instanceId,
-    serviceId,
-    planId,
-    platform: caller.platform,
-    context,
-    parameters: request.parameters,
-  })
+  const { platform } = caller
+  const asked = { id: instanceId, serviceId, planId, platform, context, parameters: request.parameters }
   const intent = {
-    ...createIntent(broker, caller, {
-      action: 'provision',
-      instanceId,
-      service,
-      plan,
-      attributes,
-      acceptsIncomplete,
-    }),
+    ...createIntent(broker, caller, { action: 'provision', instanceId, service, plan, attributes, acceptsIncomplete }),
     planId,
     context,
     parameters,
-    ...(maintenanceVersion === undefined
-      ? {}
-      : plan === undefined
-        ? { input: { maintenanceVersion } }
-        : { requestedMaintenance: maintenanceVersion }),
-    catalogMaintenance,
+    // Without a plan it is checked later, when the service is known.
+    input: plan === undefined && maintenanceVersion !== undefined ? { maintenanceVersion } : undefined,
+    requestedMaintenance: plan && maintenanceVersion,
+    catalogMaintenance: plan?.maintenanceInfo?.version,
     revisionId: service.revisionId,
-    dashboardUrl,
+    dashboardUrl: ownDashboard(service, asked),
     dashboardToken: randomUUID(),
   }
   const answer = await accept(broker, { instanceId }, snapshot => decideProvision(snapshot, intent), caller)
@@ -111,11 +91,7 @@ async function provisionAs(
     await waitForEnd(broker, answer.operation)
     return { kind: 'created', instance: (await broker.store.instance(instanceId)) ?? answer.instance }
   }
-  const promised = promisedDashboard(service, answer.instance, caller.baseUrl())
-  return {
-    kind: 'accepted',
-    instance: answer.instance,
-    operation: answer.operation.id,
-    dashboardUrl: promised,
-  }
+  const { operation, instance } = answer
+  const promised = promisedDashboard(service, instance, caller.baseUrl())
+  return { kind: 'accepted', instance, operation: operation.id, dashboardUrl: promised }
 }

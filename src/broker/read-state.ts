@@ -39,10 +39,8 @@ async function readState(code: Service, kind: StateKind, stored: JsonObject, len
   try {
     const found = await checkValue(schema, stored, kind)
     if (found.ok) return found.value
-    const [upgrade, name] =
-      kind === 'state'
-        ? ([code.upgradeState, 'upgradeState'] as const)
-        : ([code.upgradeBindingState, 'upgradeBindingState'] as const)
+    const name = kind === 'state' ? 'upgradeState' : 'upgradeBindingState'
+    const { [name]: upgrade } = code
     if (upgrade === undefined)
       throw unfit(code, kind, { which: 'stored', ...found, remedy: `Give the service an ${name}.` })
     const what = `${name} of the service ${code.id} returned a wrong state`

@@ -10,10 +10,11 @@ import type { Instance } from '../domain/instance.ts'
 import type { AsyncMode } from '../domain/intent.ts'
 import type { RetryPolicy } from '../domain/retry.ts'
 import { messageOf } from '../engine/errors.ts'
+import type { Action } from '../protocol/actions.ts'
 import type { Offering, Plan } from '../protocol/offering.ts'
 import { offeringShape } from '../protocol/offering-shape.ts'
 import type { ReadSettings } from '../settings/settings.ts'
-import { parseDuration } from '../shape/duration.ts'
+import { type Duration, parseDuration } from '../shape/duration.ts'
 import { isObject, type Path, type Place } from '../shape/place.ts'
 import { planSchemas, readSchemas, type ServiceSchemas, withSchemas } from './service-schemas.ts'
 
@@ -82,14 +83,15 @@ export async function resolveServices(
     place: index < declared.offerings.length ? declared.where([index]) : undefined,
     subject: subjectOf(named, [index]),
   })
-  const schemas = pairs.map(({ service }, index) => {
+  const parts = pairs.map(({ offering, service }, index) => {
+    let schemas: ServiceSchemas = {}
     try {
-      return service === undefined ? {} : readSchemas(service)
+      if (service !== undefined) schemas = readSchemas(service)
     } catch (error) {
       const remedy = 'give a JSON Schema, or a schema that can be written as one'
       problems.push({ ...at(index), problem: messageOf(error), remedy })
-      return {}
     }
+    return { service, schemas, offering: withSchemas(offering, schemas) }
   })
   for (const [index, { service }] of pairs.entries())
     for (const kind of ['state', 'bindingState'] as const)
@@ -100,20 +102,16 @@ export async function resolveServices(
           remedy: 'correct it, or name the draft it is written in with "$schema"',
         }),
       )
-  const offerings = pairs.map(({ offering }, index) => withSchemas(offering, schemas[index] ?? {}))
+  const offerings = parts.map(({ offering }) => offering)
   const checked = await checkCatalog(offerings, declared.where)
   problems.push(...checked.problems)
-  for (const [index, { offering, service }] of pairs.entries()) {
+  for (const [index, { offering, service }] of pairs.entries())
     for (const found of checkService(offering, service)) problems.push({ ...at(index), ...found })
-  }
   if (problems.length > 0) throw new CatalogError(problems, subject)
 
-  const resolved = pairs.flatMap(({ service }, index) => {
-    const offering = offerings[index]
-    return service === undefined || offering === undefined
-      ? []
-      : [resolve(offering, service, settings, schemas[index] ?? {})]
-  })
+  const resolved = parts.flatMap(({ offering, service, schemas }) =>
+    service === undefined ? [] : [resolve(offering, service, settings, schemas)],
+  )
   const byId = new Map(resolved.map(service => [service.offering.id, service]))
   const find = (serviceId: string) => byId.get(serviceId)
   return {
@@ -158,7 +156,7 @@ export function resolve(
   settings: ReadSettings,
   schemas: ServiceSchemas,
 ): ResolvedService {
-  const callTimeout = code.callTimeout === undefined ? settings.engine.callTimeout : parseDuration(code.callTimeout)
+  const { engine } = settings
   const action = (name: SettableAction) => resolveAction(name, offering, code.actions?.[name] ?? {}, settings)
   return {
     offering,
@@ -170,11 +168,21 @@ export function resolve(
       bind: action('bind'),
       unbind: action('unbind'),
     },
-    callTimeout,
-    observeEvery: code.observeEvery === undefined ? settings.engine.observeEvery : parseDuration(code.observeEvery),
+    callTimeout: durationOr(engine.callTimeout, code.callTimeout),
+    observeEvery: durationOr(engine.observeEvery, code.observeEvery),
     plans: new Map(offering.plans.map(plan => [plan.id, { plan, schemas: planSchemas(offering, plan, schemas) }])),
     schemas,
   }
+}
+
+/**
+ * Stands in for a service that is not known: one that a registry may offer when it has answered, or one that is gone while
+ * a platform still asks for its instances. It has the settings that every service starts from, and no plan.
+ */
+export function createPlaceholder(id: string, settings: ReadSettings): ResolvedService {
+  const offering = { id, name: '', description: '', bindable: true, bindingsRetrievable: true, plans: [] }
+  const code = { id, provision: () => undefined, deprovision: () => undefined }
+  return { ...resolve(offering, code, settings, {}), lateCalls: false }
 }
 
 /** An asynchronous binding that nobody can fetch is a binding nobody can use (BIND-21). */
@@ -187,7 +195,7 @@ function resolveAction(
   const mode: AsyncMode = name === 'bind' && offering.bindingsRetrievable !== true ? 'never' : (given.async ?? 'auto')
   return {
     mode,
-    timeout: given.timeout === undefined ? settings.engine.timeouts[name] : parseDuration(given.timeout),
+    timeout: durationOr(settings.engine.timeouts[name], given.timeout),
     retry: toRetryPolicy(given.retry, settings.engine.retry),
   }
 }
@@ -195,10 +203,19 @@ function resolveAction(
 export function toRetryPolicy(given: RetrySettings | undefined, fallback: RetryPolicy): RetryPolicy {
   if (given === undefined) return fallback
   return {
-    initial: given.initial === undefined ? fallback.initial : parseDuration(given.initial),
+    initial: durationOr(fallback.initial, given.initial),
     factor: given.factor ?? fallback.factor,
-    max: given.max === undefined ? fallback.max : parseDuration(given.max),
+    max: durationOr(fallback.max, given.max),
     attempts: given.attempts,
     for: given.for === undefined ? undefined : parseDuration(given.for),
   }
+}
+
+/** What authors cannot set for themselves is tried again as the broker's settings say. */
+export function retryOf(service: ResolvedService, action: Action, { engine }: ReadSettings): RetryPolicy {
+  return action === 'observe' || action === 'sweep' ? engine.retry : service.actions[action].retry
+}
+
+function durationOr(fallback: number, given: Duration | undefined): number {
+  return given === undefined ? fallback : parseDuration(given)
 }

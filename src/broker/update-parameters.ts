@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Instance } from '../domain/instance.ts'
 import { isJsonObject, type JsonObject } from '../protocol/json.ts'
-import { checkParameters } from './check-parameters.ts'
-import type { ServiceSchemas } from './service-schemas.ts'
+import { checkParameters, type ServiceSchemas } from './service-schemas.ts'
 
 /** Forms send every field: what stays as it is asks for nothing, also where it could not be changed. */
 export function withoutEqual(requested: JsonObject | undefined, stored: JsonObject): JsonObject | undefined {

@@ -1,8 +1,7 @@
 import type { Instance } from '../domain/instance.ts'
-import { BrokerError } from '../protocol/errors.ts'
 import type { UpdateRequest } from '../protocol/update-request.ts'
 import type { BrokerContext } from './context.ts'
-import { findPlanInUse, findService, serviceOf } from './find-plan.ts'
+import { findPlanInUse, knownService, planOf, serviceOf } from './find-plan.ts'
 import type { ResolvedService } from './resolve-services.ts'
 
 /** The plan that an update asks for: one of those that are offered now, or the one that the instance has. */
@@ -12,17 +11,16 @@ export async function checkTarget(
   { serviceId, planId }: Pick<UpdateRequest, 'serviceId' | 'planId'>,
 ): Promise<void> {
   const { services, registered, store } = broker
-  if (services.find(serviceId) !== undefined || registered === undefined) {
-    if (planId === undefined) findService(services, serviceId)
+  const own = services.find(serviceId)
+  if (own !== undefined || registered === undefined) {
+    if (planId === undefined) knownService(own)
     else await findPlanInUse(broker, instanceId, serviceId, planId)
     return
   }
   if (planId === undefined) return
   const instance = await store.instance(instanceId)
   if (instance?.serviceId === serviceId && instance.planId === planId) return
-  const service = await serviceOf(broker, undefined, serviceId)
-  if (service === undefined) throw new BrokerError('UnknownService', 'service_id is not in the catalog of this broker.')
-  if (!service.plans.has(planId)) throw new BrokerError('UnknownPlan', 'plan_id is not a plan of this service.')
+  planOf(knownService(await serviceOf(broker, undefined, serviceId)), planId)
 }
 
 /**
@@ -37,7 +35,7 @@ export async function findRevisions(
   const { serviceId } = instance
   const own = broker.services.find(serviceId)
   if (own !== undefined) return { from: own, to: own }
-  const from = (await serviceOf(broker, instance, serviceId)) ?? findService(broker.services, serviceId)
+  const from = knownService(await serviceOf(broker, instance, serviceId))
   const moves = maintenanceVersion !== undefined || (planId !== undefined && planId !== instance.planId)
   return { from, to: (moves ? await serviceOf(broker, undefined, serviceId) : undefined) ?? from }
 }

@@ -1,14 +1,12 @@
 import { decideUpdate } from '../domain/decide-update.ts'
-import type { Instance } from '../domain/instance.ts'
-import { BrokerError } from '../protocol/errors.ts'
+import { type Instance, knownInstance } from '../domain/instance.ts'
 import type { JsonObject } from '../protocol/json.ts'
 import { isPlanUpdateable } from '../protocol/offering.ts'
 import { malformed } from '../protocol/request-fields.ts'
 import type { UpdateRequest } from '../protocol/update-request.ts'
-import { accept } from './accept.ts'
+import { accept, createIntent } from './accept.ts'
 import type { Asked, BrokerContext, Caller } from './context.ts'
 import { ownDashboard, updatedDashboard } from './dashboard.ts'
-import { createIntent } from './intent.ts'
 import { mergedParameters, movedParameters, withoutEqual } from './update-parameters.ts'
 import { checkTarget, findRevisions, mayMove } from './update-revisions.ts'
 import { waitForEnd } from './wait-for-end.ts'
@@ -27,9 +25,7 @@ export async function update(broker: BrokerContext, caller: Caller, asked: Asked
   const { instanceId, request } = asked
   await checkTarget(broker, instanceId, request)
   while (true) {
-    const instance = await broker.store.instance(instanceId)
-    const known = instance !== undefined && instance.phase !== 'deleted' && instance.platform === caller.platform
-    if (!known) throw new BrokerError('InstanceNotFound', 'There is no instance with this id.')
+    const instance = knownInstance(await broker.store.instance(instanceId), caller.platform)
     if (instance.serviceId !== request.serviceId) throw malformed('service_id is not the service of this instance')
     const updated = await updateFrom(broker, caller, instance, asked)
     if (updated !== undefined) return updated
@@ -41,11 +37,12 @@ async function updateFrom(
   broker: BrokerContext,
   caller: Caller,
   instance: Instance,
-  { request, acceptsIncomplete }: Asked<UpdateRequest>,
+  { instanceId, request, acceptsIncomplete }: Asked<UpdateRequest>,
 ): Promise<Updated | undefined> {
   const targetPlanId = request.planId ?? instance.planId
   const { from, to: service } = await findRevisions(broker, instance, request)
   const target = service.plans.get(targetPlanId)
+  const plan = target?.plan
   const present = from.plans.get(instance.planId)
   const changesPlan = targetPlanId !== instance.planId
   const moves = changesPlan || from.revisionId !== service.revisionId
@@ -55,26 +52,18 @@ async function updateFrom(
     service.revisionId !== undefined && moves
       ? await movedParameters((target ?? service).schemas, instance, requested)
       : await mergedParameters((target ?? service).schemas, instance, requested, changesPlan)
+  const { planId, maintenanceVersion } = request
   const attributes: JsonObject = {
-    planId: request.planId,
+    planId,
     parameters: request.parameters,
-    maintenanceVersion: request.maintenanceVersion,
+    maintenanceVersion,
     context: request.context,
   }
-  const catalogMaintenance = target?.plan.maintenanceInfo?.version
   const context = request.context === undefined ? undefined : { ...placeFields(instance.context), ...request.context }
-  const dashboardUrl = ownDashboard(service, { ...instance, planId: targetPlanId })
   const intent = {
-    ...createIntent(broker, caller, {
-      action: 'update',
-      instanceId: instance.id,
-      service,
-      plan: target?.plan,
-      attributes,
-      acceptsIncomplete,
-    }),
+    ...createIntent(broker, caller, { action: 'update', instanceId, service, plan, attributes, acceptsIncomplete }),
     targetPlanId,
-    changesPlan: request.planId !== undefined,
+    changesPlan: planId !== undefined,
     // A plan that left the catalog can be left as well: its instances have to go somewhere.
     planUpdateable:
       present === undefined || (isPlanUpdateable(from.offering, present.plan) && mayMove(from, instance, targetPlanId)),
@@ -82,34 +71,26 @@ async function updateFrom(
     hasParameters: requested !== undefined,
     mergedInto: instance.parameters,
     parameters,
-    requestedMaintenance: request.maintenanceVersion,
-    catalogMaintenance,
+    requestedMaintenance: maintenanceVersion,
+    catalogMaintenance: plan?.maintenanceInfo?.version,
     revisionId: instance.revisionId,
     targetRevisionId: service.revisionId,
     updateable: service.code.update !== undefined,
     tellsContext: service.offering.allowContextUpdates === true && service.code.update !== undefined,
-    dashboardUrl,
+    dashboardUrl: ownDashboard(service, { ...instance, planId: targetPlanId }),
   }
-  const answer = await accept(broker, { instanceId: instance.id }, snapshot => decideUpdate(snapshot, intent), caller)
+  const answer = await accept(broker, { instanceId }, snapshot => decideUpdate(snapshot, intent), caller)
   if (answer.kind === 'stale') return undefined
   if (answer.kind === 'unchanged') return answer
   if (answer.wait) {
     await waitForEnd(broker, answer.operation)
-    return { kind: 'updated', instance: (await broker.store.instance(instance.id)) ?? answer.instance }
+    return { kind: 'updated', instance: (await broker.store.instance(instanceId)) ?? answer.instance }
   }
   const promised = updatedDashboard(service, answer.instance, answer.operation, caller.baseUrl())
-  return {
-    kind: 'accepted',
-    instance: answer.instance,
-    operation: answer.operation.id,
-    dashboardUrl: promised,
-  }
+  return { kind: 'accepted', instance: answer.instance, operation: answer.operation.id, dashboardUrl: promised }
 }
 
 /** Organization and space do not move with an update that leaves them out. */
 function placeFields({ organization_guid, space_guid }: JsonObject): JsonObject {
-  return {
-    organization_guid,
-    space_guid,
-  }
+  return { organization_guid, space_guid }
 }

@@ -9,12 +9,8 @@ import type { BrokerContext } from './context.ts'
  */
 export async function waitForEnd(broker: BrokerContext, operation: Operation): Promise<void> {
   const { store, clock, settings, stopping } = broker
-  const ended = await awaitOperation(operation.id, {
-    store,
-    clock,
-    timeout: settings.server.syncTimeout,
-    signal: stopping,
-  })
+  const timeout = settings.server.syncTimeout
+  const ended = await awaitOperation(operation.id, { store, clock, timeout, signal: stopping })
   if (ended === 'gone') return explainMissing(broker, operation)
   if (ended?.state === 'succeeded') return
   if (ended?.state === 'failed') throw failure(ended)
@@ -44,9 +40,7 @@ function failure({ action, error, description }: Operation): BrokerError {
   const mayBreak = action === 'update' || action === 'deprovision'
   return new BrokerError(error?.status === undefined ? 'ActionFailed' : 'ActionRefused', message, {
     status: error?.status,
-    ...(mayBreak && error?.instanceUsable !== undefined ? { instanceUsable: error.instanceUsable } : {}),
-    ...(action === 'update' && error?.updateRepeatable !== undefined
-      ? { updateRepeatable: error.updateRepeatable }
-      : {}),
+    instanceUsable: mayBreak ? error?.instanceUsable : undefined,
+    updateRepeatable: action === 'update' ? error?.updateRepeatable : undefined,
   })
 }

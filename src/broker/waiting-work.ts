@@ -1,14 +1,14 @@
 import { decidePin } from '../domain/decide-pin.ts'
-import { checkMaintenance } from '../domain/maintenance.ts'
+import { checkMaintenance } from '../domain/intent.ts'
 import type { ActionResult } from '../domain/outcome.ts'
 import { TerminalError } from '../engine/errors.ts'
 import type { Run } from '../engine/run.ts'
 import { createWait, type Wait, type Work } from '../engine/work.ts'
 import { BrokerError } from '../protocol/errors.ts'
 import { RevisionGoneError } from '../store.ts'
-import { checkParameters } from './check-parameters.ts'
 import type { BrokerContext } from './context.ts'
 import { findOffered } from './find-offered.ts'
+import { checkParameters } from './service-schemas.ts'
 
 const lookAgainAfter = 1_000
 
@@ -56,14 +56,9 @@ async function pin(broker: BrokerContext, { claim }: Run): Promise<Wait> {
   const maintenanceVersion = plan.maintenanceInfo?.version
   checkMaintenance(operation.input.maintenanceVersion, maintenanceVersion)
   const parameters = (await checkParameters(schemas.create, instance.parameters))()
-  if (service.revisionId !== undefined) {
-    const wanted = {
-      operationId: operation.id,
-      fence: operation.fence,
-      revisionId: service.revisionId,
-      parameters,
-      maintenanceVersion,
-    }
+  const { revisionId } = service
+  if (revisionId !== undefined) {
+    const wanted = { operationId: operation.id, fence: operation.fence, revisionId, parameters, maintenanceVersion }
     await broker.store.accept({ instanceId: instance.id }, snapshot => decidePin(snapshot, wanted))
   }
   // It is claimed again with the row as it is now.

@@ -1,7 +1,7 @@
 import { BrokerError } from '../protocol/errors.ts'
 import type { Snapshot, Verdict } from './change.ts'
 import { type Instance, isKnown } from './instance.ts'
-import type { Accepted, Intent } from './intent.ts'
+import type { DeletionAnswer, Intent } from './intent.ts'
 import { begin, busy, force, waits } from './intent.ts'
 
 export interface DeprovisionIntent extends Intent {
@@ -11,10 +11,8 @@ export interface DeprovisionIntent extends Intent {
   readonly forceUnknown: boolean
 }
 
-export type DeprovisionAnswer = Accepted | { kind: 'forced' }
-
 /** DELETE: takes over from a running creation or update, repeats a running deletion, needs the bindings gone. */
-export function decideDeprovision(snapshot: Snapshot, intent: DeprovisionIntent): Verdict<DeprovisionAnswer> {
+export function decideDeprovision(snapshot: Snapshot, intent: DeprovisionIntent): Verdict<DeletionAnswer> {
   const { instance, operation, now } = snapshot
   if (!isKnown(instance, intent.platform)) {
     if (intent.forceUnknown) return force(intent, now)

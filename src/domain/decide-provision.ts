@@ -3,8 +3,7 @@ import type { JsonObject } from '../protocol/json.ts'
 import type { Snapshot, Verdict } from './change.ts'
 import { type Instance, isHealthy } from './instance.ts'
 import type { Accepted, Intent } from './intent.ts'
-import { begin, busy, waits } from './intent.ts'
-import { checkMaintenance } from './maintenance.ts'
+import { begin, busy, checkMaintenance, waits } from './intent.ts'
 import type { OperationInput } from './operation.ts'
 
 export interface ProvisionIntent extends Intent {

@@ -1,6 +1,5 @@
 import { compareText, type RegisteredService } from './catalog-state.ts'
-import type { Lapse } from './registry-reply.ts'
-import type { Sighting, Source } from './registry-source.ts'
+import type { Lapse, Sighting, Source } from './registry-reply.ts'
 import type { Revision } from './revision.ts'
 
 /** What one run knows about one service id. */

@@ -2,7 +2,7 @@ import { BrokerError } from '../protocol/errors.ts'
 import type { Binding } from './binding.ts'
 import type { Snapshot, Verdict } from './change.ts'
 import { isKnown } from './instance.ts'
-import type { Accepted, Intent } from './intent.ts'
+import type { DeletionAnswer, Intent } from './intent.ts'
 import { begin, busy, force, waits } from './intent.ts'
 
 export interface UnbindIntent extends Intent {
@@ -10,10 +10,8 @@ export interface UnbindIntent extends Intent {
   readonly forceUnknown: boolean
 }
 
-export type UnbindAnswer = Accepted | { kind: 'forced' }
-
 /** DELETE on a binding id: takes over from a running bind, repeats a running unbind. */
-export function decideUnbind(snapshot: Snapshot, intent: UnbindIntent): Verdict<UnbindAnswer> {
+export function decideUnbind(snapshot: Snapshot, intent: UnbindIntent): Verdict<DeletionAnswer> {
   const { instance, operation, binding, bindingOperation, now } = snapshot
   if (!isKnown(instance, intent.platform) || binding === undefined || binding.phase === 'deleted') {
     if (intent.forceUnknown) return force(intent, now, intent.bindingId)

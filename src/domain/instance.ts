@@ -77,6 +77,12 @@ export function findCondition(instance: Instance, type: Condition['type']): Cond
   return instance.conditions.find(condition => condition.type === type)
 }
 
+/** A condition as it is seen now. `since` stays while the status does. */
+export function conditionAt(now: number, instance: Instance, seen: Omit<Condition, 'since' | 'observedAt'>): Condition {
+  const before = findCondition(instance, seen.type)
+  return { ...seen, since: before?.status === seen.status ? before.since : now, observedAt: now }
+}
+
 export function isHealthy(instance: Instance): boolean {
   return findCondition(instance, 'Ready')?.status === true
 }

@@ -36,6 +36,9 @@ export interface Accepted {
   readonly wait: boolean
 }
 
+/** `forced`: nobody knows what is to be deleted, and the settings say that it counts as deleted. */
+export type DeletionAnswer = Accepted | { readonly kind: 'forced' }
+
 /** A 202 needs the platform's consent; a service that is always asynchronous can do nothing without it. */
 export function waits(intent: Intent): boolean {
   if (intent.mode === 'always' && !intent.acceptsIncomplete)
@@ -44,6 +47,17 @@ export function waits(intent: Intent): boolean {
       'This service works asynchronously: repeat the request with accepts_incomplete=true.',
     )
   return intent.mode === 'never' || !intent.acceptsIncomplete
+}
+
+/** PROV-09, UPD-16, MI-05: a version that was sent must be the catalog's, exactly. A request without a version is never refused. */
+export function checkMaintenance(requested: string | undefined, catalog: string | undefined): void {
+  if (requested === undefined || requested === catalog) return
+  throw new BrokerError(
+    'MaintenanceInfoConflict',
+    catalog === undefined
+      ? 'The plan has no maintenance_info: read the catalog again.'
+      : `The catalog offers maintenance_info.version ${catalog} for this plan: read the catalog again.`,
+  )
 }
 
 type NewOperation = Partial<Pick<Operation, 'input' | 'bindingId' | 'unclean'>>
@@ -104,7 +118,7 @@ function takeOver(old: Operation, by: Operation, now: number): Operation {
 }
 
 /** A deletion of what nobody knows is answered as done; only the history tells of it. */
-export function force({ instanceId, platform }: Intent, now: number, bindingId?: string): Verdict<{ kind: 'forced' }> {
+export function force({ instanceId, platform }: Intent, now: number, bindingId?: string): Verdict<DeletionAnswer> {
   const event = { at: now, type: 'forced', instanceId, bindingId, platform } as const
   return { answer: { kind: 'forced' }, change: { history: [event] } }
 }

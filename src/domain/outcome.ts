@@ -1,6 +1,6 @@
 import type { JsonObject } from '../protocol/json.ts'
 import type { Binding } from './binding.ts'
-import type { Condition, InstanceMetadata } from './instance.ts'
+import type { InstanceMetadata } from './instance.ts'
 import type { OperationError } from './operation.ts'
 
 /** What a finished action gave. Which fields count depends on the action. */
@@ -42,25 +42,4 @@ export interface SettlePolicy {
   readonly sweepOperationId: string
   /** When the instance is observed next; absent for services without `observe`. */
   readonly observeAt?: number
-}
-
-interface ConditionParts {
-  readonly now: number
-  readonly before: Condition | undefined
-  readonly seen?: { readonly reason?: string; readonly message?: string }
-}
-
-export function condition(
-  type: Condition['type'],
-  status: boolean,
-  { now, before, seen = {} }: ConditionParts,
-): Condition {
-  return {
-    type,
-    status,
-    reason: seen.reason,
-    message: seen.message,
-    since: before?.status === status ? before.since : now,
-    observedAt: now,
-  }
 }

@@ -1,6 +1,6 @@
 import { compareText, type RegisteredService, type RevisionUses } from './catalog-state.ts'
 import type { Fate, RetireReason } from './decide-service.ts'
-import { foundIn, type Sighting, type Source } from './registry-source.ts'
+import { foundIn, type Sighting, type Source } from './registry-reply.ts'
 import type { Revision } from './revision.ts'
 
 export interface ReportedService {

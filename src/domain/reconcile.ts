@@ -3,8 +3,8 @@ import type { CatalogChanges, CatalogState, RegisteredService, RegistryState, Re
 import { compareText, unusedOf, usedServices } from './catalog-state.ts'
 import { decideService, type Fate } from './decide-service.ts'
 import { type Decided, type ReconcileReport, reportOf } from './reconcile-report.ts'
-import { type ReconcileSettings, type RegistryReply, withProblems } from './registry-reply.ts'
-import { type Sighting, type Source, sightingsOf, sourcesOf } from './registry-source.ts'
+import type { ReconcileSettings, RegistryReply, Sighting, Source } from './registry-reply.ts'
+import { sightingsOf, sourcesOf, withProblems } from './registry-reply.ts'
 import type { Revision } from './revision.ts'
 
 export interface ReconcileInput {

@@ -1,5 +1,5 @@
-import type { RegistryState } from './catalog-state.ts'
-import type { FoundBundle, Revision } from './revision.ts'
+import { groupBy, type RegistryState } from './catalog-state.ts'
+import { type FoundBundle, type Revision, revisionIdOf } from './revision.ts'
 
 /** What a spec leads to. */
 export type ParsedBundle = Pick<Revision, 'serviceId' | 'fullName' | 'bundleVersion' | 'offering'>
@@ -38,7 +38,7 @@ export interface ReconcileSettings {
 export type Lapse = 'failures' | 'silence'
 
 /** A registry's next row. A reply that is reconciled twice (the same `now`) is counted once. */
-export function nextRegistryState(
+function nextRegistryState(
   name: string,
   previous: RegistryState | undefined,
   reply: RegistryReply,
@@ -60,7 +60,7 @@ export function nextRegistryState(
   }
 }
 
-export function lapseOf(state: RegistryState, now: number, settings: ReconcileSettings): Lapse | undefined {
+function lapseOf(state: RegistryState, now: number, settings: ReconcileSettings): Lapse | undefined {
   if (state.failures === 0) return undefined
   if (settings.failureLimit !== undefined && state.failures >= settings.failureLimit) return 'failures'
   if (state.silentSince !== undefined && now - state.silentSince >= settings.retireAfter) return 'silence'
@@ -88,4 +88,60 @@ export function withProblems(state: RegistryState, more: readonly string[]): Reg
 function problemsOf({ found, problems }: Exclude<RegistryReply, { readonly kind: 'failed' }>): readonly string[] {
   const ofBundles = found.flatMap(({ name, problems: own = [] }) => own.map(problem => `${name}: ${problem}`))
   return [...problems, ...ofBundles.sort()]
+}
+
+/** One configured registry in one run. */
+export interface Source {
+  readonly name: string
+  /** Its place in the configuration: of two specs with one name the earlier registry's is offered. */
+  readonly order: number
+  /** Absent: not asked this time. */
+  readonly reply?: RegistryReply
+  /** Its next row, where it was asked. */
+  readonly state?: RegistryState
+  /** Set: it has failed for so long, or so often, that its unused specs are retired. */
+  readonly lapse?: Lapse
+  /** The names of the specs that it lists and that cannot be used. They still exist, so they must not be retired. */
+  readonly unusable: ReadonlySet<string>
+}
+
+/** A usable spec in one registry's answer. */
+export interface Sighting {
+  readonly source: Source
+  readonly bundle: SeenBundle & Required<Pick<SeenBundle, 'parsed'>>
+  readonly revisionId: string
+}
+
+export function sourcesOf(
+  registries: readonly { readonly name: string; readonly answer?: RegistryReply }[],
+  stored: readonly RegistryState[],
+  now: number,
+  settings: ReconcileSettings,
+): ReadonlyMap<string, Source> {
+  const states = new Map(stored.map(state => [state.name, state]))
+  return new Map(
+    registries.map(({ name, answer }, order): [string, Source] => {
+      if (answer === undefined) return [name, { name, order, unusable: new Set() }]
+      const state = nextRegistryState(name, states.get(name), answer, { now, settings })
+      const lapse = lapseOf(state, now, settings)
+      const unusable = new Set(foundIn(answer).flatMap(bundle => (bundle.parsed === undefined ? [bundle.name] : [])))
+      return [name, { name, order, reply: answer, state, lapse, unusable }]
+    }),
+  )
+}
+
+/** Every usable spec of every answer, by service. */
+export function sightingsOf(sources: Iterable<Source>): ReadonlyMap<string, readonly Sighting[]> {
+  const sightings: Sighting[] = []
+  for (const source of sources)
+    for (const { parsed, ...bundle } of foundIn(source.reply)) {
+      if (parsed === undefined) continue
+      const revisionId = revisionIdOf(source.name, parsed.fullName, bundle)
+      sightings.push({ source, bundle: { ...bundle, parsed }, revisionId })
+    }
+  return groupBy(sightings, ({ bundle }) => bundle.parsed.serviceId)
+}
+
+export function foundIn(reply: RegistryReply | undefined): readonly SeenBundle[] {
+  return reply === undefined || reply.kind === 'failed' ? [] : reply.found
 }

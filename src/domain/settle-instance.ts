@@ -1,8 +1,8 @@
 import type { Binding } from './binding.ts'
 import type { Change, Finishing } from './change.ts'
-import { findCondition, type Instance } from './instance.ts'
+import { conditionAt, type Instance } from './instance.ts'
 import type { Operation, OperationError } from './operation.ts'
-import { type ActionResult, condition, type Outcome, type SettlePolicy } from './outcome.ts'
+import type { ActionResult, Outcome, SettlePolicy } from './outcome.ts'
 import { sweepAfter } from './sweep.ts'
 
 export function settleInstance(snapshot: Finishing, outcome: Outcome, policy: SettlePolicy): Change {
@@ -44,7 +44,7 @@ function ready(instance: Instance, result: ActionResult, { finishing, now, polic
     state: result.state ?? instance.state,
     dashboardUrl: result.dashboardUrl ?? input.dashboardUrl ?? instance.dashboardUrl,
     metadata: result.metadata ?? instance.metadata,
-    conditions: [condition('Ready', true, { now, before: findCondition(instance, 'Ready') })],
+    conditions: [conditionAt(now, instance, { type: 'Ready', status: true })],
     observeAt: policy.observeAt ?? instance.observeAt,
   }
 }

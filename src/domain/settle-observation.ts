@@ -1,8 +1,8 @@
 import type { Change, Finishing, HistoryEvent } from './change.ts'
-import { type Condition, findCondition, type Instance } from './instance.ts'
+import { type Condition, conditionAt, findCondition, type Instance } from './instance.ts'
 import { historyOf } from './intent.ts'
 import type { Operation } from './operation.ts'
-import { condition, type Observed, type Outcome, type SettlePolicy } from './outcome.ts'
+import type { Observed, Outcome, SettlePolicy } from './outcome.ts'
 
 /**
  * What was seen becomes the instance's conditions; no operation's result changes with it. The row of the observation is
@@ -15,10 +15,10 @@ export function settleObservation(snapshot: Finishing, outcome: Outcome, policy:
     outcome.kind === 'succeeded'
       ? (outcome.result.observed ?? { ready: true })
       : { ready: false, reason: 'ObservationFailed', message: outcome.error.message }
-  const before = findCondition(instance, 'Ready')
-  const conditions: Condition[] = [condition('Ready', seen.ready, { now, before, seen })]
+  const { reason, message } = seen
+  const conditions = [conditionAt(now, instance, { type: 'Ready', status: seen.ready, reason, message })]
   if (seen.degraded === true)
-    conditions.push(condition('Degraded', true, { now, before: findCondition(instance, 'Degraded'), seen }))
+    conditions.push(conditionAt(now, instance, { type: 'Degraded', status: true, reason, message }))
   const healthy: Instance = {
     ...instance,
     conditions,
@@ -26,7 +26,11 @@ export function settleObservation(snapshot: Finishing, outcome: Outcome, policy:
     observeAt: policy.observeAt,
     updatedAt: now,
   }
-  return { instance: healthy, deleteOperations: [finishing.id], history: changes(finishing, before, seen, now) }
+  return {
+    instance: healthy,
+    deleteOperations: [finishing.id],
+    history: changes(finishing, findCondition(instance, 'Ready'), seen, now),
+  }
 }
 
 function changes(operation: Operation, before: Condition | undefined, seen: Observed, now: number): HistoryEvent[] {

@@ -129,8 +129,7 @@ async function openRegistries(
   store: Store,
   settings: ReadSettings,
 ) {
-  const { createRegisteredCatalog } = await import('../broker/registries/registered-catalog.ts')
-  const { withRegistered } = await import('../broker/registries/with-registered.ts')
+  const { createRegisteredCatalog, withRegistered } = await import('../broker/registries/registered-catalog.ts')
   const { syncRegistries } = await import('../broker/registries/sync.ts')
   const { followCatalog } = await import('../broker/registries/follow-catalog.ts')
   const { keepRemovingUnusedSandboxes } = await import('../broker/registries/remove-unused-sandboxes.ts')
@@ -144,7 +143,7 @@ async function openRegistries(
       syncRegistries(broker, { registered, registries, settings: settings.reconcile }, run),
     follow: (broker: BrokerContext) =>
       Promise.all([
-        followCatalog(registered, broker, broker.stopping),
+        followCatalog(registered, broker),
         removeUnusedSandboxes && keepRemovingUnusedSandboxes(broker.clock, removeUnusedSandboxes, broker.stopping),
       ]),
   }

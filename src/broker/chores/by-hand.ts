@@ -1,16 +1,11 @@
-import type { ChoreStatus, RunningChores } from '../../engine/chores.ts'
+import type { RunningChores } from '../../engine/chores.ts'
 import { BrokerError } from '../../protocol/errors.ts'
 
 export type { ChoreStatus, RunningChores } from '../../engine/chores.ts'
 
-/** Every chore of this broker, those that are off included. */
-export function listChores(chores: RunningChores): Promise<readonly ChoreStatus[]> {
-  return chores.list()
-}
-
 /** Begins a run now, in this process and under the chore's lease; answers the time that the run stands for. */
 export async function runChoreByHand(chores: RunningChores, name: string): Promise<number> {
-  const names = chores.names
+  const { names } = chores
   if (!names.includes(name))
     throw new BrokerError('UnknownChore', `There is no chore "${name}". There are ${names.join(', ')}.`)
   const dueAt = await chores.run(name)

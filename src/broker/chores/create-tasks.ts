@@ -1,10 +1,10 @@
+import type { FinalState } from '../../domain/operation.ts'
+import type { ChoreRun } from '../../engine/chore-run.ts'
 import type { ChoreTask } from '../../engine/chores.ts'
 import type { Schedule } from '../../engine/due-chore.ts'
-import type { ReadSettings } from '../../settings/settings.ts'
+import { count, messageOf } from '../../engine/errors.ts'
 import type { BrokerContext } from '../context.ts'
-import { type CleanUpKind, cleanUpOperations } from './clean-up.ts'
 import { observeDue } from './observe.ts'
-import { removeInBatches } from './remove-in-batches.ts'
 
 export interface TaskOptions {
   /** Throws if the pattern is not valid. */
@@ -16,60 +16,85 @@ export interface TaskOptions {
   readonly sync?: ChoreTask['run']
 }
 
-const kinds: readonly CleanUpKind[] = ['all', 'succeeded', 'failed']
+/** What each clean-up removes. An operation that a deletion took over from is neither a success nor a failure of its own. */
+const states = {
+  all: ['succeeded', 'failed', 'superseded'],
+  succeeded: ['succeeded'],
+  failed: ['failed'],
+} satisfies Record<string, readonly FinalState[]>
+const kinds = Object.keys(states) as (keyof typeof states)[]
 
 /** Every chore of a broker. Those without a pattern are off, and are run by hand only. */
 export function createChoreTasks(broker: BrokerContext, options: TaskOptions): readonly ChoreTask[] {
   const { chores: settings } = broker.settings
-  const { sync } = options
-  return [
+  const { observes, random, sync } = options
+
+  /** The setting is named as it stands below `chores`. */
+  const schedule = (setting: string, pattern = '-'): Schedule | undefined => {
+    if (pattern === '-') return undefined
+    const { timeZone } = settings
+    try {
+      return options.createSchedule(pattern, timeZone)
+    } catch (error) {
+      const reason = messageOf(error)
+      throw new RangeError(`chores.${setting} is "${pattern}" in the time zone ${timeZone}: ${reason}`)
+    }
+  }
+
+  const tasks: ChoreTask[] = [
     {
       name: 'observe',
-      ...scheduled('observe', options.observes ? settings.observe : '-', settings, options),
-      run: run => observeDue(broker, run, options.random),
+      schedule: schedule('observe', observes ? settings.observe : '-'),
+      run: run => observeDue(broker, run, random),
     },
     {
       name: 'purge',
-      ...scheduled('purge', settings.purge, settings, options),
+      schedule: schedule('purge', settings.purge),
       run: async run => {
         const before = run.now() - settings.purgeAfter
-        const purged = await removeInBatches(run, max => broker.store.purge(before, max), ['tombstone', 'tombstones'])
+        const purged = await removeInBatches(run, 'tombstone', max => broker.store.purge(before, max))
         const deleted = broker.registered === undefined ? undefined : await deleteRevisions(broker)
         return [purged, deleted].filter(done => done !== undefined).join(', ') || undefined
       },
     },
-    ...(sync === undefined
-      ? []
-      : [{ name: 'sync', ...scheduled('sync', settings.sync, settings, options), run: sync }]),
-    ...(['instances', 'bindings'] as const).flatMap(of =>
-      kinds.map(kind => ({
-        name: `clean-up-${of}-${kind}`,
-        ...scheduled(`cleanUp.${of}.${kind}`, settings.cleanUp[of][kind] ?? '-', settings, options),
-        run: (run: Parameters<ChoreTask['run']>[0]) =>
-          cleanUpOperations(broker.store, run, { of, kind, age: settings.cleanUp[of].age }),
-      })),
-    ),
   ]
+  if (sync !== undefined) tasks.push({ name: 'sync', schedule: schedule('sync', settings.sync), run: sync })
+  for (const of of ['instances', 'bindings'] as const)
+    for (const kind of kinds)
+      tasks.push({
+        name: `clean-up-${of}-${kind}`,
+        schedule: schedule(`cleanUp.${of}.${kind}`, settings.cleanUp[of][kind]),
+        // What may never go, the ledger knows.
+        run: run => {
+          const before = run.now() - settings.cleanUp[of].age
+          const remove = (max: number) => broker.store.cleanUp({ of, states: states[kind], before, max })
+          return removeInBatches(run, 'operation', remove)
+        },
+      })
+  return tasks
 }
 
 async function deleteRevisions({ store }: BrokerContext): Promise<string | undefined> {
   const { deleteUnusedRevisions } = await import('../registries/delete-unused-revisions.ts')
   const deleted = await deleteUnusedRevisions(store)
-  if (deleted === 0) return undefined
-  return `removed ${deleted} unused ${deleted === 1 ? 'revision' : 'revisions'}`
+  return deleted === 0 ? undefined : `removed ${count(deleted, 'unused revision')}`
 }
 
-function scheduled(
-  setting: string,
-  pattern: string,
-  { timeZone }: ReadSettings['chores'],
-  { createSchedule }: TaskOptions,
-): { readonly schedule?: Schedule } {
-  if (pattern === '-') return {}
-  try {
-    return { schedule: createSchedule(pattern, timeZone) }
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
-    throw new RangeError(`chores.${setting} is "${pattern}" in the time zone ${timeZone}: ${reason}`)
+/** Small enough that the locks of one batch delay no request. */
+const batchSize = 500
+
+/** Removes until nothing is left, a batch at a time, and says how much that was. */
+async function removeInBatches(
+  { signal }: ChoreRun,
+  noun: string,
+  remove: (max: number) => Promise<number>,
+): Promise<string | undefined> {
+  let removed = 0
+  while (true) {
+    signal.throwIfAborted()
+    const more = await remove(batchSize)
+    removed += more
+    if (more > 0) continue
+    return removed === 0 ? undefined : `removed ${removed.toLocaleString('en-US')} ${noun}${removed === 1 ? '' : 's'}`
   }
 }

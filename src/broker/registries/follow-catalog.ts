@@ -1,23 +1,17 @@
-import { type Clock, sleep } from '../../clock.ts'
-import type { Marketplace } from '../../marketplace.ts'
-import { type Observer, toError } from '../../observer.ts'
-import type { WakeUpSource } from '../../store.ts'
+import { sleep } from '../../clock.ts'
+import { toError } from '../../observer.ts'
+import type { BrokerContext } from '../context.ts'
 import type { RegisteredCatalog } from './registered-catalog.ts'
 
 const lookEvery = 5_000
 
 /**
  * Keeps this process's catalog up with the ledger's, whichever replica changes it. Wake-ups only shorten the wait, and a
- * look at what has not changed costs one small read. Stops with the signal.
+ * look at what has not changed costs one small read. Stops with the process.
  */
 export async function followCatalog(
   registered: RegisteredCatalog,
-  {
-    store,
-    clock,
-    observer,
-  }: { readonly store: Marketplace & WakeUpSource; readonly clock: Clock; readonly observer: Observer },
-  stopping: AbortSignal,
+  { store, clock, observer, stopping }: BrokerContext,
 ): Promise<void> {
   let wake = new AbortController()
   const stop = () => wake.abort()

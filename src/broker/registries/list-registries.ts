@@ -1,4 +1,4 @@
-import { compareText, type RegisteredService, type RegistryState } from '../../domain/catalog-state.ts'
+import { compareText, groupBy, type RegisteredService, type RegistryState } from '../../domain/catalog-state.ts'
 import type { Revision } from '../../domain/revision.ts'
 import type { Marketplace } from '../../marketplace.ts'
 import type { JsonObject } from '../../protocol/json.ts'
@@ -44,34 +44,18 @@ export async function listRegistries(
     store.revisionUses(),
   ])
   const counts = countUses(uses)
-  const revisions = byService(stored?.revisions ?? [])
+  const revisions = groupBy(stored?.revisions ?? [], ({ serviceId }) => serviceId)
+  const others = states.filter(state => !configured.some(({ name }) => name === state.name))
   return {
     registries: [
-      ...configured.map(({ name, type }) => withState({ name, type }, states)),
-      ...states
-        .filter(state => !configured.some(({ name }) => name === state.name))
-        .map(({ name }) => withState({ name }, states)),
+      ...configured.map(({ name, type }) => ({ name, type, state: states.find(state => state.name === name) })),
+      ...others.map(state => ({ name: state.name, state })),
     ],
     services: (stored?.services ?? [])
       .map(service => toServiceStatus(service, revisions.get(service.serviceId) ?? [], counts))
       .sort((a, b) => compareText(a.name, b.name)),
     lastChange,
   }
-}
-
-function byService(revisions: readonly Revision[]): ReadonlyMap<string, readonly Revision[]> {
-  const found = new Map<string, Revision[]>()
-  for (const revision of revisions) {
-    const others = found.get(revision.serviceId)
-    if (others === undefined) found.set(revision.serviceId, [revision])
-    else others.push(revision)
-  }
-  return found
-}
-
-function withState(registry: RegistryStatus, states: readonly RegistryState[]): RegistryStatus {
-  const state = states.find(({ name }) => name === registry.name)
-  return state === undefined ? registry : { ...registry, state }
 }
 
 function toServiceStatus(
@@ -86,11 +70,7 @@ function toServiceStatus(
     revision,
     instances: own
       .toSorted((a, b) => b.firstSeenAt - a.firstSeenAt || compareText(a.id, b.id))
-      .map(({ id, bundleVersion }) => ({
-        revisionId: id,
-        bundleVersion,
-        count: counts.get(id) ?? 0,
-      }))
+      .map(({ id, bundleVersion }) => ({ revisionId: id, bundleVersion, count: counts.get(id) ?? 0 }))
       .filter(({ count }) => count > 0),
   }
 }

@@ -5,6 +5,7 @@ import type { BundleSpec } from '../../bundle/spec.ts'
 import { harmOf, type Published } from '../../domain/harm.ts'
 import type { ParsedBundle, RegistryReply, SeenBundle } from '../../domain/registry-reply.ts'
 import { type FoundBundle, type Revision, revisionIdOf } from '../../domain/revision.ts'
+import { count } from '../../engine/errors.ts'
 import type { RevisionUse, StoredCatalog } from '../../marketplace.ts'
 import type { Offering } from '../../protocol/offering.ts'
 import type { RegistryAnswer } from '../../registry.ts'
@@ -40,15 +41,19 @@ export function createKnown({ stored: { services, revisions }, uses, own, specs 
     const plans = instances.get(serviceId) ?? new Map<string, number>()
     instances.set(serviceId, plans.set(planId, (plans.get(planId) ?? 0) + count))
   }
-  const current = new Map(services.flatMap(({ serviceId, revisionId }) => pairOf(serviceId, byId.get(revisionId))))
+  const current = new Map<string, Revision>()
+  for (const { serviceId, revisionId } of services) {
+    const revision = byId.get(revisionId)
+    if (revision !== undefined) current.set(serviceId, revision)
+  }
   const shown = [...own, ...[...current.values()].map(({ offering }) => offering)]
   return {
-    plans: new Map(shown.flatMap(offering => offering.plans.map(plan => pair(plan.id, offering)))),
+    plans: new Map(shown.flatMap(offering => offering.plans.map(plan => [plan.id, offering] as const))),
     stored: new Map(revisions.map(revision => [keyOf(revision.registry, revision.foundAs, revision), revision])),
     current,
     instances,
     specs,
-    own: new Map(own.flatMap(offering => [pair(offering.id, offering), pair(offering.name, offering)])),
+    own: new Map(own.flatMap(offering => [offering.id, offering.name].map(key => [key, offering] as const))),
   }
 }
 
@@ -76,14 +81,6 @@ function keyOf(
   { image, tag, digest, runtime }: Pick<FoundBundle, 'image' | 'tag' | 'digest' | 'runtime'>,
 ): string {
   return JSON.stringify([registry, name, image, tag, digest, runtime])
-}
-
-function pair<Key, Value>(key: Key, value: Value): readonly [Key, Value] {
-  return [key, value]
-}
-
-function pairOf<Key, Value>(key: Key, value: Value | undefined): (readonly [Key, Value])[] {
-  return value === undefined ? [] : [[key, value]]
 }
 
 /** A bundle whose spec was read, now or before. */
@@ -123,17 +120,15 @@ function judge(registry: string, read: ReadBundle, known: Known): SeenBundle {
 
 function clashes(offering: Offering, { own, plans }: Known): string[] {
   const clash = own.get(offering.id) ?? own.get(offering.name)
-  if (clash === undefined)
-    return offering.plans.flatMap(({ id, name }) => {
-      const owner = plans.get(id)
-      if (owner === undefined || owner.id === offering.id) return []
-      return [
-        `its plan ${JSON.stringify(name)} gets the id of a plan of ${JSON.stringify(owner.name)}; rename one of them`,
-      ]
-    })
-  return [
-    `the broker's own service ${JSON.stringify(clash.name)} has this id or name; rename the bundle or the registry`,
-  ]
+  if (clash !== undefined) {
+    const name = JSON.stringify(clash.name)
+    return [`the broker's own service ${name} has this id or name; rename the bundle or the registry`]
+  }
+  return offering.plans.flatMap(({ id, name }) => {
+    const owner = plans.get(id)
+    if (owner === undefined || owner.id === offering.id) return []
+    return `its plan ${JSON.stringify(name)} gets the id of a plan of ${JSON.stringify(owner.name)}; rename one of them`
+  })
 }
 
 /** What would take something away from live instances is not published: they keep what they have. */
@@ -149,8 +144,8 @@ function harms(
   const before = publishedOf(current.offering, known.specs.find(current))
   const after = publishedOf(parsed.offering, spec?.())
   return harmOf(before, after, instances).map(
-    ({ plan, instances: count, problem }) =>
-      `not published, since it would harm ${count} ${count === 1 ? 'instance' : 'instances'} of the plan ${JSON.stringify(plan)}: ${problem}`,
+    ({ plan, instances: harmed, problem }) =>
+      `not published, since it would harm ${count(harmed, 'instance')} of the plan ${JSON.stringify(plan)}: ${problem}`,
   )
 }
 

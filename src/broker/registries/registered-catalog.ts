@@ -8,7 +8,7 @@ import type { Revision } from '../../domain/revision.ts'
 import type { Marketplace, StoredCatalog } from '../../marketplace.ts'
 import type { Offering } from '../../protocol/offering.ts'
 import type { ReadSettings } from '../../settings/settings.ts'
-import { type ResolvedService, resolve } from '../resolve-services.ts'
+import { type ResolvedService, resolve, type ServiceIndex } from '../resolve-services.ts'
 import { createSpecCache, type SpecCache } from './spec-cache.ts'
 
 /** What came from registries, as this process knows it. The ledger has it; every replica follows. */
@@ -132,4 +132,21 @@ export function createRegisteredCatalog(parts: RegisteredCatalogParts): Register
 function updatesOf({ fullName }: Revision, { plans }: BundleSpec): ReadonlyMap<string, readonly string[]> {
   const id = (plan: string) => planIdOf(fullName, plan)
   return new Map(plans.map(plan => [id(plan.name), plan.updatesTo.map(id)]))
+}
+
+/** The broker's own services, and behind them what registries offer. */
+export function withRegistered(own: ServiceIndex, registered: RegisteredCatalog): ServiceIndex {
+  let shown: readonly Offering[] | undefined
+  let offerings = own.offerings
+  return {
+    ...own,
+    get offerings() {
+      if (registered.offerings !== shown) {
+        shown = registered.offerings
+        offerings = [...own.offerings, ...shown]
+      }
+      return offerings
+    },
+    of: ({ serviceId, revisionId }) => (revisionId === undefined ? own.find(serviceId) : registered.at(revisionId)),
+  }
 }

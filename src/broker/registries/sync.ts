@@ -1,15 +1,17 @@
+import type { RegistryState } from '../../domain/catalog-state.ts'
 import { reconcile } from '../../domain/reconcile.ts'
 import type { ReconcileReport } from '../../domain/reconcile-report.ts'
 import type { ReconcileSettings } from '../../domain/registry-reply.ts'
 import type { ChoreRun } from '../../engine/chore-run.ts'
+import { count } from '../../engine/errors.ts'
 import type { StoredCatalog } from '../../marketplace.ts'
+import type { Observer } from '../../observer.ts'
 import type { JsonObject } from '../../protocol/json.ts'
 import type { Registry, RegistryAnswer } from '../../registry.ts'
 import type { BrokerContext } from '../context.ts'
 import { countUses } from './delete-unused-revisions.ts'
 import { createKnown, readReply } from './read-reply.ts'
 import type { RegisteredCatalog } from './registered-catalog.ts'
-import { reportRegistryChanges } from './report-registry-changes.ts'
 
 export interface SyncParts {
   readonly registered: RegisteredCatalog
@@ -86,30 +88,39 @@ async function* answersAsTheyCome(registries: readonly Registry[], signal: Abort
   }
 }
 
+const changeKinds = ['added', 'updated', 'retired', 'returned', 'deleted'] as const
+
 function joined(reports: readonly ReconcileReport[]): ReconcileReport {
-  return {
-    added: reports.flatMap(({ added }) => added),
-    updated: reports.flatMap(({ updated }) => updated),
-    retired: reports.flatMap(({ retired }) => retired),
-    returned: reports.flatMap(({ returned }) => returned),
-    deleted: reports.flatMap(({ deleted }) => deleted),
-    collisions: reports.flatMap(({ collisions }) => collisions),
-    problems: reports.flatMap(({ problems }) => problems),
-  }
+  const kinds = [...changeKinds, 'collisions', 'problems'] as const
+  const all = kinds.map(kind => [kind, reports.flatMap((report): readonly unknown[] => report[kind])])
+  return Object.fromEntries(all)
 }
 
 function summaryOf(report: ReconcileReport): string | undefined {
-  const counts = [
-    ...(['added', 'updated', 'retired', 'returned', 'deleted'] as const).map(
-      kind => [report[kind].length, kind] as const,
-    ),
-    [report.collisions.length, report.collisions.length === 1 ? 'collision' : 'collisions'] as const,
-    [report.problems.length, report.problems.length === 1 ? 'problem' : 'problems'] as const,
-  ].filter(([count]) => count > 0)
-  return counts.length === 0 ? undefined : counts.map(([count, what]) => `${count} ${what}`).join(', ')
+  const parts = changeKinds.filter(kind => report[kind].length > 0).map(kind => `${report[kind].length} ${kind}`)
+  if (report.collisions.length > 0) parts.push(count(report.collisions.length, 'collision'))
+  if (report.problems.length > 0) parts.push(count(report.problems.length, 'problem'))
+  return parts.join(', ') || undefined
 }
 
 /** As it is kept and shown: plain JSON. */
 function toJson(report: ReconcileReport): JsonObject {
   return JSON.parse(JSON.stringify(report))
+}
+
+/** Tells operators once when a registry stops answering, answers again, or has new problems. */
+function reportRegistryChanges(
+  before: readonly RegistryState[],
+  after: readonly RegistryState[],
+  observer: Observer,
+): void {
+  for (const state of after) {
+    const { name: registry, failures, lastProblem, problems = [] } = state
+    const known = before.find(({ name }) => name === registry)
+    const hadFailed = (known?.failures ?? 0) > 0
+    if (failures > 0 && !hadFailed) observer['registry.unavailable']?.({ registry, problem: lastProblem })
+    if (failures === 0 && hadFailed) observer['registry.available']?.({ registry })
+    for (const problem of problems)
+      if (known?.problems?.includes(problem) !== true) observer['registry.problem']?.({ registry, problem })
+  }
 }

@@ -1,11 +1,11 @@
-import { type ChoreStatus, listChores } from '../../broker/chores/by-hand.ts'
+import type { ChoreStatus } from '../../broker/chores/by-hand.ts'
 import type { JsonObject } from '../../protocol/json.ts'
 import { json } from '../respond.ts'
 import type { AdminEndpoint } from './admin-app.ts'
 
 /** GET /admin/chores: every chore, when it runs, and how its latest run went. What is not known is left out. */
 export const listChoresEndpoint: AdminEndpoint = async ({ chores }) =>
-  json(200, { chores: (await listChores(chores)).map(toBody) })
+  json(200, { chores: (await chores.list()).map(toBody) })
 
 function toBody({ name, schedule, nextAt, latest, running }: ChoreStatus): JsonObject {
   return {

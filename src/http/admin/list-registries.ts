@@ -1,4 +1,3 @@
-import { listChores } from '../../broker/chores/by-hand.ts'
 import { listRegistries, type RegistryStatus, type ServiceStatus } from '../../broker/registries/list-registries.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../protocol/json.ts'
 import { snakeCase } from '../../shape/describe.ts'
@@ -10,7 +9,7 @@ import { toTime } from './list-chores.ts'
 export const listRegistriesEndpoint: AdminEndpoint = async ({ broker, chores, registries: configured = [] }) => {
   const [{ registries, services, lastChange }, upkeep] = await Promise.all([
     listRegistries(broker.store, configured),
-    listChores(chores),
+    chores.list(),
   ])
   const nextAt = upkeep.find(({ name }) => name === 'sync')?.nextAt
   return json(200, {
