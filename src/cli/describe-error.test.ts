@@ -42,7 +42,7 @@ it('lists of mistakes keep their lines, without control characters', () => {
   })
 })
 
-it('a port in use is no mistake of the user', () => {
+it('a port in use is not a mistake of the user', () => {
   const error = Object.assign(new Error('port 80 is taken'), { name: 'ListenError' })
   expect(describeError(error, plain)).toEqual({ text: 'error: port 80 is taken\n', exitCode: 1 })
 })

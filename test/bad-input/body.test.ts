@@ -108,7 +108,7 @@ describe('a body that is too much', () => {
     }),
   )
 
-  it('brackets in a string are no levels', () =>
+  it('brackets in a string are not levels', () =>
     attacking(async target => {
       const parameters = { text: `\\"${'[{'.repeat(100_000)}` }
       const body = JSON.stringify({ ...sync, ...place, parameters })

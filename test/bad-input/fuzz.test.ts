@@ -158,7 +158,7 @@ describe('whatever is sent', { timeout: long ? 3_600_000 : 60_000 }, () => {
       await expectConsistent(target)
     }))
 
-  it('even if it is no HTTP: a 4xx, or nothing', () =>
+  it('even if it is not HTTP: a 4xx, or nothing', () =>
     attacking(async target => {
       const piece = fc.oneof(
         fc.uint8Array({ maxLength: 100 }),

@@ -52,8 +52,8 @@ plans:
 
   it.each([
     ['no plans', specWith({ plans: [] }), /no plans/],
-    ['plans that are no list', specWith({ plans: { a: 1 } }), /"plans" must be a list, not a map/],
-    ['a plan that is no object', specWith({ plans: ['a'] }), /a plan must be a map/],
+    ['plans that are not a list', specWith({ plans: { a: 1 } }), /"plans" must be a list, not a map/],
+    ['a plan that is not an object', specWith({ plans: ['a'] }), /a plan must be a map/],
     ['two plans of one name', specWith({ plans: [{ name: 'a' }, { name: 'a' }] }), /second plan "a"/],
     ['an update to nowhere', specWith({}, { updates_to: ['b'] }), /leads to "b", and no plan has that name/],
     ['two spellings', specWith({}, { updates_to: [], updatesTo: [] }), /twice, in two spellings/],
@@ -77,7 +77,7 @@ plans:
     ['an enum of null', named({ enum: [null] }), /not of type string/],
     ['an enum of texts for an int', named({ type: 'int', enum: ['a'] }), /not of type integer/],
     ['an empty enum', named({ enum: [] }), /enum of the parameter "p" is empty/],
-    ['an enum that is no list', named({ enum: 'a' }), /"enum" must be a list/],
+    ['an enum that is not a list', named({ enum: 'a' }), /"enum" must be a list/],
     ['an enum of an object', named({ type: 'object', enum: ['a'] }), /can have no "enum"/],
     ['a negative length', named({ max_length: -1 }), /whole number from 0 on/],
     ['lengths that exclude each other', named({ min_length: 3, max_length: 2 }), /no text fits/],

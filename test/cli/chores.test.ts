@@ -69,7 +69,7 @@ c        30 * * * *                  2026-01-01T00:30:00.000Z  2026-01-01T00:10:
     expect(code).toBe(1)
   })
 
-  it('refuses an answer that is no list', async () => {
+  it('refuses an answer that is not a list', async () => {
     expect(await run(['list'], { 'GET /admin/chores': { status: 200, text: '<html>' } })).toMatchObject({ code: 1 })
   })
 })

@@ -48,7 +48,7 @@ describe('purser catalog', () => {
     expect(code).toBe(1)
   })
 
-  it('refuses an answer that is no catalog', async () => {
+  it('refuses an answer that is not a catalog', async () => {
     const { run } = await begin({ 'GET /v2/catalog': { status: 200, text: '<html>welcome</html>' } })
     const { code, err } = await run('catalog')
     expect(err).toContain('the answer is not a catalog')

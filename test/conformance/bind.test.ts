@@ -270,7 +270,7 @@ conformance('Binding', () => {
     expect([...t.backend.things]).toEqual(['instance:i', 'binding:c'])
   })
 
-  requirement('CRED-03', 'credentials that are no object fail the bind', async t => {
+  requirement('CRED-03', 'credentials that are not an object fail the bind', async t => {
     await provisioned(t)
     t.backend.bindResult = { credentials: ['a', 'list'] }
     const { status, body } = await t.client.bind('i', 'b', full)

@@ -67,7 +67,7 @@ conformance('Data of a binding', () => {
     expect(body).toEqual({ syslog_drain_url: 'syslog-tls://logs.example:6514' })
   })
 
-  requirement(['SYSLOG-01', 'SYSLOG-02'], 'a drain that is no string, or not declared, fails the bind', async t => {
+  requirement(['SYSLOG-01', 'SYSLOG-02'], 'a drain that is not a string, or not declared, fails the bind', async t => {
     expect(await requires(t, 'drain')).toEqual(['syslog_drain'])
     await expectRefused(t, full, [[{ syslogDrainUrl: 'syslog://logs.example' }, "requires: ['syslog_drain']"]])
     t.backend.bindResult = undefined
@@ -110,7 +110,7 @@ conformance('Data of a binding', () => {
     { services: [proxy] },
   )
 
-  requirement('ROUTE-04', 'a URL that is no string fails the bind', async t => {
+  requirement('ROUTE-04', 'a URL that is not a string fails the bind', async t => {
     await expectRefused(t, route, [
       [{ routeServiceUrl: { url: 'https://proxy.example' } }, 'routeServiceUrl'],
       [{ routeServiceUrl: '' }, 'routeServiceUrl'],

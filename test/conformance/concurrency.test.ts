@@ -175,7 +175,7 @@ conformance('Concurrency', () => {
       expect((await same[deletion](t)).status).toBe(410)
     })
 
-  requirement('CONC-05', 'a binding is no change of the instance: several are made at a time', async t => {
+  requirement('CONC-05', 'a binding is not a change of the instance: several are made at a time', async t => {
     const { operation, release } = await begin(t, 'bind')
     const second = await bindAnother(t)
     expect(second.status).toBe(202)

@@ -50,7 +50,7 @@ conformance('Content type', () => {
     expect(t.backend.done).toEqual([])
   })
 
-  requirement('CT-04', 'JSON that is no object, or has mandatory fields of another type, is a 400', async t => {
+  requirement('CT-04', 'JSON that is not an object, or has mandatory fields of another type, is a 400', async t => {
     await provisioned(t, 'there')
     const paths = ['new', 'there', 'there/service_bindings/b']
     const bodies = ['[]', '"x"', '1', 'true', 'null', '', '   ', '[{"service_id":"full","plan_id":"full-small"}]']

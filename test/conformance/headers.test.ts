@@ -75,7 +75,7 @@ conformance('Headers', () => {
     expect(t.backend.done).toEqual(before)
   })
 
-  requirement('HDR-08', 'an empty value counts as absent, one that is no version as unsupported', async t => {
+  requirement('HDR-08', 'an empty value counts as absent, one that is not a version as unsupported', async t => {
     for (const empty of ['', '  '])
       expect((await t.request('GET', '/v2/catalog', { headers: { [version]: empty } })).body).toMatchObject({
         error: 'MissingApiVersion',

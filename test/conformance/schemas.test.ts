@@ -141,7 +141,7 @@ conformance('Schemas and maintenance', () => {
     expect((await own.client.provision('i', { ...ids, parameters: { size: 1 } })).status).toBe(201)
   })
 
-  requirement('MI-01', 'a version that is no semantic version is refused', async t => {
+  requirement('MI-01', 'a version that is not a semantic version is refused', async t => {
     const withVersion = (version: unknown) => [
       bareService({ plans: [{ id: 'bare-plan', name: 'p', description: 'x', maintenanceInfo: { version } }] }),
     ]

@@ -39,7 +39,7 @@ function createRecorder() {
 }
 
 describe('a store that does not answer', () => {
-  it('is no failure of the action: one attempt is still one attempt', async () => {
+  it('is not a failure of the action: one attempt is still one attempt', async () => {
     const calls: string[] = []
     const world = createWorld({
       service: {

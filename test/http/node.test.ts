@@ -209,7 +209,7 @@ describe('listen', () => {
     })
   })
 
-  it.each(['203.0.113.7', 'no-such-host.invalid'])('says that %s is no address of this machine', async host => {
+  it.each(['203.0.113.7', 'no-such-host.invalid'])('says that %s is not an address of this machine', async host => {
     const { app } = createEcho()
     await expect(listen({ app, host, port: 0 })).rejects.toThrow(/--host or server.host/)
   })

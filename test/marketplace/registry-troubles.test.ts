@@ -150,7 +150,7 @@ describe.skipIf(reason !== undefined)(
       await expectGone('b031-apb')
     })
 
-    it('tells of a label that is no base64, and loses nothing by it', async () => {
+    it('tells of a label that is not base64, and loses nothing by it', async () => {
       const broken = { 'com.redhat.apb.spec': '%%% no base64 %%%' }
       await shop.push('b060-apb', {}, broken)
       await shop.push('broken-apb', {}, broken)

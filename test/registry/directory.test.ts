@@ -124,7 +124,7 @@ describe('a directory of bundles', () => {
     expect(answer).toMatchObject({ problems: [expect.stringMatching(/^away: it is a link that leads out/)] })
   })
 
-  it('is not held up by what is no file', async () => {
+  it('is not held up by what is not a file', async () => {
     put('pg/bundle.yml', specText('pg'))
     execFileSync('mkfifo', [path('pg/pipe')])
     expect(await list()).toMatchObject({

@@ -89,8 +89,8 @@ ${more}`
     ['is not there', 'version: 1.0.0, urls: [gone.tgz]', '404'],
     ['has no place', 'version: 1.0.0', 'does not say where'],
     ['is another one', `version: 1.0.0, urls: [redis-2.0.0.tgz], digest: ${'0'.repeat(64)}`, 'digest'],
-    ['is no archive', 'version: 1.0.0, urls: [text.tgz]', 'not gzip'],
-    ['is no tar', 'version: 1.0.0, urls: [random.tgz]', 'not a tar'],
+    ['is not an archive', 'version: 1.0.0, urls: [text.tgz]', 'not gzip'],
+    ['is not a tar', 'version: 1.0.0, urls: [random.tgz]', 'not a tar'],
     ['is cut off', 'version: 1.0.0, urls: [cut.tgz]', 'cut off'],
     ['is a bomb', 'version: 1.0.0, urls: [bomb.tgz]', 'more than'],
     ['is on a disk', 'version: 1.0.0, urls: ["file:///etc/passwd"]', 'not read'],
@@ -117,7 +117,7 @@ ${more}`
   })
 
   it.each([
-    ['is no index', 'apiVersion: v1'],
+    ['is not an index', 'apiVersion: v1'],
     ['is no YAML', '{'],
     ['is nested deeply', '- '.repeat(60_000)],
   ])('has failed where the index %s', async (_, text) => {

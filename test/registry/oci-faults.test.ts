@@ -156,7 +156,7 @@ describe.skipIf(reason !== undefined)(`a registry in trouble${reason === undefin
   })
 
   it.each([
-    ['is no list', {}, '{"repositories":"team/r00"}', 'not a list'],
+    ['is not a list', {}, '{"repositories":"team/r00"}', 'not a list'],
     ['is no JSON', {}, '<html>', 'not JSON'],
     ['is nested deeply', {}, '['.repeat(100_000), 'too deep'],
     ['leads to itself', { link: '</v2/_catalog?n=100>; rel="next"' }, '{"repositories":[]}', 'no end'],
@@ -175,7 +175,7 @@ describe.skipIf(reason !== undefined)(`a registry in trouble${reason === undefin
     expect(answer).toEqual({ kind: 'failed', problem: expect.stringContaining(message) })
   })
 
-  it('has failed where it is no registry', async () => {
+  it('has failed where it is not a registry', async () => {
     expect(await through((_, outgoing) => answerWith(404)(outgoing))).toMatchObject({
       kind: 'failed',
       problem: expect.stringContaining('no registry of the distribution API'),

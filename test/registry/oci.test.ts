@@ -37,7 +37,7 @@ describe.skipIf(reason !== undefined)(`an OCI registry${reason === undefined ? '
   }, 60_000)
   afterAll(() => server?.stop())
 
-  it('lists its bundles by their labels, and what is none is no problem', async () => {
+  it('lists its bundles by their labels, and what is not a bundle is not a problem', async () => {
     const answer = await list('^kinds/')
     expect(answer).toEqual({
       kind: 'complete',

@@ -42,7 +42,7 @@ describeDrivers('sqlite where it cannot be opened', driver => {
     },
   )
 
-  it('names a file that is no database, and leaves it as it is', () => {
+  it('names a file that is not a database, and leaves it as it is', () => {
     const file = join(testFolder(), 'ledger.db')
     const content = 'dear diary '.repeat(1000)
     writeFileSync(file, content)

@@ -80,7 +80,7 @@ export const handBackCases = [
   }),
 
   storeCase(
-    'handBack: lost, finished, parked or unknown leases change nothing and are no error',
+    'handBack: lost, finished, parked or unknown leases change nothing and are not an error',
     async ({ store, clock }) => {
       for (const id of ['lost', 'finished', 'parked']) await provision(store, id)
       const leases = (await store.claim('w', 3, leaseTime)).claims.map(leaseOf)

@@ -86,7 +86,7 @@ export const marketplaceCases = [
     assert.deepEqual(await catalogIn(store), before)
   }),
 
-  storeCase('catalog: what changes nothing is no new version, and its report is not kept', async ({ store }) => {
+  storeCase('catalog: what changes nothing is not a new version, and its report is not kept', async ({ store }) => {
     await change(store, { insertRevisions: [revisionRow('r')], putServices: [serviceRow('service', 'r')] })
     const before = await everything(store)
     const same = changesOf({

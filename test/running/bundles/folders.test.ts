@@ -91,7 +91,7 @@ describe('copies of bundles in folders', () => {
     expect(warnings).toEqual([expect.stringContaining('no copy was kept')])
   })
 
-  it('that cannot be made are no reason to stop', async () => {
+  it('that cannot be made are not a reason to stop', async () => {
     const revision = await revisionNow()
     rmSync(join(base, 'db'), { recursive: true })
     expect(await open().keepFolder(revision)).toBe(false)
