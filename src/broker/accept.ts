@@ -53,6 +53,14 @@ function pollingLimit(plan: Plan | undefined): number {
   return Math.max(limit - 60_000, limit / 2)
 }
 
+/** A 202 about an instance: which operation to poll, and where its dashboard will be. */
+export interface AcceptedInstance {
+  readonly kind: 'accepted'
+  readonly instance: Instance
+  readonly operation: string
+  readonly dashboardUrl?: string
+}
+
 /** Lets the ledger decide, and tells which operation it has accepted and which ones had to make room for it. */
 export async function accept<Answer>(
   { store, observer }: Pick<BrokerContext, 'store' | 'observer'>,

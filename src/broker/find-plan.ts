@@ -1,6 +1,7 @@
 import type { Instance } from '../domain/instance.ts'
 import { BrokerError } from '../protocol/errors.ts'
 import type { Plan } from '../protocol/offering.ts'
+import type { UpdateRequest } from '../protocol/update-request.ts'
 import type { BrokerContext } from './context.ts'
 import { createPlaceholder, type ResolvedService } from './resolve-services.ts'
 import type { ServiceSchemas } from './service-schemas.ts'
@@ -48,7 +49,7 @@ async function findRegistered(
 }
 
 /** The service as the instance has it, or as it is offered now where the instance has none. */
-export async function serviceOf(
+async function serviceOf(
   { services, registered }: BrokerContext,
   instance: Instance | undefined,
   serviceId: string,
@@ -70,4 +71,45 @@ export function planOf(service: ResolvedService, planId: string): FoundPlan {
   const found = service.plans.get(planId)
   if (found === undefined) throw new BrokerError('UnknownPlan', 'plan_id is not a plan of this service.')
   return { service, ...found }
+}
+
+/** The plan that an update asks for: one of those that are offered now, or the one that the instance has. */
+export async function checkTarget(
+  broker: BrokerContext,
+  instanceId: string,
+  { serviceId, planId }: Pick<UpdateRequest, 'serviceId' | 'planId'>,
+): Promise<void> {
+  const { services, registered, store } = broker
+  const own = services.find(serviceId)
+  if (own !== undefined || registered === undefined) {
+    if (planId === undefined) knownService(own)
+    else await findPlanInUse(broker, instanceId, serviceId, planId)
+    return
+  }
+  if (planId === undefined) return
+  const instance = await store.instance(instanceId)
+  if (instance?.serviceId === serviceId && instance.planId === planId) return
+  planOf(knownService(await serviceOf(broker, undefined, serviceId)), planId)
+}
+
+/**
+ * An instance stays with its revision. It moves to the one that is offered now where it changes its plan, or is upgraded
+ * to the version that the catalog names.
+ */
+export async function findRevisions(
+  broker: BrokerContext,
+  instance: Instance,
+  { planId, maintenanceVersion }: UpdateRequest,
+): Promise<{ readonly from: ResolvedService; readonly to: ResolvedService }> {
+  const { serviceId } = instance
+  const own = broker.services.find(serviceId)
+  if (own !== undefined) return { from: own, to: own }
+  const from = knownService(await serviceOf(broker, instance, serviceId))
+  const moves = maintenanceVersion !== undefined || (planId !== undefined && planId !== instance.planId)
+  return { from, to: (moves ? await serviceOf(broker, undefined, serviceId) : undefined) ?? from }
+}
+
+/** Whether the plan's bundle names the other one among those that it `updates_to`. */
+export function mayMove({ updatesTo }: ResolvedService, { planId }: Instance, targetPlanId: string): boolean {
+  return updatesTo === undefined || updatesTo.get(planId)?.includes(targetPlanId) === true
 }

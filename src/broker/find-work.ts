@@ -5,6 +5,7 @@ import type { FindWork } from '../engine/work.ts'
 import { toError } from '../observer.ts'
 import type { BrokerContext } from './context.ts'
 import { performAction, reportFailure } from './perform.ts'
+import { deleteUnusedRevisions } from './registries/delete-unused-revisions.ts'
 import { type ResolvedService, retryOf } from './resolve-services.ts'
 import { createWaitingWork } from './waiting-work.ts'
 
@@ -47,7 +48,6 @@ async function deleteRevisions(
 ): Promise<void> {
   if (registered === undefined || revisionId === undefined || !registered.isOutdated(revisionId)) return
   try {
-    const { deleteUnusedRevisions } = await import('./registries/delete-unused-revisions.ts')
     await deleteUnusedRevisions(store)
   } catch (error) {
     observer['revision.deletionFailed']?.({ error: toError(error) })

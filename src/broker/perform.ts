@@ -14,7 +14,7 @@ import type { Action } from '../protocol/actions.ts'
 import type { JsonObject } from '../protocol/json.ts'
 import type { Reads } from '../reads.ts'
 import type { ReadSettings } from '../settings/settings.ts'
-import { type AnyContext, type ContextInUse, type ContextOptions, createActionContext } from './action-context.ts'
+import { type ContextInUse, type ContextOptions, createActionContext } from './action-context.ts'
 import { checkState } from './read-state.ts'
 import type { ResolvedService } from './resolve-services.ts'
 import { toBindingBody } from './to-binding-body.ts'
@@ -97,17 +97,18 @@ async function act(performing: Performing): Promise<ActionResult | Wait> {
   }
 }
 
+type Calling = Pick<ContextOptions, 'binding' | 'stepPrefix' | 'predecessorState'> & {
+  readonly action: Exclude<Action, 'sweep'>
+}
+
 /** Calls the author's code. What it returns is checked here, once. */
-async function call<Result extends object>(
-  performing: Performing,
-  options: Pick<ContextOptions, 'action' | 'binding' | 'stepPrefix' | 'predecessorState'>,
-  action: ((context: AnyContext) => unknown) | undefined,
-): Promise<Wait | Result> {
-  const { context, waits } = await createActionContext({ ...performing, ...options })
-  const result = await action?.(context)
-  if (isWait(result) && waits.has(result) && options.action !== 'observe') return result
-  if (waits.size > 0) throw new TerminalError(droppedWait(options.action))
-  return checkResult(options.action, result) as Result
+async function call<Result extends object>(performing: Performing, calling: Calling): Promise<Wait | Result> {
+  const { action } = calling
+  const { context, waits } = await createActionContext({ ...performing, ...calling })
+  const result: unknown = await performing.service.code[action]?.(context)
+  if (isWait(result) && waits.has(result) && action !== 'observe') return result
+  if (waits.size > 0) throw new TerminalError(droppedWait(action))
+  return checkResult(action, result) as Result
 }
 
 function droppedWait(action: Action): string {
@@ -118,9 +119,7 @@ function droppedWait(action: Action): string {
 
 async function provisionOrUpdate(performing: Performing, action: 'provision' | 'update'): Promise<ActionResult | Wait> {
   const { code } = performing.service
-  const result = await call<ProvisionResult<JsonObject>>(performing, { action }, context =>
-    action === 'provision' ? code.provision(context) : code.update?.(context),
-  )
+  const result = await call<ProvisionResult<JsonObject>>(performing, { action })
   if (isWait(result)) return result
   const state = result.state ?? performing.run.state
   // An update that returns no state leaves what it found, which may still be that of an older release.
@@ -130,24 +129,19 @@ async function provisionOrUpdate(performing: Performing, action: 'provision' | '
 
 /** Bindings that are still there (failed ones always, live ones with `cascadeDelete`) go before the instance. */
 async function deprovision(performing: Performing): Promise<ActionResult | Wait> {
-  const { run, service, store } = performing
+  const { run, store } = performing
   const { instance, operation } = run.claim
   const unbound = [...(await store.bindings(instance.id)), ...(await bindingsToSweep(store, operation))]
   for (const binding of unbound) {
-    const stepPrefix = `unbind ${binding.id}: `
-    const unbinding = { action: 'unbind', binding, stepPrefix } as const
-    const result = await call(performing, unbinding, context => service.code.unbind?.(context))
+    const result = await call(performing, { action: 'unbind', binding, stepPrefix: `unbind ${binding.id}: ` })
     if (isWait(result)) return result
   }
-  const result = await call(performing, { action: 'deprovision' }, context => service.code.deprovision(context))
+  const result = await call(performing, { action: 'deprovision' })
   return isWait(result) ? result : { unbound }
 }
 
 /** Those that went with their instance, as they were then. A purge may have been faster. */
-async function bindingsToSweep(
-  store: Performing['store'],
-  { instanceId, input }: Operation,
-): Promise<readonly Binding[]> {
+async function bindingsToSweep(store: Reads, { instanceId, input }: Operation): Promise<readonly Binding[]> {
   const found = await Promise.all((input.unbind ?? []).map(id => store.binding(instanceId, id)))
   return found.filter(binding => binding !== undefined)
 }
@@ -158,8 +152,8 @@ async function bind(performing: Performing): Promise<ActionResult | Wait> {
   if (binding === undefined || service.code.bind === undefined) throw new TerminalError('This service cannot be bound.')
   const before =
     binding.predecessorId === undefined ? undefined : await store.binding(binding.instanceId, binding.predecessorId)
-  const binds = { action: 'bind', binding, predecessorState: before?.state } as const
-  const result = await call<BindResult<object, JsonObject>>(performing, binds, context => service.code.bind?.(context))
+  const calling = { action: 'bind', binding, predecessorState: before?.state } as const
+  const result = await call<BindResult<object, JsonObject>>(performing, calling)
   if (isWait(result)) return result
   const { body, expiresAt } = toBindingBody(service.offering, result)
   const state = result.state ?? run.state
@@ -171,8 +165,7 @@ async function bind(performing: Performing): Promise<ActionResult | Wait> {
 async function unbind(performing: Performing): Promise<ActionResult | Wait> {
   const { binding } = performing.run.claim
   if (binding === undefined) return {}
-  const unbinds = { action: 'unbind', binding } as const
-  const result = await call<UnbindResult>(performing, unbinds, context => performing.service.code.unbind?.(context))
+  const result = await call<UnbindResult>(performing, { action: 'unbind', binding })
   if (!isWait(result)) await checkInstanceState(performing, 'unbind', result)
   return result
 }
@@ -189,6 +182,6 @@ async function checkInstanceState({ run, store }: Performing, action: Action, re
 async function observe(performing: Performing): Promise<ActionResult | Wait> {
   const { run, service } = performing
   if (service.code.observe === undefined) return { observed: { ready: true } }
-  const seen = await call<ObserveResult>(performing, { action: 'observe' }, context => service.code.observe?.(context))
+  const seen = await call<ObserveResult>(performing, { action: 'observe' })
   return isWait(seen) ? seen : { observed: seen, state: run.state }
 }

@@ -4,7 +4,7 @@ import type { Instance } from '../domain/instance.ts'
 import { placeOf } from '../domain/request-hash.ts'
 import type { ProvisionRequest } from '../protocol/provision-request.ts'
 import { RevisionGoneError } from '../store.ts'
-import { accept, createIntent } from './accept.ts'
+import { type AcceptedInstance, accept, createIntent } from './accept.ts'
 import type { Asked, BrokerContext, Caller } from './context.ts'
 import { ownDashboard, promisedDashboard } from './dashboard.ts'
 import { findOffered, type Offered } from './find-offered.ts'
@@ -13,14 +13,7 @@ import { createPlaceholder } from './resolve-services.ts'
 import { checkParameters } from './service-schemas.ts'
 import { waitForEnd } from './wait-for-end.ts'
 
-export type Provisioned =
-  | { readonly kind: 'exists' | 'created'; readonly instance: Instance }
-  | {
-      readonly kind: 'accepted'
-      readonly instance: Instance
-      readonly operation: string
-      readonly dashboardUrl?: string
-    }
+export type Provisioned = { readonly kind: 'exists' | 'created'; readonly instance: Instance } | AcceptedInstance
 
 /** PUT /v2/service_instances/:instance_id */
 export async function provision(

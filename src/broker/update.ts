@@ -4,21 +4,14 @@ import type { JsonObject } from '../protocol/json.ts'
 import { isPlanUpdateable } from '../protocol/offering.ts'
 import { malformed } from '../protocol/request-fields.ts'
 import type { UpdateRequest } from '../protocol/update-request.ts'
-import { accept, createIntent } from './accept.ts'
+import { type AcceptedInstance, accept, createIntent } from './accept.ts'
 import type { Asked, BrokerContext, Caller } from './context.ts'
 import { ownDashboard, updatedDashboard } from './dashboard.ts'
+import { checkTarget, findRevisions, mayMove } from './find-plan.ts'
 import { mergedParameters, movedParameters, withoutEqual } from './update-parameters.ts'
-import { checkTarget, findRevisions, mayMove } from './update-revisions.ts'
 import { waitForEnd } from './wait-for-end.ts'
 
-export type Updated =
-  | { readonly kind: 'updated' | 'unchanged'; readonly instance: Instance }
-  | {
-      readonly kind: 'accepted'
-      readonly instance: Instance
-      readonly operation: string
-      readonly dashboardUrl?: string
-    }
+export type Updated = { readonly kind: 'updated' | 'unchanged'; readonly instance: Instance } | AcceptedInstance
 
 /** PATCH /v2/service_instances/:instance_id */
 export async function update(broker: BrokerContext, caller: Caller, asked: Asked<UpdateRequest>): Promise<Updated> {

@@ -37,8 +37,5 @@ export function decideDeprovision(snapshot: Snapshot, intent: DeprovisionIntent)
     lastOperationId: accepted.id,
     updatedAt: now,
   }
-  return {
-    answer: { kind: 'accepted', operation: accepted, wait },
-    change: { instance: deleting, ...written },
-  }
+  return { answer: { kind: 'accepted', operation: accepted, wait }, change: { instance: deleting, ...written } }
 }

@@ -28,8 +28,5 @@ export function decideUnbind(snapshot: Snapshot, intent: UnbindIntent): Verdict<
   const more = { bindingId: intent.bindingId, unclean, old: bindingOperation }
   const { operation: accepted, written } = begin(intent, 'unbind', now, more)
   const deleting: Binding = { ...binding, phase: 'deleting', lastOperationId: accepted.id, updatedAt: now }
-  return {
-    answer: { kind: 'accepted', operation: accepted, wait },
-    change: { bindings: [deleting], ...written },
-  }
+  return { answer: { kind: 'accepted', operation: accepted, wait }, change: { bindings: [deleting], ...written } }
 }

@@ -56,22 +56,17 @@ function substanceOf({ free, bindable, schemas, description }: Plan): unknown {
 
 function lossesOf(before: Published, after: Published, plan: Plan, next: Plan): Loss[] {
   const losses: Loss[] = []
+  const lose = (kind: Harm['kind'], problem: string) => losses.push({ kind, problem })
   if (plan.name !== next.name)
-    losses.push({
-      kind: 'plan-renamed',
-      problem: `The plan is called ${JSON.stringify(next.name)} now: keep the name.`,
-    })
+    lose('plan-renamed', `The plan is called ${JSON.stringify(next.name)} now: keep the name.`)
   if (isBindable(before.offering, plan) && !isBindable(after.offering, next))
-    losses.push({ kind: 'not-bindable', problem: 'The plan is not bindable any more.' })
+    lose('not-bindable', 'The plan is not bindable any more.')
   if (isPlanUpdateable(before.offering, plan) && !isPlanUpdateable(after.offering, next))
-    losses.push({ kind: 'not-updateable', problem: 'The plan cannot be changed for another any more.' })
+    lose('not-updateable', 'The plan cannot be changed for another any more.')
   const targets = after.updatesTo?.get(next.name) ?? []
   for (const target of after.updatesTo === undefined ? [] : (before.updatesTo?.get(plan.name) ?? []))
     if (!targets.includes(target))
-      losses.push({
-        kind: 'update-lost',
-        problem: `An update to the plan ${JSON.stringify(target)} is not possible any more.`,
-      })
+      lose('update-lost', `An update to the plan ${JSON.stringify(target)} is not possible any more.`)
   return [...losses, ...narrowedSchemas(plan, next)]
 }
 

@@ -59,25 +59,25 @@ export interface ReportFacts {
 
 export function reportOf({ decided, deleted, services, revisions, sources, uses }: ReportFacts): ReconcileReport {
   const describe = (service: RegisteredService) => toReported(service, revisions.get(service.revisionId))
-  const pick = <Line extends ReportedService>(line: (decided: Decided) => Line | undefined) =>
-    decided.flatMap(one => line(one) ?? []).sort(byName)
+  const gone = deleted.flatMap(serviceId => services.get(serviceId) ?? [])
+  const added: ReportedService[] = []
+  const updated: ReconcileReport['updated'][number][] = []
+  const retired: ReconcileReport['retired'][number][] = []
+  const returned: ReportedService[] = []
+  for (const { fate, before, after } of decided) {
+    if (after === undefined) continue
+    const service = describe(after)
+    if (fate.kind === 'retire') retired.push({ ...service, reason: fate.reason })
+    else if (before === undefined) added.push(service)
+    else if (before.retiredAt !== undefined) returned.push(service)
+    else updated.push({ ...service, from: before.revisionId, to: after.revisionId })
+  }
   return {
-    added: pick(({ before, after }) => (before === undefined && after !== undefined ? describe(after) : undefined)),
-    updated: pick(({ fate, before, after }) =>
-      fate.kind === 'publish' && before !== undefined && before.retiredAt === undefined && after !== undefined
-        ? { ...describe(after), from: before.revisionId, to: after.revisionId }
-        : undefined,
-    ),
-    retired: pick(({ fate, after }) =>
-      fate.kind === 'retire' && after !== undefined ? { ...describe(after), reason: fate.reason } : undefined,
-    ),
-    returned: pick(({ fate, before, after }) =>
-      fate.kind === 'publish' && before?.retiredAt !== undefined && after !== undefined ? describe(after) : undefined,
-    ),
-    deleted: deleted
-      .flatMap(serviceId => services.get(serviceId) ?? [])
-      .map(describe)
-      .sort(byName),
+    added: added.sort(byName),
+    updated: updated.sort(byName),
+    retired: retired.sort(byName),
+    returned: returned.sort(byName),
+    deleted: gone.map(describe).sort(byName),
     collisions: decided.flatMap(one => collisionsOf(one, revisions)).sort(byLeftOut),
     problems: [...[...sources.values()].flatMap(problemsOf), ...missingOf(revisions, uses)],
   }

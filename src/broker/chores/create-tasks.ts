@@ -4,6 +4,7 @@ import type { ChoreTask } from '../../engine/chores.ts'
 import type { Schedule } from '../../engine/due-chore.ts'
 import { count, messageOf } from '../../engine/errors.ts'
 import type { BrokerContext } from '../context.ts'
+import { deleteUnusedRevisions } from '../registries/delete-unused-revisions.ts'
 import { observeDue } from './observe.ts'
 
 export interface TaskOptions {
@@ -53,8 +54,9 @@ export function createChoreTasks(broker: BrokerContext, options: TaskOptions): r
       run: async run => {
         const before = run.now() - settings.purgeAfter
         const purged = await removeInBatches(run, 'tombstone', max => broker.store.purge(before, max))
-        const deleted = broker.registered === undefined ? undefined : await deleteRevisions(broker)
-        return [purged, deleted].filter(done => done !== undefined).join(', ') || undefined
+        const deleted = broker.registered === undefined ? 0 : await deleteUnusedRevisions(broker.store)
+        const removed = deleted === 0 ? undefined : `removed ${count(deleted, 'unused revision')}`
+        return [purged, removed].filter(done => done !== undefined).join(', ') || undefined
       },
     },
   ]
@@ -72,12 +74,6 @@ export function createChoreTasks(broker: BrokerContext, options: TaskOptions): r
         },
       })
   return tasks
-}
-
-async function deleteRevisions({ store }: BrokerContext): Promise<string | undefined> {
-  const { deleteUnusedRevisions } = await import('../registries/delete-unused-revisions.ts')
-  const deleted = await deleteUnusedRevisions(store)
-  return deleted === 0 ? undefined : `removed ${count(deleted, 'unused revision')}`
 }
 
 /** Small enough that the locks of one batch delay no request. */
