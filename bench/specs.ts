@@ -3,12 +3,13 @@ import { createServer } from 'node:http'
 import { createKnown, readReply } from '../src/broker/registries/read-reply.ts'
 import { createSpecCache } from '../src/broker/registries/spec-cache.ts'
 import { systemClock } from '../src/clock.ts'
-import { applyCatalogChanges, type CatalogChanges, type CatalogState } from '../src/domain/catalog-state.ts'
+import type { CatalogChanges, CatalogState } from '../src/domain/catalog-state.ts'
 import { reconcile } from '../src/domain/reconcile.ts'
 import { readRegistrySettings } from '../src/registry/read-settings.ts'
 import { createRegistry } from '../src/registry/types.ts'
 import type { Registry } from '../src/registry.ts'
 import { fromCode } from '../src/shape/place.ts'
+import { applyCatalogChanges } from '../test/domain/apply-catalog-changes.ts'
 
 export const emptyCatalog: CatalogState = { registries: [], services: [], revisions: [] }
 

@@ -15,12 +15,12 @@ import type { Binding } from '../domain/binding.ts'
 import type { Instance } from '../domain/instance.ts'
 import type { OperationInput } from '../domain/operation.ts'
 import { TerminalError } from '../engine/errors.ts'
-import type { Run, StepOptions } from '../engine/run.ts'
+import type { Run } from '../engine/run.ts'
 import { createWait, type Wait } from '../engine/work.ts'
 import type { Action } from '../protocol/actions.ts'
 import { isJsonObject, type JsonObject } from '../protocol/json.ts'
 import type { ReadSettings } from '../settings/settings.ts'
-import { parseDuration } from '../shape/duration.ts'
+import { type Duration, parseDuration } from '../shape/duration.ts'
 import { show, typeName } from '../shape/mistake.ts'
 import { toInstanceInfo } from './instance-info.ts'
 import { viewState } from './read-state.ts'
@@ -104,18 +104,19 @@ export async function createActionContext(options: ContextOptions): Promise<Cont
       parameters: instance.parameters,
       maintenanceVersion: instance.maintenanceVersion,
     },
-    step<T>(name: string, fn: StepFunction<T>, step?: StepSettings) {
+    step<T>(name: string, fn: StepFunction<T>, step: StepSettings = {}) {
       checkFunction(fn, `ctx.step('${checkStepName(name)}', fn)`)
-      const wrong = step === undefined ? [] : checkStepSettings(step)
+      const wrong = checkStepSettings(step)
       if (wrong.length > 0)
         throw new TerminalError(`The settings of ctx.step('${name}') are wrong: ${wrong.join('; ')}`)
-      const options = toStepOptions(step ?? {}, service, settings, operation.action)
+      const { retry, timeout } = step
+      const fallback = retryOf(service, operation.action, settings)
+      const options = { retry: retry && toRetryPolicy(retry, fallback), timeout: timeout && parseDuration(timeout) }
       return run.step<unknown>(stepPrefix + name, fn, options) as Promise<Jsonify<T>>
     },
     describe: text => run.describe(checkDescription(text, 'ctx.describe')),
     wait(after, description) {
-      const waitFor = readDurations('ctx.wait', after, () => parseDuration(after))
-      const wait = createWait(waitFor, checkDescription(description, 'ctx.wait'))
+      const wait = createWait(readDuration(after), checkDescription(description, 'ctx.wait'))
       waits.add(wait)
       return wait
     },
@@ -170,26 +171,11 @@ async function parse(
   }
 }
 
-function toStepOptions(
-  { retry, timeout }: StepSettings,
-  service: ResolvedService,
-  settings: ReadSettings,
-  action: Action,
-): StepOptions {
-  const fallback = retryOf(service, action, settings)
-  return readDurations('ctx.step', timeout, () => ({
-    retry: retry && toRetryPolicy(retry, fallback),
-    timeout: timeout && parseDuration(timeout),
-  }))
-}
-
-function readDurations<T>(caller: string, given: unknown, read: () => T): T {
+function readDuration(after: Duration): number {
   try {
-    return read()
+    return parseDuration(after)
   } catch (cause) {
-    throw new TerminalError(
-      `${caller} needs durations such as '10s', '5m' or 500 (milliseconds), not ${show(given)}.`,
-      { cause },
-    )
+    const wanted = `ctx.wait needs durations such as '10s', '5m' or 500 (milliseconds)`
+    throw new TerminalError(`${wanted}, not ${show(after)}.`, { cause })
   }
 }

@@ -23,12 +23,7 @@ export async function fetchBinding(
   const body: JsonObject = { ...binding.result, parameters: binding.parameters }
   const { code } = service
   if (code.fetchBinding === undefined) return body
-  const fetched = {
-    instance: toInstanceInfo(instance),
-    state: instance.state,
-    bindingId,
-    bindingState: binding.state,
-    body,
-  }
+  const { state } = instance
+  const fetched = { instance: toInstanceInfo(instance), state, bindingId, bindingState: binding.state, body }
   return code.fetchBinding(structuredClone(fetched))
 }

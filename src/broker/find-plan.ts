@@ -26,26 +26,19 @@ export async function findPlanInUse(
   serviceId: string,
   planId: string,
 ): Promise<PlanInUse> {
-  const { services, registered, store } = broker
-  if (registered !== undefined && services.find(serviceId) === undefined)
-    return findRegistered(broker, instanceId, serviceId, planId)
-  const service = knownService(services.find(serviceId))
+  const { services, registered, store, settings } = broker
+  const own = services.find(serviceId)
+  if (own === undefined && registered !== undefined) {
+    // The plan of the revision that the instance is pinned to. If there is none, the decision refuses the request.
+    const pinned = await serviceOf(broker, await store.instance(instanceId), serviceId)
+    const service = pinned ?? createPlaceholder(serviceId, settings)
+    return { service, schemas: service.schemas, ...service.plans.get(planId) }
+  }
+  const service = knownService(own)
   if (service.plans.has(planId)) return planOf(service, planId)
   const instance = await store.instance(instanceId)
   if (instance?.serviceId !== serviceId || instance.planId !== planId) return planOf(service, planId)
   return { service, schemas: service.schemas }
-}
-
-/** Looks the plan up in the revision that the instance is pinned to. If it is not found, the decision refuses the request. */
-async function findRegistered(
-  broker: BrokerContext,
-  instanceId: string,
-  serviceId: string,
-  planId: string,
-): Promise<PlanInUse> {
-  const instance = await broker.store.instance(instanceId)
-  const service = (await serviceOf(broker, instance, serviceId)) ?? createPlaceholder(serviceId, broker.settings)
-  return { service, schemas: service.schemas, ...service.plans.get(planId) }
 }
 
 /** The service as the instance has it, or as it is offered now where the instance has none. */

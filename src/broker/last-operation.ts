@@ -69,11 +69,13 @@ function retryAfter(operation: Operation, now: number): number | undefined {
 }
 
 function unknown({ bindingId }: PollTarget): BrokerError {
-  const kind = bindingId === undefined ? 'Instance' : 'Binding'
-  return new BrokerError(`${kind}NotFound`, `There is no ${kind.toLowerCase()} with this id.`)
+  return bindingId === undefined
+    ? new BrokerError('InstanceNotFound', 'There is no instance with this id.')
+    : new BrokerError('BindingNotFound', 'There is no binding with this id.')
 }
 
 function gone({ bindingId }: PollTarget): BrokerError {
-  const kind = bindingId === undefined ? 'Instance' : 'Binding'
-  return new BrokerError(`${kind}Gone`, `The ${kind.toLowerCase()} has been deleted.`)
+  return bindingId === undefined
+    ? new BrokerError('InstanceGone', 'The instance has been deleted.')
+    : new BrokerError('BindingGone', 'The binding has been deleted.')
 }

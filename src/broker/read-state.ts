@@ -34,20 +34,16 @@ export async function viewState(
  * upgraded. A deletion has to go on with whatever there is: it is `lenient`.
  */
 async function readState(code: Service, kind: StateKind, stored: JsonObject, lenient: boolean): Promise<JsonObject> {
-  const schema = code[kind]
-  if (schema === undefined) return stored
+  const name = kind === 'state' ? 'upgradeState' : 'upgradeBindingState'
+  const { [kind]: schema, [name]: upgrade } = code
   try {
-    const found = await checkValue(schema, stored, kind)
-    if (found.ok) return found.value
-    const name = kind === 'state' ? 'upgradeState' : 'upgradeBindingState'
-    const { [name]: upgrade } = code
+    const found = schema && (await checkValue(schema, stored, kind))
+    if (found?.ok) return found.value
     if (upgrade === undefined)
-      throw unfit(code, kind, { which: 'stored', ...found, remedy: `Give the service an ${name}.` })
+      return await applySchema(code, kind, stored, { which: 'stored', remedy: `Give the service an ${name}.` })
     const what = `${name} of the service ${code.id} returned a wrong state`
     const made = toJson(await upgrade(structuredClone(stored)), { what, path: kind, bytes: limits.stateBytes })
-    const upgraded = await checkValue(schema, made, kind)
-    if (upgraded.ok) return upgraded.value
-    throw unfit(code, kind, { which: 'upgraded', ...upgraded, remedy: `Correct ${name}.` })
+    return await applySchema(code, kind, made, { which: 'upgraded', remedy: `Correct ${name}.` })
   } catch (error) {
     if (lenient) return stored
     throw error
@@ -56,20 +52,20 @@ async function readState(code: Service, kind: StateKind, stored: JsonObject, len
 
 /** What an action leaves in the ledger has to fit too: the next action would fail otherwise. */
 export async function checkState(code: Service, kind: StateKind, state: JsonObject): Promise<void> {
+  await applySchema(code, kind, state, { which: 'returned', remedy: 'Return what the schema describes.' })
+}
+
+/** What the schema makes of the state, or an error that says what is wrong with it. */
+async function applySchema(
+  code: Service,
+  kind: StateKind,
+  state: JsonObject,
+  { which, remedy }: { readonly which: string; readonly remedy: string },
+): Promise<JsonObject> {
   const schema = code[kind]
-  const checked = schema && (await checkValue(schema, state, kind))
-  if (checked?.ok === false)
-    throw unfit(code, kind, { which: 'returned', ...checked, remedy: 'Return what the schema describes.' })
-}
-
-interface Unfit {
-  readonly which: string
-  readonly problems: readonly string[]
-  readonly remedy: string
-}
-
-function unfit(code: Service, kind: StateKind, { which, problems, remedy }: Unfit): Error {
+  const checked = schema === undefined ? { ok: true as const, value: state } : await checkValue(schema, state, kind)
+  if (checked.ok) return checked.value
   const whose = kind === 'state' ? 'state' : 'state of the binding'
   const what = `The ${which} ${whose} does not fit the schema of the service ${code.name ?? code.id}`
-  return new TerminalError(`${what}: ${problems.join('; ')}. ${remedy}`)
+  throw new TerminalError(`${what}: ${checked.problems.join('; ')}. ${remedy}`)
 }

@@ -2,7 +2,7 @@ import type { BrokerDefinition } from '../author/broker-definition.ts'
 import { checkDefinition } from '../author/check-definition.ts'
 import { checkService } from '../author/check-service.ts'
 import type { RetrySettings } from '../author/context.ts'
-import type { ActionSettings, Service } from '../author/define-service.ts'
+import type { Service } from '../author/define-service.ts'
 import { checkCatalog } from '../catalog/check-catalog.ts'
 import { checkSource } from '../catalog/parameters.ts'
 import { CatalogError, formatProblem, subjectOf } from '../catalog/problem.ts'
@@ -144,10 +144,8 @@ const catalogKeys = Object.keys(offeringShape.entries) as (keyof Offering)[]
 
 /** What of a service's code is for the catalog. Instances and bindings can be fetched unless the author says otherwise. */
 function catalogFields(service: Service): Partial<Offering> {
-  const given = Object.fromEntries(
-    catalogKeys.filter(key => service[key] !== undefined).map(key => [key, service[key]]),
-  )
-  return { instancesRetrievable: true, ...(service.bind === undefined ? {} : { bindingsRetrievable: true }), ...given }
+  const given = catalogKeys.filter(key => service[key] !== undefined).map(key => [key, service[key]])
+  return { instancesRetrievable: true, bindingsRetrievable: service.bind && true, ...Object.fromEntries(given) }
 }
 
 export function resolve(
@@ -157,7 +155,12 @@ export function resolve(
   schemas: ServiceSchemas,
 ): ResolvedService {
   const { engine } = settings
-  const action = (name: SettableAction) => resolveAction(name, offering, code.actions?.[name] ?? {}, settings)
+  const action = (name: SettableAction): ResolvedAction => {
+    const { async: wanted = 'auto', timeout, retry } = code.actions?.[name] ?? {}
+    // An asynchronous binding that nobody can fetch is a binding nobody can use (BIND-21).
+    const mode = name === 'bind' && offering.bindingsRetrievable !== true ? 'never' : wanted
+    return { mode, timeout: durationOr(engine.timeouts[name], timeout), retry: toRetryPolicy(retry, engine.retry) }
+  }
   return {
     offering,
     code,
@@ -183,21 +186,6 @@ export function createPlaceholder(id: string, settings: ReadSettings): ResolvedS
   const offering = { id, name: '', description: '', bindable: true, bindingsRetrievable: true, plans: [] }
   const code = { id, provision: () => undefined, deprovision: () => undefined }
   return { ...resolve(offering, code, settings, {}), lateCalls: false }
-}
-
-/** An asynchronous binding that nobody can fetch is a binding nobody can use (BIND-21). */
-function resolveAction(
-  name: SettableAction,
-  offering: Offering,
-  given: ActionSettings,
-  settings: ReadSettings,
-): ResolvedAction {
-  const mode: AsyncMode = name === 'bind' && offering.bindingsRetrievable !== true ? 'never' : (given.async ?? 'auto')
-  return {
-    mode,
-    timeout: durationOr(settings.engine.timeouts[name], given.timeout),
-    retry: toRetryPolicy(given.retry, settings.engine.retry),
-  }
 }
 
 export function toRetryPolicy(given: RetrySettings | undefined, fallback: RetryPolicy): RetryPolicy {

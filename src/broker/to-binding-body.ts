@@ -28,10 +28,7 @@ export function toBindingBody(offering: Offering, result: BindResult<object, obj
     routeServiceUrl,
     volumeMounts,
     endpoints,
-    metadata:
-      (expiresAt ?? renewBefore) === undefined
-        ? undefined
-        : { expiresAt: expiresAt?.toISOString(), renewBefore: renewBefore?.toISOString() },
+    metadata: { expiresAt: expiresAt?.toISOString(), renewBefore: renewBefore?.toISOString() },
   }
   return { body: toWire(answers.bind, answer, latestMinor), expiresAt: expiresAt?.getTime() }
 }

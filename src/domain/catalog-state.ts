@@ -82,14 +82,6 @@ export function usedServices(revisions: readonly Revision[], uses: RevisionUses)
   return new Set(revisions.filter(({ id }) => isUsed(id, uses)).map(({ serviceId }) => serviceId))
 }
 
-export function applyCatalogChanges(state: CatalogState, changes: CatalogChanges): CatalogState {
-  return {
-    registries: replace(state.registries, changes.putRegistries, changes.deleteRegistries, ({ name }) => name),
-    services: replace(state.services, changes.putServices, changes.deleteServices, ({ serviceId }) => serviceId),
-    revisions: replace(state.revisions, changes.insertRevisions, changes.deleteRevisions, ({ id }) => id),
-  }
-}
-
 /** By code units: the same order everywhere, whatever the locale. */
 export function compareText(a: string, b: string): number {
   if (a === b) return 0
@@ -108,15 +100,4 @@ export function groupBy<Row>(rows: Iterable<Row>, keyOf: (row: Row) => string): 
 
 function isUsed(revisionId: string, uses: RevisionUses): boolean {
   return (uses.get(revisionId) ?? 0) > 0
-}
-
-function replace<Row>(
-  rows: readonly Row[],
-  put: readonly Row[],
-  deleted: readonly string[],
-  keyOf: (row: Row) => string,
-): Row[] {
-  const byKey = new Map([...rows, ...put].map(row => [keyOf(row), row]))
-  for (const key of deleted) byKey.delete(key)
-  return [...byKey.values()]
 }

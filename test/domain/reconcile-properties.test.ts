@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { applyCatalogChanges, type CatalogState, catalogOf } from '../../src/domain/catalog-state.ts'
+import { type CatalogState, catalogOf } from '../../src/domain/catalog-state.ts'
 import { type Reconciled, reconcile } from '../../src/domain/reconcile.ts'
 import type { RegistryReply, SeenBundle } from '../../src/domain/registry-reply.ts'
+import { applyCatalogChanges } from './apply-catalog-changes.ts'
 import { bundle, changesCatalog, complete, createWorld, hour, unreadable, type World } from './reconcile-world.ts'
 
 const registryNames = ['one', 'two', 'three']

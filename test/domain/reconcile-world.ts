@@ -1,7 +1,8 @@
-import { applyCatalogChanges, type CatalogState, catalogOf } from '../../src/domain/catalog-state.ts'
+import { type CatalogState, catalogOf } from '../../src/domain/catalog-state.ts'
 import { type Reconciled, reconcile } from '../../src/domain/reconcile.ts'
 import type { ReconcileSettings, RegistryReply, SeenBundle } from '../../src/domain/registry-reply.ts'
 import type { Offering } from '../../src/protocol/offering.ts'
+import { applyCatalogChanges } from './apply-catalog-changes.ts'
 
 export const hour = 3_600_000
 export const defaults: ReconcileSettings = { retireAfter: 24 * hour }
