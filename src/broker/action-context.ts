@@ -139,7 +139,7 @@ export async function createActionContext(options: ContextOptions): Promise<Cont
   return { context: context as AnyContext, waits }
 }
 
-/** What has to work, or may, with what an older release has left. */
+/** These work with whatever an older release has left behind. */
 const lenientActions: ReadonlySet<Action> = new Set(['deprovision', 'unbind', 'observe', 'sweep'])
 
 function withInput(instance: Instance, input: OperationInput): Instance {

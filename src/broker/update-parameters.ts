@@ -3,7 +3,7 @@ import type { Instance } from '../domain/instance.ts'
 import { isJsonObject, type JsonObject } from '../protocol/json.ts'
 import { checkParameters, type ServiceSchemas } from './service-schemas.ts'
 
-/** Forms send every field: what stays as it is asks for nothing, also where it could not be changed. */
+/** Forms send every field. One that keeps its value asks for nothing, even if it could not be changed. */
 export function withoutEqual(requested: JsonObject | undefined, stored: JsonObject): JsonObject | undefined {
   if (requested === undefined) return undefined
   const changed = Object.entries(requested).filter(([key, value]) => !isDeepStrictEqual(value, stored[key]))

@@ -78,7 +78,7 @@ export function decideBind(snapshot: Snapshot, intent: BindIntent): Verdict<Bind
   }
 }
 
-/** ROT-04, ROT-09: of the same instance, there, not in motion, not expired. */
+/** ROT-04, ROT-09: a predecessor belongs to the same instance, is ready, and has not expired. */
 function checkPredecessor(predecessor: Binding | undefined, now: number): void {
   if (predecessor === undefined || predecessor.phase === 'deleted' || predecessor.phase === 'failed')
     throw new BrokerError('UnknownPredecessor', 'predecessor_binding_id is not a binding of this instance.')

@@ -9,13 +9,13 @@ import type { OperationInput } from './operation.ts'
 export interface ProvisionIntent extends Intent {
   readonly planId: string
   readonly context: JsonObject
-  /** The user's parameters with defaults; throws InvalidParameters. Asked for last, as the order of checks wants it. */
+  /** The user's parameters with defaults; throws InvalidParameters. Called last: the other checks come first. */
   readonly parameters: () => JsonObject
   readonly requestedMaintenance?: string
   readonly catalogMaintenance?: string
-  /** Of a service that came from a registry; absent also where it is not known yet which one. */
+  /** Where the service came from a registry. Absent too while it is not known which revision it is. */
   readonly revisionId?: string
-  /** What is checked when the service is known. */
+  /** What can be checked only when the service is known. */
   readonly input?: OperationInput
   /** What the answer names before the action knows better. */
   readonly dashboardUrl?: string

@@ -7,7 +7,7 @@ export const limits = {
   stateBytes: 1_048_576,
   stepOutputBytes: 1_048_576,
   bindingBytes: 1_048_576,
-  /** Characters. Cloud Foundry accepts no longer description. */
+  /** Characters. Cloud Foundry refuses longer descriptions. */
   descriptionLength: 10_000,
   stepNameLength: 200,
   stepsPerOperation: 10_000,

@@ -10,8 +10,8 @@ export interface Narrowing {
 
 /**
  * Where the second schema refuses what the first one took. Plain keywords are compared; of the others (conditions,
- * references, combinations) it is only said that they differ: a person has to decide what that means. No schema takes
- * everything.
+ * references, combinations) it is only said that they differ: a person has to decide what that means. Where there is no
+ * schema, everything is taken.
  */
 export function narrowingsOf(before: JsonObject | undefined, after: JsonObject | undefined): Narrowing[] {
   // Parameters are always an object, whether or not their schema says so.

@@ -77,7 +77,7 @@ function silenceStart(lastAnswerAt: number | undefined, now: number, settings: R
 
 const shownProblems = 20
 
-/** With what else could not be used of the last answer. */
+/** Adds what else of the last answer could not be used. */
 export function withProblems(state: RegistryState, more: readonly string[]): RegistryState {
   if (more.length === 0) return state
   const problems = [...(state.problems ?? []), ...more]

@@ -66,7 +66,7 @@ export function createChoreTasks(broker: BrokerContext, options: TaskOptions): r
       tasks.push({
         name: `clean-up-${of}-${kind}`,
         schedule: schedule(`cleanUp.${of}.${kind}`, settings.cleanUp[of][kind]),
-        // What may never go, the ledger knows.
+        // The ledger knows which ones have to stay.
         run: run => {
           const before = run.now() - settings.cleanUp[of].age
           const remove = (max: number) => broker.store.cleanUp({ of, states: states[kind], before, max })

@@ -44,7 +44,7 @@ export function createUnusedSandboxRemover(options: UnusedSandboxOptions): () =>
     return resource !== undefined && resource.phase !== 'deleted' && resource.lastOperationId === id
   }
 
-  /** One that cannot be removed does not keep the others. */
+  /** One that cannot be removed does not stop the others from being removed. */
   async function remove(runtime: Runtime, { name, labels }: FoundSandbox): Promise<boolean> {
     const fields = { sandbox: name, runtime: runtime.type, operationId: labels[sandboxLabels.operation] }
     try {
