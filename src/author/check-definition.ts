@@ -11,9 +11,11 @@ export function checkDefinition(definition: unknown): Mistake[] {
   return read(definitionShape, fromCode(definition)).mistakes.map(mistake => reword(definition, mistake))
 }
 
-const code = field<unknown, unknown>({ kind: 'other', rule: 'a function' }, value =>
-  typeof value === 'function' ? value : undefined,
-)
+function given(rule: string, allows: (value: unknown) => boolean) {
+  return field<unknown, unknown>({ kind: 'other', rule }, value => (allows(value) ? value : undefined))
+}
+
+const code = given('a function', value => typeof value === 'function')
 const time = duration('0ms', '3650d')
 
 const callSettings = {
@@ -39,12 +41,6 @@ export function checkStepSettings(settings: unknown): string[] {
 
 const settable = ['provision', 'update', 'deprovision', 'bind', 'unbind'] as const
 
-interface GivenService {
-  readonly actions?: object
-  readonly state?: unknown
-  readonly bindingState?: unknown
-}
-
 const needed: readonly [key: string, needs: string][] = [
   ['upgradeState', 'state'],
   ['upgradeBindingState', 'bindingState'],
@@ -52,7 +48,7 @@ const needed: readonly [key: string, needs: string][] = [
   ['unbind', 'bind'],
 ]
 
-const serviceRules: readonly Rule<GivenService>[] = [
+const serviceRules: readonly Rule<{ readonly actions?: object }>[] = [
   service =>
     Object.keys(service.actions ?? {})
       .filter(name => settable.some(known => known === name) && !has(service, name))
@@ -71,11 +67,8 @@ const catalogFields = Object.fromEntries(
   Object.keys(offeringShape.entries).map(key => [key, optional(anything<unknown>('a field of the catalog'))]),
 )
 
-const schema = optional(
-  field<unknown, unknown>({ kind: 'other', rule: 'a JSON Schema, or a schema of a validation library' }, value =>
-    isObject(value) || isStandardSchema(value) ? value : undefined,
-  ),
-)
+const isSchema = (value: unknown) => isObject(value) || isStandardSchema(value)
+const schema = optional(given('a JSON Schema, or a schema of a validation library', isSchema))
 
 const serviceShape = object(
   {
@@ -95,9 +88,7 @@ const serviceShape = object(
     observeEvery: optional(time),
     requiresApp: optional(flag()),
     dashboard: optional(
-      field<unknown, unknown>({ kind: 'other', rule: "'redirect' or a function" }, value =>
-        value === 'redirect' || typeof value === 'function' ? value : undefined,
-      ),
+      given("'redirect' or a function", value => value === 'redirect' || typeof value === 'function'),
     ),
   },
   { rule: 'what defineService returns', rules: serviceRules as never },
@@ -127,9 +118,7 @@ const routeShape = object(
 const definitionShape = object({
   services: list(serviceShape),
   catalog: optional(
-    field<unknown, unknown>({ kind: 'other', rule: 'the path of a file, or a list of offerings' }, value =>
-      typeof value === 'string' || Array.isArray(value) ? value : undefined,
-    ),
+    given('the path of a file, or a list of offerings', value => typeof value === 'string' || Array.isArray(value)),
   ),
   hooks: optional(
     list(hookShape, { rules: [unique(hook => hook.name, 'name', 'a hook before it has the same name')] }),

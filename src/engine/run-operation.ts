@@ -60,8 +60,7 @@ export async function runOperation(claim: Claim, held: HeldLease, context: RunCo
   const work = context.findWork(claim)
   // None of the author's code runs where it is unknown, or where it may be what kills the workers.
   if (isOver && (isPoison || work === undefined)) {
-    const policy = work?.settlePolicy(now) ?? noDriverPolicy
-    await finish(attempt, { policy, outcome: { kind: 'failed', error: timedOut(claim) }, unclean: true })
+    await finish({ ...attempt, work }, { outcome: { kind: 'failed', error: timedOut(claim) }, unclean: true })
     return
   }
   if (isPoison) {
@@ -101,9 +100,8 @@ async function perform(running: Running): Promise<void> {
     const { waitFor, description } = ended.value
     return park(running, 'wait', { until: held.storeNow() + waitFor, description })
   }
-  const policy = work.settlePolicy(held.storeNow())
   const outcome: Outcome = { kind: 'succeeded', result: ended.value, description: run.description }
-  if (await finish(running, { policy, outcome, unclean: run.unclean })) await work.afterwards?.(outcome)
+  if (await finish(running, { outcome, unclean: run.unclean })) await work.afterwards?.(outcome)
 }
 
 type Ended = { readonly value: ActionResult | Wait } | { readonly error: unknown } | 'over'
@@ -192,37 +190,35 @@ async function fail(running: Running, error: OperationError, cause?: Error): Pro
     .runAuthorCode(() => work.onFailure(run, cause ?? new Error(error.message)))
     .finally(() => heard.abort())
   await Promise.race([hearing, sleep(clock, work.callTimeout, heard.signal)])
-  await finish(running, {
-    policy: work.settlePolicy(held.storeNow()),
-    outcome: { kind: 'failed', error },
-    unclean: run.unclean || held.why === 'deadline',
-    cause,
-  })
+  const unclean = run.unclean || held.why === 'deadline'
+  await finish(running, { outcome: { kind: 'failed', error }, unclean, cause })
 }
 
 interface Finish {
-  readonly policy: SettlePolicy
   readonly outcome: Outcome
   readonly unclean: boolean
   /** What was thrown, where that is why it failed. */
   readonly cause?: Error
 }
 
-async function finish(attempt: Attempt, { policy, outcome, unclean, cause }: Finish): Promise<boolean> {
-  const { claim, held, store, observer } = attempt
+async function finish(
+  { claim, held, store, observer, work }: Attempt & { readonly work: Work | undefined },
+  { outcome, unclean, cause }: Finish,
+): Promise<boolean> {
+  const policy = work?.settlePolicy(held.storeNow()) ?? noDriverPolicy
   const finished = await store.finish(held.lease, snapshot => {
     const finishing = unclean ? { ...snapshot.finishing, unclean } : snapshot.finishing
     return settle({ ...snapshot, finishing }, outcome, policy)
   })
-  const fields = () => ({
-    ...attemptFields(claim, held),
-    totalMs: held.storeNow() - claim.operation.acceptedAt,
-  })
+  const totalMs = held.storeNow() - claim.operation.acceptedAt
   if (!finished) {
     observer['operation.handedBack']?.({ ...attemptFields(claim, held), reason: 'lost' })
     await store.handBack(held.lease)
-  } else if (outcome.kind === 'succeeded') observer['operation.succeeded']?.(fields())
-  else observer['operation.failed']?.({ ...fields(), reason: outcome.error.message, error: cause })
+  } else if (outcome.kind === 'succeeded') observer['operation.succeeded']?.({ ...attemptFields(claim, held), totalMs })
+  else {
+    const reason = outcome.error.message
+    observer['operation.failed']?.({ ...attemptFields(claim, held), totalMs, reason, error: cause })
+  }
   return finished
 }
 

@@ -26,8 +26,7 @@ export class Worker {
   readonly #outage: Outage
   readonly #running = new Map<HeldLease, Promise<void>>()
   readonly #stopping = new AbortController()
-  #wake: () => void = () => {}
-  #woken = false
+  #wake = new AbortController()
   #refusals = 0
   #storeOffset = 0
   #loop: Promise<void> | undefined
@@ -76,15 +75,10 @@ export class Worker {
   async #claimUntilStopped(): Promise<void> {
     const { clock, pollInterval, concurrency } = this.#options
     while (!this.#stopping.signal.aborted) {
-      this.#woken = false
+      this.#wake = new AbortController()
       const free = concurrency - this.#running.size
       const pause = free > 0 ? await this.#claim(free) : pollInterval
-      if (pause > 0 && !this.#woken && !this.#stopping.signal.aborted) {
-        const woken = new AbortController()
-        this.#wake = () => woken.abort()
-        await sleep(clock, pause, woken.signal)
-        this.#wake = () => {}
-      }
+      if (!this.#stopping.signal.aborted) await sleep(clock, pause, this.#wake.signal)
     }
   }
 
@@ -140,9 +134,10 @@ export class Worker {
     this.#running.set(held, done)
   }
 
+  /** There may be work: the ledger is looked at now, or once more after the look that is under way. */
   #poke(): void {
-    this.#woken = true
-    this.#wake()
+    // With a reason, since Node.js would make an error with its stack for each.
+    this.#wake.abort('woken')
   }
 
   #scheduleRenewal(pause = this.#options.leaseTime / 3): void {
