@@ -75,10 +75,10 @@ const calls: Record<Exclude<keyof Statements, 'ping' | 'write' | 'writes' | 'sha
 }
 
 const everyList = [
-  ...inBothOrders(instanceQueries).map(([title, query]) => ['instances', title, query] as const),
-  ...inBothOrders(bindingQueries).map(([title, query]) => ['bindings', title, query] as const),
-  ...inBothOrders(operationQueries).map(([title, query]) => ['operations', title, query] as const),
-] as readonly (readonly [list: 'instances', title: string, query: object])[]
+  ...inBothOrders(instanceQueries).map(([title, query]) => ['listInstances', title, query] as const),
+  ...inBothOrders(bindingQueries).map(([title, query]) => ['listBindings', title, query] as const),
+  ...inBothOrders(operationQueries).map(([title, query]) => ['listOperations', title, query] as const),
+] as readonly (readonly [list: 'listInstances', title: string, query: object])[]
 
 describePostgres('postgres: the plan behind a call', server => {
   for (const [size, rows] of [

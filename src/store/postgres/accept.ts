@@ -10,13 +10,13 @@
  *   the claim has brought instead of looking would not do for the end of an operation: renewals, checkpoints and others'
  *   bindings have changed them since, and each of these writes would have to tell.
  */
-import type { Change, Finishing, Lease, Snapshot, Target, Verdict } from '../../store.ts'
+import type { Binding, Change, Finishing, Instance, Lease, Snapshot, Target, Verdict } from '../../store.ts'
 import { StoreUnavailableError } from '../../store.ts'
-import { text } from '../columns.ts'
+import { text, toOperation } from '../columns.ts'
 import { keyOf } from '../keys.ts'
 import type { Database } from './database.ts'
 import type { SqlRow } from './driver.ts'
-import { fromChange, inner, toBinding, toInstance, toOperation } from './rows.ts'
+import { fromChange, inner, optionalKey, toResource } from './rows.ts'
 import type { ServerClock } from './server-clock.ts'
 import type { Statements } from './statements.ts'
 import type { HeldReader, Writer } from './writes.ts'
@@ -29,28 +29,21 @@ interface Deciding {
   readonly clock: ServerClock
 }
 
-export interface Decided<Answer> {
-  readonly answer: Answer
-  /** What was written. */
-  readonly change?: Change
-}
-
 export async function accept<Answer>(
   { database, statements, write, clock }: Deciding,
   target: Target,
   decide: (snapshot: Snapshot) => Verdict<Answer>,
-): Promise<Decided<Answer>> {
-  const [instance, binding, predecessor] = [
-    keyOf(target.instanceId),
-    optionalKey(target.bindingId),
-    optionalKey(target.predecessorId),
-  ]
-  const keys = { instance, binding, predecessor }
+): Promise<Verdict<Answer>> {
+  const keys = {
+    instance: keyOf(target.instanceId),
+    binding: optionalKey(target.bindingId),
+    predecessor: optionalKey(target.predecessorId),
+  }
   const now = clock.now()
   const assumed = now === undefined ? undefined : decideForNew(now, decide)
   let seen: SqlRow | undefined
   if (now === undefined || assumed?.change === undefined)
-    [seen] = await database.run(statements.look, [instance, binding, predecessor])
+    [seen] = await database.run(statements.look, Object.values(keys))
   else {
     seen = await write({ ...keys, version: null, now, change: fromChange(assumed.change) })
     clock.learn(Number(seen?.now))
@@ -118,18 +111,14 @@ function toSnapshot(row: SqlRow | undefined): Snapshot {
   const [operation, bindingOperation] = [inner(row.operation), inner(row.binding_operation)]
   return {
     now: Number(row.now),
-    instance: instance && toInstance(instance),
+    instance: instance && toResource<Instance>(instance),
     operation: operation && toOperation(operation),
-    binding: binding && toBinding(binding),
+    binding: binding && toResource<Binding>(binding),
     bindingOperation: bindingOperation && toOperation(bindingOperation),
-    predecessor: predecessor && toBinding(predecessor),
+    predecessor: predecessor && toResource<Binding>(predecessor),
     liveBindings: Number(row.live),
     busyBindings: Number(row.busy),
   }
-}
-
-function optionalKey(id: string | undefined): string | null {
-  return id === undefined ? null : keyOf(id)
 }
 
 function columnText(value: unknown): string | null {

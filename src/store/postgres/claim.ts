@@ -1,7 +1,8 @@
-import type { Claim, Claims } from '../../store.ts'
+import type { Binding, Claim, Claims, Instance } from '../../store.ts'
+import { toOperation } from '../columns.ts'
 import type { Calls } from './database.ts'
 import type { SqlRow } from './driver.ts'
-import { inner, toBinding, toInstance, toOperation, toStep } from './rows.ts'
+import { inner, toResource, toStep } from './rows.ts'
 
 export async function claimDue(
   { run, statements }: Calls,
@@ -9,19 +10,12 @@ export async function claimDue(
   max: number,
   leaseMs: number,
 ): Promise<Claims> {
-  return toClaims(await run(statements.claim, [owner, Math.max(0, max), leaseMs]))
+  const rows = await run(statements.claim, [owner, Math.max(0, max), leaseMs])
+  const { now, next_at: nextAt } = rows[0] ?? {}
+  return { claims: rows.flatMap(toClaim), now: Number(now), nextAt: typeof nextAt === 'number' ? nextAt : undefined }
 }
 
-/** One row for each claim; a single one without an operation where nothing was due. */
-function toClaims(rows: readonly SqlRow[]): Claims {
-  const [first] = rows
-  const nextAt = first?.next_at
-  return {
-    claims: rows.flatMap(toClaim),
-    now: Number(first?.now),
-    nextAt: typeof nextAt === 'number' ? nextAt : undefined,
-  }
-}
+/** Nothing for the single row without an operation that says that nothing was due. */
 
 function toClaim(row: SqlRow): Claim[] {
   const [operation, instance, binding] = [inner(row.operation), inner(row.instance), inner(row.binding)]
@@ -29,8 +23,8 @@ function toClaim(row: SqlRow): Claim[] {
   return [
     {
       operation: toOperation(operation),
-      instance: toInstance(instance),
-      binding: binding && toBinding(binding),
+      instance: toResource<Instance>(instance),
+      binding: binding && toResource<Binding>(binding),
       steps: ((row.steps ?? []) as readonly SqlRow[]).map(toStep),
       takenOver: row.taken_over === true,
     },

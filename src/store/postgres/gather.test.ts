@@ -36,9 +36,10 @@ describe('a gatherer', () => {
   })
 
   it('lets one of a batch fail alone, and waits for none of them', async () => {
-    const gather = createGatherer<number, number>(1, async items =>
-      items.map(item => (item === 2 ? Promise.reject(new Error('two')) : item)),
-    )
+    const gather = createGatherer<number, number>({
+      send: async items => items.map(item => (item === 2 ? undefined : item)),
+      alone: () => Promise.reject(new Error('two')),
+    })
     const [one, two, three] = await Promise.allSettled([1, 2, 3].map(gather))
     expect(one).toEqual({ status: 'fulfilled', value: 1 })
     expect(two).toMatchObject({ status: 'rejected', reason: new Error('two') })
@@ -58,11 +59,14 @@ describe('a gatherer', () => {
 function create(lanes: number) {
   const batches: (readonly number[])[] = []
   const open: { answer(): void; fail(error: Error): void }[] = []
-  const gather = createGatherer<number, number>(lanes, items => {
-    batches.push(items)
-    return new Promise((resolve, reject) => {
-      open.push({ answer: () => resolve(items.map(item => item * 10)), fail: reject })
-    })
+  const gather = createGatherer<number, number>({
+    lanes,
+    send(items) {
+      batches.push(items)
+      return new Promise((resolve, reject) => {
+        open.push({ answer: () => resolve(items.map(item => item * 10)), fail: reject })
+      })
+    },
   })
   const settled = () => new Promise(resolve => setImmediate(resolve))
   return {

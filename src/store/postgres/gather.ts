@@ -1,11 +1,19 @@
+import { StoreUnavailableError } from '../../store.ts'
+
+export interface Gathering<Item, Answer> {
+  /** The answers in the order of the items; undefined for one that was not done. */
+  send(batch: readonly Item[]): Promise<readonly (Answer | undefined)[]>
+  /** One that was not done with its batch, or whose batch was rolled back, is done by itself. */
+  alone?(item: Item): Promise<Answer>
+  /** By default one is committed while the next is on its way. */
+  readonly lanes?: number
+}
+
 /**
  * Lets many calls share one statement: what comes while `lanes` batches are under way waits for the next one, and they go
  * together. Where nothing is under way a call is sent at once, so that a single one waits for nobody.
  */
-export function createGatherer<Item, Answer>(
-  lanes: number,
-  send: (batch: readonly Item[]) => Promise<readonly (Answer | Promise<Answer>)[]>,
-): (item: Item) => Promise<Answer> {
+export function createGatherer<Item, Answer>({ send, alone, lanes = 2 }: Gathering<Item, Answer>) {
   let waiting: Entry<Item, Answer>[] = []
   let underWay = 0
 
@@ -15,20 +23,25 @@ export function createGatherer<Item, Answer>(
     underWay += 1
     try {
       const answers = await send(batch.map(({ item }) => item))
-      for (const [index, { resolve, reject }] of batch.entries()) {
-        const answer = answers[index]
+      for (const [index, { item, resolve, reject }] of batch.entries()) {
+        const answer = answers[index] === undefined ? alone?.(item) : answers[index]
         if (answer === undefined) reject(new Error('a batch left one of its calls without an answer'))
         else resolve(answer)
       }
     } catch (error) {
-      for (const { reject } of batch) reject(error)
+      // A batch that may have been done is never repeated. One that was refused is rolled back: each is told its own answer.
+      const refused = alone !== undefined && !(error instanceof StoreUnavailableError)
+      for (const { item, resolve, reject } of batch) {
+        if (refused) resolve(alone(item))
+        else reject(error)
+      }
     }
     underWay -= 1
     if (waiting.length > 0) void next()
   }
 
-  return item =>
-    new Promise((resolve, reject) => {
+  return (item: Item) =>
+    new Promise<Answer>((resolve, reject) => {
       waiting.push({ item, resolve, reject })
       if (underWay < lanes) void next()
     })

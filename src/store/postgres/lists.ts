@@ -18,8 +18,8 @@ export function createLists(run: Run, schema: string) {
   }
 
   return {
-    instances: async (query: InstanceQuery) => read(instanceList(query, dialect)),
-    bindings: async (query: BindingQuery) => read(bindingList(query, dialect)),
-    operations: async (query: OperationQuery) => read(operationList(query, dialect)),
+    listInstances: async (query: InstanceQuery = {}) => read(instanceList(query, dialect)),
+    listBindings: async (query: BindingQuery = {}) => read(bindingList(query, dialect)),
+    listOperations: async (query: OperationQuery = {}) => read(operationList(query, dialect)),
   }
 }

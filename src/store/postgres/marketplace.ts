@@ -8,7 +8,7 @@ import type {
   StoredCatalog,
   StoredRegistries,
 } from '../../store.ts'
-import { text } from '../columns.ts'
+import { text, toUse } from '../columns.ts'
 import { type CatalogOutcome, inOrder, sumUses, touchesCatalog } from '../pins.ts'
 import type { Calls, Database } from './database.ts'
 
@@ -38,13 +38,7 @@ export async function readRegistries({ run, statements }: Calls): Promise<Stored
 
 export async function readUses({ run, statements }: Calls): Promise<readonly RevisionUse[]> {
   const rows = await run(statements.revisionUses, [])
-  return sumUses(
-    rows.map(row => ({
-      revisionId: text(row.revision_id),
-      planId: JSON.parse(text(row.pinned_plan)),
-      instances: Number(row.instances),
-    })),
-  )
+  return sumUses(rows.map(toUse))
 }
 
 /** A transaction of several statements: revisions may be large, and a single value of PostgreSQL is not. */

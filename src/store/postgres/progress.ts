@@ -1,5 +1,4 @@
 import type { Checkpoint, Lease, Parking } from '../../store.ts'
-import { StoreUnavailableError } from '../../store.ts'
 import { toText } from '../columns.ts'
 import { keyOf } from '../keys.ts'
 import { seal } from '../sealing.ts'
@@ -11,10 +10,7 @@ import { fromStep } from './rows.ts'
  * A step's checkpoint must be on the disk before the next step begins: a round trip each. But those of operations that run
  * beside each other go together, one round trip and one sync for all, while a batch before them is committed.
  */
-export function createCheckpoints({
-  run,
-  statements,
-}: Calls): (lease: Lease, checkpoint: Checkpoint) => Promise<boolean> {
+export function createCheckpoints({ run, statements }: Calls) {
   async function writeAlone({ lease, checkpoint }: Item): Promise<boolean> {
     const { description, step, state } = checkpoint
     const values = [toText(description), step && JSON.stringify(fromStep(step)), state && seal(state)]
@@ -23,20 +19,17 @@ export function createCheckpoints({
     return row?.held === true
   }
 
-  const writeTogether = createGatherer<Item, boolean>(lanes, async items => {
-    try {
+  const writeTogether = createGatherer<Item, boolean>({
+    alone: writeAlone,
+    async send(items) {
       const rows = await run(statements.checkpoints, [JSON.stringify(items.map(toRow))])
       const written = new Set(rows.map(row => row.fence))
       // A row whose lease is lost, or that somebody else has locked, was not written. Tried alone, it finds out which.
-      return items.map(item => written.has(item.lease.fence) || writeAlone(item))
-    } catch (error) {
-      // The batch was rolled back, so each is tried alone. If the server may have committed it, nothing is repeated.
-      if (error instanceof StoreUnavailableError) throw error
-      return items.map(writeAlone)
-    }
+      return items.map(item => written.has(item.lease.fence) || undefined)
+    },
   })
 
-  return (lease, checkpoint) => {
+  return (lease: Lease, checkpoint: Checkpoint): Promise<boolean> => {
     const item = { lease, checkpoint }
     // The state of an instance is written under the instance's lock, and nobody waits for a lock while holding others.
     return checkpoint.state === undefined ? writeTogether(item) : writeAlone(item)
@@ -67,9 +60,6 @@ export async function handBack({ run, statements }: Calls, lease: Lease): Promis
   const [row] = await run(statements.handBack, [keyOf(lease.operationId), lease.fence])
   return row?.opened === true
 }
-
-/** One is committed while the next is on its way. */
-const lanes = 2
 
 interface Item {
   readonly lease: Lease

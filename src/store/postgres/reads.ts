@@ -1,9 +1,9 @@
-import type { HistoryEvent, Reads } from '../../store.ts'
-import { text } from '../columns.ts'
+import type { Binding, HistoryEvent, Instance, Reads } from '../../store.ts'
+import { text, toOperation } from '../columns.ts'
 import { keyOf } from '../keys.ts'
 import type { Calls } from './database.ts'
 import type { SqlRow, SqlValue } from './driver.ts'
-import { toBinding, toInstance, toOperation, toStep } from './rows.ts'
+import { toResource, toStep } from './rows.ts'
 import type { Statement } from './statements.ts'
 
 export function createReads({ run, statements }: Calls): Omit<Reads, `list${string}`> {
@@ -15,19 +15,14 @@ export function createReads({ run, statements }: Calls): Omit<Reads, `list${stri
   }
 
   return {
-    instance: id => one(statements.instance, [keyOf(id)], toInstance),
-    binding: (instanceId, id) => one(statements.binding, [keyOf(instanceId), keyOf(id)], toBinding),
-    bindings: instanceId => all(statements.bindings, [keyOf(instanceId)], toBinding),
-    operation: id => one(statements.operation, [keyOf(id)], toOperation),
+    instance: id => one(statements.instance, [keyOf(id)], toResource<Instance>),
+    binding: (instanceId, id) => one(statements.binding, [keyOf(instanceId), keyOf(id)], toResource<Binding>),
+    bindings: instanceId => all(statements.bindings, [keyOf(instanceId)], toResource<Binding>),
+    operation: id => one(statements.operation, [keyOf(id)], row => toOperation(row)),
     steps: operationId => all(statements.steps, [keyOf(operationId)], toStep),
     async history(instanceId) {
       const rows = await run(statements.history, [keyOf(instanceId)])
       return rows.map((row): HistoryEvent => JSON.parse(text(row.doc)))
     },
   }
-}
-
-export async function readDueForObservation({ run, statements }: Calls, max: number): Promise<readonly string[]> {
-  const rows = await run(statements.dueForObservation, [Math.max(0, max)])
-  return rows.map(row => text(JSON.parse(text(row.doc)).id))
 }

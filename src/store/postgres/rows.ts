@@ -1,7 +1,6 @@
 /** Between the rows of the tables and the rows of the ledger. */
-import { withoutUndefined } from '../../protocol/json.ts'
 import type { Binding, Change, HistoryEvent, Instance, Operation, Step } from '../../store.ts'
-import { fromText, text, toText } from '../columns.ts'
+import { text, toDocument, toText } from '../columns.ts'
 import { keyOf } from '../keys.ts'
 import { pinsOf } from '../pins.ts'
 import { seal, unseal } from '../sealing.ts'
@@ -10,11 +9,11 @@ import type { SqlRow } from './driver.ts'
 /** The change as write() takes it: what there is of it, under the names of the columns. */
 export function fromChange({ instance, bindings, operations, deleteOperations, history }: Change): string {
   return JSON.stringify({
-    ...(instance === undefined ? {} : { instance: fromInstance(instance) }),
-    ...(bindings === undefined ? {} : { bindings: bindings.map(fromBinding) }),
-    ...(operations === undefined ? {} : { operations: operations.map(fromOperation) }),
-    ...(deleteOperations === undefined ? {} : { forget: deleteOperations.map(keyOf) }),
-    ...(history === undefined ? {} : { history: history.map(fromHistory) }),
+    instance: instance && fromInstance(instance),
+    bindings: bindings?.map(fromBinding),
+    operations: operations?.map(fromOperation),
+    forget: deleteOperations?.map(keyOf),
+    history: history?.map(fromHistory),
   })
 }
 
@@ -22,37 +21,21 @@ export function fromStep({ output, ...doc }: Step): SqlRow {
   return { name: keyOf(doc.name), state: doc.state, doc: JSON.stringify(doc), sealed: seal({ output }) }
 }
 
-export function toInstance(row: SqlRow): Instance {
-  return { ...toDocument(row), state: unseal(text(row.sealed_state)) } as Instance
-}
-
-export function toBinding(row: SqlRow): Binding {
-  return { ...toDocument(row), state: unseal(text(row.sealed_state)) } as Binding
-}
-
-export function toOperation(row: SqlRow): Operation {
-  return withoutUndefined({
-    ...toDocument(row),
-    state: row.state,
-    attempt: row.attempt,
-    losses: row.losses,
-    notBefore: row.not_before,
-    leaseOwner: row.lease_owner ?? undefined,
-    leaseUntil: row.lease_until ?? undefined,
-    fence: row.fence,
-    unclean: row.unclean,
-    checkpointAt: row.checkpoint_at ?? undefined,
-    description: fromText(row.description),
-  }) as Operation
+export function toResource<Row extends Instance | Binding>(row: SqlRow): Row {
+  return { ...toDocument(row), state: unseal(text(row.sealed_state)) } as Row
 }
 
 export function toStep(row: SqlRow): Step {
   return toDocument(row) as Step
 }
 
+export function optionalKey(id: string | undefined): string | null {
+  return id === undefined ? null : keyOf(id)
+}
+
 /** A column that holds a row as JSON, or none. */
 export function inner(value: unknown): SqlRow | undefined {
-  return value === null || value === undefined ? undefined : (value as SqlRow)
+  return (value ?? undefined) as SqlRow | undefined
 }
 
 function fromInstance({ parameters, state, ...doc }: Instance): SqlRow {
@@ -79,7 +62,7 @@ function fromBinding({ parameters, state, result, ...doc }: Binding): SqlRow {
     instance_id: keyOf(doc.instanceId),
     id: keyOf(doc.id),
     ...standingOf(doc),
-    predecessor_id: doc.predecessorId === undefined ? null : keyOf(doc.predecessorId),
+    predecessor_id: optionalKey(doc.predecessorId),
     created_at: doc.createdAt,
     service_id: keyOf(doc.serviceId),
     plan_id: keyOf(doc.planId),
@@ -106,7 +89,7 @@ function fromOperation(operation: Operation): SqlRow {
   return {
     id: keyOf(doc.id),
     instance_id: keyOf(doc.instanceId),
-    binding_id: doc.bindingId === undefined ? null : keyOf(doc.bindingId),
+    binding_id: optionalKey(doc.bindingId),
     state,
     attempt,
     losses,
@@ -114,7 +97,7 @@ function fromOperation(operation: Operation): SqlRow {
     lease_owner: leaseOwner,
     lease_until: leaseUntil,
     fence,
-    drains: doc.drains === undefined ? null : keyOf(doc.drains),
+    drains: optionalKey(doc.drains),
     unclean,
     checkpoint_at: checkpointAt,
     description: toText(description),
@@ -128,8 +111,4 @@ function fromOperation(operation: Operation): SqlRow {
 
 function fromHistory(event: HistoryEvent): SqlRow {
   return { instance_id: keyOf(event.instanceId), doc: JSON.stringify(event) }
-}
-
-function toDocument(row: SqlRow): object {
-  return { ...JSON.parse(text(row.doc)), ...(unseal(text(row.sealed)) as object) }
 }

@@ -1,10 +1,9 @@
-import { decideShared, type SharedResource, type SharedVerdict, type SharedWish } from '../../domain/shared-claim.ts'
+import { decideShared, type SharedVerdict, type SharedWish } from '../../domain/shared-claim.ts'
 import type { Lease } from '../../store.ts'
 import { StoreUnavailableError } from '../../store.ts'
-import { text } from '../columns.ts'
+import { text, toShared } from '../columns.ts'
 import { keyOf } from '../keys.ts'
 import type { Calls } from './database.ts'
-import type { SqlRow } from './driver.ts'
 
 /** Looks, decides, and writes if nothing has changed since, as accept.ts does. */
 export async function share(
@@ -34,8 +33,3 @@ export async function share(
 }
 
 const rounds = 200
-
-function toShared(key: string, { phase, holder }: SqlRow): SharedResource {
-  if (typeof phase !== 'string') return { key, phase: 'absent' }
-  return { key, phase: phase as SharedResource['phase'], holder: typeof holder === 'string' ? holder : undefined }
-}

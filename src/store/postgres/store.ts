@@ -1,21 +1,20 @@
 import type { Lease, Store, WakeUp } from '../../store.ts'
 import { StoreUnavailableError } from '../../store.ts'
+import { type Methods, runMethods } from '../methods.ts'
 import { type WakeUps, wakeUpsOf } from '../wake-ups.ts'
 import { accept, finish } from './accept.ts'
-import { finishChore, readChores, renewChore, takeChore } from './chores.ts'
 import { claimDue } from './claim.ts'
-import { cleanUp } from './clean-up.ts'
 import type { Database } from './database.ts'
 import type { Listener } from './listener.ts'
 import { createLists } from './lists.ts'
 import { changeCatalog, readCatalog, readRegistries, readUses } from './marketplace.ts'
 import { createCheckpoints, handBack, park, renew } from './progress.ts'
-import { purge } from './purge.ts'
-import { createReads, readDueForObservation } from './reads.ts'
+import { createReads } from './reads.ts'
 import type { ServerClock } from './server-clock.ts'
 import { share } from './share.ts'
 import type { Statements } from './statements.ts'
 import { createTurns } from './turns.ts'
+import { createUpkeep } from './upkeep.ts'
 import { createHeldReader, createWriter } from './writes.ts'
 
 export interface PostgresStoreParts {
@@ -34,9 +33,7 @@ export function createPostgresStore(parts: PostgresStoreParts): Store {
   const instances = createTurns()
   const operations = createTurns()
   const { during, run } = database
-  const lists = createLists(run, schema)
   const calls = { run, statements }
-  const reads = createReads(calls)
   const writeCheckpoint = createCheckpoints(calls)
   const deciding = {
     database,
@@ -48,7 +45,7 @@ export function createPostgresStore(parts: PostgresStoreParts): Store {
 
   /** A worker's writes are done in the order in which it made them, though each may get another connection. */
   function inTurn<Result>(lease: Lease, write: () => Promise<Result>): Promise<Result> {
-    return during(() => operations.take(lease.operationId, write))
+    return operations.take(lease.operationId, write)
   }
 
   function wake(list: readonly WakeUp[]): void {
@@ -56,17 +53,17 @@ export function createPostgresStore(parts: PostgresStoreParts): Store {
     listener.tell(list)
   }
 
-  return {
-    name,
+  const methods: Methods = {
+    ...createReads(calls),
+    ...createLists(run, schema),
+    ...createUpkeep(calls),
 
     accept: (target, decide) =>
-      during(() =>
-        instances.take(target.instanceId, async () => {
-          const { answer, change } = await accept(deciding, target, decide)
-          if (change !== undefined) wake(wakeUpsOf(change))
-          return answer
-        }),
-      ),
+      instances.take(target.instanceId, async () => {
+        const { answer, change } = await accept(deciding, target, decide)
+        if (change !== undefined) wake(wakeUpsOf(change))
+        return answer
+      }),
     finish: (lease, decide) =>
       inTurn(lease, async () => {
         const change = await finish(deciding, lease, decide)
@@ -74,13 +71,12 @@ export function createPostgresStore(parts: PostgresStoreParts): Store {
         return change !== undefined
       }),
 
-    claim: (owner, max, leaseMs) =>
-      during(async () => {
-        const claims = await claimDue(calls, owner, max, leaseMs)
-        clock.learn(claims.now)
-        return claims
-      }),
-    renew: (leases, leaseMs) => during(() => renew(calls, leases, leaseMs)),
+    async claim(owner, max, leaseMs) {
+      const claims = await claimDue(calls, owner, max, leaseMs)
+      clock.learn(claims.now)
+      return claims
+    },
+    renew: (leases, leaseMs) => renew(calls, leases, leaseMs),
     checkpoint: (lease, checkpoint) => inTurn(lease, () => writeCheckpoint(lease, checkpoint)),
     park: (lease, parking) =>
       inTurn(lease, async () => {
@@ -94,39 +90,24 @@ export function createPostgresStore(parts: PostgresStoreParts): Store {
       }),
     share: (lease, key, wish) => inTurn(lease, () => share(calls, lease, key, wish)),
 
-    takeChore: taking => during(() => takeChore(calls, taking)),
-    renewChore: (lease, leaseMs) => during(() => renewChore(calls, lease, leaseMs)),
-    finishChore: (lease, result) => during(() => finishChore(calls, lease, result)),
-    chores: () => during(() => readChores(calls)),
-    cleanUp: wanted => during(() => cleanUp(calls, wanted)),
-    purge: (before, max) => during(() => purge(calls, before, max)),
-    dueForObservation: max => during(() => readDueForObservation(calls, max)),
+    catalog: known => readCatalog(calls, known),
+    registries: () => readRegistries(calls),
+    revisionUses: () => readUses(calls),
+    async changeCatalog(version, changes, report) {
+      const { written, changed } = await changeCatalog({ ...database, statements }, version, changes, report)
+      if (changed) wake([{ type: 'catalog' }])
+      return written
+    },
 
-    catalog: known => during(() => readCatalog(calls, known)),
-    registries: () => during(() => readRegistries(calls)),
-    revisionUses: () => during(() => readUses(calls)),
-    changeCatalog: (version, changes, report) =>
-      during(async () => {
-        const { written, changed } = await changeCatalog({ ...database, statements }, version, changes, report)
-        if (changed) wake([{ type: 'catalog' }])
-        return written
-      }),
+    async ping() {
+      const [row] = await run(statements.ping, [])
+      if (row?.read_only !== false) throw new StoreUnavailableError(`${name} is read-only: name the primary server`)
+    },
+  }
 
-    instance: id => during(() => reads.instance(id)),
-    binding: (instanceId, id) => during(() => reads.binding(instanceId, id)),
-    bindings: instanceId => during(() => reads.bindings(instanceId)),
-    operation: id => during(() => reads.operation(id)),
-    steps: operationId => during(() => reads.steps(operationId)),
-    history: instanceId => during(() => reads.history(instanceId)),
-    listInstances: (query = {}) => during(() => lists.instances(query)),
-    listBindings: (query = {}) => during(() => lists.bindings(query)),
-    listOperations: (query = {}) => during(() => lists.operations(query)),
-
-    ping: () =>
-      during(async () => {
-        const [row] = await run(statements.ping, [])
-        if (row?.read_only !== false) throw new StoreUnavailableError(`${name} is read-only: name the primary server`)
-      }),
+  return {
+    name,
+    ...runMethods(methods, during),
     onWakeUp: listener => wakeUps.listen(listener),
     async close() {
       await Promise.all([database.close(), listener.close()])

@@ -1,5 +1,4 @@
 import type { Lease } from '../../store.ts'
-import { StoreUnavailableError } from '../../store.ts'
 import { keyOf } from '../keys.ts'
 import type { Database } from './database.ts'
 import type { SqlRow } from './driver.ts'
@@ -28,19 +27,16 @@ export function createWriter({ run }: Database, statements: Statements): Writer 
     return row ?? {}
   }
 
-  return createGatherer<Write, SqlRow>(lanes, async writes => {
-    const [only] = writes
-    if (only !== undefined && writes.length === 1 && only.version === null) return [await writeAlone(only)]
-    try {
+  return createGatherer<Write, SqlRow>({
+    alone: writeAlone,
+    async send(writes) {
+      const [only] = writes
+      if (only !== undefined && writes.length === 1 && only.version === null) return [undefined]
       const rows = await run(statements.writes, [toRows(writes)])
       const answers = new Map(rows.map(row => [row.place, row]))
       // One whose rows are locked is not written: alone it waits for them, and keeps nobody else.
-      return writes.map((write, place) => answers.get(place) ?? writeAlone(write))
-    } catch (error) {
-      // Refused is rolled back: each is told its own answer. One that may have been done is never repeated.
-      if (error instanceof StoreUnavailableError) throw error
-      return writes.map(writeAlone)
-    }
+      return writes.map((_, place) => answers.get(place))
+    },
   })
 }
 
@@ -49,16 +45,15 @@ export type HeldReader = (lease: Lease) => Promise<SqlRow | null>
 
 /** Operations that end at the same time are looked at together. */
 export function createHeldReader({ run }: Database, statements: Statements): HeldReader {
-  return createGatherer<Lease, SqlRow | null>(lanes, async leases => {
-    const ids = leases.map(({ operationId }) => keyOf(operationId))
-    const rows = await run(statements.lookHeld, [ids, leases.map(({ fence }) => fence)])
-    const answers = new Map(rows.map(row => [row.fence, row]))
-    return leases.map(({ fence }) => answers.get(fence) ?? null)
+  return createGatherer<Lease, SqlRow | null>({
+    async send(leases) {
+      const ids = leases.map(({ operationId }) => keyOf(operationId))
+      const rows = await run(statements.lookHeld, [ids, leases.map(({ fence }) => fence)])
+      const answers = new Map(rows.map(row => [row.fence, row]))
+      return leases.map(({ fence }) => answers.get(fence) ?? null)
+    },
   })
 }
-
-/** One is committed while the next is on its way. */
-const lanes = 2
 
 /** The changes are JSON already. */
 function toRows(writes: readonly Write[]): string {

@@ -1,0 +1,17 @@
+import type { Store } from '../store.ts'
+
+/** The methods of a store that need its database. They may answer at once, or throw. */
+export type Methods = {
+  readonly [Name in keyof Omit<Store, 'name' | 'onWakeUp' | 'close'>]: (
+    ...values: Parameters<Store[Name]>
+  ) => Awaited<ReturnType<Store[Name]>> | ReturnType<Store[Name]>
+}
+
+/** The same methods, each of them run by `run`: it may refuse one, translate its errors, and know which are under way. */
+export function runMethods(methods: Methods, run: <Result>(method: () => Promise<Result>) => Promise<Result>) {
+  const entries = Object.entries(methods).map(([name, method]) => {
+    const call = method as (...values: readonly unknown[]) => unknown
+    return [name, (...values: readonly unknown[]) => run(async () => call(...values))]
+  })
+  return Object.fromEntries(entries) as Omit<Store, 'name' | 'onWakeUp' | 'close'>
+}
