@@ -1,18 +1,20 @@
 import { isJsonObject, type Json } from '../protocol/json.ts'
+import { asFlag, asText } from '../shape/fields.ts'
 import { toRegExp } from './pattern.ts'
-import { asFlag, asText } from './reading.ts'
-import type { Item } from './source.ts'
-import type { BundleParameter, ParameterType } from './spec.ts'
+import type { ParameterRules, ParameterType, Scalar } from './spec.ts'
 
 /**
  * The value as one of the type. YAML without quotes makes a number of a version and a text of a `yes`: what can only mean
  * one thing is taken for it. Undefined where it does not fit.
  */
-export function fitValue(item: Item, type: ParameterType): Json | undefined {
-  const { value } = item
+export function fitValue(
+  given: { readonly value: unknown; readonly text?: string },
+  type: ParameterType,
+): Json | undefined {
+  const { value } = given
   switch (type) {
     case 'string':
-      return asText(item)
+      return asText(given)
     case 'boolean':
       return asFlag(value)
     case 'integer':
@@ -30,21 +32,12 @@ export function fitValue(item: Item, type: ParameterType): Json | undefined {
   }
 }
 
-export type Rules = Pick<
-  BundleParameter,
-  | 'enum'
-  | 'minLength'
-  | 'maxLength'
-  | 'pattern'
-  | 'multipleOf'
-  | 'minimum'
-  | 'maximum'
-  | 'exclusiveMinimum'
-  | 'exclusiveMaximum'
->
+export function isScalar(value: Json | undefined): value is Scalar {
+  return value !== undefined && value !== null && typeof value !== 'object'
+}
 
 /** The rule that a value of the right type breaks, as JSON Schema judges it. */
-export function brokenRule(value: Json, rules: Rules): keyof Rules | undefined {
+export function brokenRule(value: Json, rules: ParameterRules): keyof ParameterRules | undefined {
   if (rules.enum !== undefined && !rules.enum.some(allowed => allowed === value)) return 'enum'
   if (typeof value === 'string') {
     const length = [...value].length

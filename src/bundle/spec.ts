@@ -1,7 +1,11 @@
 import type { Json, JsonObject } from '../protocol/json.ts'
+import type { Mistake } from '../shape/mistake.ts'
+import type { Path } from '../shape/place.ts'
+import { read } from '../shape/read.ts'
 import type { BundleAction, BundleResources } from './actions.ts'
-import { readSpec } from './read-spec.ts'
-import { openReading, type SpecProblem } from './reading.ts'
+import { camelCase, locate, toSpecMistake } from './mistakes.ts'
+import { isScratch, readSource } from './source.ts'
+import { specShape } from './spec-shape.ts'
 
 /** A bundle's description: what stands in its `bundle.yml` or `apb.yml`, checked, and in the code's spelling. */
 export interface BundleSpec {
@@ -46,7 +50,7 @@ export type BundleParameters =
 export type ParameterType = 'string' | 'integer' | 'number' | 'boolean' | 'object' | 'array' | 'null'
 export type Scalar = string | number | boolean
 
-export interface BundleParameter {
+export interface BundleParameter extends ParameterRules {
   readonly name: string
   readonly type: ParameterType
   readonly title?: string
@@ -56,6 +60,13 @@ export interface BundleParameter {
   readonly updatable: boolean
   /** Its value is a secret: it is shown nowhere. */
   readonly sensitive: boolean
+  readonly displayType?: string
+  readonly displayGroup?: string
+  readonly dependsOn?: ParameterCondition
+}
+
+/** What a parameter demands of its values, as JSON Schema means it. */
+export interface ParameterRules {
   readonly enum?: readonly Scalar[]
   readonly minLength?: number
   readonly maxLength?: number
@@ -65,9 +76,6 @@ export interface BundleParameter {
   readonly maximum?: number
   readonly exclusiveMinimum?: number
   readonly exclusiveMaximum?: number
-  readonly displayType?: string
-  readonly displayGroup?: string
-  readonly dependsOn?: ParameterCondition
 }
 
 /** The parameter exists only beside `key`: beside one of the values, or beside any where none are given. */
@@ -79,17 +87,32 @@ export interface ParameterCondition {
 export interface ParsedSpec {
   /** Present where no problem is an error. */
   readonly spec?: BundleSpec
-  readonly problems: readonly SpecProblem[]
+  readonly problems: readonly Mistake[]
+  /** Where the source has what is at this path of the spec. */
+  readonly find: (path: Path) => Pick<Mistake, 'path' | 'place'>
 }
 
 /**
- * Reads a spec: YAML text, or a value that was parsed already. All problems are found at once, and none of them is
- * thrown. `where` is what problems call the source. JSON Schema that an author wrote himself is compiled by `checkBundle`
- * only.
+ * Reads a spec: YAML text, or a value that was parsed already. All problems are found at once, and none of them is thrown.
+ * `where` is what they call the source. JSON Schema that an author wrote himself is compiled by `checkBundle` only.
  */
-export function parseBundleSpec(source: unknown, where: string): ParsedSpec {
-  const { reading, root } = openReading(source, where)
-  const spec = root && readSpec(root, reading)
-  const { problems } = reading
-  return spec === undefined || problems.some(({ severity }) => severity === 'error') ? { problems } : { spec, problems }
+export function parseBundleSpec(given: unknown, where: string): ParsedSpec {
+  const opened = readSource(given, where)
+  if (!opened.ok) return { problems: opened.mistakes, find: path => ({ path }) }
+  const { source } = opened
+  const reading = read(specShape, source, {
+    lenient: true,
+    spelling: camelCase,
+    textAsValues: true,
+    valuesAsText: true,
+    unknown: 'warning',
+    isIgnored: isScratch,
+  })
+  const problems = reading.mistakes
+    .map(mistake => toSpecMistake(specShape, source, mistake))
+    .sort((a, b) => (a.place?.line ?? 0) - (b.place?.line ?? 0))
+  const find = (path: Path) => locate(source, path)
+  if (!reading.ok) return { problems, find }
+  const { version: _, image: __, id: ___, ...spec } = reading.value
+  return { spec, problems, find }
 }

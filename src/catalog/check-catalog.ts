@@ -1,5 +1,5 @@
 import { offeringShape } from '../protocol/offering-shape.ts'
-import { type FieldMistake, isWarning, type Mistake } from '../shape/mistake.ts'
+import { type FieldMistake, isError, isWarning, type Mistake } from '../shape/mistake.ts'
 import { fromCode, isObject, type Path, type Place, placeOf, type Source, showPath } from '../shape/place.ts'
 import { normalize, type ReadOptions, read } from '../shape/read.ts'
 import { list } from '../shape/shape.ts'
@@ -50,7 +50,7 @@ export async function readOfferings(source: Source, options: ReadOptions, where?
       for (const [plan, value] of offering.plans.entries()) await checkSchemas(value, [index, 'plans', plan], report)
     warnOfStyle(offering, [index], report)
   }
-  const problems = mistakes.filter(mistake => !isWarning(mistake)).sort(byPlan)
+  const problems = mistakes.filter(isError).sort(byPlan)
   return { offerings, problems, warnings: mistakes.filter(isWarning), where: find }
 }
 

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
-import { asText } from '../bundle/reading.ts'
 import { readSource } from '../bundle/source.ts'
 import type { PullCredentials, SecretReader } from '../registry.ts'
+import { textAt } from '../shape/fields.ts'
 import { RegistryError } from './registry-error.ts'
 import type { RegistrySettings } from './settings.ts'
 
@@ -36,15 +36,10 @@ async function fromFile(path: string): Promise<Credentials> {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     throw new RegistryError(`the file of credentials ${path} cannot be read (${error.code}); correct auth_name`)
   })
-  const source = readSource(text)
+  const read = readSource(text)
   // What is wrong with the text is not told: the text is a secret.
-  if (!source.ok) throw new RegistryError(`the file of credentials ${path} is not valid YAML; ${expected}`)
-  const { root, child } = source
-  const entry = (key: string) => {
-    const item = child(root, key)
-    return item === undefined ? undefined : asText(item)
-  }
-  return pick(entry, `the file of credentials ${path}`)
+  if (!read.ok) throw new RegistryError(`the file of credentials ${path} is not valid YAML; ${expected}`)
+  return pick(key => textAt(read.source, [key]), `the file of credentials ${path}`)
 }
 
 async function fromSecret(name: string, secrets: SecretReader | undefined, signal: AbortSignal): Promise<Credentials> {

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { isScratch } from '../bundle/reading.ts'
+import { isScratch } from '../bundle/source.ts'
 import { describe, relaxed } from '../shape/describe.ts'
 import { anything, oneOf } from '../shape/fields.ts'
 import { isWarning, type Mistake } from '../shape/mistake.ts'

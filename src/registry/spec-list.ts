@@ -1,6 +1,8 @@
-import { asText } from '../bundle/reading.ts'
-import { type Child, type Item, maxBytes, readSource } from '../bundle/source.ts'
+import { maxBytes, readSource } from '../bundle/source.ts'
 import { isJsonObject, type Json, type JsonObject, parseJson } from '../protocol/json.ts'
+import { asText, textAt, type WrittenValue } from '../shape/fields.ts'
+import { explain } from '../shape/mistake.ts'
+import { isObject, type Places, valueAt } from '../shape/place.ts'
 import { RegistryError } from './registry-error.ts'
 
 /** One entry of a list of specs. What it says is not judged here. */
@@ -46,7 +48,7 @@ function countValues(text: string): number {
 }
 
 function toListed({ image, runtime, ...spec }: JsonObject): ListedSpec {
-  const shown = (value: Json | undefined) => (value === undefined ? undefined : asText({ value, path: [] }))
+  const shown = (value: Json | undefined) => (value === undefined ? undefined : asText({ value }))
   return {
     name: shown(spec.name),
     image: shown(image),
@@ -59,37 +61,30 @@ function listYaml(text: string): readonly ListedSpec[] | undefined {
   const size = Buffer.byteLength(text)
   if (size > maxBytes)
     throw new RegistryError(`it is not JSON, and too long for YAML: ${size} bytes of ${maxBytes}; write it as JSON`)
-  const source = readSource(text)
-  if (!source.ok) throw new RegistryError(source.faults[0]?.problem ?? 'it cannot be read')
-  const { root, child } = source
-  const list = isJsonObject(root.value) ? child(root, 'apps') : root
-  if (list === undefined || !Array.isArray(list.value)) return undefined
-  return Array.from(list.value.keys(), index => {
-    const entry = child(list, index) ?? { value: null, path: [] }
-    const shown = (key: string) => {
-      const found = child(entry, key)
-      return found === undefined ? undefined : asText(found)
-    }
+  const read = readSource(text)
+  if (!read.ok) throw new RegistryError(read.mistakes.map(explain)[0] ?? 'it cannot be read')
+  const { source } = read
+  const path = isObject(source.root) ? ['apps'] : []
+  const entries = valueAt(source.root, path)
+  if (!Array.isArray(entries)) return undefined
+  return entries.map((entry: Json, index) => {
+    const shown = (key: string) => textAt(source, [...path, index, key])
     return {
       name: shown('name'),
       image: shown('image'),
       runtime: shown('runtime'),
-      source: () => toText(entry, child, ['image', 'runtime']),
+      source: () => toText(source.places, { value: entry }, ['image', 'runtime']),
     }
   })
 }
 
 /** YAML in one line. Numbers stay as they were written: a version 1.10 is not 1.1. */
-function toText(item: Item, child: Child, without: readonly string[] = []): string {
-  const { value, text } = item
-  if (Array.isArray(value)) {
-    const items = Array.from(value.keys(), index => child(item, index) ?? { value: null, path: [] })
-    return `[${items.map(one => toText(one, child)).join(', ')}]`
-  }
-  if (!isJsonObject(value)) return typeof value === 'number' ? (text ?? String(value)) : JSON.stringify(value)
-  const members = Object.keys(value).flatMap(key => {
-    const member = without.includes(key) ? undefined : child(item, key)
-    return member === undefined ? [] : [`${JSON.stringify(key)}: ${toText(member, child)}`]
-  })
-  return `{${members.join(', ')}}`
+function toText(places: Places, { value, text }: WrittenValue, without: readonly string[] = []): string {
+  if (typeof value !== 'object' || value === null)
+    return typeof value === 'number' ? (text ?? String(value)) : JSON.stringify(value)
+  const inner = (key: string | number, child: Json | undefined = null) =>
+    toText(places, { value: child, text: places.get(value)?.get(key)?.text })
+  if (Array.isArray(value)) return `[${value.map((item: Json, index) => inner(index, item)).join(', ')}]`
+  const members = Object.entries(value).filter(([key]) => !without.includes(key))
+  return `{${members.map(([key, member]) => `${JSON.stringify(key)}: ${inner(key, member)}`).join(', ')}}`
 }

@@ -1,8 +1,8 @@
 import type * as v from 'valibot'
 import { isJson } from './check-json.ts'
 import { type Duration, parseDuration } from './duration.ts'
-import type { JsonObject } from './json.ts'
-import { isObject } from './place.ts'
+import type { Json, JsonObject } from './json.ts'
+import { isObject, type Path, placeOf, type Source, valueAt } from './place.ts'
 import { type About, field, type Kind } from './shape.ts'
 
 type Field<Given, Value = Given> = v.GenericSchema<Given, Value>
@@ -105,7 +105,38 @@ export function json(about: AboutField = {}): Field<JsonObject> {
 export const anything = <Given>(rule: string, about: AboutField = {}): Field<Given> =>
   field({ kind: 'other', rule, ...told(about) }, value => value as Given)
 
-function toMilliseconds(value: unknown): number | undefined {
+/** A value together with how it was written, for those who know only later what it has to be. */
+export interface WrittenValue {
+  readonly value: Json
+  /** An unquoted scalar: `1.10`, which as a number is 1.1. */
+  readonly text?: string
+  /** Of a list. */
+  readonly items?: readonly WrittenValue[]
+}
+
+export const written = (about: About = {}): Field<Json, WrittenValue> =>
+  field({ kind: 'written', rule: 'a value', ...about }, value => value as WrittenValue)
+
+/** A number or a flag as it was written. Undefined where it is not a scalar. */
+export function asText({ value, text }: { readonly value: unknown; readonly text?: string }): string | undefined {
+  if (typeof value === 'string') return value
+  return typeof value === 'number' || typeof value === 'boolean' ? (text ?? String(value)) : undefined
+}
+
+export function textAt(source: Source, path: Path): string | undefined {
+  return asText({ value: valueAt(source.root, path), text: placeOf(source, path)?.text })
+}
+
+/** With the words of YAML 1.1, in which many files were written. Undefined where it is not a flag. */
+export function asFlag(value: unknown): boolean | undefined {
+  if (typeof value === 'boolean') return value
+  return typeof value === 'string' ? flags.get(value.toLowerCase()) : undefined
+}
+
+const flags = new Map(Object.entries({ true: true, yes: true, on: true, false: false, no: false, off: false }))
+
+/** Undefined where it is not a duration. */
+export function toMilliseconds(value: unknown): number | undefined {
   if (typeof value !== 'string' && typeof value !== 'number') return undefined
   try {
     return parseDuration(value)

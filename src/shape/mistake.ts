@@ -30,6 +30,10 @@ export function isWarning({ severity }: Mistake): boolean {
   return severity === 'warning'
 }
 
+export function isError(mistake: Mistake): boolean {
+  return !isWarning(mistake)
+}
+
 /** The mistake in a sentence. */
 export function explain({ problem, remedy }: Pick<Mistake, 'problem' | 'remedy'>): string {
   return remedy === undefined ? problem : `${problem}; ${remedy}`

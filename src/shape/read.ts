@@ -1,5 +1,7 @@
 import * as v from 'valibot'
 import { type Described, describe, describeAt, relaxed } from './describe.ts'
+import { asFlag, type WrittenValue } from './fields.ts'
+import type { Json } from './json.ts'
 import { type FieldMistake, isWarning, type Mistake, show, typeName } from './mistake.ts'
 import {
   isObject,
@@ -18,6 +20,8 @@ import { suggest } from './suggest.ts'
 export interface ReadOptions {
   /** For files: keys in camelCase, snake_case or kebab-case, and a key without a value is as good as absent. */
   readonly lenient?: boolean
+  /** What the shape calls a key, where that is not for `lenient` to say. */
+  readonly spelling?: (key: string) => string
   /** Takes the text `true` for a flag and `5` for a number: environment variables hold nothing but text. */
   readonly textAsValues?: boolean
   /** Takes a number or a flag for a text, as it was written. */
@@ -79,17 +83,21 @@ function tidy(tidying: Tidying, described: Described, value: unknown, spot: Spot
     return result
   }
   reportInnerTags(tidying, value, path)
-  return coerce(described.info.kind, value, place?.text, tidying.options)
+  const { kind } = described.info
+  if (kind === 'written') return toWritten(places, value, place?.text)
+  return coerce(kind, value, place?.text, tidying.options)
 }
 
 function tidyObject(tidying: Tidying, described: Described, value: Record<string, unknown>, path: Path): unknown {
   const { places, options, report } = tidying
   const { fields = new Map<string, Described>(), spellings } = described
+  const usual = (name: string) => (options.lenient ? spellings.get(relaxed(name)) : name)
+  const spell = options.spelling ?? usual
   const result: Record<string, unknown> = {}
   const written = new Map<string, Place | undefined>()
   for (const [name, child] of Object.entries(value)) {
     if (child === undefined) continue
-    const key = options.lenient ? spellings.get(relaxed(name)) : name
+    const key = spell(name)
     const field = key === undefined ? undefined : fields.get(key)
     const place = places.get(value)?.get(name)
     if (key === undefined || field === undefined) reportUnknown(tidying, described, { path: [...path, name], place })
@@ -136,15 +144,18 @@ function reportInnerTags(tidying: Tidying, parent: unknown, path: Path): void {
 function coerce(kind: Kind | undefined, value: unknown, written: string | undefined, options: ReadOptions): unknown {
   if (typeof value === 'string') {
     if (!options.textAsValues) return value
-    if (kind === 'flag') return flags.get(value.toLowerCase()) ?? value
+    if (kind === 'flag') return asFlag(value) ?? value
     return (kind === 'number' || kind === 'choice') && /^-?\d+(\.\d+)?$/.test(value) ? Number(value) : value
   }
   if (!options.valuesAsText || (typeof value !== 'number' && typeof value !== 'boolean')) return value
   return kind === 'text' || kind === 'file' || kind === 'folder' || kind === 'cron' ? (written ?? String(value)) : value
 }
 
-/** With the words of YAML 1.1, in which many files were written. */
-const flags = new Map(Object.entries({ true: true, yes: true, on: true, false: false, no: false, off: false }))
+function toWritten(places: Places, value: unknown, text: string | undefined): WrittenValue {
+  if (!Array.isArray(value)) return { value: value as Json, text }
+  const items = value.map((item, index) => toWritten(places, item, places.get(value)?.get(index)?.text))
+  return { value: value as Json, text, items }
+}
 
 /** Where something else stands than the map that a secret belongs in, it may be the secret. */
 function holdsSecret({ info, fields, item }: Described): boolean {

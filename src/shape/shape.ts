@@ -1,5 +1,6 @@
 import * as v from 'valibot'
-import { isObject, type Path } from './place.ts'
+import type { Json } from './json.ts'
+import { fromCode, isObject, type Path, put } from './place.ts'
 
 /** A description of a value: what it may be, what it is called on the wire, since when, and what people should know. */
 export type Shape<Written = unknown, Read = unknown> = v.GenericSchema<Written, Read>
@@ -14,7 +15,9 @@ type DeepReadonly<Value> = Value extends (...args: never[]) => unknown
   : Value extends object
     ? string extends keyof Value
       ? Readonly<Value>
-      : { readonly [Key in keyof Value]: DeepReadonly<Value[Key]> }
+      : readonly Json[] extends Value
+        ? Value
+        : { readonly [Key in keyof Value]: DeepReadonly<Value[Key]> }
     : Value
 
 type DeepPartial<Value> = Value extends readonly (infer Item)[]
@@ -33,11 +36,24 @@ export interface About {
   readonly remedy?: string
   /** Messages never show the value. */
   readonly secret?: boolean
+  /** What messages call it where its key says too little: `a plan`. */
+  readonly noun?: string
   /** How messages show a text that may hold a secret. */
   readonly show?: (text: string) => string
 }
 
-export type Kind = 'text' | 'flag' | 'number' | 'duration' | 'size' | 'choice' | 'cron' | 'file' | 'folder' | 'other'
+export type Kind =
+  | 'text'
+  | 'flag'
+  | 'number'
+  | 'duration'
+  | 'size'
+  | 'choice'
+  | 'cron'
+  | 'file'
+  | 'folder'
+  | 'written'
+  | 'other'
 
 /** A field: everything that is not made of other fields. */
 export interface FieldInfo extends About {
@@ -144,29 +160,75 @@ export function fallback<const S extends Shape, const Preset extends v.InferInpu
 }
 
 function withRules<S extends Shape>(schema: S, rules: readonly Rule<never>[], info: object): S {
-  const checks = rules.map(rule =>
-    v.rawCheck(({ dataset, addIssue }) => {
-      if (typeof dataset.value !== 'object' || dataset.value === null) return
-      const wrong = (dataset.issues ?? []).filter(({ kind }) => kind !== 'validation')
-      const sound = wrong.reduce<unknown>((value, issue) => without(value, pathOf(issue)), dataset.value)
-      for (const { error, severity, path = [] } of [rule(sound as never) || []].flat())
-        addIssue({ message: error, expected: severity, path: path.map(toItem) as never })
-    }),
-  )
-  const pipe = [schema, ...checks, v.metadata({ info })] as unknown as [S, v.MetadataAction<S, { info: object }>]
-  return v.pipe(...pipe) as unknown as S
+  const described = v.pipe(schema as v.GenericSchema, v.metadata({ info })) as unknown as S
+  if (rules.length === 0) return described
+  return convert(described, (value, notes) => {
+    for (const { error, severity = 'error', path = [] } of rules.flatMap(rule => rule(value as never) || []))
+      notes[severity](error, ...path)
+    return value
+  }) as unknown as S
 }
 
-export function pathOf({ path }: Pick<v.BaseIssue<unknown>, 'path'>): Path {
-  return (path ?? []).map(({ key }) => key as string | number)
+/** Tells what is wrong with a value. The path begins there. */
+export type Notes = Readonly<Record<'error' | 'warning', (problem: string, ...path: Path) => undefined>>
+
+/** What can be relied on of a value: fields and items that are wrong are undefined. */
+export type Sound<S> =
+  S extends v.OptionalSchema<infer Wrapped, unknown>
+    ? Sound<Wrapped>
+    : S extends v.ObjectSchema<infer Entries, undefined>
+      ? { readonly [Key in keyof Entries]?: Sound<Entries[Key]> }
+      : S extends v.ArraySchema<infer Item, undefined>
+        ? readonly (Sound<Item> | undefined)[]
+        : S extends Shape
+          ? v.InferOutput<S>
+          : never
+
+/**
+ * Makes something else of a value, and tells what no single field can know to be wrong with it. `make` also runs where
+ * fields are wrong. It answers undefined where nothing can be made of them: then there is a mistake.
+ */
+export function convert<const S extends Shape, Value>(
+  shape: S,
+  make: (read: Sound<S>, notes: Notes) => Value | undefined,
+): v.GenericSchema<v.InferInput<S>, Value> {
+  const run: S['~run'] = (dataset, config) => {
+    const result = shape['~run'](dataset, config)
+    const issues: Issue[] = [...(result.issues ?? [])]
+    if (issues.some(({ kind, path }) => kind === 'schema' && path === undefined)) return result
+    for (const issue of issues) {
+      // valibot has made the value anew, so that nobody else sees the change.
+      if (issue.kind === 'schema' && !issue.settled) put(fromCode(result.value), pathOf(issue), undefined)
+      issue.settled = true
+    }
+    const note =
+      (expected: 'error' | 'warning') =>
+      (message: string, ...path: Path) => {
+        const items = path.length === 0 ? undefined : path.map(toItem)
+        issues.push({ kind: 'validation', message, expected, path: items } as unknown as Issue)
+        return undefined
+      }
+    const value = make(result.value as Sound<S>, { error: note('error'), warning: note('warning') })
+    return { ...result, value, issues: issues.length === 0 ? undefined : issues } as typeof result
+  }
+  return { ...shape, '~run': run } as never
 }
 
-/** A copy without what stands at this path; the keys stay. */
-function without(value: unknown, [key, ...rest]: Path): unknown {
-  if (typeof value !== 'object' || value === null || key === undefined) return undefined
-  const copy: object = Array.isArray(value) ? [...value] : { ...value }
-  Reflect.set(copy, key, without(Reflect.get(value, key), rest))
-  return copy
+/** Settled: what is wrong is not in the value any more. */
+type Issue = v.BaseIssue<unknown> & { settled?: boolean }
+
+export function pathOf({ path = [] }: { readonly path?: readonly { readonly key: unknown }[] }): Path {
+  return path.map(({ key }) => key as string | number)
+}
+
+/** What `isKept` knows is kept as it is; anything else must be of this shape. */
+export function unless<Kept, const S extends Shape>(
+  isKept: (value: unknown) => value is Kept,
+  shape: S,
+): v.GenericSchema<v.InferInput<S> | Kept, Sound<S> | Kept> {
+  const run: S['~run'] = (dataset, config) =>
+    isKept(dataset.value) ? { typed: true, value: dataset.value } : shape['~run'](dataset, config)
+  return { ...shape, '~run': run } as never
 }
 
 function toItem(key: string | number): unknown {

@@ -2,6 +2,8 @@
 export function suggest(wrong: string, known: readonly string[]): string | undefined {
   const limit = Math.max(1, Math.floor(wrong.length / 3))
   const ranked = known
+    // Long keys may come from anywhere; those cannot be near.
+    .filter(name => Math.abs(name.length - wrong.length) <= limit)
     .map(name => ({ name, distance: distance(wrong.toLowerCase(), name.toLowerCase()) }))
     .filter(candidate => candidate.distance <= limit)
     .sort((left, right) => left.distance - right.distance)

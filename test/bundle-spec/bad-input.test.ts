@@ -28,24 +28,24 @@ plans:
   - description: nameless
 `
     expect(errorsOf(source)).toEqual([
-      'bundle.yml:1: version: error: the version of the format must be 1.0; for the version of the bundle use "bundle_version"',
+      'bundle.yml:1: version: error: the version of the format must be 1.0, not "2.0"; write "version: 1.0", and the version of the bundle as "bundle_version"',
       'bundle.yml:1: error: the spec has no name; give it one with "name"',
       'bundle.yml:2: description: error: "description" is empty; give it a text',
       'bundle.yml:3: bindable: error: "bindable" must be true or false, not a text; write it without quotes',
-      'bundle.yml:14: plans[0].parameters[0].type: error: the parameter "x" has the unknown type "strng"; use one of string, enum, int, integer, number, bool, boolean, object, array, nil, null',
+      'bundle.yml:4: bundle_version: error: "bundle_version" must be a semantic version, not "1.2"; write three numbers in quotes, such as "1.2.0"',
+      'bundle.yml:5: entrypoint: error: "entrypoint" must be a path inside the bundle, not "../../bin/sh"; write one such as bin/run.sh',
+      'bundle.yml:6: alpha: error: "dashboard_redirect" must be true or false; write it without quotes',
+      'bundle.yml:7: timeouts.provision: error: the timeout of provision must be a length of time with its unit, above 0 and at most 30d, not "600"; write a number and s, m, h or d, such as 90s or 2h',
+      'bundle.yml:7: timeouts.update: error: the timeout of update must be a length of time with its unit, above 0 and at most 30d, not "60d"; write a number and s, m, h or d, such as 90s or 2h',
+      'bundle.yml:7: timeouts.bind: error: the timeout of bind must be a length of time with its unit, above 0 and at most 30d, not "soon"; write a number and s, m, h or d, such as 90s or 2h',
+      'bundle.yml:7: timeouts.unbind: error: the timeout of unbind must be a length of time with its unit, above 0 and at most 30d, not "0s"; write a number and s, m, h or d, such as 90s or 2h',
+      'bundle.yml:8: resources.memory: error: "memory" must be a size, not "much"; write a number and Ki, Mi or Gi (or k, M, G), such as 256Mi',
+      'bundle.yml:8: resources.cpu: error: "cpu" must be a number of cores, not 0; write one such as 0.5, or thousandths such as 500m',
+      'bundle.yml:8: resources.provision.output: error: "output" must be a size, not "-1"; write a number and Ki, Mi or Gi (or k, M, G), such as 256Mi',
+      'bundle.yml:14: plans[0].parameters[0].type: error: the parameter "x" has the unknown type "strng"; use one of string, integer, number, boolean, object, array, null, enum, int, bool, nil',
       'bundle.yml:15: plans[0].parameters[1]: error: the parameter has no name; give it one with "name"',
       'bundle.yml:18: plans[0].parameters[2].default: error: the default of the parameter "y" is not of type integer; correct it',
       'bundle.yml:19: plans[1]: error: the plan has no name; give it one with "name"',
-      'bundle.yml:6: alpha: error: "dashboard_redirect" must be true or false; write it without quotes',
-      'bundle.yml:7: timeouts.provision: error: the timeout of provision has no unit; write a number and s, m, h or d, such as 90s or 2h',
-      'bundle.yml:7: timeouts.update: error: the timeout of update must be above 0 and at most 30d; write a number and s, m, h or d, such as 90s or 2h',
-      'bundle.yml:7: timeouts.bind: error: the timeout of bind is "soon", which is not a length of time; write a number and s, m, h or d, such as 90s or 2h',
-      'bundle.yml:7: timeouts.unbind: error: the timeout of unbind must be above 0 and at most 30d; write a number and s, m, h or d, such as 90s or 2h',
-      'bundle.yml:8: resources.memory: error: "memory" is not a size; write a number and Ki, Mi or Gi (or k, M, G), such as 256Mi',
-      'bundle.yml:8: resources.cpu: error: "cpu" is not a number of cores; write one such as 0.5, or thousandths such as 500m',
-      'bundle.yml:8: resources.provision.output: error: "output" is not a size; write a number and Ki, Mi or Gi (or k, M, G), such as 256Mi',
-      'bundle.yml:4: bundle_version: error: "bundle_version" must be a semantic version; write three numbers in quotes, such as "1.2.0"',
-      'bundle.yml:5: entrypoint: error: "entrypoint" leads out of the bundle; write a path inside of it, such as bin/run.sh',
     ])
     expect(parseBundleSpec(source, 'bundle.yml').spec).toBeUndefined()
   })
@@ -56,7 +56,7 @@ plans:
     ['a plan that is not an object', specWith({ plans: ['a'] }), /a plan must be a map/],
     ['two plans of one name', specWith({ plans: [{ name: 'a' }, { name: 'a' }] }), /second plan "a"/],
     ['an update to nowhere', specWith({}, { updates_to: ['b'] }), /leads to "b", and no plan has that name/],
-    ['two spellings', specWith({}, { updates_to: [], updatesTo: [] }), /twice, in two spellings/],
+    ['two spellings', specWith({}, { updates_to: [], updatesTo: [] }), /"updatesTo" is given twice/],
     ['two parameters of one name', specWith({}, { parameters: [p('a'), p('a')] }), /second parameter "a"/],
     ['a parameter that is a text', withParameter('x'), /a parameter must be a map/],
     ['a parameter without a type', withParameter({ name: 'p' }), /the parameter "p" has no type/],
@@ -209,7 +209,7 @@ describe('hostile text', () => {
 
   it('with a key, a tag or a number that JSON does not know is refused', () => {
     expect(errorsOf('? [a, b]\n: 1')[0]).toMatch(/is not a text/)
-    expect(errorsOf('name: !secret x')[0]).toMatch(/the tag "!secret" has no meaning here/)
+    expect(errorsOf('name: !secret x')[0]).toMatch(/has the tag "!secret", which has no meaning here/)
     expect(errorsOf('metadata: {x: .inf}')[0]).toMatch(/JSON cannot hold this value/)
     expect(errorsOf('<<: 5')[0]).toMatch(/merges maps only/)
   })

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { checkBundle } from '../../src/bundle/check-bundle.ts'
-import { formatSpecProblem } from '../../src/bundle/reading.ts'
+import { formatMistake } from '../../src/bundle/mistakes.ts'
 import { specWith } from './specs.ts'
 
 const check = async (source: unknown) => {
   const { bundle, problems } = await checkBundle(source, { where: 'apb.yml', registry: 'dir' })
-  return { bundle, problems: problems.map(formatSpecProblem) }
+  return { bundle, problems: problems.map(formatMistake) }
 }
 
 describe('checkBundle', () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { parseBundleSpec } from '../../src/bundle/spec.ts'
+import { showPath } from '../../src/shape/place.ts'
 import { parse, parseParameters, problemsOf, specWith } from './specs.ts'
 
 const text = `version: 1.0
@@ -223,7 +224,7 @@ plans:
     )
     const { spec, problems } = parseBundleSpec(source, 'bundle.yml')
     expect(spec).toBeDefined()
-    expect(problems.map(({ severity, path }) => `${severity} ${path}`).sort()).toEqual([
+    expect(problems.map(({ severity, path }) => `${severity} ${showPath(path)}`).sort()).toEqual([
       'warning async',
       'warning flavour',
       'warning id',

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { formatSpecProblem } from '../../src/bundle/reading.ts'
+import { formatMistake } from '../../src/bundle/mistakes.ts'
 import { type BundleParameters, type BundleSpec, parseBundleSpec } from '../../src/bundle/spec.ts'
 
 /** A spec as a registry would hand it over, with one plan. */
@@ -15,7 +15,7 @@ export function specWith(more: object = {}, plan: object = {}): object {
 
 export function parse(source: unknown): BundleSpec {
   const { spec, problems } = parseBundleSpec(source, 'bundle.yml')
-  expect(problems.map(formatSpecProblem).filter(text => text.includes(': error: '))).toEqual([])
+  expect(problems.map(formatMistake).filter(text => text.includes(': error: '))).toEqual([])
   if (spec === undefined) throw new Error('no spec')
   return spec
 }
@@ -28,7 +28,7 @@ export function parseParameters(parameters: unknown): BundleParameters {
 
 /** All problems as one would read them. */
 export function problemsOf(source: unknown): string[] {
-  return parseBundleSpec(source, 'bundle.yml').problems.map(formatSpecProblem)
+  return parseBundleSpec(source, 'bundle.yml').problems.map(formatMistake)
 }
 
 export function errorsOf(source: unknown): string[] {

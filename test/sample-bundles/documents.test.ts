@@ -5,11 +5,12 @@ import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { ActionContext } from '../../src/author/context.ts'
 import { bundleActions } from '../../src/bundle/actions.ts'
-import { camelCase } from '../../src/bundle/reading.ts'
+import { camelCase } from '../../src/bundle/mistakes.ts'
 import { parseBundleSpec } from '../../src/bundle/spec.ts'
 import { type ActionFacts, toExtraVars, toInput } from '../../src/driver/bundle/facts.ts'
 import { readState } from '../../src/driver/bundle/state.ts'
 import { layOut } from '../../src/sandbox/inputs.ts'
+import { showPath } from '../../src/shape/place.ts'
 import { blocksOf, rowsUnder } from '../docs/pages.ts'
 import { useProcesses } from './process.ts'
 
@@ -80,8 +81,8 @@ describe(spec, () => {
   const base = { version: '1.0', name: 'x', description: 'x' }
   const { problems } = parseBundleSpec({ ...base, ...odd, plans: [plan], timeouts: odd, resources: odd }, 'x')
   const known = (place: string): readonly string[] => {
-    const found = problems.find(({ path }) => path === `${place}not-known`)
-    return found?.problem.split('known are ')[1]?.split(', ') ?? []
+    const found = problems.find(({ path }) => showPath(path) === `${place}not-known`)
+    return found?.remedy?.split('known here: ')[1]?.split(', ') ?? []
   }
 
   it.each([
@@ -106,7 +107,8 @@ describe(spec, () => {
   it('lists the types', () => {
     const parameters = [{ name: 'p', type: 'odd' }]
     const wrong = parseBundleSpec({ ...base, plans: [{ name: 'a', description: 'a', parameters }] }, 'x')
-    expect(wrong.problems[0]?.problem.split('use one of ')[1]?.split(', ')).toEqual(keysUnder(spec, 'Types'))
+    const told = wrong.problems[0]?.problem.split('use one of ')[1]?.split(', ')
+    expect(told?.toSorted()).toEqual(keysUnder(spec, 'Types').toSorted())
   })
 
   it('shows specs that can be used', () => {

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { checkBundle } from '../../bundle/check-bundle.ts'
-import { formatSpecProblem } from '../../bundle/reading.ts'
+import { formatMistake } from '../../bundle/mistakes.ts'
 import type { BundleSpec } from '../../bundle/spec.ts'
 import { harmOf, type Published } from '../../domain/harm.ts'
 import type { ParsedBundle, RegistryReply, SeenBundle } from '../../domain/registry-reply.ts'
@@ -9,6 +9,7 @@ import { count } from '../../engine/errors.ts'
 import type { RevisionUse, StoredCatalog } from '../../marketplace.ts'
 import type { Offering } from '../../protocol/offering.ts'
 import type { RegistryAnswer } from '../../registry.ts'
+import { isError } from '../../shape/mistake.ts'
 import type { SpecCache } from './spec-cache.ts'
 
 /** What is known before anything is read anew. */
@@ -96,7 +97,7 @@ async function read(registry: string, bundle: FoundBundle): Promise<ReadBundle> 
   await setImmediate()
   if (bundle.unreadable !== undefined) return { bundle, problems: [bundle.unreadable] }
   const checked = await checkBundle(bundle.source, { where: 'spec', registry })
-  const problems = checked.problems.filter(({ severity }) => severity === 'error').map(formatSpecProblem)
+  const problems = checked.problems.filter(isError).map(formatMistake)
   if (checked.bundle === undefined) return { bundle, problems }
   const { spec, offering } = checked.bundle
   return { bundle, parsed: toParsed(offering, spec.bundleVersion), problems, spec: () => spec }

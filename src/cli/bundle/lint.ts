@@ -1,6 +1,8 @@
 import { join } from 'node:path'
 import { checkBundle } from '../../bundle/check-bundle.ts'
-import { formatSpecProblem, type SpecProblem } from '../../bundle/reading.ts'
+import { formatMistake } from '../../bundle/mistakes.ts'
+import { explain, isError, type Mistake } from '../../shape/mistake.ts'
+import { showPath } from '../../shape/place.ts'
 import { failure } from '../cli-error.ts'
 import type { CliIo } from '../io.ts'
 import { renderJson } from '../render/fields.ts'
@@ -17,7 +19,11 @@ export async function lintBundles(io: CliIo, paths: readonly string[], { output 
   const bundles = []
   for (const path of paths) bundles.push(await lint(path, io.cwd))
   const broken = bundles.filter(({ ok }) => !ok)
-  io.stdout.write(output === 'json' ? renderJson({ ok: broken.length === 0, bundles }) : bundles.map(render).join(''))
+  io.stdout.write(
+    output === 'json'
+      ? renderJson({ ok: broken.length === 0, bundles: bundles.map(toJson) })
+      : bundles.map(render).join(''),
+  )
   if (broken.length > 0)
     throw failure({
       what: broken.length === 1 ? `${broken[0]?.path} cannot be used` : `${broken.length} bundles cannot be used`,
@@ -29,7 +35,7 @@ export async function lintBundles(io: CliIo, paths: readonly string[], { output 
 interface Linted {
   readonly path: string
   readonly ok: boolean
-  readonly problems: readonly SpecProblem[]
+  readonly problems: readonly Mistake[]
 }
 
 async function lint(path: string, cwd: string): Promise<Linted> {
@@ -39,14 +45,27 @@ async function lint(path: string, cwd: string): Promise<Linted> {
   const found = folder === undefined ? [] : await checkFolder(folder, bundle?.spec.entrypoint)
   const all = [
     ...problems,
-    ...found.map(({ severity, file, problem }) => ({ severity, where: join(path, file), path: '', problem })),
+    ...found.map(({ severity, file, problem }) => ({
+      severity,
+      path: [],
+      place: { source: join(path, file) },
+      problem,
+    })),
   ]
-  return { path, ok: !all.some(({ severity }) => severity === 'error'), problems: all }
+  return { path, ok: !all.some(isError), problems: all }
+}
+
+function toJson({ problems, ...linted }: Linted) {
+  const shown = problems.map(problem => {
+    const { severity = 'error', path, place } = problem
+    return { severity, where: place?.source, path: showPath(path), line: place?.line, problem: explain(problem) }
+  })
+  return { ...linted, problems: shown }
 }
 
 function render(linted: Linted): string {
   const { path, problems } = linted
-  const lines = problems.map(problem => `${toLine(formatSpecProblem(problem))}\n`)
+  const lines = problems.map(problem => `${toLine(formatMistake(problem))}\n`)
   const errors = errorsOf(linted).length
   const summary = [
     ...(errors === 0 ? ['can be used'] : [count(errors, 'error')]),
@@ -55,8 +74,8 @@ function render(linted: Linted): string {
   return `${lines.join('')}${toLine(path)}: ${summary.join(', ')}\n`
 }
 
-function errorsOf({ problems }: Linted): readonly SpecProblem[] {
-  return problems.filter(({ severity }) => severity === 'error')
+function errorsOf({ problems }: Linted): readonly Mistake[] {
+  return problems.filter(isError)
 }
 
 function count(number: number, what: string): string {

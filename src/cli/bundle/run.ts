@@ -1,13 +1,14 @@
 import { join, resolve } from 'node:path'
 import { checkBundle } from '../../bundle/check-bundle.ts'
 import { hideParameters } from '../../bundle/hide-parameters.ts'
-import { formatSpecProblem } from '../../bundle/reading.ts'
+import { formatMistake } from '../../bundle/mistakes.ts'
 import { toOffering } from '../../bundle/to-offering.ts'
 import { mergePatch } from '../../domain/merge-patch.ts'
 import { isJsonObject, type JsonObject } from '../../protocol/json.ts'
 import type { DevTask } from '../../running/bundles/dev/perform.ts'
 import { type DevBundle, type DevSettings, runDevAction, runFileName } from '../../running/bundles/dev/run.ts'
 import { readSecretFile } from '../../running/bundles/secrets.ts'
+import { isError } from '../../shape/mistake.ts'
 import { failure, wrongUsage } from '../cli-error.ts'
 import { type CliIo, interruptible } from '../io.ts'
 import { type ParameterOptions, readNamedFile, readParameters } from '../parameters.ts'
@@ -129,10 +130,7 @@ async function loadBundle(io: CliIo, { folder, image }: RunOptions, secrets: Jso
   if (bundle === undefined)
     throw failure({
       what: `${found.shown} cannot be used`,
-      why: problems
-        .filter(({ severity }) => severity === 'error')
-        .map(formatSpecProblem)
-        .join('; '),
+      why: problems.filter(isError).map(formatMistake).join('; '),
       next: 'purser bundle lint lists the mistakes, one per line.',
     })
   const { spec } = bundle

@@ -1,6 +1,6 @@
-import { asText } from '../../bundle/reading.ts'
-import { type Item, maxBytes, readSource, type Source } from '../../bundle/source.ts'
-import { isJsonObject } from '../../protocol/json.ts'
+import { maxBytes, readSource, type SourceReading } from '../../bundle/source.ts'
+import { textAt } from '../../shape/fields.ts'
+import { isObject, type Path, valueAt } from '../../shape/place.ts'
 import { RegistryError } from '../registry-error.ts'
 import { cutIndex } from './cut-index.ts'
 import { isPreRelease, newestFirst } from './version.ts'
@@ -24,7 +24,7 @@ export interface ChartRelease {
 }
 
 /** The text at these keys; a version that looks like a number stays as it was written. */
-type Look = (...keys: readonly (string | number)[]) => string | undefined
+type Look = (...keys: Path) => string | undefined
 
 interface Release {
   readonly version: string | undefined
@@ -68,14 +68,14 @@ function releasesOf(text: string): ReadonlyMap<string, readonly Release[]> {
 
 /** As somebody may have written it by hand. */
 function readWhole(text: string): ReadonlyMap<string, readonly Release[]> {
-  const source = readSource(text)
-  const entries = source.ok ? source.child(source.root, 'entries')?.value : undefined
-  if (!isJsonObject(entries)) throw notAnIndex()
+  const read = readSource(text)
+  const entries = read.ok ? valueAt(read.source.root, ['entries']) : undefined
+  if (!isObject(entries)) throw notAnIndex()
   return new Map(
     Object.entries(entries).map(([name, releases]) => [
       name,
       (Array.isArray(releases) ? [...releases.keys()] : []).map(index => {
-        const look = lookInto(source, 'entries', name, index)
+        const look = lookInto(read, 'entries', name, index)
         return { version: look('version'), read: () => look }
       }),
     ]),
@@ -86,11 +86,6 @@ function notAnIndex(): RegistryError {
   return new RegistryError('its index.yaml is not an index of charts; correct the url')
 }
 
-function lookInto(source: Source, ...above: readonly (string | number)[]): Look {
-  return (...keys) => {
-    if (!source.ok) return undefined
-    let item: Item | undefined = source.root
-    for (const key of [...above, ...keys]) item = item && source.child(item, key)
-    return item && asText(item)
-  }
+function lookInto(read: SourceReading, ...above: Path): Look {
+  return (...keys) => (read.ok ? textAt(read.source, [...above, ...keys]) : undefined)
 }

@@ -4,7 +4,7 @@ import type { Registry } from '../../registry.ts'
 import type { Runtime } from '../../sandbox.ts'
 import { bundlesShape } from '../../settings/config.ts'
 import { SettingsError } from '../../settings/settings.ts'
-import { explain, isWarning } from '../../shape/mistake.ts'
+import { explain, isError } from '../../shape/mistake.ts'
 import { fromCode, showPath } from '../../shape/place.ts'
 import { read } from '../../shape/read.ts'
 import type { Written } from '../../shape/shape.ts'
@@ -37,7 +37,7 @@ export function openBundlesFromOptions(
   const ofRegistries = readRegistrySettings(fromCode(entries), process.cwd(), ['registries'])
   if (!reading.ok || ofRegistries.settings === undefined) {
     const lines = [...reading.mistakes, ...ofRegistries.mistakes]
-      .filter(mistake => !isWarning(mistake))
+      .filter(isError)
       .map(mistake => `  ${showPath(['bundles', ...mistake.path])}: ${explain(mistake)}`)
     throw new SettingsError(`The bundles cannot be opened:\n${lines.join('\n')}`)
   }

@@ -27,7 +27,7 @@ export async function readSecretFile(file: string): Promise<JsonObject> {
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     throw new Error(`the file of secrets ${file} cannot be read (${error.code}); correct it, or its path`)
   })
-  const source = readSource(text)
-  if (source.ok && isJsonObject(source.root.value)) return source.root.value
+  const read = readSource(text)
+  if (read.ok && isJsonObject(read.source.root)) return read.source.root
   throw new Error(`the file of secrets ${file} is not a map; write "name: value" lines, or a JSON object`)
 }

@@ -1,5 +1,5 @@
 import type { RegistrySettings } from '../../registry/settings.ts'
-import { isWarning, type Mistake } from '../../shape/mistake.ts'
+import { isError, isWarning, type Mistake } from '../../shape/mistake.ts'
 import { isObject, placeOf, type Source, valueAt } from '../../shape/place.ts'
 import { formatMistake } from './mistake.ts'
 
@@ -20,7 +20,7 @@ export async function takeRegistries(source: Source, folder: string): Promise<Ta
   if (isObject(source.root)) delete source.root.registries
   return {
     registries: settings,
-    mistakes: mistakes.filter(mistake => !isWarning(mistake)),
+    mistakes: mistakes.filter(isError),
     warnings: mistakes.filter(isWarning).map(formatMistake),
   }
 }
