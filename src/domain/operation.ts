@@ -76,6 +76,11 @@ export interface Step {
   readonly error?: string
 }
 
+/** When an active operation can be claimed: a queued one at `notBefore`, a running one when its lease is over. */
+export function dueAt({ state, leaseUntil = 0, notBefore }: Operation): number {
+  return state === 'running' ? leaseUntil : notBefore
+}
+
 export function isActive(operation: Operation | undefined): operation is Operation {
   return operation !== undefined && (operation.state === 'queued' || operation.state === 'running')
 }

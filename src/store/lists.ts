@@ -1,5 +1,6 @@
 /** What the stores do alike for lists: the position of a row, its cursor, and what a list shows of a row. */
 import { actions } from '../protocol/actions.ts'
+import { parseJson } from '../protocol/json.ts'
 import {
   type BindingQuery,
   type BindingSummary,
@@ -133,7 +134,8 @@ function writeCursor(name: string, position: Position): string {
 }
 
 function readCursor(name: string, cursor: string, keys: number): Position {
-  const [from, time, ...rest] = parse(cursor)
+  const parsed = parseJson(Buffer.from(cursor, 'base64url').toString())
+  const [from, time, ...rest] = Array.isArray(parsed) ? parsed : []
   const isPosition = typeof time === 'number' && rest.length === keys && rest.every(key => typeof key === 'string')
   if (from === name && isPosition) return [time, ...(rest as string[])]
   const reason = listName.test(String(from)) ? `it is from the list of ${from}` : 'it is not a cursor'
@@ -141,12 +143,3 @@ function readCursor(name: string, cursor: string, keys: number): Position {
 }
 
 const listName = /^(instances|bindings|operations by (accepted|finished)) (newest|oldest)$/
-
-function parse(cursor: string): readonly unknown[] {
-  try {
-    const parsed: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString())
-    return Array.isArray(parsed) ? parsed : []
-  } catch {
-    return []
-  }
-}

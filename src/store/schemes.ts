@@ -78,10 +78,7 @@ export function findAdapter(url: string): Adapter | undefined {
 }
 
 /** How the URL of a store can be written, for messages. */
-export const storeForms = `${adapters
-  .slice(0, -1)
-  .map(({ form }) => form)
-  .join(', ')} or ${adapters.at(-1)?.form}`
+export const storeForms = new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(adapters.map(({ form }) => form))
 
 /** `sqlite:a.db`, `sqlite:/a.db` and `sqlite:///a.db`. */
 export function sqliteFile(rest: string): string {

@@ -1,13 +1,5 @@
 /** Lists in SQL, the same for both databases. Each text names what leads to its index: see the migrations. */
-import type {
-  BindingQuery,
-  BindingSummary,
-  InstanceQuery,
-  InstanceSummary,
-  OperationQuery,
-  OperationSummary,
-  Page,
-} from '../store.ts'
+import type { BindingQuery, InstanceQuery, OperationQuery, Page } from '../store.ts'
 import { fromText, text } from './columns.ts'
 import { keyOf } from './keys.ts'
 import { type List, toBindingList, toInstanceList, toOperationList, toPage } from './lists.ts'
@@ -31,7 +23,7 @@ export interface SqlList<Item> {
   toPage(rows: readonly Row[]): Page<Item>
 }
 
-export function instanceList(query: InstanceQuery, { table }: Dialect): SqlList<InstanceSummary> {
+export function instanceList(query: InstanceQuery, { table }: Dialect) {
   const where = new Where()
   where.equal('service_id', query.serviceId, keyOf)
   where.equal('plan_id', query.planId, keyOf)
@@ -42,7 +34,7 @@ export function instanceList(query: InstanceQuery, { table }: Dialect): SqlList<
   return select(toInstanceList(query), { from: table('instance'), where, order: ['created_at', 'id'] })
 }
 
-export function bindingList(query: BindingQuery, { table, id }: Dialect): SqlList<BindingSummary> {
+export function bindingList(query: BindingQuery, { table, id }: Dialect) {
   const where = new Where()
   where.equal('instance_id', query.instanceId, id)
   where.equal('service_id', query.serviceId, keyOf)
@@ -52,7 +44,7 @@ export function bindingList(query: BindingQuery, { table, id }: Dialect): SqlLis
   return select(toBindingList(query, 2), { from: table('binding'), where, order })
 }
 
-export function operationList(query: OperationQuery, dialect: Dialect): SqlList<OperationSummary> {
+export function operationList(query: OperationQuery, dialect: Dialect) {
   const list = toOperationList(query)
   const { of, action, state, by = 'accepted', after, before } = query
   const time = `${by}_at`

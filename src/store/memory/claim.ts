@@ -1,4 +1,4 @@
-import { claimed } from '../../domain/operation.ts'
+import { claimed, dueAt } from '../../domain/operation.ts'
 import type { Claim, Claims, Operation } from '../../store.ts'
 import type { Tables } from './tables.ts'
 
@@ -18,11 +18,6 @@ export function claimDue(tables: Tables, { owner, max, leaseMs, now }: ClaimRequ
   })
   const next = active.find(operation => !due.includes(operation))
   return { claims, now, nextAt: next && dueAt(next) }
-}
-
-/** Queued operations are due at `notBefore`, running ones when their lease is over. */
-function dueAt(operation: Operation): number {
-  return operation.state === 'running' ? (operation.leaseUntil ?? 0) : operation.notBefore
 }
 
 type LeaseFields = Pick<Operation, 'fence'> & Required<Pick<Operation, 'leaseOwner' | 'leaseUntil'>>

@@ -2,11 +2,11 @@ import type { AnyBulkWriteOperation, ClientSession } from 'mongodb'
 import type { JsonObject } from '../../protocol/json.ts'
 import type { CatalogChanges } from '../../store.ts'
 import { type CatalogOutcome, touchesCatalog } from '../pins.ts'
+import { wakeNote } from './change-stream.ts'
 import type { Database } from './database.ts'
 import type { RegistryDocument, ServiceDocument } from './documents.ts'
 import { closeLanes } from './lanes.ts'
 import { removeStrayTexts, removeTexts, writeTexts } from './revision-texts.ts'
-import { wakeNote } from './wake-note.ts'
 
 /** Of two that were decided from one version the second fails at the catalog's document, looks again and is refused. */
 export async function changeCatalog(

@@ -1,8 +1,25 @@
-import type { ChangeStream, Collection, Document } from 'mongodb'
+import type { ChangeStream, Collection, Document, ObjectId } from 'mongodb'
 import { type Clock, sleep } from '../../clock.ts'
 import { pauseAfter } from '../../domain/retry.ts'
 import type { WakeUp } from '../../store.ts'
-import { readWakeNote, wakeNotesOf } from './wake-note.ts'
+
+/**
+ * What a write tells the other replicas, as one text on the document: a change stream shows what has changed, so each
+ * note is unlike the one before it.
+ */
+export function wakeNote(storeId: string, seq: ObjectId, wakeUp: WakeUp): string {
+  return JSON.stringify([storeId, seq.toHexString(), wakeUp])
+}
+
+/** Undefined for a note that a newer release wrote in another way: then there is nothing to hear. */
+function readWakeNote(note: unknown): WakeUp | undefined {
+  if (typeof note !== 'string') return undefined
+  const parsed: unknown = JSON.parse(note)
+  const wakeUp = Array.isArray(parsed) ? (parsed[2] as Partial<Record<string, unknown>> | undefined) : undefined
+  if (wakeUp?.type === 'work' || wakeUp?.type === 'catalog') return { type: wakeUp.type }
+  if (wakeUp?.type !== 'finished' || typeof wakeUp.operationId !== 'string') return undefined
+  return { type: 'finished', operationId: wakeUp.operationId }
+}
 
 /** A document that says what others are to be told of its last write. */
 export interface Noted extends Document {
@@ -61,7 +78,7 @@ function notesOfOthers(storeId: string): Document[] {
     { $match: { operationType: { $in: ['insert', 'update', 'replace'] } } },
     // An update shows what it changed, everything else the whole document.
     { $project: { note: { $ifNull: ['$updateDescription.updatedFields.wake', '$fullDocument.wake'] } } },
-    { $match: { note: { $type: 'string', $not: wakeNotesOf(storeId) } } },
+    { $match: { note: { $type: 'string', $not: new RegExp(`^\\["${storeId}",`) } } },
   ]
 }
 

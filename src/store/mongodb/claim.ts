@@ -4,6 +4,7 @@ import type { Claim, Claims } from '../../store.ts'
 import { type Database, lookup, lostMeta, readWithTime } from './database.ts'
 import type { BindingDocument, InstanceDocument, OperationDocument } from './documents.ts'
 import { isCode, serverCodes } from './driver.ts'
+import { keyOf } from './keys.ts'
 import { handBack, notOnTimeout, patienceMs } from './progress.ts'
 import { toBinding, toInstance, toOperation, toStep } from './rows.ts'
 
@@ -21,9 +22,9 @@ export async function claimDue(ledger: Database, owner: string, max: number, lea
   const due = queue.slice(0, wanted).filter(({ dueAt }) => dueAt <= now)
   const ids = due.map(({ _id }) => _id)
   const claims = ids.length === 0 ? [] : await claimThese(ledger, ids, { owner, leaseMs })
-  const claimed = new Set(claims.map(({ key }) => key))
+  const claimed = keysOf(claims)
   const next = queue.find(({ _id }) => !claimed.has(_id))
-  return { claims: claims.map(({ claim }) => claim), now, nextAt: next?.dueAt }
+  return { claims, now, nextAt: next?.dueAt }
 }
 
 interface Queued {
@@ -36,9 +37,8 @@ interface Claimer {
   readonly leaseMs: number
 }
 
-interface KeyedClaim {
-  readonly key: string
-  readonly claim: Claim
+function keysOf(claims: readonly Claim[]): ReadonlySet<string> {
+  return new Set(claims.map(({ operation }) => keyOf(operation.id)))
 }
 
 /** The time, and the first of the active operations: as many as are wanted and one more, which is the next to be due. */
@@ -55,7 +55,7 @@ function readQueue(ledger: Database, wanted: number) {
 }
 
 /** Claims those that are still due, in the order of the ids. */
-async function claimThese(ledger: Database, ids: readonly string[], claimer: Claimer): Promise<readonly KeyedClaim[]> {
+async function claimThese(ledger: Database, ids: readonly string[], claimer: Claimer): Promise<readonly Claim[]> {
   const { meta, operation } = ledger.collections
   const mark = -1 - randomInt(2 ** 47)
   await take(ledger, ids, leaseUpdate(ledger.now(), mark, claimer))
@@ -79,7 +79,7 @@ async function claimThese(ledger: Database, ids: readonly string[], claimer: Cla
     { $set: { fence: { $add: [first, { $indexOfArray: [order, '$_id'] }] } } },
   ])
   const claims = await readClaims(ledger, order, first)
-  const claimed = new Set(claims.map(({ key }) => key))
+  const claimed = keysOf(claims)
   for (const [index, id] of order.entries())
     if (!claimed.has(id)) await handBackSuperseded(ledger, id, [mark, first + index])
   return claims
@@ -129,38 +129,31 @@ type ClaimedDocument = OperationDocument & {
   readonly bindings: readonly BindingDocument[]
 }
 
-async function readClaims(ledger: Database, ids: readonly string[], first: number): Promise<readonly KeyedClaim[]> {
-  const found = await ledger.collections.operation
-    .aggregate<ClaimedDocument>(claimPipeline(ledger, ids, first))
-    .toArray()
-  return found.map(document => {
-    const [instance, binding] = [document.instances[0], document.bindings[0]]
-    const row = instance && toInstance(instance)
-    if (row === undefined) throw new Error(`the operation ${document._id} has no instance: put back a backup`)
-    return {
-      key: document._id,
-      claim: {
-        operation: toOperation(document),
-        instance: row,
-        binding: binding && toBinding(binding),
-        steps: document.steps.map(toStep),
-        takenOver: document.takenOver === true,
-      },
-    }
-  })
-}
-
-function claimPipeline({ collections }: Database, ids: readonly string[], first: number): Document[] {
+async function readClaims(ledger: Database, ids: readonly string[], first: number): Promise<readonly Claim[]> {
+  const { operation, instance, binding } = ledger.collections
   const joined = (as: string, { collectionName: from }: { readonly collectionName: string }, localField: string) => ({
     $lookup: { from, localField, foreignField: '_id', as },
   })
-  const fence = { $gte: first, $lt: first + ids.length }
-  return [
-    { $match: { _id: { $in: [...ids] }, fence, state: 'running' } },
+  const found = operation.aggregate<ClaimedDocument>([
+    { $match: { _id: { $in: [...ids] }, fence: { $gte: first, $lt: first + ids.length }, state: 'running' } },
     { $sort: { fence: 1 } },
-    joined('instances', collections.instance, 'instance'),
-    joined('bindings', collections.binding, 'binding'),
-  ]
+    joined('instances', instance, 'instance'),
+    joined('bindings', binding, 'binding'),
+  ])
+  return (await found.toArray()).map(toClaim)
+}
+
+function toClaim(document: ClaimedDocument): Claim {
+  const { instances, bindings, steps, takenOver = false } = document
+  const instance = instances[0] && toInstance(instances[0])
+  if (instance === undefined) throw new Error(`the operation ${document._id} has no instance: put back a backup`)
+  return {
+    operation: toOperation(document),
+    instance,
+    binding: bindings[0] && toBinding(bindings[0]),
+    steps: steps.map(toStep),
+    takenOver,
+  }
 }
 
 /** The operation was superseded while it was being claimed. Nobody works on it, so its successor need not wait. */

@@ -45,8 +45,11 @@ export async function openWith(options: MongoStoreOptions, now: Now): Promise<St
     )
   }
   const driver = await loadDriver()
-  const client = await connect(name, () => new driver.MongoClient(url, settings(poolSize, connectTimeoutMs, timeoutMs)))
+  let opened: MongoClient | undefined
   try {
+    const client = new driver.MongoClient(url, settings(poolSize, connectTimeoutMs, timeoutMs))
+    opened = client
+    await client.connect()
     const db = client.db(database, promises(driver, timeoutMs))
     const collections = collectionsOf(db, `${schema}_`)
     await requireReplicaSet(client, name)
@@ -68,7 +71,7 @@ export async function openWith(options: MongoStoreOptions, now: Now): Promise<St
       onClosed: () => client.close(),
     })
   } catch (error) {
-    await client.close()
+    await opened?.close()
     throw toOpenError(error, name)
   }
 }
@@ -99,17 +102,6 @@ function settings(poolSize: number, connectTimeoutMs: number, timeoutMs: number)
     readPreference: 'primary',
     retryReads: true,
     retryWrites: true,
-  }
-}
-
-async function connect(name: string, create: () => MongoClient): Promise<MongoClient> {
-  let client: MongoClient | undefined
-  try {
-    client = create()
-    return await client.connect()
-  } catch (error) {
-    await client?.close()
-    throw toOpenError(error, name)
   }
 }
 

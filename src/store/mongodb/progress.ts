@@ -2,12 +2,12 @@
 import type { ClientSession, Document, Filter } from 'mongodb'
 import type { Checkpoint, Lease, Parking, Step } from '../../store.ts'
 import { seal } from '../sealing.ts'
+import { wakeNote } from './change-stream.ts'
 import type { Database } from './database.ts'
 import type { OperationDocument } from './documents.ts'
 import { isCode, serverCodes } from './driver.ts'
 import { keyOf } from './keys.ts'
 import { fromStep, toText } from './rows.ts'
-import { wakeNote } from './wake-note.ts'
 
 /** The guard of every write of a worker. */
 export function heldBy(operation: string, fence: number): Filter<OperationDocument> {

@@ -1,5 +1,5 @@
 /** Between the documents of the database and the rows of the ledger. */
-import { isActive } from '../../domain/operation.ts'
+import { dueAt, isActive } from '../../domain/operation.ts'
 import { withoutUndefined } from '../../protocol/json.ts'
 import type { Binding, HistoryEvent, Instance, Operation, Step } from '../../store.ts'
 import { keyOf as textKeyOf } from '../keys.ts'
@@ -57,7 +57,7 @@ export function fromOperation(operation: Operation): Row<OperationDocument> {
     binding,
     ofBinding: binding !== undefined,
     resource: binding ?? instance,
-    ...(isActive(operation) && { active: true, dueAt: state === 'running' ? (leaseUntil ?? 0) : notBefore }),
+    ...(isActive(operation) && { active: true, dueAt: dueAt(operation) }),
     state,
     attempt,
     losses,
