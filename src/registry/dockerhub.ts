@@ -7,6 +7,7 @@ import { readImages } from './oci/read-image.ts'
 import { RegistryError } from './registry-error.ts'
 import type { Asking, RegistryType } from './registry-type.ts'
 import { imageFields, orgField, registryShape } from './settings.ts'
+import { bearer } from './web/authorization.ts'
 import { nextPage, readPages } from './web/next-page.ts'
 import { showUrl } from './web/send.ts'
 import { jsonOf, namesIn, type WebClient } from './web/web-client.ts'
@@ -36,10 +37,10 @@ async function listOrganisation(
   org: string,
   credentials: Credentials,
 ): Promise<readonly string[]> {
-  const headers = await logIn(web, hub, credentials)
+  const authorization = await logIn(web, hub, credentials)
   const first = new URL(`/v2/repositories/${encodeURIComponent(org)}/?page_size=100`, hub)
   return readPages(first, async url => {
-    const page = jsonOf(await web.get(url, { headers, limit: maxPage }), url)
+    const page = jsonOf(await web.get(url, { authorization, limit: maxPage }), url)
     const next = valueAt(page, ['next'])
     const items = namesIn(page, 'results', url).map(name => `${org}/${name}`)
     return { items, next: typeof next === 'string' ? nextPage(next, url) : undefined }
@@ -47,18 +48,14 @@ async function listOrganisation(
 }
 
 /** Without a user, what is public is listed. */
-async function logIn(
-  web: WebClient,
-  hub: string,
-  { username, password }: Credentials,
-): Promise<Readonly<Record<string, string>>> {
-  if (username === undefined) return {}
+async function logIn(web: WebClient, hub: string, { username, password }: Credentials): Promise<string | undefined> {
+  if (username === undefined) return undefined
   const url = new URL('/v2/users/login/', hub)
   const body = JSON.stringify({ username, password })
-  const reply = await web.post(url, body, { headers: { 'content-type': 'application/json' }, limit: 256 * 1024 })
+  const reply = await web.post(url, body, { limit: 256 * 1024 })
   if (reply.status === 401) throw new RegistryError(`${showUrl(url)}: Docker Hub refuses the credentials; correct them`)
   const token = valueAt(jsonOf(reply, url), ['token'])
   if (typeof token !== 'string' || !/^[\x21-\x7e]+$/.test(token))
     throw new RegistryError(`${showUrl(url)}: Docker Hub did not give a token`)
-  return { authorization: `Bearer ${token}` }
+  return bearer(token)
 }

@@ -1,14 +1,13 @@
 import type { RegistryAnswer } from '../registry.ts'
 import type { Read } from '../shape/shape.ts'
 import { type BundleReading, toAnswer } from './answer.ts'
-import type { Credentials } from './credentials.ts'
 import { imageTag } from './image-tag.ts'
 import { digestOf } from './oci/digest.ts'
 import { messageOf, RegistryError } from './registry-error.ts'
 import type { Asking, RegistryType } from './registry-type.ts'
 import { registryShape, urlField, withScheme } from './settings.ts'
 import { type ListedSpec, readSpecList } from './spec-list.ts'
-import { basic } from './web/basic.ts'
+import { basic, bearer } from './web/authorization.ts'
 import { showUrl } from './web/send.ts'
 import { okReply } from './web/web-client.ts'
 
@@ -21,7 +20,11 @@ export const http = { name: 'http', shape, offers: 'image', list } satisfies Reg
 
 async function list(settings: Read<typeof shape>, { web, passes, credentials }: Asking): Promise<RegistryAnswer> {
   const url = new URL(withScheme(settings.url))
-  const { body } = okReply(await web.get(url, { headers: authorization(await credentials()), limit: maxList }), url)
+  const { username, password, token } = await credentials()
+  const { body } = okReply(
+    await web.get(url, { authorization: bearer(token) ?? basic(username, password), limit: maxList }),
+    url,
+  )
   const names = new Set<string>()
   return toAnswer(
     read(body, url).map((entry, index): BundleReading | { readonly problem: string } => {
@@ -46,9 +49,4 @@ function read(body: Buffer, url: URL): readonly ListedSpec[] {
   } catch (error) {
     throw new RegistryError(`${showUrl(url)}: ${messageOf(error)}`)
   }
-}
-
-function authorization({ username, password, token }: Credentials): Readonly<Record<string, string>> {
-  if (token !== undefined) return { authorization: `Bearer ${token}` }
-  return username === undefined ? {} : { authorization: basic(username, password) }
 }

@@ -10,6 +10,7 @@ import { isRepository } from './oci/read-image.ts'
 import { RegistryError } from './registry-error.ts'
 import type { Asking, RegistryType } from './registry-type.ts'
 import { imageFields, orgField, registryShape, tagOf, urlField, withScheme } from './settings.ts'
+import { bearer } from './web/authorization.ts'
 import { readPages } from './web/next-page.ts'
 import { showUrl } from './web/send.ts'
 import { jsonOf, listIn, namesIn } from './web/web-client.ts'
@@ -31,8 +32,8 @@ async function list(settings: Read<typeof shape>, asking: Asking): Promise<Regis
   const { org, images, tag } = settings
   const base = new URL(withScheme(settings.url))
   const { token } = await asking.credentials()
-  const headers: Readonly<Record<string, string>> = token === undefined ? {} : { authorization: `Bearer ${token}` }
-  const get = async (url: URL) => jsonOf(await asking.web.get(url, { headers, limit: maxReply }), url)
+  const options = { authorization: bearer(token), limit: maxReply }
+  const get = async (url: URL) => jsonOf(await asking.web.get(url, options), url)
 
   const read = async (image: string): Promise<BundleReading> => {
     if (!isRepository(`${org}/${image}`)) throw new RegistryError('its name is not allowed in a registry')

@@ -42,7 +42,7 @@ async function startProxy(plain: number, secure: number) {
   const url = `http://me:proxy-pass@127.0.0.1:${address.port}`
   return {
     seen,
-    settings: { httpProxy: url, httpsProxy: url },
+    settings: { HTTP_PROXY: url, HTTPS_PROXY: url },
     async stop() {
       server.closeAllConnections()
       for (const tunnel of tunnels) tunnel.destroy()

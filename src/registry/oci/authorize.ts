@@ -2,14 +2,14 @@ import type { Clock } from '../../clock.ts'
 import { isJsonObject } from '../../protocol/json.ts'
 import type { Credentials } from '../credentials.ts'
 import { RegistryError } from '../registry-error.ts'
-import { basic } from '../web/basic.ts'
+import { basic, bearer } from '../web/authorization.ts'
 import { showUrl } from '../web/send.ts'
 import { jsonOf, type WebClient } from '../web/web-client.ts'
 import { type Challenge, parseChallenge } from './challenge.ts'
 
 export interface Authorizer {
   /** The header for a request within a scope, as far as it is known what the registry wants. */
-  headers(scope: string): Promise<Readonly<Record<string, string>>>
+  authorization(scope: string): Promise<string | undefined>
   /** Takes in what a 401 says; false where there is nothing more to try. */
   learn(scope: string, header: string | undefined): boolean
 }
@@ -30,13 +30,12 @@ export function createAuthorizer(
     if (asked.service !== undefined) url.searchParams.set('service', asked.service)
     for (const one of (told.get(scope) ?? scope).split(' ')) if (one !== '') url.searchParams.append('scope', one)
     const { username, password } = credentials
+    const refused =
+      username === undefined ? 'to be asked without credentials; add some' : 'the credentials; correct them'
     if (username !== undefined) url.searchParams.set('account', username)
-    const headers: Record<string, string> = username === undefined ? {} : { authorization: basic(username, password) }
-    const reply = await web.get(url, { headers, limit: 256 * 1024 })
+    const reply = await web.get(url, { authorization: basic(username, password), limit: 256 * 1024 })
     if (reply.status === 401 || reply.status === 403)
-      throw new RegistryError(
-        `${showUrl(url)}: the token service refuses ${username === undefined ? 'to be asked without credentials; add some' : 'the credentials; correct them'}`,
-      )
+      throw new RegistryError(`${showUrl(url)}: the token service refuses ${refused}`)
     return readToken(jsonOf(reply, url), url, clock.now())
   }
 
@@ -49,13 +48,13 @@ export function createAuthorizer(
   }
 
   return {
-    async headers(scope): Promise<Record<string, string>> {
+    async authorization(scope) {
       const { username, password, token } = credentials
-      if (challenge === undefined) return {}
-      // A token of one's own stands for a user only where there is none.
-      if (token !== undefined && username === undefined) return { authorization: `Bearer ${token}` }
-      if (challenge.kind === 'bearer') return { authorization: `Bearer ${await tokenFor(challenge, scope)}` }
-      return username === undefined ? {} : { authorization: basic(username, password) }
+      if (challenge === undefined) return undefined
+      // The token in the credentials counts only where they have no user.
+      if (token !== undefined && username === undefined) return bearer(token)
+      if (challenge.kind === 'bearer') return bearer(await tokenFor(challenge, scope))
+      return basic(username, password)
     },
     learn(scope, header) {
       const next = parseChallenge(header)

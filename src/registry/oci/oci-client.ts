@@ -28,10 +28,7 @@ export function createOciClient(
     async get(url, { repository, accept, limit }) {
       const scope = repository === undefined ? 'registry:catalog:*' : `repository:${repository}:pull`
       const ask = async () =>
-        parts.web.get(url, {
-          headers: { ...(accept === undefined ? {} : { accept }), ...(await authorizer.headers(scope)) },
-          limit,
-        })
+        parts.web.get(url, { accept, authorization: await authorizer.authorization(scope), limit })
       const reply = await ask()
       if (reply.status !== 401 || !authorizer.learn(scope, reply.headers['www-authenticate'])) return reply
       return ask()

@@ -1,17 +1,18 @@
 import { RegistryError } from '../registry-error.ts'
 
-/** As HTTP_PROXY, HTTPS_PROXY and NO_PROXY say; empty is absent. */
+/** As in the environment; empty is absent. */
 export interface ProxySettings {
-  readonly httpProxy?: string
-  readonly httpsProxy?: string
+  readonly HTTP_PROXY?: string
+  readonly HTTPS_PROXY?: string
   /** Hosts with commas between them: `*`, `example.com` and what is below it, `.example.com`, `host:port`. */
-  readonly noProxy?: string
+  readonly NO_PROXY?: string
 }
 
 /** The proxy for a URL; undefined where it is reached directly. Throws where the setting does not begin with http://. */
-export function proxyFor(url: URL, { httpProxy, httpsProxy, noProxy = '' }: ProxySettings): URL | undefined {
-  const setting = url.protocol === 'https:' ? httpsProxy : httpProxy
-  if (setting === undefined || setting === '' || isLoopback(url.hostname) || isExempt(url, noProxy)) return undefined
+export function proxyFor(url: URL, proxy: ProxySettings): URL | undefined {
+  const setting = url.protocol === 'https:' ? proxy.HTTPS_PROXY : proxy.HTTP_PROXY
+  if (setting === undefined || setting === '' || isLoopback(url.hostname) || isExempt(url, proxy.NO_PROXY ?? ''))
+    return undefined
   const written = setting.includes('://') ? setting : `http://${setting}`
   if (!URL.canParse(written) || new URL(written).protocol !== 'http:')
     throw new RegistryError(`the proxy for ${url.protocol}// must be a URL that begins with http://`)

@@ -4,6 +4,7 @@ import { type Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import { isIP } from 'node:net'
 import { connect as tlsConnect } from 'node:tls'
 import type { Clock } from '../../clock.ts'
+import { withoutUndefined } from '../../protocol/json.ts'
 import { RegistryError } from '../registry-error.ts'
 import { openTunnel, proxyAuthorization, quiet } from './tunnel.ts'
 import { whyUnreachable } from './why-unreachable.ts'
@@ -11,7 +12,9 @@ import { whyUnreachable } from './why-unreachable.ts'
 export interface WebRequest {
   readonly method: 'GET' | 'POST'
   readonly url: URL
-  readonly headers: Readonly<Record<string, string>>
+  readonly authorization?: string
+  readonly accept?: string
+  /** JSON. */
   readonly body?: string
   /** Bytes: a longer reply is refused. */
   readonly limit: number
@@ -65,24 +68,30 @@ export function showUrl({ origin, pathname }: URL): string {
 }
 
 async function open(
-  { method, url, headers, body }: WebRequest,
+  { method, url, authorization, accept, body }: WebRequest,
   { http, https, tls, proxyFor }: Wire,
   signal: AbortSignal,
 ): Promise<ClientRequest> {
-  const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }
-  const all = { 'accept-encoding': 'identity', 'user-agent': 'purser', ...headers, ...length }
+  const headers = withoutUndefined({
+    'accept-encoding': 'identity',
+    'user-agent': 'purser',
+    authorization,
+    accept,
+    'content-type': body && 'application/json',
+    'content-length': body && String(Buffer.byteLength(body)),
+  })
   const proxy = proxyFor(url)
   if (url.protocol === 'http:') {
-    if (proxy === undefined) return quiet(httpRequest(url, { method, headers: all, agent: http, signal }))
-    const through = { ...all, host: url.host, ...proxyAuthorization(proxy) }
+    if (proxy === undefined) return quiet(httpRequest(url, { method, headers, agent: http, signal }))
+    const through = { ...headers, host: url.host, ...proxyAuthorization(proxy) }
     return quiet(httpRequest(proxy, { method, path: url.href, headers: through, agent: http, signal }))
   }
-  if (proxy === undefined) return quiet(httpsRequest(url, { method, headers: all, agent: https, signal, ...tls }))
+  if (proxy === undefined) return quiet(httpsRequest(url, { method, headers, agent: https, signal, ...tls }))
   const socket = await openTunnel(proxy, url, signal)
   const servername = isIP(url.hostname) === 0 && !url.hostname.startsWith('[') ? url.hostname : ''
   // Node uses createConnection only where no agent is given.
   const createConnection = () => tlsConnect({ ...tls, socket, servername })
-  return quiet(httpsRequest(url, { method, headers: all, signal, createConnection }))
+  return quiet(httpsRequest(url, { method, headers, signal, createConnection }))
 }
 
 async function collect(incoming: IncomingMessage, { limit }: WebRequest, place: string): Promise<WebReply> {

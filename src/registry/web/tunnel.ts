@@ -1,8 +1,8 @@
 import { once } from 'node:events'
-import { type ClientRequest, request } from 'node:http'
+import { type ClientRequest, type OutgoingHttpHeaders, request } from 'node:http'
 import type { Socket } from 'node:net'
 import { RegistryError } from '../registry-error.ts'
-import { basic } from './basic.ts'
+import { basic } from './authorization.ts'
 
 /** A connection to the server of `url` through a proxy, which sees nothing but its name. */
 export async function openTunnel(proxy: URL, url: URL, signal: AbortSignal): Promise<Socket> {
@@ -21,7 +21,7 @@ export function quiet(outgoing: ClientRequest): ClientRequest {
   return outgoing.on('error', () => {})
 }
 
-export function proxyAuthorization({ username, password }: URL): Readonly<Record<string, string>> {
+export function proxyAuthorization({ username, password }: URL): OutgoingHttpHeaders {
   if (username === '') return {}
   return { 'proxy-authorization': basic(decodeURIComponent(username), decodeURIComponent(password)) }
 }

@@ -12,14 +12,12 @@ import { proxyFor } from './proxy.ts'
 import { pauseBefore } from './retry.ts'
 import { send, showUrl, Unanswered, type WebReply, type WebRequest, type Wire } from './send.ts'
 
-export interface GetOptions {
-  readonly headers?: Readonly<Record<string, string>>
-  readonly limit: number
-}
+type GetOptions = Pick<WebRequest, 'authorization' | 'accept' | 'limit'>
 
 /** Asks by HTTP, repeats what may pass, and follows redirections. A reply of any status is a reply. */
 export interface WebClient {
   get(url: URL, options: GetOptions): Promise<WebReply>
+  /** Sends JSON. */
   post(url: URL, body: string, options: GetOptions): Promise<WebReply>
 }
 
@@ -64,23 +62,21 @@ export async function withWebClient<T>(
     }
   }
 
-  const get = async (url: URL, { headers = {}, limit }: GetOptions): Promise<WebReply> => {
-    let [at, carried] = [url, headers]
+  const get = async (url: URL, options: GetOptions): Promise<WebReply> => {
+    let request: WebRequest = { ...options, method: 'GET', url }
     for (let hops = 0; hops <= maxHops; hops++) {
-      const reply = await repeat({ method: 'GET', url: at, headers: carried, limit })
-      const next = redirectionOf(reply, at)
+      const reply = await repeat(request)
+      const next = redirectionOf(reply, request.url)
       if (next === undefined) return reply
-      if (next.origin !== at.origin) carried = withoutCredentials(carried)
-      at = next
+      // Credentials are for the server that they were meant for.
+      const authorization = next.origin === request.url.origin ? request.authorization : undefined
+      request = { ...request, url: next, authorization }
     }
     throw new RegistryError(`${showUrl(url)}: it redirects more than ${maxHops} times`)
   }
 
   try {
-    return await use({
-      get,
-      post: (url, body, { headers = {}, limit }) => repeat({ method: 'POST', url, headers, body, limit }),
-    })
+    return await use({ get, post: (url, body, options) => repeat({ ...options, method: 'POST', url, body }) })
   } finally {
     http.destroy()
     https.destroy()
@@ -133,10 +129,6 @@ function redirectionOf({ status, headers }: WebReply, from: URL): URL | undefine
   if (to.protocol !== 'https:' && to.protocol !== from.protocol)
     throw new RegistryError(`${showUrl(from)}: it redirects from https to ${to.protocol}//, which is not followed`)
   return to
-}
-
-function withoutCredentials(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  return Object.fromEntries(Object.entries(headers).filter(([name]) => name !== 'authorization'))
 }
 
 async function readCa(setting: string): Promise<string> {

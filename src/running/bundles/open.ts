@@ -5,19 +5,20 @@ import { createBundleDriver } from '../../driver/bundle/bundle-driver.ts'
 import { programKindOf } from '../../driver/bundle/pick-runtime.ts'
 import { type Observer, toError } from '../../observer.ts'
 import type { RegistrySettings } from '../../registry/settings.ts'
-import type { Registry } from '../../registry.ts'
+import { createRegistry } from '../../registry/types.ts'
+import type { Registry, SecretReader } from '../../registry.ts'
 import type { Runtime } from '../../sandbox.ts'
 import type { ConfigSettings } from '../../settings/config.ts'
 import type { Store } from '../../store.ts'
 import type { RegistryOptions } from '../start-broker.ts'
+import { StartError } from '../start-error.ts'
+import { findRepeated } from './find-repeated.ts'
 import { createBundleFolders } from './folders.ts'
 import { readHelpers } from './helpers.ts'
 import { createProgramFor } from './program-for.ts'
 import { proxyVariables } from './proxies.ts'
-import { createRegistries } from './registries.ts'
 import { createRuntimes } from './runtimes.ts'
-import { createSecretFolder } from './secret-folder.ts'
-import { createSecretReader } from './secrets.ts'
+import { createSecretFolder, createSecretReader } from './secrets.ts'
 
 /** What a configuration says about bundles, complete and checked. */
 export interface BundleSettings extends Pick<ConfigSettings, 'bundles'> {
@@ -101,4 +102,23 @@ export async function openBundles(config: BundleSettings, parts: OpenBundlesPart
     },
     removeUnusedSandboxes,
   }
+}
+
+type RegistriesParts = Pick<OpenBundlesParts, 'clock' | 'env' | 'registries'> & { readonly secrets: SecretReader }
+
+/** The registries of a configuration, in its order, and then those of others. Nothing is asked yet. */
+export function createRegistries(
+  { registries }: Pick<BundleSettings, 'registries'>,
+  { clock, env, secrets, registries: given = [] }: RegistriesParts,
+): readonly Registry[] {
+  const proxy = proxyVariables(env)
+  const all = [...registries.map(settings => createRegistry(settings, { clock, proxy, secrets })), ...given]
+  const twice = findRepeated(all.map(({ name }) => name))
+  if (twice !== undefined)
+    throw new StartError(
+      `There are two registries with the name "${twice}".`,
+      'The name is part of the names of the services that a registry offers.',
+      'Rename one of them.',
+    )
+  return all
 }

@@ -2,8 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { createSecretFolder } from './secret-folder.ts'
-import { createSecretReader } from './secrets.ts'
+import { createSecretFolder, createSecretReader } from './secrets.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'purser-secrets-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

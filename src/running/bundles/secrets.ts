@@ -1,4 +1,5 @@
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
 import { readSource } from '../../bundle/source.ts'
 import { isJsonObject, type JsonObject } from '../../protocol/json.ts'
 import type { SecretReader } from '../../registry.ts'
@@ -30,4 +31,32 @@ export async function readSecretFile(file: string): Promise<JsonObject> {
   const read = readSource(text)
   if (read.ok && isJsonObject(read.source.root)) return read.source.root
   throw new Error(`the file of secrets ${file} is not a map; write "name: value" lines, or a JSON object`)
+}
+
+/**
+ * Secrets in a folder: a folder for each, with a file for each entry. That is how Kubernetes mounts a Secret, so one that is
+ * named in the configuration is found where it is mounted below this folder. Read anew each time.
+ */
+export function createSecretFolder(folder: string): SecretReader {
+  return {
+    async read(name) {
+      if (!/^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/.test(name)) return undefined
+      const path = join(folder, name)
+      const names = await readdir(path).catch(absent)
+      if (names === undefined) return undefined
+      const entries: [string, string][] = []
+      // What Kubernetes needs to change a mounted Secret as a whole begins with two dots.
+      for (const key of names.filter(candidate => !candidate.startsWith('.'))) {
+        const file = join(path, key)
+        // A line end comes from an editor, and is not part of a password.
+        if ((await stat(file)).isFile()) entries.push([key, (await readFile(file, 'utf8')).replace(/\r?\n$/, '')])
+      }
+      return Object.fromEntries(entries)
+    },
+  }
+}
+
+function absent(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR') throw error
+  return undefined
 }

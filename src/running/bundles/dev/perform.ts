@@ -1,13 +1,15 @@
 import { randomBytes } from 'node:crypto'
-import type { InstanceInfo } from '../../../author/context.ts'
+import type { ActionContext, InstanceInfo, StepFunction } from '../../../author/context.ts'
+import type { Jsonify } from '../../../author/jsonify.ts'
 import type { BindResult, ProvisionResult, UnbindResult } from '../../../author/results.ts'
 import type { BundleAction } from '../../../bundle/actions.ts'
 import { type Clock, sleep } from '../../../clock.ts'
 import { bind, deprovision, provision, unbind, update } from '../../../driver/bundle/actions.ts'
 import type { Bundle } from '../../../driver/bundle/parts.ts'
-import { isWait, type Wait } from '../../../engine/work.ts'
+import { createWait, isWait, type Wait } from '../../../engine/work.ts'
 import { isJsonObject, type JsonObject } from '../../../protocol/json.ts'
-import { createDevContext } from './context.ts'
+import { parseDuration } from '../../../shape/duration.ts'
+import { valueAt } from '../../../shape/place.ts'
 
 /** What an action is about, and what is known of it. */
 export interface DevTask {
@@ -29,46 +31,59 @@ type Result = ProvisionResult<JsonObject> & BindResult<JsonObject, JsonObject> &
 
 /** Performs the action with the bundle's driver, the same that a broker has, until it has a result. */
 export async function performDev(bundle: Bundle, task: DevTask): Promise<Result> {
-  const { action, instance, plan, signal, onProgress, clock } = task
+  const { signal, onProgress, clock } = task
   let saved: JsonObject = task.binding === undefined ? task.state : task.binding.state
-  const { context, steps } = createDevContext({
+  const context = createDevContext(task, patch => {
+    saved = { ...saved, ...patch }
+  })
+  const state = () => (task.binding === undefined ? saved : task.state)
+  while (true) {
+    const result = await perform(bundle, { ...task, context, state, bindingState: () => saved })
+    if (!isWait(result)) return result ?? {}
+    onProgress(result.description)
+    await sleep(clock, result.waitFor, signal)
+    signal.throwIfAborted()
+  }
+}
+
+/** An action's context without a ledger: its steps last as long as the process, and what fails is not tried again. */
+function createDevContext(
+  { action, instance, plan, signal, onProgress, onEnd }: DevTask,
+  saveState: (patch: JsonObject) => void,
+): ActionContext {
+  const id = randomBytes(5).toString('hex')
+  const steps = new Map<string, unknown>()
+  const call = { signal, fence: 1, key: id }
+  return {
     action,
     instance,
     plan,
     signal,
-    onProgress,
-    operationId: randomBytes(5).toString('hex'),
-    saveState(patch) {
-      saved = { ...saved, ...patch }
+    operation: { id, attempt: 1, fence: 1 },
+    async step<T>(name: string, fn: StepFunction<T>): Promise<Jsonify<T>> {
+      if (!steps.has(name)) {
+        const output = await fn(call)
+        steps.set(name, output)
+        if (name.startsWith('collect ') && isJsonObject(output))
+          onEnd({ log: String(output.log), verdict: String(valueAt(output, ['verdict', 'kind']) ?? '') })
+      }
+      return steps.get(name) as Jsonify<T>
     },
-  })
-  const state = () => (task.binding === undefined ? saved : task.state)
-  const act = () => perform(bundle, { ...task, context, state, bindingState: () => saved })
-  const told = new Set<string>()
-  const tellEnds = () => {
-    for (const [name, output] of steps) {
-      if (!/^collect /.test(name) || told.has(name) || !isJsonObject(output)) continue
-      told.add(name)
-      const { log, verdict } = output
-      task.onEnd({ log: String(log), verdict: isJsonObject(verdict) ? String(verdict.kind) : '' })
-    }
-  }
-  try {
-    while (true) {
-      const result = await act()
-      tellEnds()
-      if (!isWait(result)) return result ?? {}
-      onProgress(result.description)
-      await sleep(clock, result.waitFor, signal)
-      signal.throwIfAborted()
-    }
-  } finally {
-    tellEnds()
+    log: { info: onProgress, warn: onProgress, error: onProgress },
+    describe: onProgress,
+    wait: (after, description) => createWait(parseDuration(after), description),
+    saveState: async patch => saveState(patch),
+    async share(_key, create) {
+      await create(call)
+    },
+    async unshare(_key, remove) {
+      await remove(call)
+    },
   }
 }
 
 interface Performing extends Omit<DevTask, 'state'> {
-  readonly context: ReturnType<typeof createDevContext>['context']
+  readonly context: ActionContext
   readonly state: () => JsonObject
   readonly bindingState: () => JsonObject
 }
