@@ -17,16 +17,8 @@ export async function locateInstance(session: Session, instanceId: string, flags
   return { ids: { service_id, plan_id }, plan }
 }
 
-/** As locateInstance, where the plan is good to know but not needed: an update names only its target plan. */
-export async function locateForUpdate(session: Session, instanceId: string, service: string | undefined) {
-  const { ids, plan, offering } = await locate(session, instanceId, { service })
-  const { service_id, plan_id } = ids
-  if (service_id === undefined) throw unknownIds(instanceId, '--service')
-  return { ids: { service_id, plan_id }, plan, offering }
-}
-
-/** Offering and plan are undefined where the catalog no longer has them. */
-async function locate(session: Session, instanceId: string, flags: LocateFlags) {
+/** The ids as far as they are known; offering and plan are undefined where the catalog no longer has them. */
+export async function locate(session: Session, instanceId: string, flags: LocateFlags) {
   const catalog = await readCatalog(session)
   // What the catalog does not have may be the id of a retired service or plan: the broker decides.
   const serviceFlag = find(catalog, flags.service)?.id ?? flags.service
@@ -55,7 +47,7 @@ async function findIds(
   return { service_id: fetched.service_id ?? known?.service_id, plan_id: fetched.plan_id ?? known?.plan_id }
 }
 
-function unknownIds(instanceId: string, flags: string) {
+export function unknownIds(instanceId: string, flags: string) {
   return wrongUsage({
     what: `the service and plan of instance ${instanceId} are not known`,
     why: `the broker does not tell them, and ${memoryFile} in this folder does not know the instance`,

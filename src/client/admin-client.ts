@@ -1,6 +1,6 @@
 import type { WireError } from './messages.ts'
 import { toPath } from './request.ts'
-import { type CallOptions, createSender, type OsbClientOptions, type OsbResponse } from './sender.ts'
+import { type CallOptions, createSender, type OsbClientOptions } from './sender.ts'
 
 /** A chore as the operators' API shows it. Times are ISO 8601; what is not known is absent. */
 export interface ChoreBody {
@@ -17,6 +17,10 @@ export interface ChoreBody {
   readonly owner?: string
   readonly ok?: boolean
   readonly message?: string
+}
+
+export interface ChoresBody extends WireError {
+  readonly chores?: readonly ChoreBody[]
 }
 
 export interface StartedRun extends WireError {
@@ -110,27 +114,18 @@ export interface RunLogBody {
   readonly log: string
 }
 
-/** Purser's API for operators. */
-export interface AdminClient {
-  /** GET /admin/chores */
-  chores(options?: CallOptions): Promise<OsbResponse<WireError & { readonly chores?: readonly ChoreBody[] }>>
-  /** POST /admin/chores/:name/runs */
-  runChore(name: string, options?: CallOptions): Promise<OsbResponse<StartedRun>>
-  /** GET /admin/registries */
-  registries(options?: CallOptions): Promise<OsbResponse<RegistriesBody>>
-  /** POST /admin/registries/sync */
-  syncRegistries(options?: CallOptions): Promise<OsbResponse<StartedRun>>
-  /** GET /admin/operations/:id/log */
-  operationLog(id: string, options?: CallOptions): Promise<OsbResponse<OperationLogBody>>
-}
+export type AdminClient = ReturnType<typeof createAdminClient>
 
-export function createAdminClient(options: OsbClientOptions): AdminClient {
+/** Purser's API for operators. */
+export function createAdminClient(options: OsbClientOptions) {
   const { send } = createSender(options)
   return {
-    chores: call => send('GET', '/admin/chores', call),
-    runChore: (name, call) => send('POST', toPath('admin', 'chores', name, 'runs'), call),
-    registries: call => send('GET', '/admin/registries', call),
-    syncRegistries: call => send('POST', '/admin/registries/sync', call),
-    operationLog: (id, call) => send('GET', toPath('admin', 'operations', id, 'log'), call),
+    chores: (call?: CallOptions) => send<ChoresBody>('GET', '/admin/chores', call),
+    runChore: (name: string, call?: CallOptions) =>
+      send<StartedRun>('POST', toPath('admin', 'chores', name, 'runs'), call),
+    registries: (call?: CallOptions) => send<RegistriesBody>('GET', '/admin/registries', call),
+    syncRegistries: (call?: CallOptions) => send<StartedRun>('POST', '/admin/registries/sync', call),
+    operationLog: (id: string, call?: CallOptions) =>
+      send<OperationLogBody>('GET', toPath('admin', 'operations', id, 'log'), call),
   }
 }

@@ -43,7 +43,11 @@ export function encodeIdentity({ platform, user }: OriginatingIdentity): string 
 
 /** Joins path segments, each percent-encoded (URL-03). */
 export function toPath(...segments: readonly string[]): string {
-  return segments.map(segment => `/${encodeSegment(segment)}`).join('')
+  // URLs fold these away, encoded or not, and the request would reach another resource.
+  for (const segment of segments)
+    if (['', '.', '..'].includes(segment))
+      throw new TypeError(`An id cannot be ${segment === '' ? 'empty' : `"${segment}"`}: a URL cannot carry it.`)
+  return segments.map(segment => `/${encodeURIComponent(segment)}`).join('')
 }
 
 export function toQuery(query: Query): string {
@@ -63,12 +67,4 @@ export function mergeHeaders(...layers: readonly HeaderOverrides[]): Record<stri
     }
   }
   return Object.fromEntries(merged)
-}
-
-function encodeSegment(segment: string): string {
-  // URLs fold these away, encoded or not, and the request would reach another resource.
-  if (segment === '' || segment === '.' || segment === '..') {
-    throw new TypeError(`An id cannot be ${segment === '' ? 'empty' : `"${segment}"`}: a URL cannot carry it.`)
-  }
-  return encodeURIComponent(segment)
 }

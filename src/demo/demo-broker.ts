@@ -11,7 +11,7 @@ export interface DemoOptions {
   readonly url: () => string
 }
 
-const limits: Readonly<Record<string, number>> = { 'kv-small': 100, 'kv-large': 10_000, 'kv-replicated': 10_000 }
+const limits = { 'kv-small': 100, 'kv-large': 10_000, 'kv-replicated': 10_000 }
 const replicas = 3
 
 /** The broker that `npm start` serves: two services whose credentials work, with nothing else installed. */
@@ -39,11 +39,11 @@ function keyValue(backend: KvBackend, url: () => string) {
       additionalProperties: false,
     },
     async provision(ctx) {
-      await ctx.step('create store', () => backend.create(ctx.instance.id, limitOf(ctx.plan.id)))
+      await ctx.step('create store', () => backend.create(ctx.instance.id, limits[ctx.plan.id]))
       return { state: { store: ctx.instance.id } }
     },
     async update(ctx) {
-      await ctx.step('resize store', () => backend.resize(ctx.state.store, limitOf(ctx.plan.id)))
+      await ctx.step('resize store', () => backend.resize(ctx.state.store, limits[ctx.plan.id]))
     },
     bind: ctx => addUser(backend, url, ctx.state.store, ctx),
     unbind: ctx => ctx.step('remove user', () => backend.removeUser(ctx.state.store, userOf(ctx.binding.id))),
@@ -63,7 +63,7 @@ function replicated(backend: KvBackend, url: () => string) {
     plans: [{ id: 'kv-replicated', name: 'standard', description: `${replicas} replicas, 5 seconds each`, free: true }],
     actions: { provision: { async: 'always' } },
     async provision(ctx) {
-      await ctx.step('create store', () => backend.create(ctx.instance.id, limitOf(ctx.plan.id)))
+      await ctx.step('create store', () => backend.create(ctx.instance.id, limits[ctx.plan.id]))
       const ready = typeof ctx.state.ready === 'number' ? ctx.state.ready : 0
       if (ready < replicas) {
         await ctx.saveState({ ready: ready + 1 })
@@ -94,8 +94,4 @@ async function addUser(backend: KvBackend, url: () => string, store: string, ctx
 /** A binding's id may hold any character; a user name in Basic authentication may not. */
 function userOf(bindingId: string): string {
   return `u-${createHash('sha256').update(bindingId).digest('hex').slice(0, 16)}`
-}
-
-function limitOf(planId: string): number {
-  return limits[planId] ?? 100
 }

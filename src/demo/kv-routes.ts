@@ -6,7 +6,8 @@ export function createKvRoutes(backend: KvBackend): Route[] {
   const handle = async (request: Request): Promise<Response> => {
     const [store, key] = new URL(request.url).pathname.split('/').slice(2).map(decodeSegment)
     if (store === undefined || store === '') return text(404, 'no such store')
-    if (!(await isUser(backend, store, request.headers.get('authorization')))) return challenge()
+    if (!(await isUser(backend, store, request.headers.get('authorization'))))
+      return text(401, 'who are you?\n', { 'www-authenticate': 'Basic realm="kv"' })
     if (key === undefined || key === '') return text(200, (await backend.keys(store)).map(name => `${name}\n`).join(''))
     if (request.method === 'PUT') {
       const hasRoom = await backend.put(store, key, await request.text())
@@ -37,10 +38,6 @@ function decodeSegment(segment: string): string {
   }
 }
 
-function challenge(): Response {
-  return new Response('who are you?\n', { status: 401, headers: { 'www-authenticate': 'Basic realm="kv"' } })
-}
-
-function text(status: number, body: string): Response {
-  return new Response(body, { status, headers: { 'content-type': 'text/plain; charset=utf-8' } })
+function text(status: number, body: string, headers: Record<string, string> = {}): Response {
+  return new Response(body, { status, headers: { 'content-type': 'text/plain; charset=utf-8', ...headers } })
 }

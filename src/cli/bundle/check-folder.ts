@@ -1,37 +1,36 @@
-import type { Dirent } from 'node:fs'
+import { type Dirent, existsSync } from 'node:fs'
 import { open, readdir, readlink, realpath, stat } from 'node:fs/promises'
 import { isAbsolute, join, relative, resolve, sep } from 'node:path'
+import type { Mistake } from '../../shape/mistake.ts'
 
-export interface FolderProblem {
-  readonly severity: 'error' | 'warning'
+interface FolderProblem extends Pick<Mistake, 'severity' | 'problem'> {
   /** Relative to the folder of the bundle. */
   readonly file: string
-  readonly problem: string
 }
 
-/** What keeps a bundle in a folder from being run, or from being copied by the broker. */
-export async function checkFolder(folder: string, entrypoint = 'entrypoint.sh'): Promise<readonly FolderProblem[]> {
+/** What keeps a bundle in a folder from being run, or from being copied by the broker. Messages call the folder `shown`. */
+export async function checkFolder(folder: string, shown: string, entrypoint = 'entrypoint.sh'): Promise<Mistake[]> {
   const root = await realpath(folder)
-  return [...(await checkProgram(root, entrypoint)), ...(await checkFiles(root))]
+  const problems = [...(await checkProgram(root, entrypoint)), ...(await checkFiles(root))]
+  return problems.map(({ file, ...found }) => ({ ...found, path: [], place: { source: join(shown, file) } }))
 }
 
 async function checkProgram(root: string, entrypoint: string): Promise<FolderProblem[]> {
-  const tell = (problem: string, severity: FolderProblem['severity'] = 'error') => [
-    { severity, file: entrypoint, problem },
-  ]
+  const tell = (problem: string): FolderProblem[] => [{ file: entrypoint, problem }]
   const path = resolve(root, entrypoint)
   if (isAbsolute(entrypoint) || !isInside(root, path)) return tell('it is outside of the bundle; name a file inside')
   const found = await stat(path).catch(() => undefined)
   if (found === undefined) {
     // An image is built from such a folder, and the image has its own program.
-    if (await isImage(root)) return tell('is missing, so the bundle can be run as an image only', 'warning')
+    if (isImage(root))
+      return [
+        { severity: 'warning', file: entrypoint, problem: 'is missing, so the bundle can be run as an image only' },
+      ]
     return tell('is missing; add it, or name another "entrypoint" in the spec')
   }
   if (!found.isFile()) return tell('is not a file; put the program there')
-  return [
-    ...((found.mode & 0o111) === 0 ? tell('is not executable; run chmod +x on it') : []),
-    ...(await checkBeginning(path)).flatMap(problem => tell(problem)),
-  ]
+  const problems = (await checkBeginning(path)).flatMap(tell)
+  return (found.mode & 0o111) === 0 ? [...tell('is not executable; run chmod +x on it'), ...problems] : problems
 }
 
 /** The kernel needs a #! line to run a script; a carriage return in it becomes part of the program's name. */
@@ -48,9 +47,8 @@ async function checkBeginning(path: string): Promise<string[]> {
   }
 }
 
-async function isImage(root: string): Promise<boolean> {
-  const names = await readdir(root)
-  return ['Dockerfile', 'Containerfile'].some(name => names.includes(name))
+function isImage(root: string): boolean {
+  return ['Dockerfile', 'Containerfile'].some(name => existsSync(join(root, name)))
 }
 
 async function checkFiles(root: string): Promise<FolderProblem[]> {
@@ -58,7 +56,7 @@ async function checkFiles(root: string): Promise<FolderProblem[]> {
   for (const entry of await readdir(root, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name)
     const problem = entry.isSymbolicLink() ? await checkLink(root, path) : checkType(entry)
-    if (problem !== undefined) problems.push({ severity: 'error', file: relative(root, path), problem })
+    if (problem !== undefined) problems.push({ file: relative(root, path), problem })
   }
   return problems.toSorted((a, b) => (a.file < b.file ? -1 : 1))
 }

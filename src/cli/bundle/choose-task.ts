@@ -21,6 +21,8 @@ export interface Wanted {
   readonly context: JsonObject | undefined
 }
 
+const platform = 'purser-cli'
+
 /** Checks what was asked for as a broker would: the plan, the parameters, and that instance and binding exist. */
 export async function chooseTask(offering: Offering, file: RunFile, wanted: Wanted): Promise<RunTask> {
   const { action } = wanted
@@ -44,22 +46,15 @@ export async function chooseTask(offering: Offering, file: RunFile, wanted: Want
       why: 'its "bindable" is not true',
       next: 'Choose another plan, or set it in bundle.yml.',
     })
-  const ofInstance = await instanceParameters(plan, known, wanted)
-  const context = wanted.context ?? known?.context ?? { platform: 'purser-cli' }
-  const before = known ?? { plan: plan.name, parameters: ofInstance, context, state: {}, bindings: {} }
+  const parameters = await instanceParameters(plan, known, wanted)
+  const context = wanted.context ?? known?.context ?? { platform }
+  const before = known ?? { plan: plan.name, parameters, context, state: {}, bindings: {} }
   const binding = await chooseBinding(plan, before, wanted)
   return {
     driven: {
       action,
       plan: { id: plan.id, name: plan.name },
-      instance: {
-        id: wanted.instance,
-        serviceId: offering.id,
-        planId: plan.id,
-        platform: 'purser-cli',
-        context,
-        parameters: ofInstance,
-      },
+      instance: { id: wanted.instance, serviceId: offering.id, planId: plan.id, platform, context, parameters },
       state: before.state,
       binding,
       previous:
@@ -82,19 +77,15 @@ function findPlan({ plans }: Offering, name: string | undefined): Plan {
 /** An update changes the parameters that it names and keeps the others. */
 async function instanceParameters(plan: Plan, known: KnownInstance | undefined, wanted: Wanted): Promise<JsonObject> {
   const { create, update } = plan.schemas?.serviceInstance ?? {}
-  if (wanted.action === 'provision') return check(create?.parameters, wanted.parameters ?? {})
+  if (wanted.action === 'provision') return check(create?.parameters, wanted.parameters)
   if (wanted.action !== 'update') return known?.parameters ?? {}
-  return { ...known?.parameters, ...(await check(update?.parameters, wanted.parameters ?? {})) }
+  return { ...known?.parameters, ...(await check(update?.parameters, wanted.parameters)) }
 }
 
-async function chooseBinding(
-  plan: Plan,
-  { bindings }: KnownInstance,
-  wanted: Wanted,
-): Promise<RunTask['driven']['binding']> {
+async function chooseBinding(plan: Plan, { bindings }: KnownInstance, wanted: Wanted): Promise<DevTask['binding']> {
   const { action, binding: id } = wanted
   if (action === 'bind') {
-    const parameters = await check(plan.schemas?.serviceBinding?.create?.parameters, wanted.parameters ?? {})
+    const parameters = await check(plan.schemas?.serviceBinding?.create?.parameters, wanted.parameters)
     return { id, parameters, state: bindings[id]?.state ?? {} }
   }
   if (wanted.parameters !== undefined && (action === 'unbind' || action === 'deprovision'))
@@ -113,7 +104,7 @@ async function chooseBinding(
   })
 }
 
-async function check(schema: JsonObject | undefined, input: JsonObject): Promise<JsonObject> {
+async function check(schema: JsonObject | undefined, input: JsonObject = {}): Promise<JsonObject> {
   if (schema === undefined) return input
   const checked = await createParameterSchema(schema).check(input)
   if (checked.ok) return checked.value

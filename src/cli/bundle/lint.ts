@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import { checkBundle } from '../../bundle/check-bundle.ts'
 import { formatMistake } from '../../bundle/mistakes.ts'
 import { explain, isError, type Mistake } from '../../shape/mistake.ts'
@@ -42,16 +41,8 @@ async function lint(path: string, cwd: string): Promise<Linted> {
   const { shown, text, folder } = await readSpecFile(path, cwd)
   // The name of the registry makes no difference to the checks.
   const { bundle, problems } = await checkBundle(text, { where: shown, registry: 'local' })
-  const found = folder === undefined ? [] : await checkFolder(folder, bundle?.spec.entrypoint)
-  const all = [
-    ...problems,
-    ...found.map(({ severity, file, problem }) => ({
-      severity,
-      path: [],
-      place: { source: join(path, file) },
-      problem,
-    })),
-  ]
+  const found = folder === undefined ? [] : await checkFolder(folder, path, bundle?.spec.entrypoint)
+  const all = [...problems, ...found]
   return { path, ok: !all.some(isError), problems: all }
 }
 
@@ -67,10 +58,9 @@ function render(linted: Linted): string {
   const { path, problems } = linted
   const lines = problems.map(problem => `${toLine(formatMistake(problem))}\n`)
   const errors = errorsOf(linted).length
-  const summary = [
-    ...(errors === 0 ? ['can be used'] : [count(errors, 'error')]),
-    ...(problems.length === errors ? [] : [count(problems.length - errors, 'warning')]),
-  ]
+  const warnings = problems.length - errors
+  const summary = [errors === 0 ? 'can be used' : count(errors, 'error')]
+  if (warnings > 0) summary.push(count(warnings, 'warning'))
   return `${lines.join('')}${toLine(path)}: ${summary.join(', ')}\n`
 }
 

@@ -1,8 +1,7 @@
+import type { MigrateOptions } from '../../server/migrate.ts'
 import type { CliCommand } from '../command.ts'
 
-interface MigrateOptions {
-  readonly store?: string
-  readonly config?: string
+interface CommandOptions extends Pick<MigrateOptions, 'store' | 'config'> {
   readonly dryRun?: boolean
 }
 
@@ -21,7 +20,7 @@ export function defineCommand(program: CliCommand): void {
       'purser migrate --config purser.yaml',
       'purser migrate --dry-run --store postgres://broker@db.example.com/purser > migration.sql',
     )
-    .action(async ({ dryRun = false, ...given }: MigrateOptions) => {
+    .action(async ({ dryRun = false, ...given }: CommandOptions) => {
       const { migrateStore, previewMigration } = await import('../../server/migrate.ts')
       const { env, cwd, stdout } = program.io
       const options = { ...given, env, cwd }

@@ -1,14 +1,6 @@
+import type { ServeOptions } from '../../server/serve.ts'
 import { type CliCommand, collect, parsePort } from '../command.ts'
 import { commandName } from '../package-info.ts'
-
-interface ServeOptions {
-  readonly host?: string
-  readonly port?: number
-  readonly store?: string
-  readonly set?: readonly string[]
-  readonly config?: string
-  readonly demo?: boolean
-}
 
 export function defineCommand(program: CliCommand): void {
   program
@@ -26,9 +18,9 @@ export function defineCommand(program: CliCommand): void {
       'purser serve --config purser.yaml --port 9000',
       'PURSER_USERNAME=admin PURSER_PASSWORD=... purser serve broker.mjs --host 0.0.0.0',
     )
-    .action(async (module: string | undefined, options: ServeOptions) => {
+    .action(async (module: string | undefined, options: Partial<ServeOptions>) => {
       const { runServe } = await import('../../server/serve.ts')
       const { env, cwd } = program.io
-      await runServe({ module, ...options, command: commandName(cwd), env, cwd, stdout: process.stdout })
+      await runServe({ ...options, module, command: commandName(cwd), env, cwd, stdout: process.stdout })
     })
 }

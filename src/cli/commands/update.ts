@@ -1,7 +1,7 @@
 import { requirePlan } from '../catalog-lookup.ts'
 import { wrongUsage } from '../cli-error.ts'
 import type { CliCommand } from '../command.ts'
-import { locateForUpdate } from '../locate-instance.ts'
+import { locate, unknownIds } from '../locate-instance.ts'
 import { type ParameterOptions, readParameters } from '../parameters.ts'
 import { onBroker, type Session } from '../session.ts'
 import { settle } from '../settle.ts'
@@ -34,8 +34,10 @@ async function update(session: Session, instanceId: string, options: UpdateOptio
       why: 'neither a plan nor a parameter nor a context was given',
       next: 'Give --plan, --param key=value, --params or --context.',
     })
-  const { ids, plan, offering } = await locateForUpdate(session, instanceId, options.service)
+  // The plan of now is good to know but not needed; --plan is another one.
+  const { ids, plan, offering } = await locate(session, instanceId, { service: options.service })
   const { service_id, plan_id } = ids
+  if (service_id === undefined) throw unknownIds(instanceId, '--service')
   // A service that has left the catalog: the broker has to know the plan by what was typed.
   const target = offering && options.plan !== undefined ? requirePlan(offering, options.plan).id : options.plan
 
