@@ -1,5 +1,7 @@
-import { BrokerError } from '../protocol/errors.ts'
+import { Readable } from 'node:stream'
+import type { ReadableStream } from 'node:stream/web'
 import type { HttpApp, HttpRequest, HttpResponse } from './message.ts'
+import { readStream } from './node/request.ts'
 import { tooLarge } from './read-body.ts'
 
 /** The application as a function of the web's Request, for hosts that speak it. */
@@ -35,21 +37,10 @@ function toHttpRequest(request: Request): HttpRequest {
   }
 }
 
-async function readBody(request: Request, limit: number): Promise<Uint8Array> {
-  if (Number(request.headers.get('content-length') ?? 0) > limit) throw tooLarge(limit)
-  if (request.body === null) return new Uint8Array(0)
-  const chunks: Uint8Array[] = []
-  let size = 0
-  try {
-    for await (const chunk of request.body) {
-      size += chunk.byteLength
-      // Leaving the loop cancels the stream: nothing beyond the limit is kept.
-      if (size > limit) break
-      chunks.push(chunk)
-    }
-  } catch (error) {
-    throw new BrokerError('MalformedRequest', 'The body could not be read to its end.', { cause: error })
-  }
-  if (size > limit) throw tooLarge(limit)
-  return Buffer.concat(chunks, size)
+async function readBody({ headers, body }: Request, limit: number): Promise<Uint8Array> {
+  if (Number(headers.get('content-length') ?? 0) > limit) throw tooLarge(limit)
+  if (body === null) return new Uint8Array(0)
+  const stream = Readable.fromWeb(body as ReadableStream)
+  // Nothing beyond the limit is kept: what was not read is cancelled.
+  return readStream(stream, limit).finally(() => stream.destroy())
 }

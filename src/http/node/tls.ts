@@ -10,10 +10,8 @@ export interface TlsFiles {
   readonly ca?: string
 }
 
-export type TlsMaterial = Pick<ServerOptions, 'cert' | 'key' | 'ca' | 'requestCert' | 'rejectUnauthorized'>
-
 /** Reads and tries the files, so that a wrong one is named now and not with the first handshake. */
-export async function loadTls(files: TlsFiles): Promise<TlsMaterial> {
+export async function loadTls(files: TlsFiles): Promise<ServerOptions> {
   const [cert, key, ca] = await Promise.all([
     read('certificate', files.cert),
     read('private key', files.key),
