@@ -8,10 +8,7 @@ interface Claim {
   readonly remedy: string
 }
 
-/**
- * Ids are unique in the whole catalog, offering names among the offerings, plan names within their offering. Names are
- * compared case-sensitively (CAT-13).
- */
+/** Ids are unique in the whole catalog, plan names in their service. Names are compared with their case (CAT-13). */
 export function checkUnique(offerings: readonly unknown[], report: Report): void {
   const claim = ({ seen, what, remedy }: Claim, value: unknown, path: Path) => {
     if (typeof value !== 'string') return

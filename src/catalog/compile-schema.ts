@@ -38,10 +38,7 @@ async function compile(schema: JsonObject): Promise<Validate> {
   return data => (validate(data) ? [] : (validate.errors ?? []))
 }
 
-/**
- * Schemas refer only to themselves, so their ids mean nothing here; but the compiler would refuse the second of two plans
- * whose schemas carry the same one.
- */
+/** Ids mean nothing here, and the compiler would refuse the second of two schemas that carry the same one. */
 function withoutIds(schema: JsonObject): JsonObject {
   const { id: _, $id: __, ...rest } = mapSubschemas(schema, withoutIds)
   return rest

@@ -54,14 +54,9 @@ export async function readCatalog(text: string, file: string, readImage: ReadIma
   return { offerings: offerings as Offering[], where }
 }
 
-const imageTypes: ReadonlyMap<string, string> = new Map([
-  ['.png', 'image/png'],
-  ['.jpg', 'image/jpeg'],
-  ['.jpeg', 'image/jpeg'],
-  ['.gif', 'image/gif'],
-  ['.svg', 'image/svg+xml'],
-  ['.webp', 'image/webp'],
-])
+const imageTypes = new Map(
+  Object.entries({ '.png': 'png', '.jpg': 'jpeg', '.jpeg': 'jpeg', '.gif': 'gif', '.svg': 'svg+xml', '.webp': 'webp' }),
+)
 
 /** What keeps it from being filled in. */
 async function fillImage(
@@ -78,7 +73,7 @@ async function fillImage(
       const remedy = `put it beside the file, or into ${imageFolders.slice(1).join(', ')}`
       return { problem: `the image "${name}" does not exist`, remedy }
     }
-    metadata.imageUrl = `data:${type};base64,${Buffer.from(bytes).toString('base64')}`
+    metadata.imageUrl = `data:image/${type};base64,${Buffer.from(bytes).toString('base64')}`
     return undefined
   } catch (error) {
     return { problem: `the image "${name}" cannot be read (${codeOf(error)})`, remedy: 'check its permissions' }

@@ -29,8 +29,9 @@ export function readSpringSpelling({ root, places }: Source, spring: boolean): r
   return images.filter(image => image !== undefined)
 }
 
-const planMetadata: ReadonlyMap<string, string> = new Map([['display-name', 'displayName']])
-const offeringMetadata: ReadonlyMap<string, string> = new Map([
+type Spelling = ReadonlyMap<string, string>
+const planMetadata: Spelling = new Map([['display-name', 'displayName']])
+const offeringMetadata: Spelling = new Map([
   ...planMetadata,
   ['image-url', 'imageUrl'],
   ['long-description', 'longDescription'],
@@ -41,12 +42,7 @@ const offeringMetadata: ReadonlyMap<string, string> = new Map([
 const nestedMetadata: ReadonlySet<string> = new Set(['properties', 'additionalproperties'])
 
 /** Metadata is the author's own, except for the keys that Spring spells its way and the two maps that it unfolds. */
-function readMetadata(
-  owner: Values,
-  spelling: ReadonlyMap<string, string>,
-  places: Places,
-  path: Path,
-): WantedImage | undefined {
+function readMetadata(owner: Values, spelling: Spelling, places: Places, path: Path): WantedImage | undefined {
   const metadata = find(owner, 'metadata')
   if (!isObject(metadata)) return undefined
   let image: unknown

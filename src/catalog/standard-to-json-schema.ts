@@ -46,10 +46,7 @@ function closed(schema: JsonObject): JsonObject {
   return { ...schema, additionalProperties: false }
 }
 
-/**
- * A default behind a transformation is of the output's type and must not be filled into the input; the library does it
- * when it parses.
- */
+/** A default behind a transformation is of the output's type: not for the input, and the library fills it in. */
 function withoutForeignDefaults(schema: JsonObject): JsonObject {
   const { default: fallback, ...rest } = mapSubschemas(schema, withoutForeignDefaults)
   if (fallback === undefined || !fits(fallback, schema.type)) return rest

@@ -41,8 +41,8 @@ export interface RunningServer {
   /** Where a client on this machine reaches it. */
   readonly url: string
   readonly port: number
-  /** Takes no more connections, lets running requests end for at most `graceMs`, then cuts what is left. */
-  close(graceMs: number): Promise<void>
+  /** Takes no more connections, lets running requests end for at most `grace`, then cuts what is left. */
+  close(grace: number): Promise<void>
 }
 
 /** Resolves when the server takes connections; throws ListenError where it cannot. */
@@ -64,8 +64,8 @@ export async function listen(options: ListenOptions): Promise<RunningServer> {
   return {
     url: `${options.tls === undefined ? 'http' : 'https'}://${toReachable(address)}:${address.port}`,
     port: address.port,
-    close(graceMs) {
-      closed ??= closeGracefully(server, listener, connections, cut => clock.after(graceMs, cut))
+    close(grace) {
+      closed ??= closeGracefully(server, listener, connections, cut => clock.after(grace, cut))
       return closed
     },
   }

@@ -45,10 +45,7 @@ export interface OsbPath {
 
 const catalog: OsbPath = { prefix: undefined, route: 'catalog', instanceId: '', bindingId: '' }
 
-/**
- * Splits first and decodes each segment once, so that `%2F` stays inside an id (URL-07). Undefined for paths outside
- * `/v2` and `/:platform/v2`.
- */
+/** Splits, then decodes: `%2F` stays inside an id (URL-07). Undefined for paths outside `/v2` and `/:platform/v2`. */
 export function parseOsbPath(path: string): OsbPath | undefined {
   if (path === '/v2/catalog') return catalog
   const segments = path.split('/')

@@ -1,7 +1,7 @@
 import { systemClock } from '../clock.ts'
 
 /** A terminal's Ctrl-C reaches a process and, through the one that started it, reaches it again: that is one wish. */
-const sameWishMs = 1_000
+const sameWish = 1_000
 
 /** Resolves with the first signal that asks this process to end; another one, later, ends it at once. */
 export function untilStopped(): Promise<string> {
@@ -9,7 +9,7 @@ export function untilStopped(): Promise<string> {
     let askedAt: number | undefined
     for (const signal of ['SIGINT', 'SIGTERM'] as const)
       process.on(signal, () => {
-        if (askedAt !== undefined && systemClock.now() - askedAt > sameWishMs) process.exit(130)
+        if (askedAt !== undefined && systemClock.now() - askedAt > sameWish) process.exit(130)
         askedAt ??= systemClock.now()
         resolve(signal)
       })

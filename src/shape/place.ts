@@ -36,15 +36,14 @@ export function placeOf({ root, place, places }: Source, path: Path): Place | un
   for (const key of path) {
     if (typeof value !== 'object' || value === null) break
     found = places.get(value)?.get(key) ?? found
-    value = Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined
+    value = valueAt(value, [key])
   }
   return found
 }
 
 export function setPlace(places: Places, parent: object, key: string | number, place: Place): void {
-  const known = places.get(parent)
-  if (known === undefined) places.set(parent, new Map([[key, place]]))
-  else known.set(key, place)
+  const known = places.get(parent) ?? new Map<string | number, Place>()
+  places.set(parent, known.set(key, place))
 }
 
 /** `purser.yaml:12`, `PURSER_STORE`. */
@@ -71,12 +70,10 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 export function valueAt(root: unknown, path: Path): unknown {
-  let value = root
-  for (const key of path) {
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined
-    value = Reflect.get(value, key)
-  }
-  return value
+  return path.reduce<unknown>((value, key) => {
+    const isThere = typeof value === 'object' && value !== null && Object.hasOwn(value, key)
+    return isThere ? Reflect.get(value, key) : undefined
+  }, root)
 }
 
 /** Does nothing where something else than a map or a list is in the way: that is a mistake of its own. */

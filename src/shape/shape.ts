@@ -62,10 +62,7 @@ export interface FieldInfo extends About {
   readonly rule: string
 }
 
-/**
- * A rule that no single field can keep; it answers how it is broken. It also runs where fields are wrong, and finds them
- * undefined.
- */
+/** A rule that no single field can keep; it answers how it is broken. Fields that are wrong are undefined to it. */
 export type Rule<Value> = (value: Value) => Broken | readonly Broken[] | false | undefined
 
 interface Broken {
@@ -76,12 +73,10 @@ interface Broken {
   readonly path?: Path
 }
 
+type ListRule<Item> = Rule<readonly (Item | undefined)[]>
+
 /** No two items of a list may have the same key. It is reported at the field `at` of the later one. */
-export function unique<Item>(
-  keyOf: (item: Item) => unknown,
-  at: string,
-  error: string,
-): Rule<readonly (Item | undefined)[]> {
+export function unique<Item>(keyOf: (item: Item) => unknown, at: string, error: string): ListRule<Item> {
   return items => {
     const keys = items.map(item => (item === undefined ? undefined : keyOf(item)))
     const again = [...keys.keys()].filter(index => keys[index] !== undefined && keys.indexOf(keys[index]) < index)
@@ -107,11 +102,13 @@ export function field<Given, Value>(
   return v.pipe(known, transform, v.metadata({ info }))
 }
 
+type Fields<Entries extends v.ObjectEntries> = v.ObjectSchema<Entries, undefined>
+
 /** An object with these fields. */
 export function object<const Entries extends v.ObjectEntries>(
   entries: Entries,
-  { rules = [], ...info }: ObjectInfo<v.InferOutput<v.ObjectSchema<Entries, undefined>>> = {},
-): v.ObjectSchema<Entries, undefined> {
+  { rules = [], ...info }: ObjectInfo<v.InferOutput<Fields<Entries>>> = {},
+): Fields<Entries> {
   const schema = v.object(entries)
   const run: (typeof schema)['~run'] = schema['~run'].bind(schema)
   // valibot takes a list or a promise for an object.
@@ -120,18 +117,12 @@ export function object<const Entries extends v.ObjectEntries>(
   return withRules(Object.assign(schema, { '~run': strict }), rules, { rule: 'a map', ...info })
 }
 
-type Section<Entries extends v.ObjectEntries> = v.OptionalSchema<
-  v.ObjectSchema<Entries, undefined>,
-  v.InferInput<v.ObjectSchema<Entries, undefined>>
->
-
 /** An object that is as good as empty where nobody gives it: each of its fields has a default, or may be left out. */
 export function section<const Entries extends v.ObjectEntries>(
   entries: Entries,
-  info: ObjectInfo<v.InferOutput<v.ObjectSchema<Entries, undefined>>> = {},
-): Section<Entries> {
-  const schema = object(entries, { rule: 'a map of settings', ...info })
-  return v.optional(schema, {} as never) as never
+  info: ObjectInfo<v.InferOutput<Fields<Entries>>> = {},
+): v.OptionalSchema<Fields<Entries>, v.InferInput<Fields<Entries>>> {
+  return v.optional(object(entries, { rule: 'a map of settings', ...info }), {} as never) as never
 }
 
 export function list<const Item extends Shape>(

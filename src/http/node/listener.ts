@@ -4,7 +4,7 @@ import { type Observer, silent, toError } from '../../observer.ts'
 import { BrokerError } from '../../protocol/errors.ts'
 import { sizeOf } from '../exchange.ts'
 import type { HttpApp, HttpResponse } from '../message.ts'
-import { lingerMs, toRefusal, toRefused } from './refuse.ts'
+import { lingerTime, toRefusal, toRefused } from './refuse.ts'
 import { announcedLength, NodeRequest } from './request.ts'
 
 /** For node's `request` event, and what a server that closes needs to know. */
@@ -76,10 +76,7 @@ export function createNodeListener(app: HttpApp, options: NodeListenerOptions = 
     }
   }
 
-  /**
-   * Answers at once, then reads and drops what the client still sends. A connection that is closed in the middle of that is
-   * reset, and the client would never see the answer.
-   */
+  /** Then drops what the client still sends: closing in the middle of it would hide the answer from the client. */
   function linger(request: IncomingMessage, response: ServerResponse, result: HttpResponse): void {
     response.shouldKeepAlive = false
     response.writeHead(result.status, toFields(request, result))
@@ -91,7 +88,7 @@ export function createNodeListener(app: HttpApp, options: NodeListenerOptions = 
       response.end()
       running.delete(response)
     }
-    const cancel = clock.after(lingerMs, finish)
+    const cancel = clock.after(lingerTime, finish)
     request.on('end', finish).on('close', finish).resume()
   }
 

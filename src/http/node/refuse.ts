@@ -9,7 +9,7 @@ import { json } from '../respond.ts'
 import type { NodeListener, NodeListenerOptions } from './listener.ts'
 
 /** How long a connection is still read after its last answer, so that a client that is still sending can see it. */
-export const lingerMs = 2000
+export const lingerTime = 2000
 
 /** The answer to a request that the application never saw, or failed to answer. */
 export function toRefusal(error: BrokerError): HttpResponse {
@@ -45,7 +45,7 @@ export function refuseConnection(
   socket.end(answered ? undefined : toWire(refusal))
   // A request that the application has seen is told about there.
   if (pending.length === 0) observer['request.ended']?.(toRefused({}, refusal, socket as Partial<Socket>, clock.now()))
-  clock.after(lingerMs, () => socket.destroy())
+  clock.after(lingerTime, () => socket.destroy())
 }
 
 /** What is told about a request that the application never saw. */

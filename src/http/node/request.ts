@@ -7,10 +7,7 @@ import type { HttpRequest } from '../message.ts'
 import { tooLarge } from '../read-body.ts'
 import { tlsOf } from './tls-connection.ts'
 
-/**
- * A node request as the application sees it. Nothing is read or copied before it is asked for. A class, so that the getters
- * are not made anew for each request.
- */
+/** Nothing is read or copied before it is asked for. A class, so that getters are not made anew for each request. */
 export class NodeRequest implements HttpRequest {
   readonly #request: HostedMessage
   readonly #awaited: ServerResponse | undefined

@@ -16,7 +16,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** `purser.yaml:12 server.port: …`; what stands nowhere has no place, and what is no setting's has no path. */
+/** `purser.yaml:12 server.port: …`; a mistake may have no place, and one that is not about a setting has no path. */
 export function formatMistake(mistake: Mistake): string {
   const { place, path } = mistake
   const head = [place && showPlace(place), showPath(path)].filter(Boolean).join(' ')
