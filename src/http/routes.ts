@@ -14,25 +14,28 @@ import { methodNotAllowed } from './respond.ts'
 
 export type RouteTable = Readonly<Record<string, Readonly<Record<string, Endpoint>>>>
 
-/** The whole OSB API. `:instance` and `:binding` stand for one segment each. */
-export function createRoutes(presentCatalog: PresentCatalog | undefined): RouteTable {
-  return {
-    catalog: { GET: createCatalogEndpoint(presentCatalog) },
-    'service_instances/:instance': {
-      PUT: provisionEndpoint,
-      GET: fetchInstanceEndpoint,
-      PATCH: updateEndpoint,
-      DELETE: deprovisionEndpoint,
-    },
-    'service_instances/:instance/last_operation': { GET: lastInstanceOperationEndpoint },
-    'service_instances/:instance/service_bindings/:binding': {
-      PUT: bindEndpoint,
-      GET: fetchBindingEndpoint,
-      DELETE: unbindEndpoint,
-    },
-    'service_instances/:instance/service_bindings/:binding/last_operation': { GET: lastBindingOperationEndpoint },
-  }
+/** The whole OSB API but for the catalog. `:instance` and `:binding` stand for one segment each. */
+const resources: RouteTable = {
+  'service_instances/:instance': {
+    PUT: provisionEndpoint,
+    GET: fetchInstanceEndpoint,
+    PATCH: updateEndpoint,
+    DELETE: deprovisionEndpoint,
+  },
+  'service_instances/:instance/last_operation': { GET: lastInstanceOperationEndpoint },
+  'service_instances/:instance/service_bindings/:binding': {
+    PUT: bindEndpoint,
+    GET: fetchBindingEndpoint,
+    DELETE: unbindEndpoint,
+  },
+  'service_instances/:instance/service_bindings/:binding/last_operation': { GET: lastBindingOperationEndpoint },
 }
+
+export function createRoutes(presentCatalog: PresentCatalog | undefined): RouteTable {
+  return { catalog: { GET: createCatalogEndpoint(presentCatalog) }, ...resources }
+}
+
+const patterns = ['catalog', ...Object.keys(resources)].map(pattern => pattern.split('/'))
 
 export interface OsbPath {
   /** The part of the path before `/v2`, if any: which platform this is (GEN-07). */
@@ -53,28 +56,15 @@ export function parseOsbPath(path: string): OsbPath | undefined {
   if (at === 0) return undefined
   const prefix = at === 1 ? undefined : decodeSegment(segments[1] ?? '')
   const rest = segments.slice(at + 1)
-  const [, instance = '', , binding = ''] = rest
-  const route = routeOf(rest)
-  return {
-    prefix,
-    route,
-    instanceId: route === undefined ? '' : decodeSegment(instance),
-    bindingId: route === undefined ? '' : decodeSegment(binding),
-  }
+  const route = findPattern(patterns, rest)?.join('/')
+  const [, instance = '', , binding = ''] = route === undefined ? [] : rest
+  return { prefix, route, instanceId: decodeSegment(instance), bindingId: decodeSegment(binding) }
 }
 
-function routeOf(segments: readonly string[]): string | undefined {
-  const depth = segments.length
-  const [first, instance, second, binding, third] = segments
-  if (first === 'catalog') return depth === 1 ? 'catalog' : undefined
-  if (first !== 'service_instances' || !instance) return undefined
-  if (depth === 2) return 'service_instances/:instance'
-  if (second === 'last_operation') return depth === 3 ? 'service_instances/:instance/last_operation' : undefined
-  if (second !== 'service_bindings' || !binding) return undefined
-  if (depth === 4) return 'service_instances/:instance/service_bindings/:binding'
-  return third === 'last_operation' && depth === 5
-    ? 'service_instances/:instance/service_bindings/:binding/last_operation'
-    : undefined
+/** The pattern that a path fits. A part with a colon stands for any segment that is not empty. */
+export function findPattern(patterns: readonly (readonly string[])[], segments: readonly string[]) {
+  const fits = (part: string, index: number) => (part[0] === ':' ? segments[index] !== '' : part === segments[index])
+  return patterns.find(parts => parts.length === segments.length && parts.every(fits))
 }
 
 export function findEndpoint(routes: RouteTable, path: OsbPath, method: string): Endpoint {

@@ -2,7 +2,17 @@ import { cron, decimal, duration, flag, oneOf, size, text, wholeNumber } from '.
 import { explain } from '../shape/mistake.ts'
 import { fromCode, showPath } from '../shape/place.ts'
 import { read } from '../shape/read.ts'
-import { fallback, field, object, optional, type Read, type Shape, section, type Written } from '../shape/shape.ts'
+import {
+  fallback,
+  field,
+  object,
+  optional,
+  type Read,
+  type Rule,
+  type Shape,
+  section,
+  type Written,
+} from '../shape/shape.ts'
 import { ledgerDefaults } from '../store/options.ts'
 
 const ledger = section({
@@ -107,23 +117,21 @@ const engine = section(
       },
       {
         rules: [
-          ({ initial, max }) =>
-            isMore(initial, max) && {
-              path: ['max'],
-              error: 'must not be shorter than engine.retry.initial; raise it, or lower initial',
-            },
+          ({ initial, max }) => {
+            const error = 'must not be shorter than engine.retry.initial; raise it, or lower initial'
+            return isMore(initial, max) && { path: ['max'], error }
+          },
         ],
       },
     ),
   },
   {
     rules: [
-      ({ lease, callTimeout }) =>
-        isMore(callTimeout, lease && lease * 0.4) && {
-          path: ['callTimeout'],
-          error:
-            'must be at most 40 % of engine.lease, so that a call ends before its lease; lower it, or raise the lease',
-        },
+      ({ lease, callTimeout }) => {
+        const why = 'must be at most 40 % of engine.lease, so that a call ends before its lease'
+        const error = `${why}; lower it, or raise the lease`
+        return isMore(callTimeout, lease && lease * 0.4) && { path: ['callTimeout'], error }
+      },
     ],
   },
 )
@@ -194,20 +202,10 @@ export const brokerSections = {
 }
 
 /** A deletion has to be remembered for as long as polls are answered from it. */
-export function keepsDeletions({
-  osb,
-  chores,
-}: {
-  readonly osb?: { readonly rememberDeleted?: number }
-  readonly chores?: { readonly purgeAfter?: number }
-}) {
-  return (
-    isMore(osb?.rememberDeleted, chores?.purgeAfter) && {
-      path: ['chores', 'purgeAfter'],
-      error:
-        'must not be shorter than osb.rememberDeleted, for which a deletion is remembered; raise it, or lower that',
-    }
-  )
+export const keepsDeletions: Rule<{ osb?: { rememberDeleted?: number }; chores?: { purgeAfter?: number } }> = given => {
+  const error =
+    'must not be shorter than osb.rememberDeleted, for which a deletion is remembered; raise it, or lower that'
+  return isMore(given.osb?.rememberDeleted, given.chores?.purgeAfter) && { path: ['chores', 'purgeAfter'], error }
 }
 
 const settingsShape = object({ ...brokerSections, server: section(serverFields) }, { rules: [keepsDeletions] })

@@ -5,6 +5,7 @@ import { BrokerError } from '../../protocol/errors.ts'
 import type { Exchange } from '../exchange.ts'
 import type { HttpResponse } from '../message.ts'
 import { methodNotAllowed } from '../respond.ts'
+import { findPattern } from '../routes.ts'
 import { listChoresEndpoint } from './list-chores.ts'
 import { listRegistriesEndpoint } from './list-registries.ts'
 import { readLogEndpoint } from './read-log.ts'
@@ -37,7 +38,7 @@ const routes: Readonly<Record<string, AdminRoute>> = {
   '/admin/operations/:id/log': { method: 'GET', roles: ['viewer', 'operator'], endpoint: readLogEndpoint },
 }
 
-const patterns = Object.entries(routes).map(([pattern, route]) => ({ parts: pattern.split('/'), route }))
+const patterns = Object.keys(routes).map(pattern => pattern.split('/'))
 
 /** `/admin/v2/…` is the OSB API of a platform that is called admin. */
 export function isAdminPath(path: string): boolean {
@@ -50,25 +51,15 @@ export async function handleAdmin(
   principal: Principal,
 ): Promise<HttpResponse> {
   const segments = exchange.path.split('/')
-  const match = patterns.find(({ parts }) => fits(parts, segments))
-  if (match === undefined)
+  const parts = findPattern(patterns, segments) ?? []
+  const pattern = parts.join('/')
+  const route = routes[pattern]
+  if (route === undefined)
     throw new BrokerError('NotFound', `There is nothing at this path. There are ${Object.keys(routes).join(', ')}.`)
-  const { route, parts } = match
-  exchange.route = parts.join('/')
+  exchange.route = pattern
   if (route.method !== exchange.method) throw methodNotAllowed([route.method])
   checkRoles(principal, route.roles)
-  return route.endpoint(context, decode(segments[parts.findIndex(isName)] ?? ''))
-}
-
-function fits(parts: readonly string[], segments: readonly string[]): boolean {
-  return (
-    parts.length === segments.length &&
-    parts.every((part, index) => (isName(part) ? segments[index] !== '' : part === segments[index]))
-  )
-}
-
-function isName(part: string): boolean {
-  return part.startsWith(':')
+  return route.endpoint(context, decode(segments[parts.findIndex(part => part.startsWith(':'))] ?? ''))
 }
 
 function checkRoles(principal: Principal, needed: readonly Role[]): void {
