@@ -1,13 +1,9 @@
 import { withoutUndefined } from '../protocol/json.ts'
 import { parseDuration } from '../shape/duration.ts'
 import { toMilliseconds } from '../shape/fields.ts'
-import { convert, field, object, optional, type Shape } from '../shape/shape.ts'
-import { type BundleAction, type BundleResources, bundleActions } from './actions.ts'
+import { convert, field, object, optional } from '../shape/shape.ts'
+import { type BundleAction, type BundleResources, bundleActions, forEachAction } from './actions.ts'
 import { fitValue } from './fit-value.ts'
-
-function forEachAction<S extends Shape>(shapeOf: (action: BundleAction) => S): Record<BundleAction, S> {
-  return Object.fromEntries(bundleActions.map(action => [action, shapeOf(action)])) as Record<BundleAction, S>
-}
 
 const longestTimeout = parseDuration('30d')
 

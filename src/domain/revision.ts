@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { isAbsolute } from 'node:path'
 import type { Offering } from '../protocol/offering.ts'
 
 /** What a registry says about one bundle, before anybody has read its spec. */
@@ -31,6 +32,11 @@ export interface Revision extends Pick<FoundBundle, 'image' | 'tag' | 'digest' |
   /** What the catalog shows of it. Kept, so that a catalog of thousands is there at once after a restart. */
   readonly offering: Offering
   readonly firstSeenAt: number
+}
+
+/** Which of the two `image` is: a folder is always named from the root on, and the name of an image never begins with a slash. */
+export function programKindOf({ image }: Pick<FoundBundle, 'image'>): 'folder' | 'image' {
+  return isAbsolute(image) ? 'folder' : 'image'
 }
 
 /**

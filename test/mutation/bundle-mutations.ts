@@ -52,7 +52,7 @@ export const bundleMutations: readonly Mutation[] = [
   {
     ...run,
     name: 'a bind runs beside what an update left',
-    find: `['clear instance', beside?.ended === undefined ? beside : undefined],`,
+    find: `['remove leftover of the instance', beside?.ended === undefined ? beside : undefined],`,
     replace: '',
   },
   {

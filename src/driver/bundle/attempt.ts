@@ -1,10 +1,12 @@
 import type { ActionContext } from '../../author/context.ts'
+import type { BundleAction } from '../../bundle/actions.ts'
 import { sandboxLabels } from '../../domain/sandbox-labels.ts'
 import { TerminalError } from '../../engine/errors.ts'
 import type { Wait } from '../../engine/work.ts'
 import {
   type Runtime,
   RuntimeUnavailableError,
+  type SandboxInputs,
   type SandboxOutputs,
   SandboxRefusedError,
   type SandboxSpec,
@@ -15,9 +17,24 @@ import { type Bundle, type BundleParts, storeNow } from './parts.ts'
 import { pickRuntime, placeOn, runtimeAt } from './pick-runtime.ts'
 import { secretsIn } from './secrets.ts'
 import type { SavedSandbox } from './state.ts'
-import type { BundleTask } from './task.ts'
 import { judge, type SandboxVerdict } from './verdict.ts'
 import { waitForSandbox } from './wait-for-sandbox.ts'
+
+/** One action of one resource. */
+export interface BundleTask<Result> {
+  readonly ctx: ActionContext
+  readonly action: BundleAction
+  readonly bindingId?: string
+  /** What the ledger says now of the latest sandbox of the resource. */
+  readonly saved: () => SavedSandbox | undefined
+  /** The instance's, where the resource is a binding: the two must not run side by side. */
+  readonly beside?: SavedSandbox
+  readonly inputs: () => SandboxInputs
+  /** What is cut out of everything that people may read. */
+  readonly secrets: readonly string[]
+  /** What the action gives back; throws a TerminalError where the bundle has left too little, or too much. */
+  readonly conclude: (outputs: SandboxOutputs) => Result
+}
 
 /** One sandbox of an operation: the first, or another one because the bundle asked to be run again. */
 export interface Attempt {
@@ -117,8 +134,8 @@ async function place({ bundle, task, number, name }: Attempt, before: SavedSandb
   const { parts, spec } = bundle
   const { ctx, action } = task
   if (before?.name !== name) await fetchProgram(bundle, ctx, number)
-  const placed = await ctx.step(`place ${number}`, (): SavedSandbox => {
-    const runtime = runtimeFor(bundle)
+  const placed = await ctx.step(`place ${number}`, async (): Promise<SavedSandbox> => {
+    const runtime = await runtimeFor(bundle)
     const { time } = limitsFor(spec, action, parts.limits)
     const until = storeNow(parts) + startWithinMs + time + graceMs
     return { name, attempt: number, ...placeOn(runtime, parts.host), until }
@@ -129,7 +146,7 @@ async function place({ bundle, task, number, name }: Attempt, before: SavedSandb
 
 /** Before the sandbox is placed: a pull may take long, and a placed sandbox has to start soon. */
 async function fetchProgram(bundle: Bundle, ctx: ActionContext, number: number): Promise<void> {
-  const runtime = runtimeFor(bundle)
+  const runtime = await runtimeFor(bundle)
   const { parts } = bundle
   const { host } = placeOn(runtime, parts.host)
   await ctx.step(
@@ -201,31 +218,22 @@ function collect(
     const first = await runtime.collect(name, task.secrets)
     const made = secretsIn(first.outputs.credentials)
     const { outputs, log } = made.length === 0 ? first : await runtime.collect(name, [...task.secrets, ...made])
-    const exit = status.kind === 'exited' ? { exit: status.code } : {}
-    return { kind: 'collected', verdict: judge(status, outputs), outputs, log, ...exit }
+    const exit = status.kind === 'exited' ? status.code : undefined
+    return { kind: 'collected', verdict: judge(status, outputs), outputs, log, exit }
   }
   return task.ctx.step(`collect ${number}`, collected, callSettings)
 }
 
-function runtimeFor({ parts, revision }: Bundle): Runtime {
-  try {
-    return pickRuntime(parts.runtimes, revision)
-  } catch (error) {
-    throw refusal(error)
-  }
+function runtimeFor({ parts, revision }: Bundle): Promise<Runtime> {
+  return withTerminalRefusal(async () => pickRuntime(parts.runtimes, revision))
 }
 
+/** What was refused will be refused again. */
 async function withTerminalRefusal<T>(call: () => Promise<T>): Promise<T> {
   try {
     return await call()
   } catch (error) {
-    throw refusal(error)
+    if (!(error instanceof SandboxRefusedError)) throw error
+    throw new TerminalError(`The bundle cannot be run: ${error.message}.`, { cause: error })
   }
-}
-
-/** What was refused will be refused again. */
-function refusal(error: unknown): unknown {
-  return error instanceof SandboxRefusedError
-    ? new TerminalError(`The bundle cannot be run: ${error.message}.`, { cause: error })
-    : error
 }

@@ -46,7 +46,7 @@ export function secretsOf(facts: ActionFacts, sensitive: SensitiveNames): readon
  * secrets, and those over the user's parameters.
  */
 export function toExtraVars(facts: ActionFacts): JsonObject {
-  const { ctx, action, revision, binding, parameters, secrets } = facts
+  const { ctx, action, revision, binding, parameters, previous, secrets } = facts
   const { namespace, platform } = contextOf(facts)
   const given = binding === undefined ? parameters : (binding.parameters ?? {})
   return {
@@ -63,18 +63,21 @@ export function toExtraVars(facts: ActionFacts): JsonObject {
     // Playbooks break where it is not defined.
     ...(action === 'provision' ? {} : { _apb_provision_creds: facts.state.credentials ?? {} }),
     ...(action === 'unbind' ? { _apb_bind_creds: binding?.state.credentials ?? {}, provision_params: parameters } : {}),
-    ...previousVars(facts),
+    ...(previous && {
+      _apb_previous_plan_id: planName(revision, previous.planId),
+      _apb_previous_parameters: previous.parameters,
+    }),
   }
 }
 
 /** `$BUNDLE_INPUT`. */
 export function toInput(facts: ActionFacts): JsonObject {
-  const { ctx, action, revision, binding, parameters, state, secrets } = facts
+  const { ctx, action, revision, binding, parameters, previous, state, secrets } = facts
   return {
     action,
     operation: ctx.operation.id,
     instance: { id: ctx.instance.id },
-    ...(binding === undefined ? {} : { binding: { id: binding.info.id, appGuid: binding.info.appGuid } }),
+    binding: binding && { id: binding.info.id, appGuid: binding.info.appGuid },
     service: { id: revision.serviceId, name: revision.fullName },
     plan: { id: ctx.plan.id, name: ctx.plan.name },
     parameters,
@@ -82,28 +85,18 @@ export function toInput(facts: ActionFacts): JsonObject {
     context: contextOf(facts),
     user: userOf(ctx.identity),
     credentials: { provision: state.credentials, bind: binding?.state.credentials },
-    ...previousInput(facts),
+    previous: previous && {
+      plan: { id: previous.planId, name: planName(revision, previous.planId) },
+      parameters: previous.parameters,
+      bundleVersion: previous.maintenanceVersion,
+    },
     bundleVersion: revision.bundleVersion,
     secrets,
   }
 }
 
-function previousVars(facts: ActionFacts): JsonObject {
-  const { previous } = facts
-  if (previous === undefined) return {}
-  return { _apb_previous_plan_id: planName(facts, previous.planId), _apb_previous_parameters: previous.parameters }
-}
-
-function previousInput(facts: ActionFacts): JsonObject {
-  const { previous } = facts
-  if (previous === undefined) return {}
-  const { planId, parameters, maintenanceVersion } = previous
-  const plan = { id: planId, name: planName(facts, planId) }
-  return { previous: { plan, parameters, bundleVersion: maintenanceVersion } }
-}
-
-function planName({ revision }: ActionFacts, planId: string): string {
-  return revision.offering.plans.find(({ id }) => id === planId)?.name ?? planId
+function planName({ offering }: Revision, planId: string): string {
+  return offering.plans.find(({ id }) => id === planId)?.name ?? planId
 }
 
 function contextOf({ ctx, binding }: ActionFacts): JsonObject {

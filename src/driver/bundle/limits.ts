@@ -1,5 +1,5 @@
 import type { ActionSettings } from '../../author/define-service.ts'
-import { type BundleAction, bundleActions } from '../../bundle/actions.ts'
+import { type BundleAction, forEachAction } from '../../bundle/actions.ts'
 import type { BundleAsync, BundleSpec } from '../../bundle/spec.ts'
 import type { AsyncMode } from '../../domain/intent.ts'
 import type { SandboxLimits } from '../../sandbox.ts'
@@ -30,14 +30,10 @@ export function limitsFor(
 }
 
 export function actionSettings({ async, timeouts }: BundleSpec): Readonly<Record<BundleAction, ActionSettings>> {
-  const settings = (action: BundleAction): ActionSettings => {
+  return forEachAction(action => {
     const timeout = timeouts[action]
     return { async: modes[async], timeout: timeout && timeout + roomMs }
-  }
-  return Object.fromEntries(bundleActions.map(action => [action, settings(action)])) as Record<
-    BundleAction,
-    ActionSettings
-  >
+  })
 }
 
 function lesser(wanted: number | undefined, most: number | undefined): number | undefined {

@@ -1,12 +1,6 @@
 /** Which runtime runs a program, and which one has a sandbox. Both follow from what the runtimes say about themselves. */
-import { isAbsolute } from 'node:path'
-import type { Revision } from '../../domain/revision.ts'
+import { programKindOf, type Revision } from '../../domain/revision.ts'
 import { type ProgramKind, type Runtime, SandboxRefusedError } from '../../sandbox.ts'
-
-/** Images never begin with a slash. */
-export function programKindOf({ image }: Pick<Revision, 'image'>): ProgramKind {
-  return isAbsolute(image) ? 'folder' : 'image'
-}
 
 /** The first runtime that runs this kind of program. Throws SandboxRefusedError where there is none. */
 export function pickRuntime(runtimes: readonly Runtime[], revision: Pick<Revision, 'image' | 'fullName'>): Runtime {

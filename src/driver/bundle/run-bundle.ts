@@ -1,12 +1,18 @@
+import { createHash } from 'node:crypto'
 import { pauseAfter } from '../../domain/retry.ts'
 import { TerminalError } from '../../engine/errors.ts'
 import { isWait, type Wait } from '../../engine/work.ts'
-import { type Attempt, callSettings, type EndedRun, runAttempt, waitForUnreachable } from './attempt.ts'
+import {
+  type Attempt,
+  type BundleTask,
+  callSettings,
+  type EndedRun,
+  runAttempt,
+  waitForUnreachable,
+} from './attempt.ts'
 import { type Bundle, storeNow } from './parts.ts'
 import { runtimeAt } from './pick-runtime.ts'
-import { belongsTo, sandboxName } from './sandbox-name.ts'
 import type { SavedSandbox } from './state.ts'
-import type { BundleTask } from './task.ts'
 
 const backOff = { initial: 1_000, max: 5 * 60_000 }
 /** A sandbox that cannot be removed now is removed later with the unused ones: the operation ends all the same. */
@@ -35,9 +41,9 @@ async function removeLeftovers({ parts }: Bundle, task: BundleTask<unknown>): Pr
   const { ctx, beside } = task
   const before = task.saved()
   const left: readonly (readonly [string, SavedSandbox | undefined])[] = [
-    ['clear', before],
+    ['remove leftover', before],
     // One that failed is kept for the instance's next action.
-    ['clear instance', beside?.ended === undefined ? beside : undefined],
+    ['remove leftover of the instance', beside?.ended === undefined ? beside : undefined],
   ]
   for (const [step, sandbox] of left) {
     if (sandbox === undefined || belongsTo(ctx.operation.id, sandbox.name)) continue
@@ -49,6 +55,20 @@ async function removeLeftovers({ parts }: Bundle, task: BundleTask<unknown>): Pr
     }
   }
   return undefined
+}
+
+/** The name of an operation's nth sandbox. A deprovision may run one for each binding as well, which names it too. */
+function sandboxName(operationId: string, bindingId: string | undefined, attempt: number): string {
+  const whose = bindingId === undefined ? '' : `${createHash('sha256').update(bindingId).digest('hex').slice(0, 12)}-`
+  return `${prefixOf(operationId)}${whose}${attempt}`
+}
+
+function belongsTo(operationId: string, name: string): boolean {
+  return name.startsWith(prefixOf(operationId))
+}
+
+function prefixOf(operationId: string): string {
+  return `o-${operationId}-`
 }
 
 /** Begins with the attempt that the ledger knows last. */

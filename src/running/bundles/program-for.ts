@@ -1,5 +1,5 @@
+import { programKindOf } from '../../domain/revision.ts'
 import type { BundleParts } from '../../driver/bundle/parts.ts'
-import { programKindOf } from '../../driver/bundle/pick-runtime.ts'
 import type { Registry } from '../../registry.ts'
 import type { PullPolicy } from '../../sandbox.ts'
 import type { BundleFolders } from './folders.ts'
