@@ -41,9 +41,8 @@ async function listOrganisation(
   const first = new URL(`/v2/repositories/${encodeURIComponent(org)}/?page_size=100`, hub)
   return readPages(first, async url => {
     const page = jsonOf(await web.get(url, { authorization, limit: maxPage }), url)
-    const next = valueAt(page, ['next'])
     const items = namesIn(page, 'results', url).map(name => `${org}/${name}`)
-    return { items, next: typeof next === 'string' ? nextPage(next, url) : undefined }
+    return { items, next: nextPage(valueAt(page, ['next']), url) }
   })
 }
 

@@ -48,11 +48,12 @@ export interface HubServers {
   readonly registry: string
 }
 
+/** Times are milliseconds. */
 interface Limits {
   /** Of one request, from the connection to the last byte. */
-  readonly requestMs: number
-  /** The pause before the first repetition; later ones are longer. */
-  readonly retryMs: number
+  readonly timeout: number
+  /** Before the first repetition; later pauses are longer. */
+  readonly firstPause: number
 }
 
-export const usualLimits: Limits = { requestMs: 30_000, retryMs: 500 }
+export const usualLimits: Limits = { timeout: 30_000, firstPause: 500 }

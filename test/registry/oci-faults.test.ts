@@ -38,7 +38,7 @@ describe.skipIf(reason !== undefined)(`a registry in trouble${reason === undefin
   }
   const through = async (handle: Handler, more: Readonly<Record<string, unknown>> = {}, limits = {}) => {
     const { url } = await inFront(handle)
-    return ask({ type: 'oci', url, ...more }, { limits: { retryMs: 1, ...limits } })
+    return ask({ type: 'oci', url, ...more }, { limits: { firstPause: 1, ...limits } })
   }
 
   it('has failed where it is stopped: nothing is gone', async () => {
@@ -93,7 +93,7 @@ describe.skipIf(reason !== undefined)(`a registry in trouble${reason === undefin
   })
 
   it('has failed where it does not answer in time', async () => {
-    const answer = await through(() => true, {}, { requestMs: 50 })
+    const answer = await through(() => true, {}, { timeout: 50 })
     expect(answer).toEqual({ kind: 'failed', problem: expect.stringContaining('no whole reply within 50 ms') })
   })
 
@@ -104,7 +104,7 @@ describe.skipIf(reason !== undefined)(`a registry in trouble${reason === undefin
       return true
     }
     // Long enough for the request before it.
-    expect(await through(handle, {}, { requestMs: 1000 })).toMatchObject({
+    expect(await through(handle, {}, { timeout: 1000 })).toMatchObject({
       kind: 'failed',
       problem: expect.stringContaining('_catalog: there was no whole reply'),
     })

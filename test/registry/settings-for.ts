@@ -31,7 +31,7 @@ export function settingsFor<Own = object>(entry: Readonly<Record<string, unknown
 
 /** Short pauses: they are not what is tested. */
 export function registryFor(entry: Readonly<Record<string, unknown>>, parts: Partial<RegistryParts> = {}): Registry {
-  return createRegistry(settingsFor(entry), { clock: systemClock, limits: { retryMs: 1 }, ...parts })
+  return createRegistry(settingsFor(entry), { clock: systemClock, limits: { firstPause: 1 }, ...parts })
 }
 
 export function ask(

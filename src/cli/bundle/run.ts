@@ -42,7 +42,7 @@ export async function runBundle(io: CliIo, options: RunOptions): Promise<void> {
   const input = await readParameters(options, io.cwd)
   const task = await chooseTask(bundle.offering, file, { ...options, ...input })
   await file.change(options.instance, task.before)
-  const result = await perform(io, bundle, { network, timeoutMs: timeout, secrets, env: io.env }, task)
+  const result = await perform(io, bundle, { network, timeout, secrets, env: io.env }, task)
   await keep(file, options, task, result)
   print(io, options, task, result)
 }

@@ -1,8 +1,11 @@
-import type { Clock } from '../../clock.ts'
+import { isJsonObject } from '../../protocol/json.ts'
 import type { Credentials } from '../credentials.ts'
-import type { WebReply } from '../web/send.ts'
-import type { WebClient } from '../web/web-client.ts'
-import { createAuthorizer } from './authorize.ts'
+import { RegistryError } from '../registry-error.ts'
+import type { Asking } from '../registry-type.ts'
+import { basic, bearer } from '../web/authorization.ts'
+import { showUrl, type WebReply } from '../web/send.ts'
+import { jsonOf } from '../web/web-client.ts'
+import { type Challenge, parseChallenge } from './challenge.ts'
 
 /** Asks one registry, with whatever authorization it wants. */
 export interface OciClient {
@@ -11,27 +14,96 @@ export interface OciClient {
   get(url: URL, options: OciOptions): Promise<WebReply>
 }
 
-export interface OciOptions {
+interface OciOptions {
   readonly repository?: string
   readonly accept?: string
   readonly limit: number
 }
 
+type Bearer = Challenge & { readonly kind: 'bearer' }
+
+/** Credentials are sent only where the registry asks for them, and only in the way that it asks for. */
 export function createOciClient(
   base: URL,
-  credentials: Credentials,
-  parts: { readonly web: WebClient; readonly clock: Clock },
+  { username, password, token }: Credentials,
+  { web, clock }: Pick<Asking, 'web' | 'clock'>,
 ): OciClient {
-  const authorizer = createAuthorizer(base, credentials, parts)
+  let challenge: Challenge | undefined
+  /** The scope that the registry asked for, by the scope that was requested. */
+  const told = new Map<string, string>()
+  const tokens = new Map<string, Promise<Token>>()
+
+  const fetchToken = async ({ realm, service }: Bearer, scope: string): Promise<Token> => {
+    const url = realmOf(realm, base)
+    if (service !== undefined) url.searchParams.set('service', service)
+    for (const one of (told.get(scope) ?? scope).split(' ')) if (one !== '') url.searchParams.append('scope', one)
+    if (username !== undefined) url.searchParams.set('account', username)
+    const reply = await web.get(url, { authorization: basic(username, password), limit: 256 * 1024 })
+    const refused =
+      username === undefined ? 'to be asked without credentials; add some' : 'the credentials; correct them'
+    if (reply.status === 401 || reply.status === 403)
+      throw new RegistryError(`${showUrl(url)}: the token service refuses ${refused}`)
+    return readToken(jsonOf(reply, url), url, clock.now())
+  }
+
+  const tokenFor = async (asked: Bearer, scope: string): Promise<string> => {
+    const kept = await tokens.get(scope)?.catch(() => undefined)
+    if (kept !== undefined && kept.until > clock.now()) return kept.value
+    const next = fetchToken(asked, scope)
+    tokens.set(scope, next)
+    return (await next).value
+  }
+
+  /** As far as it is known what the registry wants. */
+  const authorize = async (scope: string): Promise<string | undefined> => {
+    if (challenge === undefined) return undefined
+    // The token in the credentials counts only where they have no user.
+    if (token !== undefined && username === undefined) return bearer(token)
+    if (challenge.kind === 'bearer') return bearer(await tokenFor(challenge, scope))
+    return basic(username, password)
+  }
+
+  /** Takes in what a 401 says; false where there is nothing more to try. */
+  const learn = (scope: string, header: string | undefined): boolean => {
+    const next = parseChallenge(header)
+    if (next === undefined) return false
+    challenge = next
+    tokens.delete(scope)
+    if (next.kind === 'bearer' && next.scope !== undefined) told.set(scope, next.scope)
+    return next.kind === 'bearer' || username !== undefined || token !== undefined
+  }
+
   return {
     base,
     async get(url, { repository, accept, limit }) {
       const scope = repository === undefined ? 'registry:catalog:*' : `repository:${repository}:pull`
-      const ask = async () =>
-        parts.web.get(url, { accept, authorization: await authorizer.authorization(scope), limit })
+      const ask = async () => web.get(url, { accept, authorization: await authorize(scope), limit })
       const reply = await ask()
-      if (reply.status !== 401 || !authorizer.learn(scope, reply.headers['www-authenticate'])) return reply
-      return ask()
+      return reply.status === 401 && learn(scope, reply.headers['www-authenticate']) ? ask() : reply
     },
   }
+}
+
+interface Token {
+  readonly value: string
+  readonly until: number
+}
+
+function readToken(reply: unknown, url: URL, now: number): Token {
+  const fields = isJsonObject(reply) ? reply : {}
+  const value = fields.token ?? fields.access_token
+  if (typeof value !== 'string' || !/^[\x21-\x7e]+$/.test(value))
+    throw new RegistryError(`${showUrl(url)}: the token service did not give a token`)
+  const seconds = typeof fields.expires_in === 'number' && fields.expires_in > 0 ? fields.expires_in : 60
+  // A request may still be on its way when it ends.
+  return { value, until: now + seconds * 900 }
+}
+
+/** Whoever answers for the registry says where to send the credentials: never without TLS where the registry has it. */
+function realmOf(realm: string, base: URL): URL {
+  if (!URL.canParse(realm, base.href)) throw new RegistryError(`${base.origin}: its token service is not a URL`)
+  const url = new URL(realm, base)
+  if (url.protocol !== 'https:' && url.protocol !== base.protocol)
+    throw new RegistryError(`${base.origin}: its token service ${url.origin} has no TLS, and so gets no credentials`)
+  return url
 }

@@ -3,8 +3,9 @@ import { showUrl } from './send.ts'
 
 const maxPages = 1000
 
-/** The next page of a list, as its reply names it. Never elsewhere: the credentials are for this server. */
-export function nextPage(target: string, from: URL): URL {
+/** The next page of a list, if its reply names one. Never elsewhere: the credentials are for this server. */
+export function nextPage(target: unknown, from: URL): URL | undefined {
+  if (typeof target !== 'string') return undefined
   if (!URL.canParse(target, from.href))
     throw new RegistryError(`${showUrl(from)}: the link to the next page is not a URL`)
   const url = new URL(target, from)

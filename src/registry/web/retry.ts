@@ -8,10 +8,10 @@ const longestPause = 20_000
 export function pauseBefore(
   reply: Pick<WebReply, 'status' | 'headers'> | Unanswered,
   attempt: number,
-  retryMs: number,
+  firstPause: number,
   now: number,
 ): number | undefined {
-  const usual = pauseAfter(attempt, { initial: retryMs })
+  const usual = pauseAfter(attempt, { initial: firstPause })
   if (reply instanceof Unanswered) return usual
   const { status, headers } = reply
   if (status !== 429 && (status < 500 || status === 501)) return undefined

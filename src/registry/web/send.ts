@@ -31,7 +31,7 @@ export interface Wire {
   readonly https: HttpsAgent
   readonly tls: { readonly ca?: string[]; readonly rejectUnauthorized: boolean }
   readonly clock: Clock
-  readonly requestMs: number
+  readonly timeout: number
   readonly signal: AbortSignal
   proxyFor(url: URL): URL | undefined
 }
@@ -41,10 +41,10 @@ export class Unanswered extends RegistryError {}
 
 /** One request and its whole reply, within one time limit. Rejects with a RegistryError where a reply cannot be used. */
 export async function send(request: WebRequest, wire: Wire): Promise<WebReply | Unanswered> {
-  const { clock, requestMs } = wire
+  const { clock, timeout } = wire
   const place = showUrl(request.url)
   const late = new AbortController()
-  const cancel = clock.after(requestMs, () => late.abort())
+  const cancel = clock.after(timeout, () => late.abort())
   const signal = AbortSignal.any([wire.signal, late.signal])
   try {
     signal.throwIfAborted()
@@ -55,7 +55,7 @@ export async function send(request: WebRequest, wire: Wire): Promise<WebReply | 
   } catch (error) {
     if (error instanceof RegistryError) throw error
     if (wire.signal.aborted) return new Unanswered(`${place}: it was stopped`)
-    if (late.signal.aborted) return new Unanswered(`${place}: there was no whole reply within ${requestMs} ms`)
+    if (late.signal.aborted) return new Unanswered(`${place}: there was no whole reply within ${timeout} ms`)
     return new Unanswered(`${place}: ${whyUnreachable(error)}`)
   } finally {
     cancel()

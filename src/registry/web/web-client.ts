@@ -28,7 +28,7 @@ export async function withWebClient<T>(
   signal: AbortSignal,
   use: (web: WebClient) => Promise<T>,
 ): Promise<T> {
-  const { requestMs, retryMs } = { ...usualLimits, ...limits }
+  const { timeout, firstPause } = { ...usualLimits, ...limits }
   const [http, https] = [new HttpAgent({ keepAlive: true }), new HttpsAgent({ keepAlive: true })]
   let unanswered = 0
   let wire: Promise<Wire> | undefined
@@ -36,7 +36,7 @@ export async function withWebClient<T>(
   const connect = async (): Promise<Wire> => {
     const ca = settings.ca === undefined ? undefined : [...rootCertificates, await readCa(settings.ca)]
     const tls = { rejectUnauthorized: !settings.skipVerifyTls, ca }
-    return { http, https, tls, clock, requestMs, signal, proxyFor: url => proxyFor(url, proxy) }
+    return { http, https, tls, clock, timeout, signal, proxyFor: url => proxyFor(url, proxy) }
   }
 
   /** A server that has gone silent is not waited for once per image. */
@@ -52,7 +52,7 @@ export async function withWebClient<T>(
     for (let attempt = 1; ; attempt++) {
       const reply = await once(request)
       const isLast = attempt >= attempts || unanswered >= patience || signal.aborted
-      const pause = isLast ? undefined : pauseBefore(reply, attempt, retryMs, clock.now())
+      const pause = isLast ? undefined : pauseBefore(reply, attempt, firstPause, clock.now())
       if (pause === undefined) {
         if (reply instanceof Unanswered) throw reply
         return reply

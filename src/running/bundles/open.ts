@@ -47,6 +47,7 @@ const removalGrace = 60_000
 export async function openBundles(config: BundleSettings, parts: OpenBundlesParts): Promise<RegistryOptions> {
   const { store, storeNow, clock, env, observer } = parts
   const { bundles } = config
+  const { output, processes, memory, cpu, network, keepOnError } = bundles
   const { runtimes, host } = await createRuntimes(config, parts)
   const folders = createBundleFolders(bundles.folder, observer)
   const secrets = createSecretFolder(bundles.secretsFolder)
@@ -60,18 +61,12 @@ export async function openBundles(config: BundleSettings, parts: OpenBundlesPart
     programFor: createProgramFor({ pull: bundles.pull, folders, registries }),
     clock,
     storeNow,
-    limits: {
-      time: bundles.timeout,
-      output: bundles.output,
-      processes: bundles.processes,
-      memory: bundles.memory,
-      cpu: bundles.cpu,
-    },
-    network: bundles.network,
-    env: bundles.network === 'allowed' ? proxyVariables(env) : {},
+    limits: { time: bundles.timeout, output, processes, memory, cpu },
+    network,
+    env: network === 'allowed' ? proxyVariables(env) : {},
     helpers: await readHelpers(),
     secretsFor,
-    keepOnError: bundles.keepOnError,
+    keepOnError,
     brokerLabel,
     observer,
   })
@@ -79,7 +74,7 @@ export async function openBundles(config: BundleSettings, parts: OpenBundlesPart
     runtimes,
     store,
     brokerLabel,
-    keepOnError: bundles.keepOnError,
+    keepOnError,
     clock,
     graceMs: removalGrace,
     observer,

@@ -30,7 +30,7 @@ export interface DevBundle {
 
 export interface DevSettings {
   readonly network: boolean
-  readonly timeoutMs: number
+  readonly timeout: number
   /** The operator's. */
   readonly secrets: JsonObject
   readonly env: Readonly<Record<string, string | undefined>>
@@ -62,7 +62,7 @@ export async function runDevAction(bundle: DevBundle, settings: DevSettings, tas
 }
 
 async function toParts(
-  { network, timeoutMs, secrets, env }: DevSettings,
+  { network, timeout, secrets, env }: DevSettings,
   { clock }: DevTask,
   running: Pick<BundleParts, 'runtimes' | 'host' | 'programFor'>,
 ): Promise<BundleParts> {
@@ -70,7 +70,7 @@ async function toParts(
     ...running,
     clock,
     // Processes can be counted on Linux only.
-    limits: { time: timeoutMs, output: 16 * 1024 ** 2, ...(process.platform === 'linux' ? { processes: 512 } : {}) },
+    limits: { time: timeout, output: 16 * 1024 ** 2, processes: process.platform === 'linux' ? 512 : undefined },
     network: network ? 'allowed' : 'none',
     env: network ? proxyVariables(env) : {},
     helpers: await readHelpers(),
