@@ -7,7 +7,7 @@ import { unseal } from './sealing.ts'
 type Row = Readonly<Record<string, unknown>>
 
 export function text(value: unknown): string {
-  if (typeof value !== 'string') throw new TypeError('a column that holds text holds none')
+  if (typeof value !== 'string') throw new TypeError('a column of text does not hold text')
   return value
 }
 

@@ -95,7 +95,7 @@ const operations: Kind<OperationSummary> = {
   },
 }
 
-/** A mistake in a query would else be a list of the wrong rows. */
+/** Otherwise a mistake in a query would list the wrong rows. */
 function checkQuery({ rows, possible }: Kind<never>, query: ListQuery): void {
   for (const [key, value] of Object.entries(query)) {
     if (!Object.hasOwn(possible, key))

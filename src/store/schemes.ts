@@ -4,7 +4,7 @@ import type { Observer } from '../observer.ts'
 import type { Store } from '../store.ts'
 import type { LedgerOptions } from './options.ts'
 
-/** What a store can be told besides its URL. Those that are on no server need the clock alone. */
+/** What a store can be told besides its URL. Stores without a server need only the clock. */
 interface OpenOptions extends LedgerOptions {
   readonly clock: Clock
   readonly observer?: Observer

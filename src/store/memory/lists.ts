@@ -31,7 +31,7 @@ function matches<Row>(row: Row, wanted: Partial<Row>): boolean {
   return (Object.keys(wanted) as (keyof Row)[]).every(key => wanted[key] === undefined || wanted[key] === row[key])
 }
 
-/** Those that are deleted are for those who ask for them. */
+/** What is deleted is shown only to a query that asks for it. */
 function isShown(row: Instance | Binding, phase: string | undefined): boolean {
   return row.phase !== 'deleted' || phase === 'deleted'
 }

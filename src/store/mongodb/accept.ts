@@ -1,6 +1,6 @@
 import type { Change, Finishing, Lease, Snapshot, Target, Verdict } from '../../store.ts'
 import { applyChange } from './change.ts'
-import type { Database } from './database.ts'
+import { type Database, transact } from './database.ts'
 import { keyOf } from './keys.ts'
 import { heldBy } from './progress.ts'
 import { type ReadingTarget, readSnapshot } from './snapshot.ts'
@@ -13,10 +13,10 @@ export function accept<Answer>(
 ): Promise<Verdict<Answer>> {
   const predecessor = predecessorId === undefined ? undefined : { id: predecessorId }
   return ledger.turns.take(instanceTurn(instanceId), () =>
-    ledger.transactions.run(async session => {
-      const reading = await readSnapshot(ledger, session, { instanceId, bindingId, predecessor })
+    transact(ledger, async tx => {
+      const reading = await readSnapshot(tx, { instanceId, bindingId, predecessor })
       const verdict = decide(reading.snapshot)
-      if (verdict.change !== undefined) await applyChange(ledger, session, reading, verdict.change)
+      if (verdict.change !== undefined) await applyChange(tx, reading, verdict.change)
       return verdict
     }),
   )
@@ -28,7 +28,7 @@ export function finish(
   lease: Lease,
   decide: (snapshot: Finishing) => Change,
 ): Promise<Change | undefined> {
-  const { turns, transactions, collections } = ledger
+  const { turns, collections } = ledger
   return turns.take(`operation ${lease.operationId}`, async () => {
     const held = heldBy(keyOf(lease.operationId), lease.fence)
     const known = await collections.operation.findOne(held, { projection: { doc: 1 } })
@@ -36,14 +36,14 @@ export function finish(
     const { instanceId, bindingId } = JSON.parse(known.doc)
     const place: ReadingTarget = { instanceId, bindingId, predecessor: bindingId === undefined ? undefined : 'its own' }
     return turns.take(instanceTurn(instanceId), () =>
-      transactions.run(async session => {
-        const reading = await readSnapshot(ledger, session, place)
+      transact(ledger, async tx => {
+        const reading = await readSnapshot(tx, place)
         const finishing = reading.operations.find(
           ({ id, fence, state }) => id === lease.operationId && fence === lease.fence && state === 'running',
         )
         if (finishing === undefined) return undefined
         const change = decide({ ...reading.snapshot, finishing })
-        await applyChange(ledger, session, reading, change)
+        await applyChange(tx, reading, change)
         return change
       }),
     )

@@ -33,11 +33,11 @@ export interface ChangeStreamSettings {
   readonly onWakeUp: (wakeUps: readonly WakeUp[]) => void
   /** What may have been missed while the stream was broken. */
   readonly missed: WakeUp
-  /** The stream has broken and is opened again: wake-ups come late until then, and nothing else is amiss. */
+  /** The stream has broken and is opened again: until then wake-ups come late, and nothing else is wrong. */
   readonly onBreak: (error: unknown) => void
 }
 
-/** Hears what other replicas have written, until it is stopped and the client is closed. */
+/** Listens to what other replicas write, until it is stopped and the client is closed. */
 export function followChanges(settings: ChangeStreamSettings): { stop(): Promise<void> } {
   const stopping = new AbortController()
   let stream: ChangeStream | undefined
@@ -57,7 +57,7 @@ export function followChanges(settings: ChangeStreamSettings): { stop(): Promise
       }
       await close(stream)
       await sleep(settings.clock, pauseAfter(failures + 1, reopening), stopping.signal)
-      // What was written meanwhile was not heard.
+      // What was written meanwhile was missed.
       if (!stopping.signal.aborted) settings.onWakeUp([settings.missed])
     }
   }

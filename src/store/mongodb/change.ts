@@ -1,57 +1,53 @@
-import type { ClientSession, Document } from 'mongodb'
+import type { Document } from 'mongodb'
 import type { Binding, Change, Instance, Operation, Snapshot } from '../../store.ts'
 import { pinsOf } from '../pins.ts'
 import { wakeUpsOf } from '../wake-ups.ts'
 import { wakeNote } from './change-stream.ts'
-import type { Database } from './database.ts'
+import type { Database, Transaction } from './database.ts'
 import { keyOf } from './keys.ts'
 import { pinTo } from './lanes.ts'
 import { fromBinding, fromInstance, fromOperation } from './rows.ts'
 import type { Reading } from './snapshot.ts'
 
 /** Writes what was decided from the reading, as late as possible: from its first write on, a transaction holds locks. */
-export async function applyChange(
-  ledger: Database,
-  session: ClientSession,
-  { instanceId, snapshot, lock }: Reading,
-  change: Change,
-): Promise<void> {
+export async function applyChange(tx: Transaction, reading: Reading, change: Change): Promise<void> {
+  const { instanceId, snapshot, lock } = reading
   const { instance, bindings = [], operations = [], deleteOperations = [], history = [] } = change
   requireInstance(instanceId, snapshot.instance !== undefined || instance !== undefined, change)
-  const { collections } = ledger
-  if (instance !== undefined) await pinTo(ledger, session, newPins(snapshot.instance, instance))
-  await collections.instance.updateOne({ _id: keyOf(instanceId) }, raiseLock(ledger, instanceId, lock + 1, change), {
+  const { collections, session } = tx
+  if (instance !== undefined) await pinTo(tx, newPins(snapshot.instance, instance))
+  await collections.instance.updateOne({ _id: keyOf(instanceId) }, raiseLock(tx, instanceId, lock + 1, change), {
     upsert: true,
     session,
   })
   // One by one: nearly every change has one of each, and the driver's bulk writes hide which error it was.
   const before = snapshot.instance
-  if (instance !== undefined) await spendLast(ledger, session, before && keyOf(before.lastOperationId), instance)
+  if (instance !== undefined) await spendLast(tx, before && keyOf(before.lastOperationId), instance)
   for (const binding of bindings) {
-    const update = [replaceWith(fromBinding(binding), keepSeq(ledger))]
+    const update = [replaceWith(fromBinding(binding), keepSeq(tx))]
     const before = await collections.binding.findOneAndUpdate({ _id: keyOf(binding.instanceId, binding.id) }, update, {
       upsert: true,
       projection: { last: 1 },
       returnDocument: 'before',
       session,
     })
-    await spendLast(ledger, session, before?.last, binding)
+    await spendLast(tx, before?.last, binding)
   }
   for (const operation of operations) {
-    const spentAt = await spentAtOf(ledger, session, { snapshot, change, operation })
-    const row = { ...fromOperation(operation), wake: wakeOf(ledger, operation), spentAt }
-    const update = [replaceWith(row, { ...keepSeq(ledger), steps: { $ifNull: ['$steps', []] } })]
+    const spentAt = await spentAtOf(tx, { snapshot, change, operation })
+    const row = { ...fromOperation(operation), wake: wakeOf(tx, operation), spentAt }
+    const update = [replaceWith(row, { ...keepSeq(tx), steps: { $ifNull: ['$steps', []] } })]
     await collections.operation.updateOne({ _id: keyOf(operation.id) }, update, { upsert: true, session })
   }
   if (deleteOperations.length > 0)
     await collections.operation.deleteMany({ _id: { $in: deleteOperations.map(id => keyOf(id)) } }, { session })
   for (const [place, event] of history.entries()) {
-    const document = { _id: ledger.nextSeq(), instance: keyOf(event.instanceId), lock: lock + 1, place }
+    const document = { _id: tx.nextSeq(), instance: keyOf(event.instanceId), lock: lock + 1, place }
     await collections.history.insertOne({ ...document, doc: JSON.stringify(event) }, { session })
   }
 }
 
-/** What it needed before cannot have gone. */
+/** What it was pinned to before is still stored. */
 function newPins(before: Instance | undefined, instance: Instance): string[] {
   const held = before === undefined ? [] : pinsOf(before)
   return pinsOf(instance).filter(id => !held.includes(id))
@@ -100,15 +96,11 @@ function wakeOf({ storeId, nextSeq }: Database, operation: Operation): string | 
 // Which operations nobody needs any more is kept with each change, so that a clean-up finds them by an index.
 
 /** `last` is the operation that was the latest one of the resource before it was written as it is now. */
-async function spendLast(
-  { collections: { operation } }: Database,
-  session: ClientSession,
-  last: string | undefined,
-  row: Instance | Binding,
-): Promise<void> {
+async function spendLast(tx: Transaction, last: string | undefined, row: Instance | Binding): Promise<void> {
   if (last === undefined || (last === keyOf(row.lastOperationId) && row.phase !== 'deleted')) return
   const ended = { _id: last, finishedAt: { $exists: true }, spentAt: { $exists: false } }
-  await operation.updateOne(ended, [{ $set: { spentAt: '$finishedAt' } }], { session })
+  const { session, collections } = tx
+  await collections.operation.updateOne(ended, [{ $set: { spentAt: '$finishedAt' } }], { session })
 }
 
 /** An operation that a change writes, and what the change was decided from. */
@@ -119,16 +111,15 @@ interface Ending {
 }
 
 /** Of an operation that is about to be written, after the rows of its instance and its bindings. */
-async function spentAtOf(ledger: Database, session: ClientSession, ending: Ending): Promise<number | undefined> {
+async function spentAtOf(tx: Transaction, ending: Ending): Promise<number | undefined> {
   const { id, finishedAt } = ending.operation
   if (finishedAt === undefined) return undefined
-  const row = await resourceOf(ledger, session, ending)
+  const row = await resourceOf(tx, ending)
   return row?.phase !== 'deleted' && row?.last === keyOf(id) ? undefined : finishedAt
 }
 
 async function resourceOf(
-  { collections }: Database,
-  session: ClientSession,
+  { collections, session }: Transaction,
   { snapshot, change, operation: { instanceId, bindingId } }: Ending,
 ): Promise<{ readonly phase: string; readonly last: string } | null> {
   const known =

@@ -1,19 +1,19 @@
-import type { ClientSession, Document } from 'mongodb'
+import type { Document } from 'mongodb'
 import type { CleanUp, FinalState } from '../../store.ts'
-import type { Database } from './database.ts'
+import { type Database, type Transaction, transact } from './database.ts'
 
 export async function cleanUp(ledger: Database, wanted: CleanUp): Promise<number> {
   if (wanted.max <= 0) return 0
   const states = [...new Set(wanted.states)]
-  return ledger.transactions.run(async session => {
+  return transact(ledger, async tx => {
     const spent: Spent[] = []
-    for (const state of states) spent.push(...(await readSpent(ledger, session, wanted, state)))
+    for (const state of states) spent.push(...(await readSpent(tx, wanted, state)))
     const oldest = spent.sort((one, other) => one.spentAt - other.spentAt).slice(0, wanted.max)
     if (oldest.length === 0) return 0
     const ids = oldest.map(({ _id }) => _id)
     // The steps are part of their operation.
-    const { deletedCount } = await ledger.collections.operation.deleteMany({ _id: { $in: ids } }, { session })
-    return deletedCount
+    const { session } = tx
+    return (await tx.collections.operation.deleteMany({ _id: { $in: ids } }, { session })).deletedCount
   })
 }
 
@@ -22,13 +22,9 @@ interface Spent {
   readonly spentAt: number
 }
 
-function readSpent(
-  ledger: Database,
-  session: ClientSession,
-  { of, before, max }: CleanUp,
-  state: FinalState,
-): Promise<readonly Spent[]> {
-  const { collections, now } = ledger
+function readSpent(tx: Transaction, wanted: CleanUp, state: FinalState): Promise<readonly Spent[]> {
+  const { collections, now, session } = tx
+  const { of, before, max } = wanted
   const pipeline: Document[] = [
     { $match: { ofBinding: of === 'bindings', state, spentAt: { $lte: before } } },
     { $sort: { ofBinding: 1, state: 1, spentAt: 1 } },

@@ -1,4 +1,4 @@
-import type { AggregateOptions, Document, ObjectId } from 'mongodb'
+import type { AggregateOptions, ClientSession, Document, ObjectId } from 'mongodb'
 import type { Collections } from './documents.ts'
 import type { Transactions } from './transactions.ts'
 import type { Turns } from './turns.ts'
@@ -9,11 +9,21 @@ export interface Database {
   readonly transactions: Transactions
   readonly turns: Turns
   readonly now: Now
-  /** Rises within this process, and about so over all of them. */
+  /** Rises within this process, and roughly over all replicas. */
   readonly nextSeq: () => ObjectId
   /** Tells the writes of this store from those of other replicas. */
   readonly storeId: string
   readonly timeoutMs: number
+}
+
+/** The ledger in one transaction. */
+export interface Transaction extends Database {
+  readonly session: ClientSession
+}
+
+/** Runs the body in a transaction of its own, and perhaps again: see Transactions. */
+export function transact<Result>(ledger: Database, body: (tx: Transaction) => Promise<Result>): Promise<Result> {
+  return ledger.transactions.run(session => body({ ...ledger, session }))
 }
 
 /** The ledger's time, as an expression that the server works out in the statement that it stands in. */

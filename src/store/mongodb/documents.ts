@@ -161,7 +161,7 @@ export interface ChoreDocument {
 export interface RevisionDocument {
   readonly _id: string
   readonly service: string
-  /** Where the rest of it stands: see revision-texts.ts. */
+  /** Where the rest of it stands: see change-catalog.ts. */
   readonly text: ObjectId
 }
 

@@ -4,17 +4,17 @@
  * of lanes; who pins takes one lane of the group, so that those who pin seldom meet, and who deletes takes all of them.
  */
 import { createHash } from 'node:crypto'
-import type { AnyBulkWriteOperation, ClientSession } from 'mongodb'
+import type { AnyBulkWriteOperation } from 'mongodb'
 import { revisionGone } from '../pins.ts'
-import type { Database } from './database.ts'
+import type { Transaction } from './database.ts'
 import type { LaneDocument } from './documents.ts'
 
 const groups = 32
 const width = 8
 
 /** In the transaction that writes the instance; refuses what is not stored. */
-export async function pinTo(ledger: Database, session: ClientSession, revisions: readonly string[]): Promise<void> {
-  const { lane, revision } = ledger.collections
+export async function pinTo({ collections, session }: Transaction, revisions: readonly string[]): Promise<void> {
+  const { lane, revision } = collections
   for (const id of revisions) {
     const number = Math.floor(Math.random() * width)
     await lane.updateOne({ _id: laneId(groupOf(id), number) }, touch, { session, upsert: true })
@@ -23,18 +23,14 @@ export async function pinTo(ledger: Database, session: ClientSession, revisions:
 }
 
 /** In the transaction that deletes revisions, before it looks who is pinned to them: from then on nobody else gets in. */
-export async function closeLanes(
-  ledger: Database,
-  session: ClientSession,
-  revisions: readonly string[],
-): Promise<void> {
+export async function closeLanes({ collections, session }: Transaction, revisions: readonly string[]): Promise<void> {
   const lanes = [...new Set(revisions.map(groupOf))].flatMap(group =>
     Array.from({ length: width }, (_, number) => laneId(group, number)),
   )
   const writes = lanes.map(
     (_id): AnyBulkWriteOperation<LaneDocument> => ({ updateOne: { filter: { _id }, update: touch, upsert: true } }),
   )
-  if (writes.length > 0) await ledger.collections.lane.bulkWrite(writes, { session })
+  if (writes.length > 0) await collections.lane.bulkWrite(writes, { session })
 }
 
 const touch = { $inc: { touched: 1 } }

@@ -1,12 +1,12 @@
-import type { ClientSession, Document } from 'mongodb'
-import type { Database } from './database.ts'
+import type { Document } from 'mongodb'
+import { type Database, type Transaction, transact } from './database.ts'
 
 /** Several transactions, none of which leaves anything half: the longer one is, the more requests it stands in the way of. */
 export async function purge(ledger: Database, before: number, max: number): Promise<number> {
   let removed = 0
   while (removed < max) {
     const wanted = Math.min(batch, max - removed)
-    const count = await ledger.transactions.run(session => purgeSome(ledger, session, before, wanted))
+    const count = await transact(ledger, tx => purgeSome(tx, before, wanted))
     removed += count
     if (count < wanted) break
   }
@@ -26,17 +26,18 @@ interface Tombstone {
  * Every change of an instance, or of something that belongs to it, writes the instance's document, and so does this: what
  * was changed since the transaction's first look makes it fail and look again.
  */
-async function purgeSome(ledger: Database, session: ClientSession, before: number, max: number): Promise<number> {
-  const { instance, binding } = ledger.collections
+async function purgeSome(tx: Transaction, before: number, max: number): Promise<number> {
+  const { instance, binding } = tx.collections
+  const { session } = tx
   const due = [
-    ...(await instance.aggregate<Tombstone>(deadInstances(ledger, before, max), { session }).toArray()),
-    ...(await binding.aggregate<Tombstone>(deadBindings(ledger, before, max), { session }).toArray()),
+    ...(await instance.aggregate<Tombstone>(deadInstances(tx, before, max), { session }).toArray()),
+    ...(await binding.aggregate<Tombstone>(deadBindings(tx, before, max), { session }).toArray()),
   ]
   const oldest = due.sort((one, other) => one.deletedAt - other.deletedAt).slice(0, max)
   const instances = oldest.filter(row => row.instance === undefined)
-  await removeInstances(ledger, session, instances.map(idOf))
+  await removeInstances(tx, instances.map(idOf))
   const bindings = oldest.filter(row => row.instance !== undefined)
-  await removeBindings(ledger, session, bindings)
+  await removeBindings(tx, bindings)
   return oldest.length
 }
 
@@ -45,11 +46,7 @@ async function purgeSome(ledger: Database, session: ClientSession, before: numbe
  * so nothing goes that a neighbour claims, and what nobody claims any more goes with the next one that acquires and
  * releases.
  */
-async function removeInstances(
-  { collections }: Database,
-  session: ClientSession,
-  ids: readonly string[],
-): Promise<void> {
+async function removeInstances({ collections, session }: Transaction, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return
   const theirs = { instance: { $in: [...ids] } }
   await collections.instance.deleteMany({ _id: { $in: [...ids] } }, { session })
@@ -59,11 +56,7 @@ async function removeInstances(
   await collections.claim.deleteMany(theirs, { session })
 }
 
-async function removeBindings(
-  { collections }: Database,
-  session: ClientSession,
-  bindings: readonly Tombstone[],
-): Promise<void> {
+async function removeBindings({ collections, session }: Transaction, bindings: readonly Tombstone[]): Promise<void> {
   if (bindings.length === 0) return
   const instances = bindings.flatMap(({ instance }) => (instance === undefined ? [] : [instance]))
   const ids = bindings.map(idOf)

@@ -1,7 +1,6 @@
-import type { ClientSession } from 'mongodb'
 import { decideShared, type SharedResource, type SharedVerdict, type SharedWish } from '../../domain/shared-claim.ts'
 import type { Lease } from '../../store.ts'
-import type { Database } from './database.ts'
+import { type Database, type Transaction, transact } from './database.ts'
 import type { SharedDocument } from './documents.ts'
 import { keyOf } from './keys.ts'
 import { heldBy, touch } from './progress.ts'
@@ -14,7 +13,8 @@ export function share(
 ): Promise<SharedVerdict['answer'] | undefined> {
   const { operation, shared, claim } = ledger.collections
   const resource = keyOf(key)
-  return ledger.transactions.run(async session => {
+  return transact(ledger, async tx => {
+    const { session } = tx
     const held = await operation.findOneAndUpdate(heldBy(keyOf(operationId), fence), [{ $set: touch }], {
       session,
       projection: { instance: 1 },
@@ -29,9 +29,9 @@ export function share(
       row,
       operationId,
       otherClaims: claims.filter(({ _id }) => _id !== own).length,
-      holderAlive: await isAlive(ledger, session, row.holder, operationId),
+      holderAlive: await isAlive(tx, row.holder, operationId),
     })
-    await writeShared(ledger, session, { ...verdict.row, key: resource }, found?.lock)
+    await writeShared(tx, { ...verdict.row, key: resource }, found?.lock)
     if (verdict.claim === true)
       await claim.updateOne(
         { _id: own },
@@ -51,8 +51,7 @@ function toShared(key: string, found: SharedDocument | null): SharedResource {
 
 /** Writes the lock even where the row stays as it is: two that release at once must not both see the other's claim. */
 async function writeShared(
-  { collections: { shared } }: Database,
-  session: ClientSession,
+  { collections: { shared }, session }: Transaction,
   { key: _id, phase, holder }: SharedResource,
   lock = 0,
 ): Promise<void> {
@@ -62,8 +61,7 @@ async function writeShared(
 
 /** The holder may still be working: it is active, or what superseded it waits for its lease to end. */
 async function isAlive(
-  { collections: { operation }, now }: Database,
-  session: ClientSession,
+  { collections: { operation }, now, session }: Transaction,
   holder: string | undefined,
   caller: string,
 ): Promise<boolean> {

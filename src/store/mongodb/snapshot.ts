@@ -1,6 +1,6 @@
-import type { ClientSession, Document } from 'mongodb'
+import type { Document } from 'mongodb'
 import type { Operation, Snapshot, Target } from '../../store.ts'
-import { type Database, lookup, readWithTime } from './database.ts'
+import { type Database, lookup, readWithTime, type Transaction } from './database.ts'
 import type { BindingDocument, InstanceDocument, OperationDocument } from './documents.ts'
 import { keyOf } from './keys.ts'
 import { toBinding, toInstance, toOperation } from './rows.ts'
@@ -20,8 +20,8 @@ export interface ReadingTarget extends Omit<Target, 'predecessorId'> {
 }
 
 /** All that a decision is made from, in one round trip. */
-export async function readSnapshot(ledger: Database, session: ClientSession, target: ReadingTarget): Promise<Reading> {
-  const found = await readWithTime<Found>(ledger, lookupsOf(ledger, target), { session })
+export async function readSnapshot(tx: Transaction, target: ReadingTarget): Promise<Reading> {
+  const found = await readWithTime<Found>(tx, lookupsOf(tx, target), { session: tx.session })
   const operations = found.operations.map(toOperation)
   const [instance] = found.instance
   const { bindingId } = target

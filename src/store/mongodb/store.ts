@@ -25,7 +25,7 @@ export interface MongoStoreParts {
   readonly ledger: Database
   readonly clock: Clock
   readonly onStreamBreak: (error: unknown) => void
-  /** Called once, with nothing under way. */
+  /** Called once, when nothing runs any more. */
   readonly onClosed: () => Promise<void>
 }
 

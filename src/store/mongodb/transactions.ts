@@ -61,7 +61,7 @@ export function createTransactions(
         return
       } catch (error) {
         if (!isInDoubt(error)) throw error
-        if (clock.now() >= deadline) throw new CommitInDoubt(error)
+        if (clock.now() >= deadline) throw new StoreUnavailableError(inDoubt, { cause: error })
         await sleep(clock, pauseMs(round))
       }
     }
@@ -92,15 +92,8 @@ export function createTransactions(
   }
 }
 
-/** Nobody said whether the commit was done. */
-class CommitInDoubt extends StoreUnavailableError {
-  constructor(cause: unknown) {
-    super(
-      'the database did not say whether it wrote: look at what is there when it answers again, or ask for the same again',
-      { cause },
-    )
-  }
-}
+const inDoubt =
+  'the database did not say whether it wrote: look at what is there when it answers again, or ask for the same again'
 
 function isInDoubt(error: unknown): boolean {
   return hasLabel(error, 'UnknownTransactionCommitResult') || isSocketError(error)
