@@ -15,7 +15,7 @@ export interface Containment {
 
 export const searchPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 
-/** Finds out by trying: kernels and container engines forbid it in many ways. */
+/** Tries what works: kernels and container engines forbid it in many ways. */
 export async function findContainment(): Promise<Containment> {
   const namespaces = await works(contain(['true'], { network: 'allowed' }))
   const network = namespaces && (await works(contain(['true'], { network: 'none' })))
@@ -29,7 +29,7 @@ export function contain(
 ): readonly string[] {
   const root = process.getuid?.() === 0
   return [
-    // Its supervisor's death is its own.
+    // It is killed when its supervisor ends.
     ...['setpriv', '--pdeathsig', 'KILL', '--'],
     ...[
       'unshare',
@@ -48,8 +48,8 @@ export function contain(
 }
 
 /**
- * A command that runs another one, and lets its user have so many processes at most, in all sandboxes together. They are
- * counted a few times a second: in between, one that forks without end must not take the whole machine.
+ * A command that runs another one with a limit on the processes of its user, in all sandboxes together. A sandbox's own
+ * processes are counted a few times a second: between two looks, one that forks without end must not take the machine.
  */
 export function bound(command: readonly string[], processes: number | undefined): readonly string[] {
   if (processes === undefined) return command

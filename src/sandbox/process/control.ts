@@ -3,6 +3,9 @@ import { once } from 'node:events'
 import { closeSync, existsSync, openSync } from 'node:fs'
 import { connect, createServer, type Socket } from 'node:net'
 import { basename, dirname, join } from 'node:path'
+import type { SandboxStatus } from '../../sandbox.ts'
+import { isCode, readOwner, removed } from '../owner.ts'
+import { readExit } from './job.ts'
 
 export interface Control {
   /** Also delivers a cancel that arrived before this call. */
@@ -38,25 +41,25 @@ export async function listenForBrokers(path: string): Promise<Control> {
       if (asked !== undefined) handler(asked)
     },
     close() {
-      // The socket's file goes with it, by the same way.
+      // This removes the socket's file too, by the same path.
       server.close(() => way.close())
       for (const connection of connections) connection.destroy()
     },
   }
 }
 
-export type Line =
+type Line =
   | { readonly kind: 'open'; readonly socket: Socket }
   /** Nobody listens, and nobody will. */
   | { readonly kind: 'dead' }
   | { readonly kind: 'failed'; readonly reason: string }
 
 /** A broker's end. The connection ends when the supervisor does. */
-export async function callSupervisor(path: string): Promise<Line> {
+async function callSupervisor(path: string): Promise<Line> {
   try {
     return await call(path)
   } catch (error) {
-    if (isGone(error)) return { kind: 'dead' }
+    if (isCode(error, 'ECONNREFUSED', 'ENOENT')) return { kind: 'dead' }
     return { kind: 'failed', reason: error instanceof Error ? error.message : String(error) }
   }
 }
@@ -80,8 +83,27 @@ function call(path: string): Promise<Line> {
   })
 }
 
-function isGone(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && (error.code === 'ECONNREFUSED' || error.code === 'ENOENT')
+interface FoundStatus {
+  readonly status: SandboxStatus
+  /** Open while the sandbox runs; whoever looked has to close it. */
+  readonly line?: Extract<Line, { readonly kind: 'open' }>
+}
+
+/** What a sandbox's folder and its supervisor say. */
+export async function findStatus(folder: string): Promise<FoundStatus> {
+  // The name of the socket at which the supervisor listens as long as it lives.
+  const owner = await readOwner(folder)
+  if (owner === undefined || owner === removed) return { status: { kind: 'absent' } }
+  const early = await readExit(folder)
+  if (early !== undefined) return { status: { kind: 'exited', ...early } }
+  const line = await callSupervisor(join(folder, owner))
+  if (line.kind === 'open') return { status: { kind: 'running' }, line }
+  if (line.kind === 'failed') return { status: { kind: 'unknown', reason: line.reason } }
+  // It may have ended, or have been removed, since the look before.
+  const late = await readExit(folder)
+  if (late !== undefined) return { status: { kind: 'exited', ...late } }
+  if ((await readOwner(folder)) !== owner) return { status: { kind: 'absent' } }
+  return { status: { kind: 'lost', reason: 'what watched it was killed, or the machine was restarted' } }
 }
 
 const descriptors = '/proc/self/fd'

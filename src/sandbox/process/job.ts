@@ -1,4 +1,4 @@
-/** What a sandbox's folder holds beside its inputs and outputs, and how one process after another finds its way by it. */
+/** What a sandbox's folder holds beside its inputs and outputs. */
 import { join } from 'node:path'
 import type { SandboxLimits, Stop } from '../../sandbox.ts'
 import type { SandboxJob, User } from '../folders.ts'
@@ -20,7 +20,7 @@ export interface Exit {
   readonly stopped?: Stop
 }
 
-/** A variable that every process of a sandbox carries, with the sandbox's folder: by it those are found that got away. */
+/** A variable of every process of a sandbox, with the sandbox's folder in it: processes that got away are found by it. */
 export const marker = 'PURSER_SANDBOX'
 export const logFiles = { current: 'log', before: 'log.old' }
 

@@ -18,7 +18,7 @@ export function createLog(folder: string): { write(chunk: Buffer): void } {
         appendFileSync(current, chunk, { mode: 0o600 })
         size += chunk.length
       } catch {
-        // A full disk costs the log, and not the watch over the sandbox.
+        // On a full disk the log is lost, and the sandbox is still watched.
       }
     },
   }

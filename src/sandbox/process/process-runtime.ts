@@ -23,8 +23,7 @@ import { collectOutputs, readProgress } from '../outputs.ts'
 import { claimFolder, readOwner, removed, wasRemoved } from '../owner.ts'
 import { tailOf } from '../redact.ts'
 import { bound, type Containment, contain, findContainment, searchPath } from './containment.ts'
-import { isReachable } from './control.ts'
-import { findStatus } from './find-status.ts'
+import { findStatus, isReachable } from './control.ts'
 import type { Job } from './job.ts'
 import { defaultSupervisor, launchSupervisor } from './launch-supervisor.ts'
 import { readLog } from './log.ts'
@@ -48,9 +47,9 @@ const spareProcesses = 2000
 
 /**
  * Runs bundles as processes of this machine, each under a supervisor of its own that outlives the broker. Where Linux
- * allows it, a bundle has its own process namespace, and nothing that it starts can outlive it. It is no wall: a bundle
- * sees the machine's files. Memory and processes are looked at four times a second, and cores are not limited; the
- * container runtime has the kernel keep these limits.
+ * allows it, a bundle has its own process namespace, and nothing that it starts can outlive it. It is not isolated
+ * otherwise: a bundle sees the machine's files. Memory and processes are looked at four times a second, and cores are not
+ * limited; the container runtime has the kernel keep these limits.
  */
 export async function createProcessRuntime(options: ProcessRuntimeOptions): Promise<Runtime> {
   const { user, clock, supervisor = defaultSupervisor } = options

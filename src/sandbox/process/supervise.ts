@@ -1,6 +1,6 @@
 /**
- * Watches one sandbox, in a process of its own that outlives the broker. Its socket is its life: whoever can connect knows
- * that it runs, and is told of its end by the connection's.
+ * Watches one sandbox, in a process of its own that outlives the broker. Whoever can connect to its socket knows that it
+ * runs, and when the connection ends, it has ended.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -92,11 +92,11 @@ async function run(folder: string, job: Job, control: Control): Promise<Exit> {
   const code = await endOf(child, log)
   ended = true
   kill(child, folder, job)
-  // All that held the pipes is dead; what it printed last is still on its way. The wait ends even where something got away.
+  // What it printed last may still be in the pipes. The wait ends even if a process got away and keeps them open.
   await Promise.race([closed, sleep(clock, 2_000)])
   child.stdout.destroy()
   child.stderr.destroy()
-  // What made the namespaces tells a first process that was killed in a way of its own.
+  // The command that made the namespaces has other exit codes for a first process that was killed.
   return { code: killed ? 137 : code, stopped }
 }
 
@@ -135,7 +135,7 @@ function endOf(child: ChildProcess, log: { write(chunk: Buffer): void }): Promis
   })
 }
 
-/** There at once and whole, or not at all. */
+/** The file appears complete, or not at all. */
 async function writeExit(folder: string, exit: Exit): Promise<void> {
   const file = exitFileOf(folder)
   writeFileSync(`${file}.new`, JSON.stringify(exit), { mode: 0o600, flush: true })

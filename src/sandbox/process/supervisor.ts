@@ -7,6 +7,6 @@ await supervise(process.argv[2] ?? '', () => {
     writeSync(1, 'ready\n')
     closeSync(1)
   } catch {
-    // Whoever started it is gone; that is what it is for.
+    // Whoever started it is gone; the sandbox goes on.
   }
 })
