@@ -155,11 +155,11 @@ async function bind(performing: Performing): Promise<ActionResult | Wait> {
   const calling = { action: 'bind', binding, predecessorState: before?.state } as const
   const result = await call<BindResult<object, JsonObject>>(performing, calling)
   if (isWait(result)) return result
-  const { body, expiresAt } = toBindingBody(service.offering, result)
+  const body = toBindingBody(service.offering, result)
   const state = result.state ?? run.state
   await checkState(service.code, 'bindingState', state)
   await checkInstanceState(performing, 'bind', result)
-  return { binding: body, state, instanceState: result.instanceState, expiresAt }
+  return { ...body, state, instanceState: result.instanceState }
 }
 
 async function unbind(performing: Performing): Promise<ActionResult | Wait> {

@@ -1,18 +1,17 @@
 import { wrongResult } from '../author/check-result.ts'
 import type { BindResult } from '../author/results.ts'
+import type { ActionResult } from '../domain/outcome.ts'
 import { answers } from '../protocol/answers.ts'
 import { latestMinor } from '../protocol/api-version.ts'
 import type { JsonObject } from '../protocol/json.ts'
 import type { Offering, Requires } from '../protocol/offering.ts'
 import { toWire } from '../shape/wire.ts'
 
-export interface BindingBody {
-  readonly body: JsonObject
-  readonly expiresAt?: number
-}
-
 /** What an author's bind returned, as platforms read it. It was checked where it was returned. */
-export function toBindingBody(offering: Offering, result: BindResult<object, object>): BindingBody {
+export function toBindingBody(
+  offering: Offering,
+  result: BindResult<object, object>,
+): Pick<ActionResult, 'binding' | 'expiresAt'> {
   const { credentials, syslogDrainUrl, routeServiceUrl, volumeMounts, endpoints, metadata } = result
   if (syslogDrainUrl !== undefined) needs(offering, 'syslog_drain', 'syslogDrainUrl')
   if (routeServiceUrl !== undefined) needs(offering, 'route_forwarding', 'routeServiceUrl')
@@ -30,7 +29,7 @@ export function toBindingBody(offering: Offering, result: BindResult<object, obj
     endpoints,
     metadata: { expiresAt: expiresAt?.toISOString(), renewBefore: renewBefore?.toISOString() },
   }
-  return { body: toWire(answers.bind, answer, latestMinor), expiresAt: expiresAt?.getTime() }
+  return { binding: toWire(answers.bind, answer, latestMinor), expiresAt: expiresAt?.getTime() }
 }
 
 function toDate(time: Date | string | undefined): Date | undefined {

@@ -20,19 +20,10 @@ export function narrowingsOf(before: JsonObject | undefined, after: JsonObject |
 
 function compare(before: JsonObject, after: JsonObject, path: string): Narrowing[] {
   if (isDeepStrictEqual(before, after)) return []
-  const problems = [
-    ...typeProblems(before, after),
-    ...valueProblems(before, after),
-    ...boundProblems(before, after),
-    ...exactProblems(before, after),
-    ...requiredProblems(before, after),
-    ...otherProblems(before, after),
-  ]
-  return [
-    ...problems.map(problem => ({ path: path === '' ? '/' : path, problem })),
-    ...propertyNarrowings(before, after, path),
-    ...itemNarrowings(before, after, path),
-  ]
+  const problems = [typeProblems, valueProblems, boundProblems, exactProblems, requiredProblems, otherProblems]
+    .flatMap(problemsOf => problemsOf(before, after))
+    .map(problem => ({ path: path === '' ? '/' : path, problem }))
+  return [...problems, ...propertyNarrowings(before, after, path), ...itemNarrowings(before, after, path)]
 }
 
 const allTypes = ['string', 'number', 'boolean', 'object', 'array', 'null']
