@@ -109,7 +109,7 @@ export const changeCases = [
     assert.equal((await store.operation('next'))?.state, 'queued')
   }),
 
-  storeCase('change: a forgotten operation is gone, its steps too', async ({ store }) => {
+  storeCase('change: a deleted operation is gone, its steps too', async ({ store }) => {
     await provision(store, 'i')
     const lease = leaseOf(await claimOne(store))
     await store.checkpoint(lease, { step: stepRow('one') })
