@@ -16,19 +16,20 @@ interface Adapter {
   readonly form: string
   /** What an application installs beside this package to use it. */
   readonly package?: string
-  /** When the store is brought up to date: whenever a broker opens it, also by `purser migrate`, or also by SQL. */
-  readonly migrations: 'at start' | 'by command' | 'as SQL'
   /** Whether what stands behind the scheme can name a store. */
   accepts(rest: string): boolean
   /** Loads the adapter, which nobody pays for who does not use it, and opens the store. */
   open(url: string, options: OpenOptions): Promise<Store>
+  /** Brings the store up to date without a broker, and says how it is then. Absent where only to open it does that. */
+  migrate?(url: string, options: LedgerOptions): Promise<string>
+  /** The SQL that `migrate` would run; undefined where nothing is pending. Absent where the store takes no SQL. */
+  migrationScript?(url: string, options: LedgerOptions): Promise<string | undefined>
 }
 
 export const adapters: readonly Adapter[] = [
   {
     schemes: ['memory:'],
     form: 'memory:',
-    migrations: 'at start',
     accepts: rest => rest === '',
     async open(_url, { clock }) {
       const { createMemoryStore } = await import('./memory/index.ts')
@@ -39,7 +40,6 @@ export const adapters: readonly Adapter[] = [
     schemes: ['sqlite:'],
     form: 'sqlite:<file>',
     package: 'libsql',
-    migrations: 'at start',
     accepts: rest => sqliteFile(rest) !== '' && !rest.startsWith(':'),
     async open(url, { clock }) {
       const { openSqliteStore } = await import('./sqlite/index.ts')
@@ -50,22 +50,34 @@ export const adapters: readonly Adapter[] = [
     schemes: ['postgres:', 'postgresql:'],
     form: 'postgres://…',
     package: 'pg',
-    migrations: 'as SQL',
     accepts: namesServer,
     async open(url, options) {
       const { openPostgresStore } = await import('./postgres/index.ts')
       return openPostgresStore({ url, ...options })
+    },
+    async migrate(url, options) {
+      const { applyMigrations } = await import('./postgres/index.ts')
+      const applied = await applyMigrations({ url, ...options })
+      return applied === 0 ? 'is up to date: nothing is pending' : 'was brought up to date'
+    },
+    async migrationScript(url, options) {
+      const { migrationScript } = await import('./postgres/index.ts')
+      return migrationScript({ url, ...options })
     },
   },
   {
     schemes: ['mongodb:', 'mongodb+srv:'],
     form: 'mongodb://…',
     package: 'mongodb',
-    migrations: 'by command',
     accepts: namesServer,
     async open(url, options) {
       const { openMongoStore } = await import('./mongodb/index.ts')
       return openMongoStore({ url, ...options })
+    },
+    async migrate(url, options) {
+      const { openMongoStore } = await import('./mongodb/index.ts')
+      await (await openMongoStore({ url, ...options })).close()
+      return 'has all its collections and indexes'
     },
   },
 ]

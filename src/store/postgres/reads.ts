@@ -1,4 +1,4 @@
-import type { Binding, HistoryEvent, Instance, Reads } from '../../store.ts'
+import type { Binding, HistoryEvent, Instance, Reads, Store } from '../../store.ts'
 import { text, toOperation } from '../columns.ts'
 import { keyOf } from '../keys.ts'
 import type { Calls } from './database.ts'
@@ -6,7 +6,10 @@ import type { SqlRow, SqlValue } from './driver.ts'
 import { toResource, toStep } from './rows.ts'
 import type { Statement } from './statements.ts'
 
-export function createReads({ run, statements }: Calls): Omit<Reads, `list${string}`> {
+export function createReads({
+  run,
+  statements,
+}: Calls): Omit<Reads, `list${string}`> & Pick<Store, 'dueForObservation'> {
   async function all<Row>(statement: Statement, values: readonly SqlValue[], convert: (row: SqlRow) => Row) {
     return (await run(statement, values)).map(({ row }) => convert(row as SqlRow))
   }
@@ -23,6 +26,10 @@ export function createReads({ run, statements }: Calls): Omit<Reads, `list${stri
     async history(instanceId) {
       const rows = await run(statements.history, [keyOf(instanceId)])
       return rows.map((row): HistoryEvent => JSON.parse(text(row.doc)))
+    },
+    async dueForObservation(max) {
+      const rows = await run(statements.dueForObservation, [Math.max(0, max)])
+      return rows.map(row => text(JSON.parse(text(row.doc)).id))
     },
   }
 }

@@ -3,18 +3,20 @@ import { StoreUnavailableError } from '../../store.ts'
 import { type Methods, runMethods } from '../methods.ts'
 import { type WakeUps, wakeUpsOf } from '../wake-ups.ts'
 import { accept, finish } from './accept.ts'
+import { createChores } from './chores.ts'
 import { claimDue } from './claim.ts'
+import { cleanUp } from './clean-up.ts'
 import type { Database } from './database.ts'
 import type { Listener } from './listener.ts'
 import { createLists } from './lists.ts'
 import { changeCatalog, readCatalog, readRegistries, readUses } from './marketplace.ts'
 import { createCheckpoints, handBack, park, renew } from './progress.ts'
+import { purge } from './purge.ts'
 import { createReads } from './reads.ts'
 import type { ServerClock } from './server-clock.ts'
 import { share } from './share.ts'
 import type { Statements } from './statements.ts'
 import { createTurns } from './turns.ts'
-import { createUpkeep } from './upkeep.ts'
 import { createHeldReader, createWriter } from './writes.ts'
 
 export interface PostgresStoreParts {
@@ -56,7 +58,9 @@ export function createPostgresStore(parts: PostgresStoreParts): Store {
   const methods: Methods = {
     ...createReads(calls),
     ...createLists(run, schema),
-    ...createUpkeep(calls),
+    ...createChores(calls),
+    cleanUp: wanted => cleanUp(calls, wanted),
+    purge: (before, max) => purge(calls, before, max),
 
     accept: (target, decide) =>
       instances.take(target.instanceId, async () => {

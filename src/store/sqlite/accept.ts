@@ -44,7 +44,7 @@ function readSnapshot(statements: Statements, now: number, target: Target, held?
     held !== undefined && held.bindingId === id ? held : readActive(statements, instanceId, id)
   return {
     now,
-    instance: toRow<Instance>(row.doc, row.sealed),
+    instance: toRow<Instance>(row),
     operation: active(),
     binding: bindingId === undefined ? undefined : readBinding(statements, instanceId, bindingId),
     bindingOperation: bindingId === undefined ? undefined : active(bindingId),

@@ -22,8 +22,9 @@ export function claimDue(statements: Statements, { owner, max, leaseMs, now }: C
     writeLease(statements, operation)
     return {
       operation,
-      instance: toRow<Instance>(row.instance_doc, row.instance_sealed),
-      binding: row.binding_doc === null ? undefined : toRow<Binding>(row.binding_doc, row.binding_sealed),
+      instance: toRow<Instance>({ doc: row.instance_doc, sealed: row.instance_sealed }),
+      binding:
+        row.binding_doc === null ? undefined : toRow<Binding>({ doc: row.binding_doc, sealed: row.binding_sealed }),
       steps: row.has_steps === 0 ? [] : readSteps(statements, operation.id),
       takenOver: before.state === 'running',
     }
@@ -39,15 +40,6 @@ function takeFences(statements: Statements, count: number): number {
 }
 
 function writeLease(statements: Statements, operation: Operation): void {
-  const { attempt, losses, unclean, leaseOwner, leaseUntil, fence, checkpointAt, id } = operation
-  statements.lease.run(
-    attempt,
-    losses,
-    unclean ? 1 : 0,
-    leaseOwner ?? null,
-    leaseUntil ?? null,
-    fence,
-    checkpointAt ?? null,
-    id,
-  )
+  const { id, attempt, losses, unclean, leaseOwner = null, leaseUntil = null, fence, checkpointAt = null } = operation
+  statements.lease.run(attempt, losses, unclean ? 1 : 0, leaseOwner, leaseUntil, fence, checkpointAt, id)
 }

@@ -9,8 +9,13 @@ export const listsOf = {
 }
 
 /** Prepared for each page: there are very many lists, and few of them are read often. */
-export function readPage<Item>(database: Database, { text, values, toPage }: SqlList<Item>) {
-  return toPage(database.prepare(text).all(...values))
+export function createLists(database: Database) {
+  const read = <Item>({ text, values, toPage }: SqlList<Item>) => toPage(database.prepare(text).all(...values))
+  return {
+    listInstances: (query: InstanceQuery = {}) => read(listsOf.instances(query)),
+    listBindings: (query: BindingQuery = {}) => read(listsOf.bindings(query)),
+    listOperations: (query: OperationQuery = {}) => read(listsOf.operations(query)),
+  }
 }
 
 const dialect: Dialect = {

@@ -1,15 +1,7 @@
 import { compareText } from '../../domain/catalog-state.ts'
 import type { JsonObject } from '../../protocol/json.ts'
-import type {
-  CatalogChanges,
-  RegisteredService,
-  RegistryState,
-  Revision,
-  RevisionUse,
-  StoredCatalog,
-  StoredRegistries,
-} from '../../store.ts'
-import { text } from '../columns.ts'
+import type { CatalogChanges, RegistryState, RevisionUse, StoredCatalog, StoredRegistries } from '../../store.ts'
+import { text, toUse } from '../columns.ts'
 import { type CatalogOutcome, inOrder, sumUses, touchesCatalog } from '../pins.ts'
 import type { SqlRow } from './driver.ts'
 import type { Statements } from './statements.ts'
@@ -26,14 +18,14 @@ export function readCatalog(statements: Statements, known: number | undefined): 
   if (version === known) return undefined
   return inOrder({
     version,
-    services: statements.services.all().map(row => toDocument<RegisteredService>(row)),
-    revisions: statements.revisions.all().map(row => toDocument<Revision>(row)),
+    services: statements.services.all().map(fromDoc),
+    revisions: statements.revisions.all().map(fromDoc),
   })
 }
 
 export function readRegistries(statements: Statements): Omit<StoredRegistries, 'now'> {
   const { changed_at: at, report } = statements.catalog.get() ?? {}
-  const registries = statements.registries.all().map(row => toDocument<RegistryState>(row))
+  const registries: RegistryState[] = statements.registries.all().map(fromDoc)
   return {
     registries: registries.sort((a, b) => compareText(a.name, b.name)),
     lastChange: typeof report === 'string' ? { at: Number(at), report: JSON.parse(report) } : undefined,
@@ -41,13 +33,7 @@ export function readRegistries(statements: Statements): Omit<StoredRegistries, '
 }
 
 export function readUses(statements: Statements): readonly RevisionUse[] {
-  return sumUses(
-    [...statements.uses.all(), ...statements.nextUses.all()].map(row => ({
-      revisionId: text(row.revision_id),
-      planId: JSON.parse(text(row.pinned_plan)),
-      instances: Number(row.instances),
-    })),
-  )
+  return sumUses([...statements.uses.all(), ...statements.nextUses.all()].map(toUse))
 }
 
 export function changeCatalog(statements: Statements, writing: CatalogWriting): CatalogOutcome {
@@ -72,6 +58,6 @@ export function changeCatalog(statements: Statements, writing: CatalogWriting): 
   return { written: true, changed: true }
 }
 
-function toDocument<Row>(row: SqlRow): Row {
+function fromDoc(row: SqlRow) {
   return JSON.parse(text(row.doc))
 }

@@ -1,14 +1,8 @@
 import { text } from '../columns.ts'
 import type { Statements } from './statements.ts'
 
-export interface PurgeRequest {
-  readonly before: number
-  readonly max: number
-  readonly now: number
-}
-
-export function purge(statements: Statements, { before, now, ...request }: PurgeRequest): number {
-  const max = Math.max(0, request.max)
+export function purge(statements: Statements, before: number, most: number, now: number): number {
+  const max = Math.max(0, most)
   const instances = statements.instanceTombstones.all(before, now, now, max)
   const bindings = statements.bindingTombstones.all(before, now, max)
   const due = [...instances, ...bindings].sort((one, other) => Number(one.deleted_at) - Number(other.deleted_at))

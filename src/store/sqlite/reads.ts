@@ -1,21 +1,25 @@
-import type { Binding, HistoryEvent, Instance, Operation, Step } from '../../store.ts'
+import type { Clock } from '../../clock.ts'
+import type { Binding, Instance, Step } from '../../store.ts'
 import { text } from '../columns.ts'
+import type { Methods } from '../methods.ts'
 import type { SqlRow } from './driver.ts'
 import { bindingKey, instanceKey, operationKey, type RowCache } from './row-cache.ts'
-import { toHistory, toOperation, toRow } from './rows.ts'
+import { toOperation, toRow } from './rows.ts'
 import type { Statements } from './statements.ts'
+
+type Reading = 'instance' | 'binding' | 'bindings' | 'operation' | 'steps' | 'history' | 'dueForObservation'
 
 export function readBinding(statements: Statements, instanceId: string, id: string): Binding | undefined {
   const row = statements.binding.get(instanceId, id)
-  return row === undefined ? undefined : toRow<Binding>(row.doc, row.sealed)
+  return row && toRow<Binding>(row)
 }
 
 export function readSteps(statements: Statements, operationId: string): Step[] {
-  return statements.steps.all(operationId).map(row => toRow<Step>(row.doc, row.sealed))
+  return statements.steps.all(operationId).map(row => toRow<Step>(row))
 }
 
 /** Platforms poll the same rows again and again: one that is known needs no round through the database. */
-export function createReads(statements: Statements, cache: RowCache) {
+export function createReads(statements: Statements, cache: RowCache, clock: Clock): Pick<Methods, Reading> {
   function cached<Row extends object>(key: string, read: () => SqlRow | undefined, convert: (row: SqlRow) => Row) {
     const known = cache.get<Row>(key)
     if (known !== undefined) return known
@@ -27,25 +31,13 @@ export function createReads(statements: Statements, cache: RowCache) {
   }
 
   return {
-    instance: (id: string) =>
-      cached(
-        instanceKey(id),
-        () => statements.instance.get(id),
-        row => toRow<Instance>(row.doc, row.sealed),
-      ),
-    binding: (instanceId: string, id: string) =>
-      cached(
-        bindingKey(instanceId, id),
-        () => statements.binding.get(instanceId, id),
-        row => toRow<Binding>(row.doc, row.sealed),
-      ),
-    bindings: (instanceId: string): Binding[] =>
-      statements.bindings.all(instanceId).map(row => toRow<Binding>(row.doc, row.sealed)),
-    operation: (id: string): Operation | undefined =>
-      cached(operationKey(id), () => statements.operation.get(id), toOperation),
-    steps: (operationId: string) => readSteps(statements, operationId),
-    history: (instanceId: string): HistoryEvent[] => statements.history.all(instanceId).map(toHistory),
-    dueForObservation: (max: number, now: number): string[] =>
-      statements.dueForObservation.all(now, Math.max(0, max)).map(row => text(row.id)),
+    instance: id => cached(instanceKey(id), () => statements.instance.get(id), toRow<Instance>),
+    binding: (instanceId, id) =>
+      cached(bindingKey(instanceId, id), () => statements.binding.get(instanceId, id), toRow<Binding>),
+    bindings: instanceId => statements.bindings.all(instanceId).map(row => toRow<Binding>(row)),
+    operation: id => cached(operationKey(id), () => statements.operation.get(id), toOperation),
+    steps: operationId => readSteps(statements, operationId),
+    history: instanceId => statements.history.all(instanceId).map(row => JSON.parse(text(row.doc))),
+    dueForObservation: max => statements.dueForObservation.all(clock.now(), Math.max(0, max)).map(row => text(row.id)),
   }
 }

@@ -1,9 +1,8 @@
 /** Between the rows of the tables and the rows of the ledger. */
-import { withoutUndefined } from '../../protocol/json.ts'
 import type { Binding, HistoryEvent, Instance, Operation, Step } from '../../store.ts'
-import { fromText, text, toText } from '../columns.ts'
+import { toOperation as operationOf, toDocument, toText } from '../columns.ts'
 import { keyOf } from '../keys.ts'
-import { seal, unseal } from '../sealing.ts'
+import { seal } from '../sealing.ts'
 import type { SqlRow, SqlValue } from './driver.ts'
 
 export function fromInstance({ parameters, state, ...doc }: Instance): SqlValue[] {
@@ -71,31 +70,12 @@ export function fromHistory(event: HistoryEvent): SqlValue[] {
   return [event.instanceId, JSON.stringify(event)]
 }
 
-/** An instance, a binding or a step: the document and what was sealed of it. */
-export function toRow<Row extends Instance | Binding | Step>(doc: unknown, sealed: unknown): Row {
-  return { ...JSON.parse(text(doc)), ...(unseal(text(sealed)) as object) }
+export function toRow<Row extends Instance | Binding | Step>(row: SqlRow): Row {
+  return toDocument(row) as Row
 }
 
 export function toOperation(row: SqlRow): Operation {
-  return withoutUndefined({
-    ...JSON.parse(text(row.doc)),
-    ...(unseal(text(row.sealed)) as object),
-    state: row.state,
-    attempt: row.attempt,
-    losses: row.losses,
-    notBefore: row.not_before,
-    leaseOwner: row.lease_owner ?? undefined,
-    leaseUntil: row.lease_until ?? undefined,
-    fence: row.fence,
-    drains: row.drains ?? undefined,
-    unclean: row.unclean === 1,
-    checkpointAt: row.checkpoint_at ?? undefined,
-    description: fromText(row.description),
-  })
-}
-
-export function toHistory(row: SqlRow): HistoryEvent {
-  return JSON.parse(text(row.doc))
+  return operationOf(row, { drains: (row.drains ?? undefined) as string | undefined })
 }
 
 /** What clean-up and purge go by. */

@@ -1,5 +1,6 @@
 import { decideShared, type SharedResource, type SharedVerdict, type SharedWish } from '../../domain/shared-claim.ts'
 import type { Lease } from '../../store.ts'
+import { toShared } from '../columns.ts'
 import { toOperation } from './rows.ts'
 import type { Statements } from './statements.ts'
 
@@ -15,7 +16,7 @@ export function share(statements: Statements, { lease, key, wish, now }: Sharing
   const held = statements.heldOperation.get(operationId, fence)
   if (held === undefined) return undefined
   const { instanceId } = toOperation(held)
-  const row = readShared(statements, key)
+  const row = toShared(key, statements.shared.get(key))
   const verdict = decideShared(wish, {
     row,
     operationId,
@@ -26,13 +27,6 @@ export function share(statements: Statements, { lease, key, wish, now }: Sharing
   if (verdict.claim === true) statements.putClaim.run(key, instanceId)
   if (verdict.claim === false) statements.removeClaim.run(key, instanceId)
   return verdict.answer
-}
-
-function readShared(statements: Statements, key: string): SharedResource {
-  const row = statements.shared.get(key)
-  if (row === undefined) return { key, phase: 'absent' }
-  const { phase, holder } = row
-  return { key, phase: phase as SharedResource['phase'], holder: typeof holder === 'string' ? holder : undefined }
 }
 
 function writeShared(statements: Statements, { key, phase, holder }: SharedResource): void {

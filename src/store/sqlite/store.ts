@@ -1,15 +1,17 @@
 import type { Clock } from '../../clock.ts'
 import type { Change, Store, WakeUp } from '../../store.ts'
 import { StoreUnavailableError } from '../../store.ts'
+import { toChore } from '../columns.ts'
+import { type Methods, runMethods } from '../methods.ts'
 import { createWakeUps } from '../wake-ups.ts'
 import { accept, applyChange, finish } from './accept.ts'
-import { finishChore, readChores, takeChore } from './chores.ts'
+import { takeChore } from './chores.ts'
 import { claimDue } from './claim.ts'
 import { cleanUp } from './clean-up.ts'
 import { type Database, resultCode } from './driver.ts'
 import { toStoreError } from './failures.ts'
-import { createGroupCommit, type Job } from './group-commit.ts'
-import { listsOf, readPage } from './lists.ts'
+import { createGroupCommit } from './group-commit.ts'
+import { createLists } from './lists.ts'
 import { changeCatalog, readCatalog, readRegistries, readUses } from './marketplace.ts'
 import { handBack, park, writeCheckpoint } from './progress.ts'
 import { purge } from './purge.ts'
@@ -38,13 +40,12 @@ export function createSqliteStore({ database, file, clock, onClosed }: SqliteSto
   }
   const commits = createGroupCommit(transactions, wakeUps.send)
   const cache = createRowCache()
-  const reads = createReads(statements, cache)
   let open = true
 
-  async function translated<Result>(work: () => Result | Promise<Result>): Promise<Result> {
+  async function translated<Result>(method: () => Promise<Result>): Promise<Result> {
     if (!open) throw new StoreUnavailableError(`sqlite:${file} is closed`)
     try {
-      return await work()
+      return await method()
     } catch (error) {
       throw toStoreError(error, file)
     }
@@ -55,14 +56,14 @@ export function createSqliteStore({ database, file, clock, onClosed }: SqliteSto
     forgetChanged(cache, change)
   }
 
-  const decided = <Result>(job: Job<Result>) => translated(() => commits.run(job))
-  const written = <Result>(write: () => Result) => decided(() => write)
+  const written = <Result>(write: () => Result) => commits.run(() => write)
 
-  return {
-    name: `sqlite:${file}`,
+  const methods: Methods = {
+    ...createReads(statements, cache, clock),
+    ...createLists(database),
 
     accept: (target, decide) =>
-      decided(wake => {
+      commits.run(wake => {
         const { answer, change } = accept(statements, clock.now(), target, decide)
         return () => {
           if (change !== undefined) apply(change, wake)
@@ -70,7 +71,7 @@ export function createSqliteStore({ database, file, clock, onClosed }: SqliteSto
         }
       }),
     finish: (lease, decide) =>
-      decided(wake => {
+      commits.run(wake => {
         const change = finish(statements, clock.now(), lease, decide)
         return () => {
           if (change !== undefined) apply(change, wake)
@@ -98,35 +99,25 @@ export function createSqliteStore({ database, file, clock, onClosed }: SqliteSto
         return writeCheckpoint(statements, lease, checkpoint, clock.now())
       }),
     park: (lease, parking) =>
-      decided(wake => () => {
+      commits.run(wake => () => {
         cache.forget(operationKey(lease.operationId))
         const parked = park(statements, lease, parking)
         if (parked) wake.push({ type: 'work' })
         return parked
       }),
     handBack: lease =>
-      decided(wake => () => {
+      commits.run(wake => () => {
         cache.clear()
         if (handBack(statements, lease, clock.now())) wake.push({ type: 'work' })
       }),
     share: (lease, key, wish) => written(() => share(statements, { lease, key, wish, now: clock.now() })),
 
-    instance: id => translated(() => reads.instance(id)),
-    binding: (instanceId, id) => translated(() => reads.binding(instanceId, id)),
-    bindings: instanceId => translated(() => reads.bindings(instanceId)),
-    operation: id => translated(() => reads.operation(id)),
-    steps: operationId => translated(() => reads.steps(operationId)),
-    history: instanceId => translated(() => reads.history(instanceId)),
-    dueForObservation: max => translated(() => reads.dueForObservation(max, clock.now())),
-    listInstances: (query = {}) => translated(() => readPage(database, listsOf.instances(query))),
-    listBindings: (query = {}) => translated(() => readPage(database, listsOf.bindings(query))),
-    listOperations: (query = {}) => translated(() => readPage(database, listsOf.operations(query))),
-
     takeChore: taking => written(() => takeChore(statements, taking, clock.now())),
-    renewChore: ({ name, fence }, leaseMs) =>
-      written(() => statements.renewChore.run(clock.now() + leaseMs, clock.now(), name, fence) > 0),
-    finishChore: (lease, result) => written(() => finishChore(statements, lease, result, clock.now())),
-    chores: () => translated(() => ({ now: clock.now(), chores: readChores(statements) })),
+    renewChore: ({ name, fence }, leaseTime) =>
+      written(() => statements.renewChore.run(clock.now() + leaseTime, clock.now(), name, fence) > 0),
+    finishChore: ({ name, fence }, result) =>
+      written(() => statements.finishChore.run(clock.now(), JSON.stringify(result), name, fence) > 0),
+    chores: () => ({ now: clock.now(), chores: statements.chores.all().map(toChore) }),
 
     cleanUp: wanted =>
       written(() => {
@@ -137,23 +128,25 @@ export function createSqliteStore({ database, file, clock, onClosed }: SqliteSto
     purge: (before, max) =>
       written(() => {
         cache.clear()
-        return purge(statements, { before, max, now: clock.now() })
+        return purge(statements, before, max, clock.now())
       }),
 
-    catalog: known => translated(() => readCatalog(statements, known)),
-    registries: () => translated(() => ({ now: clock.now(), ...readRegistries(statements) })),
-    revisionUses: () => translated(() => readUses(statements)),
+    catalog: known => readCatalog(statements, known),
+    registries: () => ({ now: clock.now(), ...readRegistries(statements) }),
+    revisionUses: () => readUses(statements),
     changeCatalog: (version, changes, report) =>
-      decided(wake => () => {
+      commits.run(wake => () => {
         const { written, changed } = changeCatalog(statements, { version, changes, report, now: clock.now() })
         if (changed) wake.push({ type: 'catalog' })
         return written
       }),
 
-    ping: () =>
-      translated(() => {
-        statements.lastFence.get()
-      }),
+    ping: () => void statements.lastFence.get(),
+  }
+
+  return {
+    name: `sqlite:${file}`,
+    ...runMethods(methods, translated),
     onWakeUp: listener => wakeUps.listen(listener),
     async close() {
       if (!open) return
