@@ -45,8 +45,14 @@ export type { Wait } from './engine/work.ts'
 export type * from './events.ts'
 export type { HttpApp, HttpBroker, HttpRequest, HttpResponse } from './http/message.ts'
 export type { LogLevel } from './observer/lines.ts'
-export { createLogObserver, type LogFormat, type LogOptions, type LogStream, logTrouble } from './observer/log.ts'
-export { observeAll } from './observer/observe-all.ts'
+export {
+  createLogObserver,
+  type LogFormat,
+  type LogOptions,
+  type LogStream,
+  logTrouble,
+  observeAll,
+} from './observer/log.ts'
 export { combineObservers, type Observer } from './observer.ts'
 export type { Offering, Plan } from './protocol/offering.ts'
 export type { Registry } from './registry.ts'

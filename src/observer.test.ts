@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { observeAll } from './observer/observe-all.ts'
+import { observeAll } from './observer/log.ts'
 import { combineObservers } from './observer.ts'
 
 describe('combineObservers', () => {

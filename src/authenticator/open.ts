@@ -7,8 +7,5 @@ export function createOpenAuthenticator(): Authenticator {
     platform: 'default',
     roles: ['platform', 'viewer', 'operator'] as const,
   })
-  return {
-    scheme: 'none',
-    authenticate: () => everybody,
-  }
+  return { scheme: 'none', authenticate: () => everybody }
 }

@@ -21,11 +21,7 @@ export async function runAuthorRoute(route: Route, request: HttpRequest, ledger:
   )
   const answered: Record<string, string | string[]> = Object.fromEntries(response.headers)
   if (response.headers.has('set-cookie')) answered['set-cookie'] = response.headers.getSetCookie()
-  return {
-    status: response.status,
-    headers: answered,
-    body: new Uint8Array(await response.arrayBuffer()),
-  }
+  return { status: response.status, headers: answered, body: new Uint8Array(await response.arrayBuffer()) }
 }
 
 function matches(pattern: string, path: string): boolean {

@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from '../clock.ts'
-import type { EventType, LogFields } from '../events.ts'
+import type { BrokerEvents, EventType, LogFields } from '../events.ts'
 import type { Observer } from '../observer.ts'
 import { type LoggedValue, toLoggedFields, toLoggedValue } from './fields.ts'
 import { eventTypes, type LineOf, type LogLevel, lines } from './lines.ts'
@@ -95,6 +95,11 @@ export function observeLines(lowest: LogLevel, write: (line: LogLine) => void): 
     return [[event, listen]]
   })
   return Object.fromEntries(listeners)
+}
+
+/** Listens to every event. */
+export function observeAll(listen: (type: EventType, event: BrokerEvents[EventType]) => void): Observer {
+  return Object.fromEntries(eventTypes.map(type => [type, (event: never) => listen(type, event)]))
 }
 
 const ranks: Readonly<Record<LogLevel, number>> = { info: 0, warn: 1, error: 2 }

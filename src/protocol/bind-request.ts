@@ -1,16 +1,9 @@
 import type { JsonObject } from './json.ts'
-import { createReader, readText, required } from './request-fields.ts'
+import { createReader, type Envelope, readText, required } from './request-fields.ts'
 import { requests } from './requests.ts'
 
 /** PUT /v2/service_instances/:instance_id/service_bindings/:binding_id ("Binding", "Binding Rotation"). */
-export interface BindRequest {
-  /** Both are absent in a rotation. */
-  readonly serviceId?: string
-  readonly planId?: string
-  readonly context?: JsonObject
-  readonly bindResource?: JsonObject
-  readonly appGuid?: string
-  readonly parameters?: JsonObject
+export interface BindRequest extends Omit<Envelope<typeof requests.bind>, 'predecessorBindingId'> {
   readonly predecessorId?: string
 }
 

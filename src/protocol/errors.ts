@@ -70,19 +70,16 @@ export class BrokerError extends Error {
   override readonly name = 'BrokerError'
   readonly code: ErrorCode
   readonly status: number
-  readonly instanceUsable: boolean | undefined
-  readonly updateRepeatable: boolean | undefined
-  readonly retryAfter: number | undefined
-  readonly allow: readonly string[] | undefined
+  readonly instanceUsable?: boolean
+  readonly updateRepeatable?: boolean
+  readonly retryAfter?: number
+  readonly allow?: readonly string[]
 
-  constructor(code: ErrorCode, description: string, detail: BrokerErrorDetail = {}) {
-    super(description, detail.cause === undefined ? undefined : { cause: detail.cause })
+  constructor(code: ErrorCode, description: string, { cause, ...detail }: BrokerErrorDetail = {}) {
+    super(description, cause === undefined ? undefined : { cause })
+    Object.assign(this, detail)
     this.code = code
     this.status = detail.status ?? errorStatus[code]
-    this.instanceUsable = detail.instanceUsable
-    this.updateRepeatable = detail.updateRepeatable
-    this.retryAfter = detail.retryAfter
-    this.allow = detail.allow
   }
 }
 

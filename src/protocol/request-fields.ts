@@ -6,7 +6,7 @@ import type { requests } from './requests.ts'
 
 type Request = (typeof requests)[keyof typeof requests]
 /** What is inside of an object is looked at later, if at all. */
-type Envelope<S extends Request> = {
+export type Envelope<S extends Request> = {
   readonly [Key in keyof Read<S>]: Read<S>[Key] extends string | undefined ? Read<S>[Key] : JsonObject | undefined
 }
 

@@ -1,13 +1,9 @@
 import type { JsonObject } from './json.ts'
-import { createReader, maintenanceVersion } from './request-fields.ts'
+import { createReader, type Envelope, maintenanceVersion } from './request-fields.ts'
 import { requests } from './requests.ts'
 
 /** PATCH /v2/service_instances/:instance_id ("Updating a Service Instance"). */
-export interface UpdateRequest {
-  readonly serviceId: string
-  readonly planId?: string
-  readonly context?: JsonObject
-  readonly parameters?: JsonObject
+export interface UpdateRequest extends Omit<Envelope<typeof requests.update>, 'previousValues' | 'maintenanceInfo'> {
   readonly maintenanceVersion?: string
 }
 

@@ -173,10 +173,7 @@ const chores = section({
   purge: fallback(cron('removes what was deleted longer ago than `chores.purgeAfter`, with its history'), '30 * * * *'),
   sync: fallback(cron('asks the registries what there is, where there are any'), '*/10 * * * *'),
   purgeAfter: fallback(duration('1h', '3650d', 'not shorter than `osb.rememberDeleted`'), '30d'),
-  cleanUp: section({
-    instances: cleanUp('an instance', 'instances'),
-    bindings: cleanUp('a binding', 'bindings'),
-  }),
+  cleanUp: section({ instances: cleanUp('an instance', 'instances'), bindings: cleanUp('a binding', 'bindings') }),
 })
 
 function cleanUp(one: string, many: string) {

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import type { WireOffering } from '../../src/client/index.ts'
 import { defineService, type Service } from '../../src/index.ts'
-import { observeAll } from '../../src/observer/observe-all.ts'
+import { observeAll } from '../../src/observer/log.ts'
 import type { Observer } from '../../src/observer.ts'
 import { type Platform, type Setup, startPlatform, stopped } from './harness.ts'
 import { createServices, full, org } from './services.ts'

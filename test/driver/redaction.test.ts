@@ -1,7 +1,7 @@
 import { inspect } from 'node:util'
 /** Canaries: no secret that an action is given, or makes, can be read where people look. */
 import { describe, expect, it } from 'vitest'
-import { observeAll } from '../../src/observer/observe-all.ts'
+import { observeAll } from '../../src/observer/log.ts'
 import { isJsonObject, type Json } from '../../src/protocol/json.ts'
 import type { Step } from '../../src/store.ts'
 import { asynchronous, idsOf, place, useWorlds } from './world.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { BrokerEvents, EventType } from '../../src/events.ts'
 import { TerminalError } from '../../src/index.ts'
-import { observeAll } from '../../src/observer/observe-all.ts'
+import { observeAll } from '../../src/observer/log.ts'
 import type { Observer } from '../../src/observer.ts'
 import { createWorld, ids, incomplete, minutes, seconds, takes } from './world.ts'
 

@@ -2,7 +2,7 @@
  * A broker whose author leaves errors behind, in a process of its own: `unhandled-child.ts <what>`. Prints what happened
  * as JSON. With `foreign` the rejection is not the author's, and the process must end as it would without a broker.
  */
-import { observeAll } from '../../src/observer/observe-all.ts'
+import { observeAll } from '../../src/observer/log.ts'
 import { startTestBroker } from '../../src/testing/test-broker.ts'
 import { ids, incomplete, serviceOf } from './world.ts'
 
