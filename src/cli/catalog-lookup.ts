@@ -17,10 +17,7 @@ export async function readCatalog(session: Session): Promise<readonly WireOfferi
   return services
 }
 
-interface Named {
-  readonly id: string
-  readonly name: string
-}
+type Named = Pick<WirePlan, 'id' | 'name'>
 
 /** A service or a plan by id, else by name (CAT-03, CAT-13). */
 export function find<Thing extends Named>(things: readonly Thing[] = [], wanted?: string): Thing | undefined {

@@ -2,14 +2,11 @@ import type { CliErrorParts } from './cli-error.ts'
 import type { Paint } from './io.ts'
 import { toIndentedLine, toLine } from './render/printable.ts'
 
-/** What stderr says about an error, and the exit code it means. */
-export interface DescribedError {
-  readonly text: string
-  readonly exitCode: 1 | 2
-}
-
-/** Recognizes errors by name and shape: importing their classes would load code that `purser --help` does not need. */
-export function describeError(error: unknown, paint: Paint): DescribedError {
+/**
+ * What stderr says about an error, and the exit code it means. Recognizes errors by name and shape: importing their
+ * classes would load code that `purser --help` does not need.
+ */
+export function describeError(error: unknown, paint: Paint) {
   if (!(error instanceof Error)) return describeDefect(String(error), '', paint)
   if (hasParts(error)) {
     const why = 'where' in error ? `${error.why} (${error.where})` : error.why
@@ -37,7 +34,7 @@ function exitCodeOf(error: Error): 1 | 2 {
   return mistakes.has(error.name) ? 2 : 1
 }
 
-function describeDefect(why: string, stack: string, paint: Paint): DescribedError {
+function describeDefect(why: string, stack: string, paint: Paint) {
   const next = 'Please report this as a defect, with the lines below.'
   return { text: `${renderParts({ what: 'purser failed unexpectedly', why, next }, paint)}${stack}\n`, exitCode: 1 }
 }

@@ -3,16 +3,11 @@ import { type CliIo, createPaint, isLive } from './io.ts'
 import { renderLiveLine, renderLogLine } from './render/progress-lines.ts'
 
 /** Shows on stderr how an operation goes on; `stop` leaves no trace of a live line. */
-export interface ProgressDisplay {
-  update(progress: PollProgress): void
-  stop(): void
-}
-
-export function showProgress(io: CliIo, label: string): ProgressDisplay {
+export function showProgress(io: CliIo, label: string) {
   return isLive(io) ? createLiveDisplay(io, label) : createLogDisplay(io, label)
 }
 
-function createLiveDisplay(io: CliIo, label: string): ProgressDisplay {
+function createLiveDisplay(io: CliIo, label: string) {
   const paint = createPaint(io)
   const begun = io.clock.now()
   let latest: PollProgress | undefined
@@ -26,7 +21,7 @@ function createLiveDisplay(io: CliIo, label: string): ProgressDisplay {
   }
   draw()
   return {
-    update(progress) {
+    update(progress: PollProgress) {
       latest = progress
     },
     stop() {
@@ -36,10 +31,10 @@ function createLiveDisplay(io: CliIo, label: string): ProgressDisplay {
   }
 }
 
-function createLogDisplay(io: CliIo, label: string): ProgressDisplay {
+function createLogDisplay(io: CliIo, label: string) {
   let last: string | undefined
   return {
-    update(progress) {
+    update(progress: PollProgress) {
       const line = renderLogLine({ ...progress, label })
       if (line !== last) io.stderr.write(`${line}\n`)
       last = line

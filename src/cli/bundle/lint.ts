@@ -6,12 +6,11 @@ import { failure } from '../cli-error.ts'
 import type { CliIo } from '../io.ts'
 import { renderJson } from '../render/fields.ts'
 import { toLine } from '../render/printable.ts'
+import type { SessionOptions } from '../session.ts'
 import { checkFolder } from './check-folder.ts'
 import { readSpecFile } from './spec-file.ts'
 
-export interface LintOptions {
-  readonly output: 'json' | 'text'
-}
+export type LintOptions = Pick<SessionOptions, 'output'>
 
 /** Lists everything that is wrong with each bundle. */
 export async function lintBundles(io: CliIo, paths: readonly string[], { output }: LintOptions): Promise<void> {
@@ -26,7 +25,7 @@ export async function lintBundles(io: CliIo, paths: readonly string[], { output 
   if (broken.length > 0)
     throw failure({
       what: broken.length === 1 ? `${broken[0]?.path} cannot be used` : `${broken.length} bundles cannot be used`,
-      why: `${count(broken.flatMap(errorsOf).length, 'error')}, listed above`,
+      why: `${count(broken.flatMap(({ problems }) => problems.filter(isError)).length, 'error')}, listed above`,
       next: 'Correct them and run it again.',
     })
 }
@@ -54,18 +53,13 @@ function toJson({ problems, ...linted }: Linted) {
   return { ...linted, problems: shown }
 }
 
-function render(linted: Linted): string {
-  const { path, problems } = linted
+function render({ path, problems }: Linted): string {
   const lines = problems.map(problem => `${toLine(formatMistake(problem))}\n`)
-  const errors = errorsOf(linted).length
+  const errors = problems.filter(isError).length
   const warnings = problems.length - errors
   const summary = [errors === 0 ? 'can be used' : count(errors, 'error')]
   if (warnings > 0) summary.push(count(warnings, 'warning'))
   return `${lines.join('')}${toLine(path)}: ${summary.join(', ')}\n`
-}
-
-function errorsOf({ problems }: Linted): readonly Mistake[] {
-  return problems.filter(isError)
 }
 
 function count(number: number, what: string): string {

@@ -36,9 +36,7 @@ export async function runBundle(io: CliIo, options: RunOptions): Promise<void> {
   const secretFile = options.secrets === undefined ? undefined : resolve(io.cwd, options.secrets)
   const secrets = secretFile === undefined ? {} : await readNamedFile('--secrets', () => readSecretFile(secretFile))
   const bundle = await loadBundle(io, options, secrets)
-  const file = await openRunFile(
-    stateFile === undefined ? join(bundle.folder, runFileName) : resolve(io.cwd, stateFile),
-  )
+  const file = await openRunFile(resolve(io.cwd, stateFile ?? join(bundle.folder, runFileName)))
   const input = await readParameters(options, io.cwd)
   const task = await chooseTask(bundle.offering, file, { ...options, ...input })
   await file.change(options.instance, task.before)

@@ -6,16 +6,8 @@ import { messageOf, wrongUsage } from '../cli-error.ts'
 /** The first one that exists is used. */
 const names = ['bundle.yml', 'apb.yml'] as const
 
-export interface SpecFile {
-  /** Its name in messages. */
-  readonly shown: string
-  readonly text: string
-  /** Absent if a file was named, not a folder. */
-  readonly folder?: string
-}
-
-/** Reads the spec of a bundle, from its folder or from a named file. */
-export async function readSpecFile(path: string, cwd: string): Promise<SpecFile> {
+/** Reads the spec of a bundle, from its folder or from a named file; `shown` is its name in messages. */
+export async function readSpecFile(path: string, cwd: string) {
   const target = resolve(cwd, path)
   const unreadable = (why: string) =>
     wrongUsage({

@@ -6,9 +6,7 @@ import { type ParameterOptions, readParameters } from '../parameters.ts'
 import { onBroker, type Session } from '../session.ts'
 import { settle } from '../settle.ts'
 
-interface ProvisionOptions extends ParameterOptions {
-  readonly id?: string
-}
+type ProvisionOptions = ParameterOptions & { readonly id?: string }
 
 export function defineCommand(program: CliCommand): void {
   program
