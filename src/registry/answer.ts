@@ -13,39 +13,34 @@ export async function readEach(
   read: (name: string) => Promise<BundleReading>,
   signal: AbortSignal,
 ): Promise<RegistryAnswer> {
-  const results = new Map<string, BundleReading | { readonly problem: string }>()
+  const results: (BundleReading | { readonly problem: string })[] = []
   const waiting = [...new Set(names)]
-  const work = waiting.values()
+  const work = waiting.entries()
   await Promise.all(
     Array.from({ length: Math.min(atOnce, waiting.length) }, async () => {
-      for (const name of work) {
+      for (const [index, name] of work) {
         if (signal.aborted) return
         try {
-          results.set(name, await read(name))
+          results[index] = await read(name)
         } catch (error) {
-          results.set(name, { problem: `${name}: ${messageOf(error)}` })
+          results[index] = { problem: `${name}: ${messageOf(error)}` }
         }
       }
     }),
   )
-  if (signal.aborted) return stopped
-  return toAnswer(waiting.map(name => results.get(name)))
+  return signal.aborted ? stopped : toAnswer(results)
 }
 
 export function toAnswer(results: readonly (BundleReading | { readonly problem: string })[]): RegistryAnswer {
   const found: FoundSpec[] = []
   const problems: string[] = []
-  let partial = false
   for (const result of results) {
     if (result === undefined) continue
     if ('found' in result) found.push(result.found)
-    else if ('note' in result) problems.push(result.note)
-    else {
-      problems.push(result.problem)
-      partial = true
-    }
+    else problems.push('note' in result ? result.note : result.problem)
   }
-  return { kind: partial ? 'partial' : 'complete', found, problems }
+  const isPartial = results.some(result => result !== undefined && 'problem' in result)
+  return { kind: isPartial ? 'partial' : 'complete', found, problems }
 }
 
 /** What `list` answers, or a failed answer where it throws or the signal is aborted. */

@@ -21,7 +21,7 @@ const maxKept = 1024 * 1024
  * SHA-256 over the files of a folder in the order of their names: names, contents, and whether they can be run. A link is
  * hashed as a link, and refused where it leads out of the folder, whose path is its real one.
  */
-export async function hashFolder(folder: string, keep: readonly string[], signal: AbortSignal): Promise<HashedFolder> {
+export async function hashFolder(folder: string, keep: readonly string[], signal?: AbortSignal): Promise<HashedFolder> {
   const hash = createHash('sha256')
   const kept = new Map<string, Buffer>()
   let [files, bytes] = [0, 0]
@@ -29,7 +29,7 @@ export async function hashFolder(folder: string, keep: readonly string[], signal
   const walk = async (below: string): Promise<void> => {
     const entries = await readdir(join(folder, below), { withFileTypes: true })
     for (const entry of entries.toSorted((a, b) => compare(a.name, b.name))) {
-      signal.throwIfAborted()
+      signal?.throwIfAborted()
       if (below === '' && entry.name === leftByRuns) continue
       const name = below === '' ? entry.name : `${below}/${entry.name}`
       if (++files > maxFiles) throw new RegistryError(`it has more than ${maxFiles} files; keep data elsewhere`)

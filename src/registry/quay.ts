@@ -6,7 +6,7 @@ import { type BundleReading, readEach } from './answer.ts'
 import { type Credentials, userOf } from './credentials.ts'
 import { readLabels } from './labels.ts'
 import { isDigest } from './oci/digest.ts'
-import { isRepository } from './oci/read-image.ts'
+import { isRepository, withoutTag } from './oci/read-image.ts'
 import { RegistryError } from './registry-error.ts'
 import type { Asking, RegistryType } from './registry-type.ts'
 import { imageFields, orgField, registryShape, tagOf, urlField, withScheme } from './settings.ts'
@@ -41,10 +41,7 @@ async function list(settings: Read<typeof shape>, asking: Asking): Promise<Regis
     const root = new URL(`/api/v1/repository/${org}/${image}/`, base)
     const tagUrl = new URL(`tag/?onlyActiveTags=true&specificTag=${encodeURIComponent(wanted)}`, root)
     const found = listIn(await get(tagUrl), 'tags', tagUrl).find(one => valueAt(one, ['name']) === wanted)
-    if (found === undefined)
-      return images.includes(image)
-        ? { note: `${image}: it has no tag ${wanted}; push it, or take it out of images` }
-        : undefined
+    if (found === undefined) return withoutTag(image, wanted, images)
     const digest = valueAt(found, ['manifest_digest'])
     if (!isDigest(digest)) throw new RegistryError(`${showUrl(tagUrl)}: the tag ${wanted} has no digest`)
     const labelsUrl = new URL(`manifest/${digest}/labels`, root)

@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { isScratch } from '../bundle/source.ts'
 import { describe, relaxed } from '../shape/describe.ts'
 import { anything, oneOf } from '../shape/fields.ts'
-import { isWarning, type Mistake } from '../shape/mistake.ts'
+import { isError, type Mistake } from '../shape/mistake.ts'
 import { isObject, type Path, placeOf, type Source, valueAt } from '../shape/place.ts'
 import { read } from '../shape/read.ts'
 import { list, type Shape, unique } from '../shape/shape.ts'
@@ -26,7 +26,7 @@ export function readRegistrySettings(source: Source, folder: string, path: Path 
   const mistakes = [whole, ...readings].flatMap(reading =>
     reading.mistakes.map((mistake): Mistake => ({ ...mistake, path: [...path, ...mistake.path] })),
   )
-  if (!mistakes.every(isWarning)) return { mistakes }
+  if (mistakes.some(isError)) return { mistakes }
   return { settings: readings.flatMap(({ settings }) => settings ?? []), mistakes }
 }
 

@@ -2,7 +2,7 @@ import { RegistryError } from '../registry-error.ts'
 
 const block = 512
 
-/** The first plain file of a tar archive whose name is wanted; names of archives that only pax can hold are passed over. */
+/** The first plain file of a tar archive with a wanted name. Names that only the pax format can hold are not looked at. */
 export function findInTar(archive: Buffer, wanted: (name: string) => boolean): Buffer | undefined {
   for (let at = 0; at + block <= archive.length; ) {
     const header = archive.subarray(at, at + block)

@@ -46,7 +46,7 @@ function fixed(name: string, value: string) {
   return { name, type: 'string', default: value, pattern: `^${literally(value)}$`, required: true, updatable: false }
 }
 
-/** As both Go and JavaScript read it. */
+/** A pattern for this text alone, which Go and JavaScript read the same way. */
 function literally(text: string): string {
   return text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
 }

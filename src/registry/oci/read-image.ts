@@ -18,7 +18,7 @@ const maxConfig = 8 * 1024 * 1024
 interface ImageSource {
   readonly client: OciClient
   readonly tag: TagChoice
-  /** Those that an operator named: it is told if one of them is not there. */
+  /** Those that an operator named. */
   readonly images: readonly string[]
   /** Where images are pulled from. */
   readonly server: string
@@ -44,10 +44,7 @@ async function readImage(
 
   const url = at(`manifests/${tag}`)
   const reply = await client.get(url, { repository, accept: acceptManifest, limit: maxManifest })
-  if (isUnknown(reply))
-    return images.includes(repository)
-      ? { note: `${repository}: it has no tag ${tag}; push it, or take it out of images` }
-      : undefined
+  if (isUnknown(reply)) return withoutTag(repository, tag, images)
   const digest = digestOfReply(okReply(reply, url))
 
   const first = readManifest(jsonOf(reply, url), reply.headers['content-type'])
@@ -72,6 +69,13 @@ async function readImage(
     checkDigest(found.body, expected, what)
     return found
   }
+}
+
+/** An image that does not have its tag is not offered; that is told of those that an operator named. */
+export function withoutTag(image: string, tag: string, images: readonly string[]): BundleReading {
+  return images.includes(image)
+    ? { note: `${image}: it has no tag ${tag}; push it, or take it out of images` }
+    : undefined
 }
 
 /** As the distribution API has it; other names would lead to other places. */

@@ -16,7 +16,7 @@ export async function openTunnel(proxy: URL, url: URL, signal: AbortSignal): Pro
   throw new RegistryError(`the proxy ${proxy.host} answered ${statusCode} to a connection to ${path}`)
 }
 
-/** Errors that nobody waits for any more end no process: whoever waits hears of them by `once`. */
+/** An error that nobody waits for any more must not end the process; whoever waits hears of it by `once`. */
 export function quiet(outgoing: ClientRequest): ClientRequest {
   return outgoing.on('error', () => {})
 }

@@ -37,7 +37,7 @@ export function createBundleFolders(folder: string, observer: Observer = silent)
         filter: source => source !== join(image, leftByRuns),
       })
       await openForAll(draft)
-      const copied = await hashFolder(draft, [], new AbortController().signal)
+      const copied = await hashFolder(draft, [])
       if (copied.digest !== digest) return false
       await rename(draft, copyOf(digest))
       return true
