@@ -31,14 +31,38 @@ type Result = ProvisionResult<JsonObject> & BindResult<JsonObject, JsonObject> &
 
 /** Performs the action with the bundle's driver, the same that a broker has, until it has a result. */
 export async function performDev(bundle: Bundle, task: DevTask): Promise<Result> {
-  const { signal, onProgress, clock } = task
-  let saved: JsonObject = task.binding === undefined ? task.state : task.binding.state
+  const { action, instance, binding, previous, signal, onProgress, clock } = task
+  let saved: JsonObject = binding === undefined ? task.state : binding.state
   const context = createDevContext(task, patch => {
     saved = { ...saved, ...patch }
   })
-  const state = () => (task.binding === undefined ? saved : task.state)
+  // The state is read whenever it is asked for: an action looks at what it has saved itself.
+  const ofInstance = {
+    ...context,
+    parameters: instance.parameters,
+    previous: previous ?? { planId: instance.planId, parameters: instance.parameters },
+    get state() {
+      return saved
+    },
+  }
+  const ofBinding = {
+    ...context,
+    parameters: binding?.parameters ?? {},
+    binding: { id: binding?.id ?? '', bindResource: {}, context: instance.context },
+    state: task.state,
+    get bindingState() {
+      return saved
+    },
+  }
+  const perform: Readonly<Record<BundleAction, () => Promise<Result | Wait | undefined>>> = {
+    provision: () => provision(bundle, ofInstance),
+    update: () => update(bundle, ofInstance),
+    deprovision: () => deprovision(bundle, ofInstance),
+    bind: () => bind(bundle, ofBinding),
+    unbind: () => unbind(bundle, ofBinding),
+  }
   while (true) {
-    const result = await perform(bundle, { ...task, context, state, bindingState: () => saved })
+    const result = await perform[action]()
     if (!isWait(result)) return result ?? {}
     onProgress(result.description)
     await sleep(clock, result.waitFor, signal)
@@ -79,45 +103,5 @@ function createDevContext(
     async unshare(_key, remove) {
       await remove(call)
     },
-  }
-}
-
-interface Performing extends Omit<DevTask, 'state'> {
-  readonly context: ActionContext
-  readonly state: () => JsonObject
-  readonly bindingState: () => JsonObject
-}
-
-/** The state is read whenever it is asked for: an action looks at what it has saved itself. */
-function perform(bundle: Bundle, performing: Performing): Promise<Result | Wait | undefined> {
-  const { action, context, instance, binding, previous } = performing
-  const ofInstance = {
-    ...context,
-    parameters: instance.parameters,
-    previous: previous ?? { planId: instance.planId, parameters: instance.parameters },
-    get state() {
-      return performing.state()
-    },
-  }
-  const ofBinding = {
-    ...context,
-    parameters: binding?.parameters ?? {},
-    binding: { id: binding?.id ?? '', bindResource: {}, context: instance.context },
-    state: performing.state(),
-    get bindingState() {
-      return performing.bindingState()
-    },
-  }
-  switch (action) {
-    case 'provision':
-      return provision(bundle, ofInstance)
-    case 'update':
-      return update(bundle, ofInstance)
-    case 'deprovision':
-      return deprovision(bundle, ofInstance)
-    case 'bind':
-      return bind(bundle, ofBinding)
-    case 'unbind':
-      return unbind(bundle, ofBinding)
   }
 }
