@@ -84,18 +84,13 @@ export function newOperation(intent: OperationIntent, action: Action, now: numbe
   }
 }
 
-export interface Begun {
-  readonly operation: Operation
-  readonly written: Required<Pick<Change, 'operations' | 'history'>>
-}
-
 /** A new operation, in the place of the one that is at work on the resource. */
 export function begin(
   intent: Intent,
   action: Action,
   now: number,
   { old, ...more }: NewOperation & { readonly old?: Operation } = {},
-): Begun {
+): { readonly operation: Operation; readonly written: Required<Pick<Change, 'operations' | 'history'>> } {
   const queued = newOperation(intent, action, now, more)
   const operation = old === undefined ? queued : takeOver(old, queued, now)
   const accepted = historyOf(operation, 'accepted', now, { platform: intent.platform })

@@ -1,7 +1,6 @@
-import type { Change, Finishing, HistoryEvent } from './change.ts'
-import { type Condition, conditionAt, findCondition, type Instance } from './instance.ts'
+import type { Change, Finishing } from './change.ts'
+import { conditionAt, findCondition, type Instance } from './instance.ts'
 import { historyOf } from './intent.ts'
-import type { Operation } from './operation.ts'
 import type { Observed, Outcome, SettlePolicy } from './outcome.ts'
 
 /**
@@ -19,21 +18,15 @@ export function settleObservation(snapshot: Finishing, outcome: Outcome, policy:
   const conditions = [conditionAt(now, instance, { type: 'Ready', status: seen.ready, reason, message })]
   if (seen.degraded === true)
     conditions.push(conditionAt(now, instance, { type: 'Degraded', status: true, reason, message }))
-  const healthy: Instance = {
+  const observed: Instance = {
     ...instance,
     conditions,
     state: (outcome.kind === 'succeeded' ? outcome.result.state : undefined) ?? instance.state,
     observeAt: policy.observeAt,
     updatedAt: now,
   }
-  return {
-    instance: healthy,
-    deleteOperations: [finishing.id],
-    history: changes(finishing, findCondition(instance, 'Ready'), seen, now),
-  }
-}
-
-function changes(operation: Operation, before: Condition | undefined, seen: Observed, now: number): HistoryEvent[] {
-  if (before?.status === seen.ready || (before === undefined && seen.ready)) return []
-  return [historyOf(operation, seen.ready ? 'healed' : 'degraded', now, { message: seen.message })]
+  // One that nobody has looked at before counts as healthy.
+  const wasReady = findCondition(instance, 'Ready')?.status ?? true
+  const event = historyOf(finishing, seen.ready ? 'healed' : 'degraded', now, { message })
+  return { instance: observed, deleteOperations: [finishing.id], history: wasReady === seen.ready ? [] : [event] }
 }
