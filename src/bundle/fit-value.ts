@@ -18,11 +18,9 @@ export function fitValue(
     case 'boolean':
       return asFlag(value)
     case 'integer':
-    case 'number': {
-      const number = typeof value === 'string' && numeral.test(value) ? Number(value) : value
-      if (typeof number !== 'number' || !Number.isFinite(number)) return undefined
-      return type === 'number' || Number.isInteger(number) ? number : undefined
-    }
+      return Number.isInteger(fitNumber(value)) ? fitNumber(value) : undefined
+    case 'number':
+      return fitNumber(value)
     case 'object':
       return isJsonObject(value) ? value : undefined
     case 'array':
@@ -30,6 +28,11 @@ export function fitValue(
     case 'null':
       return value === null ? value : undefined
   }
+}
+
+export function fitNumber(value: unknown): number | undefined {
+  const number = typeof value === 'string' && numeral.test(value) ? Number(value) : value
+  return typeof number === 'number' && Number.isFinite(number) ? number : undefined
 }
 
 export function isScalar(value: Json | undefined): value is Scalar {

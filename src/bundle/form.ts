@@ -8,18 +8,17 @@ import type { BundleParameter, BundleParameters, BundlePlan } from './spec.ts'
 export function withForms(plan: BundlePlan, bindable: boolean): JsonObject {
   const own = isJsonObject(plan.metadata.schemas) ? plan.metadata.schemas : {}
   const { service_instance: instance, service_binding: binding } = own
+  const parameters = listOf(plan.parameters)
+  const updatable = parameters.filter(one => one.updatable)
   const schemas = filled({
     ...own,
     service_instance: filled({
-      ...(isJsonObject(instance) ? instance : {}),
-      ...formOf('create', listOf(plan.parameters)),
-      ...formOf(
-        'update',
-        listOf(plan.parameters).filter(({ updatable }) => updatable),
-      ),
+      ...(isJsonObject(instance) && instance),
+      ...formOf('create', parameters),
+      ...formOf('update', updatable),
     }),
     service_binding: filled({
-      ...(isJsonObject(binding) ? binding : {}),
+      ...(isJsonObject(binding) && binding),
       ...formOf('create', bindable ? listOf(plan.bindParameters) : []),
     }),
   })

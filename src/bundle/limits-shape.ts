@@ -3,7 +3,7 @@ import { parseDuration } from '../shape/duration.ts'
 import { toMilliseconds } from '../shape/fields.ts'
 import { convert, field, object, optional } from '../shape/shape.ts'
 import { type BundleAction, type BundleResources, bundleActions, forEachAction } from './actions.ts'
-import { fitValue } from './fit-value.ts'
+import { fitNumber } from './fit-value.ts'
 
 const longestTimeout = parseDuration('30d')
 
@@ -27,17 +27,8 @@ const bytes = field<string | number, number>(
   toBytes,
 )
 
-const factors: ReadonlyMap<string, number> = new Map([
-  ['', 1],
-  ['k', 1e3],
-  ['M', 1e6],
-  ['G', 1e9],
-  ['T', 1e12],
-  ['Ki', 2 ** 10],
-  ['Mi', 2 ** 20],
-  ['Gi', 2 ** 30],
-  ['Ti', 2 ** 40],
-])
+const powersOf2 = { Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30, Ti: 2 ** 40 }
+const factors = new Map(Object.entries({ '': 1, k: 1e3, M: 1e6, G: 1e9, T: 1e12, ...powersOf2 }))
 
 function toBytes(value: unknown): number | undefined {
   const [, amount, unit = ''] = /^(\d{1,15}(?:\.\d{1,3})?)([A-Za-z]{0,2})$/.exec(String(value).trim()) ?? []
@@ -49,8 +40,8 @@ const cores = field<string | number, number>(
   { kind: 'other', rule: 'a number of cores', remedy: 'write one such as 0.5, or thousandths such as 500m' },
   value => {
     const [, thousandths] = /^(\d{1,6})m$/.exec(String(value).trim()) ?? []
-    const count = thousandths === undefined ? fitValue({ value }, 'number') : Number(thousandths) / 1000
-    return typeof count === 'number' && count > 0 && count <= 1024 ? count : undefined
+    const count = thousandths === undefined ? fitNumber(value) : Number(thousandths) / 1000
+    return count !== undefined && count > 0 && count <= 1024 ? count : undefined
   },
 )
 

@@ -1,24 +1,21 @@
 import { asText, flag, text, type WrittenValue, written } from '../shape/fields.ts'
 import { isObject, quoted } from '../shape/place.ts'
 import { convert, fallback, field, list, type Notes, object, optional, type Sound, unless } from '../shape/shape.ts'
-import { fitValue } from './fit-value.ts'
+import { fitNumber } from './fit-value.ts'
 import { readDefault, readRules } from './parameter-rules.ts'
 import type { BundleParameter, ParameterType } from './spec.ts'
 
 /** An empty text is what other brokers write where there is none. */
 export const label = optional(convert(text({ allows: /^$|\S/ }), given => given || undefined))
 
-const length = optional(
-  field<number, number>({ kind: 'other', rule: 'a whole number from 0 on', remedy: 'correct it' }, value => {
-    const number = fitValue({ value }, 'integer')
-    return typeof number === 'number' && number >= 0 ? number : undefined
-  }),
+const bound = optional(
+  field<number, number>({ kind: 'other', rule: 'a number', remedy: 'write the number' }, fitNumber),
 )
 
-const bound = optional(
-  field<number, number>({ kind: 'other', rule: 'a number', remedy: 'write the number' }, value => {
-    const number = fitValue({ value }, 'number')
-    return typeof number === 'number' ? number : undefined
+const length = optional(
+  field<number, number>({ kind: 'other', rule: 'a whole number from 0 on', remedy: 'correct it' }, value => {
+    const number = fitNumber(value) ?? -1
+    return Number.isInteger(number) && number >= 0 ? number : undefined
   }),
 )
 

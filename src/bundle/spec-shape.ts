@@ -1,12 +1,11 @@
 import { isJsonObject, type JsonObject } from '../protocol/json.ts'
 import { anything, asFlag, flag, semver, text } from '../shape/fields.ts'
 import { quoted } from '../shape/place.ts'
-import { convert, fallback, field, list, object, optional, type Sound } from '../shape/shape.ts'
+import { convert, fallback, field, list, object, optional, type Read } from '../shape/shape.ts'
 import { resources, timeouts } from './limits-shape.ts'
 import { camelCase } from './mistakes.ts'
 import { label } from './parameter-shape.ts'
 import { parameters } from './parameters-shape.ts'
-import type { BundleAsync, BundlePlan, BundleSpec } from './spec.ts'
 
 const jsonMap = field<JsonObject, JsonObject>({ kind: 'other', rule: 'a map' }, value =>
   isJsonObject(value) ? value : undefined,
@@ -18,28 +17,29 @@ const planFields = object(
     description: label,
     // What the OSB API takes a plan for that does not say it.
     free: fallback(flag(), true),
+    // As the spec says, where it is absent.
     bindable: optional(flag()),
     metadata: fallback(jsonMap, {}),
     parameters: fallback(parameters, []),
     bindParameters: fallback(parameters, []),
+    // Names of the plans that an instance of this one can move to.
     updatesTo: fallback(list(text({ noun: 'a name under "updates_to"' })), []),
   },
   { noun: 'a plan' },
 )
-
-/** `updatesTo` as it stands in the spec. */
-type ReadPlan = Omit<BundlePlan, 'updatesTo'> & Pick<Sound<typeof planFields>, 'updatesTo'>
 
 const plan = convert(planFields, ({ name, description, ...rest }, notes) => {
   if (name === undefined) return undefined
   const problem = `the plan ${quoted(name)} has no description, and its name is shown instead`
   if (description === undefined) notes.warning(`${problem}; describe it`, 'description')
   // Where something is missing in it, there is a mistake, and nobody sees more of the plan than its name.
-  return { ...rest, name, description: description ?? name } as ReadPlan
+  return { ...rest, name, description: description ?? name } as Read<typeof planFields> & {
+    readonly description: string
+  }
 })
 
 /** With unique names, and a graph that leads only to plans that exist. */
-const plans = convert(list(plan), (given, notes): readonly BundlePlan[] => {
+const plans = convert(list(plan), (given, notes) => {
   if (given.length === 0) notes.error('it has no plans; give it at least one under "plans", with name and description')
   const names = given.map(plan => plan?.name)
   // Where a plan is broken itself, its name may be the one that others lead to.
@@ -65,16 +65,17 @@ const name = convert(text(), (given, notes) => {
   return given
 })
 
-const asyncWords: readonly BundleAsync[] = ['optional', 'required', 'unsupported']
+const asyncWords = ['optional', 'required', 'unsupported'] as const
+export type BundleAsync = (typeof asyncWords)[number]
 
-const async = convert(anything<unknown>('a word'), (value, notes) => {
+const async = convert(anything<unknown>('a word'), (value, notes): BundleAsync => {
   const word = asyncWords.find(candidate => candidate === value)
   if (word === undefined) notes.warning(`"async" is taken as required; write one of ${asyncWords.join(', ')}`)
   return word ?? 'required'
 })
 
 /** Gates are kept as they are written, save for the one that is known. */
-const alpha = convert(jsonMap, (gates, notes): BundleSpec['alpha'] => {
+const alpha = convert(jsonMap, (gates, notes): JsonObject & { readonly dashboardRedirect?: boolean } => {
   const isRedirect = (key: string) => camelCase(key) === 'dashboardRedirect'
   const others = Object.entries(gates).filter(([key]) => !isRedirect(key))
   const spelling = Object.keys(gates).find(isRedirect)
@@ -109,7 +110,7 @@ export const specShape = object(
     plans: fallback(plans, []),
     alpha: fallback(alpha, {}),
     bundleVersion: optional(semver()),
-    // A bundle runs what it brings along, and nothing else of the machine.
+    // What is run in place of the usual entry point. A bundle runs what it brings along, nothing else of the machine.
     entrypoint: optional(
       text({ rule: 'a path inside the bundle', remedy: 'write one such as bin/run.sh', allows: isInside }),
     ),

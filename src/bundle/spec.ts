@@ -2,45 +2,14 @@ import type { Json, JsonObject } from '../protocol/json.ts'
 import type { Mistake } from '../shape/mistake.ts'
 import type { Path } from '../shape/place.ts'
 import { read } from '../shape/read.ts'
-import type { BundleAction, BundleResources } from './actions.ts'
+import type { Read } from '../shape/shape.ts'
 import { camelCase, locate, toSpecMistake } from './mistakes.ts'
 import { isScratch, readSource } from './source.ts'
 import { specShape } from './spec-shape.ts'
 
 /** A bundle's description: what stands in its `bundle.yml` or `apb.yml`, checked, and in the code's spelling. */
-export interface BundleSpec {
-  readonly name: string
-  readonly description: string
-  readonly bindable: boolean
-  readonly async: BundleAsync
-  readonly tags: readonly string[]
-  readonly metadata: JsonObject
-  readonly plans: readonly BundlePlan[]
-  /** Gates of features that are not settled; those that nobody knows are kept. */
-  readonly alpha: JsonObject & { readonly dashboardRedirect?: boolean }
-  /** A semantic version. */
-  readonly bundleVersion?: string
-  /** What is run in place of the usual entry point: a path inside the bundle. */
-  readonly entrypoint?: string
-  /** Milliseconds. */
-  readonly timeouts: Readonly<Partial<Record<BundleAction, number>>>
-  readonly resources: Readonly<Partial<Record<BundleAction, BundleResources>>>
-}
-
-export type BundleAsync = 'optional' | 'required' | 'unsupported'
-
-export interface BundlePlan {
-  readonly name: string
-  readonly description: string
-  readonly free: boolean
-  /** Absent: as the spec says. */
-  readonly bindable?: boolean
-  readonly metadata: JsonObject
-  readonly parameters: BundleParameters
-  readonly bindParameters: BundleParameters
-  /** Names of the plans that an instance of this one can move to. */
-  readonly updatesTo: readonly string[]
-}
+export type BundleSpec = Omit<Read<typeof specShape>, 'version' | 'image' | 'id'>
+export type BundlePlan = BundleSpec['plans'][number]
 
 /** A list in the bundle format, or JSON Schema as its author wrote it. */
 export type BundleParameters =

@@ -63,6 +63,7 @@ const drive = createBundleDriver({
   host: 'here',
   programFor: async ({ revision }) => ({ kind: 'folder', folder: revision.image }),
   clock: systemClock,
+  storeNow: () => systemClock.now(),
   limits: { time: 60_000 },
   network: 'allowed',
   env: {},

@@ -224,6 +224,7 @@ function defaultParts(
   return {
     programFor: async () => program,
     clock,
+    storeNow: () => clock.now(),
     limits: { time: long },
     network: 'allowed',
     env: {},

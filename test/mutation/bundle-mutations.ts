@@ -21,7 +21,7 @@ export const bundleMutations: readonly Mutation[] = [
   {
     ...attempt,
     name: 'a sandbox is started however late',
-    find: 'if (storeNow(parts) > sandbox.until - graceMs - limits.time) {',
+    find: 'if (parts.storeNow() > sandbox.until - graceMs - limits.time) {',
     replace: 'if (Number.isNaN(sandbox.until)) {',
   },
   {
@@ -40,8 +40,8 @@ export const bundleMutations: readonly Mutation[] = [
   {
     ...attempt,
     name: 'a sandbox on another machine is waited for after its end',
-    find: 'sandbox.ended === undefined ? sandbox.until - storeNow(parts) : 0',
-    replace: 'sandbox.until - storeNow(parts)',
+    find: 'sandbox.ended === undefined ? sandbox.until - parts.storeNow() : 0',
+    replace: 'sandbox.until - parts.storeNow()',
   },
   {
     ...run,

@@ -13,7 +13,7 @@ import {
   type SandboxStatus,
 } from '../../sandbox.ts'
 import { limitsFor } from './limits.ts'
-import { type Bundle, type BundleParts, storeNow } from './parts.ts'
+import type { Bundle, BundleParts } from './parts.ts'
 import { pickRuntime, placeOn, runtimeAt } from './pick-runtime.ts'
 import { secretsIn } from './secrets.ts'
 import type { SavedSandbox } from './state.ts'
@@ -120,7 +120,7 @@ export async function runAttempt(attempt: Attempt): Promise<EndedRun | NotStarte
  * has ended. Undefined where it has.
  */
 export function waitForUnreachable(parts: BundleParts, ctx: ActionContext, sandbox: SavedSandbox): Wait | undefined {
-  const left = sandbox.ended === undefined ? sandbox.until - storeNow(parts) : 0
+  const left = sandbox.ended === undefined ? sandbox.until - parts.storeNow() : 0
   if (left <= 0) return undefined
   return ctx.wait(Math.min(left, elsewhereMs), `waiting for the sandbox on ${shownPlace(sandbox)}`)
 }
@@ -137,7 +137,7 @@ async function place({ bundle, task, number, name }: Attempt, before: SavedSandb
   const placed = await ctx.step(`place ${number}`, async (): Promise<SavedSandbox> => {
     const runtime = await runtimeFor(bundle)
     const { time } = limitsFor(spec, action, parts.limits)
-    const until = storeNow(parts) + startWithinMs + time + graceMs
+    const until = parts.storeNow() + startWithinMs + time + graceMs
     return { name, attempt: number, ...placeOn(runtime, parts.host), until }
   })
   if (before?.name !== name) await ctx.saveState({ sandbox: { ...placed } })
@@ -176,7 +176,7 @@ async function start({ bundle, task, name }: Attempt, runtime: Runtime, sandbox:
   const { parts, spec } = bundle
   const { ctx, action, bindingId } = task
   const limits = limitsFor(spec, action, parts.limits)
-  if (storeNow(parts) > sandbox.until - graceMs - limits.time) {
+  if (parts.storeNow() > sandbox.until - graceMs - limits.time) {
     const status = await runtime.status(name)
     if (status.kind === 'unknown') throw new RuntimeUnavailableError(status.reason)
     if (status.kind !== 'absent') return true

@@ -1,6 +1,7 @@
 import type { ActionSettings } from '../../author/define-service.ts'
 import { type BundleAction, forEachAction } from '../../bundle/actions.ts'
-import type { BundleAsync, BundleSpec } from '../../bundle/spec.ts'
+import type { BundleSpec } from '../../bundle/spec.ts'
+import type { BundleAsync } from '../../bundle/spec-shape.ts'
 import type { AsyncMode } from '../../domain/intent.ts'
 import type { SandboxLimits } from '../../sandbox.ts'
 

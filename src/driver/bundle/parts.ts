@@ -15,8 +15,8 @@ export interface BundleParts {
   /** What is run. Asked before each start, so it may look for credentials or copy a folder. */
   programFor(bundle: Pick<Bundle, 'revision' | 'spec'>): Promise<SandboxProgram>
   readonly clock: Clock
-  /** The store's clock, which the ledger's times are compared with; `clock` where there is no other. */
-  readonly storeNow?: () => number
+  /** The store's clock, which the ledger's times are compared with. */
+  readonly storeNow: () => number
   /** `time` where a bundle asks for none; the others are also the most that a bundle gets. */
   readonly limits: SandboxLimits
   readonly network: SandboxSpec['network']
@@ -38,8 +38,4 @@ export interface Bundle {
   readonly revision: Revision
   readonly spec: BundleSpec
   readonly sensitive: SensitiveNames
-}
-
-export function storeNow({ storeNow, clock }: BundleParts): number {
-  return storeNow === undefined ? clock.now() : storeNow()
 }

@@ -10,7 +10,7 @@ import {
   runAttempt,
   waitForUnreachable,
 } from './attempt.ts'
-import { type Bundle, storeNow } from './parts.ts'
+import type { Bundle } from './parts.ts'
 import { runtimeAt } from './pick-runtime.ts'
 import type { SavedSandbox } from './state.ts'
 
@@ -81,7 +81,7 @@ function firstNumber({ ctx, saved }: BundleTask<unknown>): number {
 async function waitForNext(attempt: Attempt, message: string): Promise<Wait | undefined> {
   const { bundle, task, number } = attempt
   const { ctx } = task
-  const now = () => storeNow(bundle.parts)
+  const now = bundle.parts.storeNow
   await remove(attempt)
   const due = await ctx.step(`again ${number}`, () => now() + pauseAfter(number, backOff))
   await markEnded(task, 'again')

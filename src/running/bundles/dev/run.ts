@@ -69,6 +69,7 @@ async function toParts(
   return {
     ...running,
     clock,
+    storeNow: () => clock.now(),
     // Processes can be counted on Linux only.
     limits: { time: timeout, output: 16 * 1024 ** 2, processes: process.platform === 'linux' ? 512 : undefined },
     network: network ? 'allowed' : 'none',
