@@ -24,7 +24,7 @@ export async function awaitOperation(
   const deadline = clock.now() + options.timeout
   let wake = new AbortController()
   const stopListening = store.onWakeUp(wakeUp => {
-    if (wakeUp.type === 'finished' && wakeUp.operationId === id) wake.abort()
+    if (wakeUp.type === 'finished' && wakeUp.operationId === id) wake.abort('finished')
   })
   const onAbort = () => wake.abort()
   signal.addEventListener('abort', onAbort)
