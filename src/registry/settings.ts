@@ -123,7 +123,7 @@ export function withScheme(written: string): string {
   return /^[a-z][a-z0-9+.-]*:\/\//i.test(written) ? written : `http://${written}`
 }
 
-export const orgField = text({ rule: 'a name', doc: 'the organisation' })
+export const orgField = text({ rule: 'the name of an organisation', doc: 'whose repositories are read' })
 
 const tag = text({ rule: 'a tag: letters, digits, "_", "." and "-", 128 at most', allows: /^\w[\w.-]{0,127}$/ })
 

@@ -10,13 +10,13 @@ export function nextPage(target: unknown, from: URL): URL | undefined {
     throw new RegistryError(`${showUrl(from)}: the link to the next page is not a URL`)
   const url = new URL(target, from)
   if (url.hostname !== from.hostname) throw new RegistryError(`${showUrl(from)}: the next page is on another server`)
-  // Behind a proxy that ends TLS, servers take themselves for http.
+  // Behind a proxy that ends TLS, a server believes that it is asked by http.
   url.protocol = from.protocol
   url.port = from.port
   return url
 }
 
-/** Everything on all pages. Throws where a page cannot be had: a part would pass for the whole. */
+/** The items of all pages. Throws where one page is missing: nobody must take a part for the whole. */
 export async function readPages<T>(
   first: URL,
   read: (url: URL) => Promise<{ readonly items: readonly T[]; readonly next?: URL | undefined }>,
