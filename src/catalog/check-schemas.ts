@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject } from '../protocol/json.ts'
 import { isJson } from '../shape/check-json.ts'
 import { type Path, valueAt } from '../shape/place.ts'
+import { messageOf } from '../shape/thrown.ts'
 import { compileSchema } from './compile-schema.ts'
 import { draftOf, draftUri } from './json-schema-draft.ts'
 import { visitSchemas } from './json-schema-walk.ts'
@@ -41,9 +42,8 @@ async function checkSchema(schema: JsonObject, tell: Tell): Promise<void> {
   try {
     await compileSchema(schema)
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
     const remedy = 'correct it, or name the draft it is written in with "$schema"'
-    return tell(`is not a valid JSON Schema: ${reason}`, remedy)
+    return tell(`is not a valid JSON Schema: ${messageOf(error)}`, remedy)
   }
   if (draftOf(schema) !== 'draft-04') {
     const remedy = `Cloud Foundry refuses others: if it is a platform of yours, use ${draftUri['draft-04']}`

@@ -3,6 +3,7 @@ import { dirname, extname, join } from 'node:path'
 import type { Offering } from '../protocol/offering.ts'
 import type { Mistake } from '../shape/mistake.ts'
 import type { Path, Place } from '../shape/place.ts'
+import { codeOf } from '../shape/thrown.ts'
 import { readOfferings } from './check-catalog.ts'
 import { CatalogError, subjectOf } from './problem.ts'
 import { readSpringSpelling, type WantedImage } from './spring-spelling.ts'
@@ -92,8 +93,4 @@ async function readImageBeside(file: string, name: string): Promise<Uint8Array |
     }
   }
   return undefined
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown error'
 }

@@ -29,7 +29,3 @@ export function failure(parts: CliErrorParts): CliError {
 export function wrongUsage(parts: CliErrorParts): CliError {
   return new CliError(2, parts)
 }
-
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
-}

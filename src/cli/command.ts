@@ -1,6 +1,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { parseDuration } from '../shape/duration.ts'
-import { messageOf, wrongUsage } from './cli-error.ts'
+import { messageOf } from '../shape/thrown.ts'
+import { wrongUsage } from './cli-error.ts'
 import type { CliIo } from './io.ts'
 
 /** A command, with the arguments, options and help texts that several commands share. */

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { isJsonObject } from '../protocol/json.ts'
-import { messageOf } from './cli-error.ts'
+import { messageOf } from '../shape/thrown.ts'
 import type { CliIo } from './io.ts'
 import { readPrivateFile, writePrivateFile } from './private-file.ts'
 

@@ -1,6 +1,7 @@
 import { mkdir, readdir, readFile, realpath, writeFile } from 'node:fs/promises'
 import { basename, join, relative, resolve, sep } from 'node:path'
-import { failure, messageOf, wrongUsage } from './cli-error.ts'
+import { messageOf } from '../shape/thrown.ts'
+import { failure, wrongUsage } from './cli-error.ts'
 import type { CliIo } from './io.ts'
 import { packageRoot } from './package-info.ts'
 

@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { isJsonObject, type Json, type JsonObject, parseJson } from '../protocol/json.ts'
-import { messageOf, wrongUsage } from './cli-error.ts'
+import { messageOf } from '../shape/thrown.ts'
+import { wrongUsage } from './cli-error.ts'
 
 export interface ParameterOptions {
   /** `key=value`, in order. */

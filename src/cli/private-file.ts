@@ -1,7 +1,8 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { parseJson } from '../protocol/json.ts'
-import { failure, messageOf } from './cli-error.ts'
+import { codeOf, messageOf } from '../shape/thrown.ts'
+import { failure } from './cli-error.ts'
 
 /** The content of a JSON file of ours; undefined if there is no such file. `next` says what to do if it cannot be read. */
 export async function readPrivateFile<Content>(
@@ -14,7 +15,7 @@ export async function readPrivateFile<Content>(
   try {
     text = await readFile(file, 'utf8')
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    if (codeOf(error) === 'ENOENT') return undefined
     throw unreadable(messageOf(error))
   }
   const content = parseJson(text)

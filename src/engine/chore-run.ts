@@ -1,7 +1,7 @@
 import { type Clock, sleep } from '../clock.ts'
 import { toError } from '../observer.ts'
+import { messageOf } from '../shape/thrown.ts'
 import type { ChoreLease, ChoreResult, Upkeep } from '../upkeep.ts'
-import { messageOf } from './errors.ts'
 import { HeldLease, type HolderOptions } from './held-lease.ts'
 
 /** What a chore's code works with. */

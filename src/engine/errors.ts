@@ -87,10 +87,6 @@ export function count(amount: number, noun: string): string {
   return `${amount} ${noun}${amount === 1 ? '' : 's'}`
 }
 
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
-}
-
 function statusOf(error: unknown): number | undefined {
   if (typeof error !== 'object' || error === null) return undefined
   const status = 'status' in error ? error.status : 'statusCode' in error ? error.statusCode : undefined

@@ -3,6 +3,7 @@ import { extname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { BrokerDefinition } from '../author/broker-definition.ts'
 import { StartError } from '../running/start-error.ts'
+import { messageOf } from '../shape/thrown.ts'
 
 /** The broker module of a folder, where nobody names one. */
 export function findBrokerModule(folder: string): string | undefined {
@@ -23,7 +24,7 @@ export async function loadBrokerModule(path: string): Promise<BrokerDefinition> 
   } catch (cause) {
     throw new StartError(
       `The broker module ${path} could not be loaded.`,
-      cause instanceof Error ? cause.message : String(cause),
+      messageOf(cause),
       'Correct the module, or name another one.',
       cause,
     )

@@ -2,7 +2,8 @@ import { json, text } from '../../shape/fields.ts'
 import { fromCode } from '../../shape/place.ts'
 import { read } from '../../shape/read.ts'
 import { map, object, type Read } from '../../shape/shape.ts'
-import { failure, messageOf } from '../cli-error.ts'
+import { messageOf } from '../../shape/thrown.ts'
+import { failure } from '../cli-error.ts'
 import { readPrivateFile, writePrivateFile } from '../private-file.ts'
 
 /** `plan` is the name of the instance's plan; `state` is as the driver keeps it. */

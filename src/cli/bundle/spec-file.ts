@@ -1,7 +1,8 @@
 import { existsSync, statSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { messageOf, wrongUsage } from '../cli-error.ts'
+import { messageOf } from '../../shape/thrown.ts'
+import { wrongUsage } from '../cli-error.ts'
 
 /** The first one that exists is used. */
 const names = ['bundle.yml', 'apb.yml'] as const

@@ -1,8 +1,8 @@
 import type { ActionContext } from '../../author/context.ts'
 import type { Clock } from '../../clock.ts'
 import { callWithDeadline } from '../../engine/call.ts'
-import { messageOf } from '../../engine/errors.ts'
 import type { Runtime, SandboxStatus } from '../../sandbox.ts'
+import { messageOf } from '../../shape/thrown.ts'
 
 export interface SandboxWait {
   readonly ctx: ActionContext

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { BrokerEvents } from '../../events.ts'
 import { BrokerError, type ErrorCode, toErrorBody } from '../../protocol/errors.ts'
+import { codeOf } from '../../shape/thrown.ts'
 import { sizeOf } from '../exchange.ts'
 import type { HttpResponse } from '../message.ts'
 import { json } from '../respond.ts'
@@ -25,7 +26,7 @@ export function refuseConnection(
   socket: Duplex,
   { running, clock, observer }: Pick<NodeListener, 'running'> & Required<NodeListenerOptions>,
 ): void {
-  const code = 'code' in error ? String(error.code) : ''
+  const code = codeOf(error) ?? ''
   // This connection was refused before: what comes now is the rest of that request.
   if (socket.writableEnded) return
   if (!socket.writable || isBroken(code)) {

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { ServerOptions } from 'node:https'
 import { createSecureContext } from 'node:tls'
+import { codeOf, messageOf } from '../../shape/thrown.ts'
 import { ListenError } from './listen-error.ts'
 
 /** Paths of PEM files. With `ca` only clients are served that show a certificate which it has signed. */
@@ -31,8 +32,7 @@ async function read(what: string, path: string): Promise<Buffer> {
   try {
     return await readFile(path)
   } catch (error) {
-    const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
-    throw new ListenError(`the ${what} ${path} cannot be read (${reason}): check server.tls`, { cause: error })
+    throw new ListenError(`the ${what} ${path} cannot be read (${codeOf(error)}): check server.tls`, { cause: error })
   }
 }
 
@@ -41,7 +41,6 @@ function attempt(what: string, use: () => unknown): void {
     use()
   } catch (error) {
     // OpenSSL's own words name the fault, never the content.
-    const reason = error instanceof Error ? error.message : 'unknown'
-    throw new ListenError(`${what} (${reason}): check server.tls`, { cause: error })
+    throw new ListenError(`${what} (${messageOf(error)}): check server.tls`, { cause: error })
   }
 }

@@ -1,12 +1,10 @@
+import { codeOf } from '../../shape/thrown.ts'
+
 /** Why no reply has come, and what to do; the error's own text is left out, because it may hold what was sent. */
 export function whyUnreachable(error: unknown): string {
   const code = codeOf(error)
   if (code === undefined) return error instanceof Error ? `it cannot be asked (${error.name})` : 'it cannot be asked'
   return reasons[code] ?? (isTrust(code) ? `its certificate is not trusted (${code}); ${remedy}` : `no reply (${code})`)
-}
-
-function codeOf(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 }
 
 const remedy = 'name its authority with ca'

@@ -5,6 +5,7 @@ import { describeAt, relaxed } from '../../shape/describe.ts'
 import type { Mistake } from '../../shape/mistake.ts'
 import { isObject, type Path, placeOf, put, type Source, valueAt } from '../../shape/place.ts'
 import { normalize } from '../../shape/read.ts'
+import { codeOf } from '../../shape/thrown.ts'
 import { readYaml } from '../../shape/yaml.ts'
 import { moveAutomationBroker } from './automation-broker.ts'
 import { unfoldDots } from './dotted.ts'
@@ -25,9 +26,8 @@ export async function readConfigFile(file: string, env: Environment): Promise<Fi
   try {
     text = await readFile(file, 'utf8')
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
     const remedy = 'correct it, or name another with --config'
-    throw new ConfigError([{ ...whole, problem: `${file} cannot be read (${code})`, remedy }])
+    throw new ConfigError([{ ...whole, problem: `${file} cannot be read (${codeOf(error)})`, remedy }])
   }
   const mistakes: Mistake[] = []
   let source = parse(text, name, mistakes)

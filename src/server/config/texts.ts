@@ -6,6 +6,7 @@ import { listFields } from '../../shape/describe.ts'
 import type { Mistake } from '../../shape/mistake.ts'
 import { type Path, placeOf, put, quoted, type Source, valueAt } from '../../shape/place.ts'
 import type { Kind } from '../../shape/shape.ts'
+import { codeOf, messageOf } from '../../shape/thrown.ts'
 
 /** Makes every path absolute, and looks whether files can be read. `folderOf` is where a path in a setting starts from. */
 export async function resolveFiles(source: Source, folderOf: (path: Path) => string): Promise<readonly Mistake[]> {
@@ -26,7 +27,7 @@ export async function whyUnreadable(file: string) {
     await access(file, constants.R_OK)
     return undefined
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
+    const code = codeOf(error)
     const missing = code === 'ENOENT' || code === 'ENOTDIR'
     const reason = missing ? 'does not exist' : `cannot be read (${code})`
     return { missing, problem: `found ${file}, which ${reason}`, remedy: 'correct the path' }
@@ -43,8 +44,8 @@ export async function checkPatterns(source: Source): Promise<readonly Mistake[]>
       createSchedule(text, 'UTC')
       return []
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error)
-      return [{ path, place: placeOf(source, path), problem: `found ${quoted(text)}: ${reason}, or "-" for off` }]
+      const problem = `found ${quoted(text)}: ${messageOf(error)}, or "-" for off`
+      return [{ path, place: placeOf(source, path), problem }]
     }
   })
 }

@@ -1,4 +1,5 @@
 /** What SQLite's errors mean to those who use the store. */
+import { messageOf } from '../../shape/thrown.ts'
 import { StoreOpenError, StoreUnavailableError } from '../../store.ts'
 import { resultCode, resultCodes } from './driver.ts'
 
@@ -51,8 +52,4 @@ const unavailable: Record<number, string> = {
   [resultCodes.notADatabase]: 'the file was overwritten. Put back a backup',
   [resultCodes.busy]: 'another program holds it. Stop that program',
   [resultCodes.noMemory]: 'there is not enough memory',
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }
