@@ -48,9 +48,8 @@ function readPasswordHash(text: string): PasswordHash | string {
     salt: Buffer.from(salt, 'base64url'),
     hash: Buffer.from(hash, 'base64url'),
   }
-  if (!Number.isInteger(Math.log2(parsed.cost)) || parsed.cost < 2 ** 10 || parsed.cost > 2 ** 20) {
+  if (!Number.isInteger(Math.log2(parsed.cost)) || parsed.cost < 2 ** 10 || parsed.cost > 2 ** 20)
     return 'its N is not a power of two from 2^10 to 2^20'
-  }
   if (parsed.blockSize < 1 || parsed.blockSize > 32) return 'its r is not a whole number from 1 to 32'
   if (parsed.parallelization < 1 || parsed.parallelization > 16) return 'its p is not a whole number from 1 to 16'
   if (memory(parsed) > longestMemory) return 'its N and r need more than 256 MB of memory for each login'

@@ -1,7 +1,7 @@
 import { checkPasswordHash } from '../authenticator/password.ts'
 import { runtimeTypes } from '../sandbox/types.ts'
 import { anything, decimal, duration, file, flag, folder, oneOf, size, text, wholeNumber } from '../shape/fields.ts'
-import { fallback, field, list, object, optional, type Read, section, unique } from '../shape/shape.ts'
+import { fallback, field, list, object, optional, type Read, type Rule, section, unique } from '../shape/shape.ts'
 import { storeForms } from '../store/schemes.ts'
 import { brokerSections, keepsDeletions, listenFields, serverFields } from './settings.ts'
 import { isStoreUrl, maskStoreUrl } from './store-url.ts'
@@ -73,12 +73,7 @@ const user = object(
     ),
   },
   {
-    rules: [
-      user =>
-        'password' in user === 'passwordHash' in user && {
-          error: 'needs exactly one of password and passwordHash; make a hash with "purser hash-password"',
-        },
-    ],
+    rules: [exactlyOne('password', 'passwordHash', '; make a hash with "purser hash-password"')],
   },
 )
 
@@ -158,7 +153,7 @@ export const bundlesShape = section({
           ),
         },
         {
-          rules: [entry => 'file' in entry === 'secret' in entry && { error: 'needs exactly one of file and secret' }],
+          rules: [exactlyOne('file', 'secret')],
         },
       ),
     ),
@@ -212,6 +207,11 @@ export const configShape = object(
 )
 
 export type ConfigSettings = Read<typeof configShape>
+
+/** A field that is given and wrong counts as given. */
+function exactlyOne(one: string, other: string, advice = ''): Rule<object> {
+  return value => one in value === other in value && { error: `needs exactly one of ${one} and ${other}${advice}` }
+}
 
 function toUser(value: unknown): { readonly uid: number; readonly gid: number } | undefined {
   const [, uid, gid = uid] = /^(\d{1,9})(?::(\d{1,9}))?$/.exec(String(value)) ?? []

@@ -42,18 +42,8 @@ export interface About {
   readonly show?: (text: string) => string
 }
 
-export type Kind =
-  | 'text'
-  | 'flag'
-  | 'number'
-  | 'duration'
-  | 'size'
-  | 'choice'
-  | 'cron'
-  | 'file'
-  | 'folder'
-  | 'written'
-  | 'other'
+type TextKind = 'text' | 'cron' | 'file' | 'folder'
+export type Kind = TextKind | 'flag' | 'number' | 'duration' | 'size' | 'choice' | 'written' | 'other'
 
 /** A field: everything that is not made of other fields. */
 export interface FieldInfo extends About {

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import type { ServerOptions } from 'node:https'
-import { createSecureContext } from 'node:tls'
+import { createSecureContext, type SecureContextOptions } from 'node:tls'
 import { codeOf, messageOf } from '../../shape/thrown.ts'
 import { ListenError } from './listen-error.ts'
 
@@ -13,18 +13,14 @@ export interface TlsFiles {
 
 /** Reads and tries the files, so that a wrong one is named now and not with the first handshake. */
 export async function loadTls(files: TlsFiles): Promise<ServerOptions> {
-  const [cert, key, ca] = await Promise.all([
-    read('certificate', files.cert),
-    read('private key', files.key),
-    files.ca === undefined ? undefined : read('CA certificate', files.ca),
-  ])
-  attempt(`the certificate ${files.cert} cannot be used`, () => createSecureContext({ cert }))
-  attempt(`the private key ${files.key} cannot be used`, () => createSecureContext({ key }))
-  attempt(`the private key ${files.key} does not belong to the certificate ${files.cert}`, () =>
-    createSecureContext({ cert, key }),
-  )
+  const cert = await read('certificate', files.cert)
+  const key = await read('private key', files.key)
+  const ca = files.ca === undefined ? undefined : await read('CA certificate', files.ca)
+  attempt(`the certificate ${files.cert} cannot be used`, { cert })
+  attempt(`the private key ${files.key} cannot be used`, { key })
+  attempt(`the private key ${files.key} does not belong to the certificate ${files.cert}`, { cert, key })
   if (ca === undefined) return { cert, key }
-  attempt(`the CA certificate ${files.ca} cannot be used`, () => createSecureContext({ ca }))
+  attempt(`the CA certificate ${files.ca} cannot be used`, { ca })
   return { cert, key, ca, requestCert: true, rejectUnauthorized: true }
 }
 
@@ -36,11 +32,11 @@ async function read(what: string, path: string): Promise<Buffer> {
   }
 }
 
-function attempt(what: string, use: () => unknown): void {
+function attempt(problem: string, use: SecureContextOptions): void {
   try {
-    use()
+    createSecureContext(use)
   } catch (error) {
     // OpenSSL's own words name the fault, never the content.
-    throw new ListenError(`${what} (${messageOf(error)}): check server.tls`, { cause: error })
+    throw new ListenError(`${problem} (${messageOf(error)}): check server.tls`, { cause: error })
   }
 }

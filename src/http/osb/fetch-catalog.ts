@@ -19,11 +19,8 @@ export function createCatalogEndpoint(present: PresentCatalog | undefined): Endp
       return answer(render(await present(offerings, request.caller.platform), minor), request.ifNoneMatch)
     if (offerings !== shown) rendered.clear()
     shown = offerings
-    let catalog = rendered.get(minor)
-    if (catalog === undefined) {
-      catalog = render(offerings, minor)
-      rendered.set(minor, catalog)
-    }
+    const catalog = rendered.get(minor) ?? render(offerings, minor)
+    rendered.set(minor, catalog)
     return answer(catalog, request.ifNoneMatch)
   }
 }

@@ -22,11 +22,8 @@ export const lastBindingOperationEndpoint: Endpoint = async (broker, request) =>
 function polledResponse({ operation, retryAfter }: Polled, minor: number): HttpResponse {
   const headers = retryAfter === undefined ? undefined : { 'retry-after': String(retryAfter) }
   const state = wireState(operation)
-  const body = {
-    state,
-    description: operation.description === '' ? undefined : operation.description,
-    ...(state === 'failed' ? failureFlags(operation) : {}),
-  }
+  const flags = state === 'failed' ? failureFlags(operation) : undefined
+  const body = { state, description: operation.description || undefined, ...flags }
   return json(200, toWire(answers.lastOperation, body, minor), headers)
 }
 

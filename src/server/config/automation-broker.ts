@@ -1,5 +1,8 @@
+import { text } from '../../shape/fields.ts'
 import type { Mistake } from '../../shape/mistake.ts'
-import { isObject, placeOf, put, type Source, valueAt } from '../../shape/place.ts'
+import { fromCode, isObject, placeOf, put, type Source, valueAt } from '../../shape/place.ts'
+import { read } from '../../shape/read.ts'
+import { list, object, optional } from '../../shape/shape.ts'
 
 /** What the Automation Broker's file calls otherwise: `registry` is `registries`, and `secrets` are `bundles.secrets`. */
 export function moveAutomationBroker(source: Source): readonly Mistake[] {
@@ -15,22 +18,15 @@ export function moveAutomationBroker(source: Source): readonly Mistake[] {
   return twice ? [{ path: ['registry'], place, problem, remedy: 'keep one' }] : []
 }
 
+const secretsShape = list(object({ title: optional(text()), apb_name: text(), secret: text() }))
+
 /** A list with anything else in it is left where it is, and reported as a setting that nobody knows. */
 function moveSecrets(source: Source, root: Record<string, unknown>): void {
-  const { secrets } = root
-  if (!Array.isArray(secrets) || !secrets.every(isSecret)) return
+  const secrets = read(secretsShape, fromCode(root.secrets))
+  if (!secrets.ok) return
   const place = placeOf(source, ['secrets'])
   delete root.secrets
   const present = valueAt(root, ['bundles', 'secrets'])
-  const moved = secrets.map(({ apb_name, secret }) => ({ bundle: apb_name, secret }))
+  const moved = secrets.value.map(({ apb_name: bundle, secret }) => ({ bundle, secret }))
   put(source, ['bundles', 'secrets'], [...(Array.isArray(present) ? present : []), ...moved], place)
-}
-
-function isSecret(value: unknown): value is { readonly apb_name: string; readonly secret: string } {
-  return (
-    isObject(value) &&
-    typeof value.apb_name === 'string' &&
-    typeof value.secret === 'string' &&
-    Object.keys(value).every(key => ['title', 'apb_name', 'secret'].includes(key))
-  )
 }

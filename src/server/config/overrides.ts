@@ -1,5 +1,5 @@
 import { configShape } from '../../settings/config.ts'
-import { listFields } from '../../shape/describe.ts'
+import { listFields, snakeCase } from '../../shape/describe.ts'
 import type { Mistake } from '../../shape/mistake.ts'
 import { fromCode, isObject, type Path, put, type Source, setPlace, valueAt } from '../../shape/place.ts'
 import { normalize } from '../../shape/read.ts'
@@ -39,7 +39,7 @@ export function environmentNames(): readonly (readonly [name: string, path: read
   return listFields(configShape)
     .filter(({ path, described: { info } }) => info.kind !== undefined && !path.includes('[]'))
     .map(({ path }) => {
-      const words = path.map(key => key.replaceAll(/[A-Z]/g, letter => `_${letter}`).toUpperCase())
+      const words = path.map(key => snakeCase(key).toUpperCase())
       return [`PURSER_${words.join('_')}`, path]
     })
 }
