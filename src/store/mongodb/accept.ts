@@ -12,7 +12,7 @@ export function accept<Answer>(
   decide: (snapshot: Snapshot) => Verdict<Answer>,
 ): Promise<Verdict<Answer>> {
   const predecessor = predecessorId === undefined ? undefined : { id: predecessorId }
-  return ledger.turns.take(instanceTurn(instanceId), () =>
+  return ledger.turns.take(`instance ${instanceId}`, () =>
     transact(ledger, async tx => {
       const reading = await readSnapshot(tx, { instanceId, bindingId, predecessor })
       const verdict = decide(reading.snapshot)
@@ -35,7 +35,7 @@ export function finish(
     if (known === null) return undefined
     const { instanceId, bindingId } = JSON.parse(known.doc)
     const place: ReadingTarget = { instanceId, bindingId, predecessor: bindingId === undefined ? undefined : 'its own' }
-    return turns.take(instanceTurn(instanceId), () =>
+    return turns.take(`instance ${instanceId}`, () =>
       transact(ledger, async tx => {
         const reading = await readSnapshot(tx, place)
         const finishing = reading.operations.find(
@@ -48,8 +48,4 @@ export function finish(
       }),
     )
   })
-}
-
-function instanceTurn(id: string): string {
-  return `instance ${id}`
 }

@@ -18,11 +18,9 @@ export function readAddress(url: string, database?: string): Address {
   // The last "@" ends the password, even one that was not encoded as it should be.
   const [place = ''] = rest.slice(rest.lastIndexOf('@') + 1).split('?')
   const [hosts = '', path = ''] = place.split('/')
-  const chosen = database ?? (path === '' ? defaultDatabase : decode(path))
+  const chosen = database ?? (path === '' ? 'purser' : decode(path))
   return { name: `${scheme}://${hosts}/${chosen}`, database: chosen }
 }
-
-const defaultDatabase = 'purser'
 
 function decode(path: string): string {
   try {

@@ -55,7 +55,8 @@ export function followChanges(settings: ChangeStreamSettings): { stop(): Promise
       } catch (error) {
         if (!stopping.signal.aborted) settings.onBreak(error)
       }
-      await close(stream)
+      // One that is gone already cannot be closed.
+      await stream?.close().catch(() => {})
       await sleep(settings.clock, pauseAfter(failures + 1, reopening), stopping.signal)
       // What was written meanwhile was missed.
       if (!stopping.signal.aborted) settings.onWakeUp([settings.missed])
@@ -80,12 +81,4 @@ function notesOfOthers(storeId: string): Document[] {
     { $project: { note: { $ifNull: ['$updateDescription.updatedFields.wake', '$fullDocument.wake'] } } },
     { $match: { note: { $type: 'string', $not: new RegExp(`^\\["${storeId}",`) } } },
   ]
-}
-
-async function close(stream: ChangeStream | undefined): Promise<void> {
-  try {
-    await stream?.close()
-  } catch {
-    // It is gone already.
-  }
 }

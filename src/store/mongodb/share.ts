@@ -1,7 +1,6 @@
 import { decideShared, type SharedResource, type SharedVerdict, type SharedWish } from '../../domain/shared-claim.ts'
 import type { Lease } from '../../store.ts'
 import { type Database, type Transaction, transact } from './database.ts'
-import type { SharedDocument } from './documents.ts'
 import { keyOf } from './keys.ts'
 import { heldBy, touch } from './progress.ts'
 
@@ -24,7 +23,7 @@ export function share(
     const own = keyOf(key, held.instance)
     // Two are enough to tell: decisions only ask whether there is another, and a popular resource has very many claims.
     const claims = await claim.find({ resource }, { session, limit: 2, projection: { _id: 1 } }).toArray()
-    const row = toShared(key, found)
+    const row: SharedResource = { key, phase: found?.phase ?? 'absent', holder: found?.holder }
     const verdict = decideShared(wish, {
       row,
       operationId,
@@ -41,12 +40,6 @@ export function share(
     if (verdict.claim === false) await claim.deleteOne({ _id: own }, { session })
     return verdict.answer
   })
-}
-
-function toShared(key: string, found: SharedDocument | null): SharedResource {
-  if (found === null) return { key, phase: 'absent' }
-  const { phase, holder } = found
-  return { key, phase, holder }
 }
 
 /** Writes the lock even where the row stays as it is: two that release at once must not both see the other's claim. */

@@ -2,6 +2,7 @@ import type { Collection } from 'mongodb'
 import type { Clock } from '../../clock.ts'
 import type { Store, WakeUp } from '../../store.ts'
 import { StoreUnavailableError } from '../../store.ts'
+import { type Methods, runMethods } from '../methods.ts'
 import { createWakeUps, wakeUpsOf } from '../wake-ups.ts'
 import { accept, finish } from './accept.ts'
 import { changeCatalog } from './change-catalog.ts'
@@ -34,7 +35,6 @@ const catalog = { type: 'catalog' } as const
 
 export function createMongoStore({ name, ledger, clock, onStreamBreak, onClosed }: MongoStoreParts): Store {
   const { collections, turns } = ledger
-  const reads = createReads(ledger)
   const wakeUps = createWakeUps()
   const underWay = new Set<Promise<unknown>>()
   let streams: readonly { stop(): Promise<void> }[] = []
@@ -66,74 +66,65 @@ export function createMongoStore({ name, ledger, clock, onStreamBreak, onClosed 
     await Promise.all(stopped)
   }
 
-  return {
-    name,
+  const methods: Methods = {
+    ...createReads(ledger),
+    dueForObservation: max => readDueForObservation(ledger, max),
+    listInstances: (query = {}) => listInstances(ledger, query),
+    listBindings: (query = {}) => listBindings(ledger, query),
+    listOperations: (query = {}) => listOperations(ledger, query),
 
-    accept: (target, decide) =>
-      run(async () => {
-        const { answer, change } = await accept(ledger, target, decide)
-        if (change !== undefined) wakeUps.send(wakeUpsOf(change))
-        return answer
-      }),
-    finish: (lease, decide) =>
-      run(async () => {
-        const change = await finish(ledger, lease, decide)
-        if (change !== undefined) wakeUps.send(wakeUpsOf(change))
-        return change !== undefined
-      }),
+    async accept(target, decide) {
+      const { answer, change } = await accept(ledger, target, decide)
+      if (change !== undefined) wakeUps.send(wakeUpsOf(change))
+      return answer
+    },
+    async finish(lease, decide) {
+      const change = await finish(ledger, lease, decide)
+      if (change !== undefined) wakeUps.send(wakeUpsOf(change))
+      return change !== undefined
+    },
     // Claims of one process wait for each other: they would all reach for the same operations.
-    claim: (owner, max, leaseMs) => run(() => turns.take('claim', () => claimDue(ledger, owner, max, leaseMs))),
-    renew: (leases, leaseMs) => run(() => renew(ledger, leases, leaseMs)),
-    checkpoint: (lease, checkpoint) => run(() => writeCheckpoint(ledger, lease, checkpoint)),
-    park: (lease, parking) =>
-      run(async () => {
-        const parked = await park(ledger, lease, parking)
-        if (parked) wakeUps.send([work])
-        return parked
-      }),
-    handBack: ({ operationId, fence }) =>
-      run(async () => {
-        if (await handBack(ledger, keyOf(operationId), fence)) wakeUps.send([work])
-      }),
-    share: (lease, key, wish) => run(() => turns.take(`shared ${key}`, () => share(ledger, lease, key, wish))),
+    claim: (owner, max, leaseMs) => turns.take('claim', () => claimDue(ledger, owner, max, leaseMs)),
+    renew: (leases, leaseMs) => renew(ledger, leases, leaseMs),
+    checkpoint: (lease, checkpoint) => writeCheckpoint(ledger, lease, checkpoint),
+    async park(lease, parking) {
+      const parked = await park(ledger, lease, parking)
+      if (parked) wakeUps.send([work])
+      return parked
+    },
+    async handBack({ operationId, fence }) {
+      if (await handBack(ledger, keyOf(operationId), fence)) wakeUps.send([work])
+    },
+    share: (lease, key, wish) => turns.take(`shared ${key}`, () => share(ledger, lease, key, wish)),
 
-    instance: id => run(() => reads.instance(id)),
-    binding: (instanceId, id) => run(() => reads.binding(instanceId, id)),
-    bindings: instanceId => run(() => reads.bindings(instanceId)),
-    operation: id => run(() => reads.operation(id)),
-    steps: operationId => run(() => reads.steps(operationId)),
-    history: instanceId => run(() => reads.history(instanceId)),
-    dueForObservation: max => run(() => readDueForObservation(ledger, max)),
-    listInstances: (query = {}) => run(() => listInstances(ledger, query)),
-    listBindings: (query = {}) => run(() => listBindings(ledger, query)),
-    listOperations: (query = {}) => run(() => listOperations(ledger, query)),
-
-    takeChore: taking => run(() => takeChore(ledger, taking)),
-    renewChore: (lease, leaseMs) => run(() => renewChore(ledger, lease, leaseMs)),
-    finishChore: (lease, result) => run(() => finishChore(ledger, lease, result)),
-    chores: () => run(() => readChores(ledger)),
+    takeChore: taking => takeChore(ledger, taking),
+    renewChore: (lease, leaseMs) => renewChore(ledger, lease, leaseMs),
+    finishChore: (lease, result) => finishChore(ledger, lease, result),
+    chores: () => readChores(ledger),
     // Those of one process wait for each other: they would all reach for the same rows.
-    cleanUp: wanted => run(() => turns.take('clean-up', () => cleanUp(ledger, wanted))),
-    purge: (before, max) => run(() => turns.take('purge', () => purge(ledger, before, max))),
+    cleanUp: wanted => turns.take('clean-up', () => cleanUp(ledger, wanted)),
+    purge: (before, max) => turns.take('purge', () => purge(ledger, before, max)),
 
-    catalog: known => run(() => readCatalog(ledger, known)),
-    registries: () => run(() => readRegistries(ledger)),
-    revisionUses: () => run(() => readUses(ledger)),
+    catalog: known => readCatalog(ledger, known),
+    registries: () => readRegistries(ledger),
+    revisionUses: () => readUses(ledger),
     // Those of one process wait for each other: one of a version is enough.
     changeCatalog: (version, changes, report) =>
-      run(() =>
-        turns.take('catalog', async () => {
-          const { written, changed } = await changeCatalog(ledger, version, changes, report)
-          if (changed) wakeUps.send([catalog])
-          return written
-        }),
-      ),
-
-    ping: () =>
-      run(async () => {
-        if ((await collections.meta.findOne({ _id: 'ledger' })) === null)
-          throw new StoreUnavailableError(`${name} has no ledger any more: put back a backup`)
+      turns.take('catalog', async () => {
+        const { written, changed } = await changeCatalog(ledger, version, changes, report)
+        if (changed) wakeUps.send([catalog])
+        return written
       }),
+
+    async ping() {
+      if ((await collections.meta.findOne({ _id: 'ledger' })) === null)
+        throw new StoreUnavailableError(`${name} has no ledger any more: put back a backup`)
+    },
+  }
+
+  return {
+    name,
+    ...runMethods(methods, run),
     onWakeUp(listener) {
       if (closing === undefined && streams.length === 0)
         streams = [follow(collections.operation, work), follow(collections.catalog, catalog)]

@@ -43,7 +43,8 @@ export function createTransactions(
     try {
       result = await body(session)
     } catch (error) {
-      await abort(session)
+      // The error that led here says more than one of the abort, and the server ends by itself what cannot be ended.
+      await session.abortTransaction().catch(() => {})
       throw error
     }
     await commit(session, deadline)
@@ -109,15 +110,6 @@ function isLostRace(error: unknown): boolean {
   if (!isCode(error, serverCodes.duplicateKey)) return false
   const { keyPattern } = error as { keyPattern?: object }
   return keyPattern !== undefined && '_id' in keyPattern
-}
-
-/** The server ends by itself a transaction that cannot be ended. */
-async function abort(session: ClientSession): Promise<void> {
-  try {
-    await session.abortTransaction()
-  } catch {
-    // The error that led here says more.
-  }
 }
 
 /** Full jitter, so that those who met do not meet again. */
