@@ -1,3 +1,4 @@
+import type { Json, JsonObject } from '../protocol/json.ts'
 import { asText, flag, text, type WrittenValue, written } from '../shape/fields.ts'
 import { isObject, quoted } from '../shape/place.ts'
 import { convert, fallback, field, list, type Notes, object, optional, type Sound, unless } from '../shape/shape.ts'
@@ -22,7 +23,7 @@ const length = optional(
 /** Only the first entry of `dependencies` counts: others may be anything. */
 const dependency = unless(isNotMap, object({ key: optional(written()), value: optional(written()) }))
 
-function isNotMap(value: unknown): value is undefined {
+function isNotMap(value: unknown): value is Exclude<Json, JsonObject> {
   return !isObject(value)
 }
 

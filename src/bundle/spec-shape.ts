@@ -41,14 +41,15 @@ const plan = convert(planFields, ({ name, description, ...rest }, notes) => {
 /** With unique names, and a graph that leads only to plans that exist. */
 const plans = convert(list(plan), (given, notes) => {
   if (given.length === 0) notes.error('it has no plans; give it at least one under "plans", with name and description')
-  const names = given.map(plan => plan?.name)
+  const names = new Set(given.map(plan => plan?.name))
   // Where a plan is broken itself, its name may be the one that others lead to.
-  const isKnown = (target: string) => names.includes(target) || names.includes(undefined)
+  const isKnown = (target: string) => names.has(target) || names.has(undefined)
+  const seen = new Set<string>()
   return given.flatMap((plan, index) => {
     if (plan === undefined) return []
     const { name, updatesTo = [] } = plan
-    if (names.indexOf(name) < index)
-      notes.error(`there is a second plan ${quoted(name)}; give each plan a name of its own`, index)
+    if (seen.has(name)) notes.error(`there is a second plan ${quoted(name)}; give each plan a name of its own`, index)
+    seen.add(name)
     for (const [at, target] of updatesTo.entries()) {
       if (target === undefined || isKnown(target)) continue
       const problem = `"updates_to" leads to ${quoted(target)}, and no plan has that name`
