@@ -55,6 +55,6 @@ function settings({ statementTimeoutMs, synchronousCommit }: Session): string[] 
     '-c enable_bitmapscan=off',
     '-c jit=off',
     `-c statement_timeout=${statementTimeoutMs}`,
-    ...(synchronousCommit === undefined ? [] : [`-c synchronous_commit=${synchronousCommit}`]),
+    synchronousCommit === undefined ? '' : `-c synchronous_commit=${synchronousCommit}`,
   ]
 }

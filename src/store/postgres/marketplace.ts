@@ -1,44 +1,36 @@
 import { compareText } from '../../domain/catalog-state.ts'
 import type { JsonObject } from '../../protocol/json.ts'
-import type {
-  CatalogChanges,
-  RegistryState,
-  Revision,
-  RevisionUse,
-  StoredCatalog,
-  StoredRegistries,
-} from '../../store.ts'
+import type { CatalogChanges, RegistryState, Revision, Store } from '../../store.ts'
 import { text, toUse } from '../columns.ts'
 import { type CatalogOutcome, inOrder, sumUses, touchesCatalog } from '../pins.ts'
 import type { Calls, Database } from './database.ts'
 
-/** One row for the version, and one for each service and each revision; none where the version is known. */
-export async function readCatalog({ run, statements }: Calls, known?: number): Promise<StoredCatalog | undefined> {
-  const rows = await run(statements.catalog, [known ?? null])
-  const [first] = rows
-  if (first === undefined) return undefined
-  return inOrder({
-    version: Number(first.version),
-    services: rows.flatMap(row => (row.kind === 'service' ? [JSON.parse(text(row.doc))] : [])),
-    revisions: rows.flatMap(row => (row.kind === 'revision' ? [JSON.parse(text(row.doc))] : [])),
-  })
-}
-
-/** One row for each registry; a single one without any where there is none. */
-export async function readRegistries({ run, statements }: Calls): Promise<StoredRegistries> {
-  const rows = await run(statements.registries, [])
-  const { now, changed_at: at, report } = rows[0] ?? {}
-  const registries = rows.flatMap((row): RegistryState[] => (row.doc === null ? [] : [JSON.parse(text(row.doc))]))
+export function createCatalogReads({ run, statements }: Calls): Pick<Store, 'catalog' | 'registries' | 'revisionUses'> {
   return {
-    now: Number(now),
-    registries: registries.sort((a, b) => compareText(a.name, b.name)),
-    lastChange: typeof report === 'string' ? { at: Number(at), report: JSON.parse(report) } : undefined,
+    /** One row for the version, and one for each service and each revision; none where the version is known. */
+    async catalog(known) {
+      const rows = await run(statements.catalog, [known ?? null])
+      const [first] = rows
+      const docsOf = (kind: string) => rows.filter(row => row.kind === kind).map(row => JSON.parse(text(row.doc)))
+      return (
+        first && inOrder({ version: Number(first.version), services: docsOf('service'), revisions: docsOf('revision') })
+      )
+    },
+    /** One row for each registry; a single one without any where there is none. */
+    async registries() {
+      const rows = await run(statements.registries, [])
+      const { now, changed_at: at, report } = rows[0] ?? {}
+      const registries = rows.flatMap((row): RegistryState[] => (row.doc === null ? [] : [JSON.parse(text(row.doc))]))
+      return {
+        now: Number(now),
+        registries: registries.sort((a, b) => compareText(a.name, b.name)),
+        lastChange: typeof report === 'string' ? { at: Number(at), report: JSON.parse(report) } : undefined,
+      }
+    },
+    async revisionUses() {
+      return sumUses((await run(statements.revisionUses, [])).map(toUse))
+    },
   }
-}
-
-export async function readUses({ run, statements }: Calls): Promise<readonly RevisionUse[]> {
-  const rows = await run(statements.revisionUses, [])
-  return sumUses(rows.map(toUse))
 }
 
 /** A transaction of several statements: revisions may be large, and a single value of PostgreSQL is not. */

@@ -10,8 +10,7 @@ import type { Connection, Library } from './driver.ts'
 import { loadLibrary } from './driver.ts'
 import { toOpenError } from './failures.ts'
 import { startListener } from './listener.ts'
-import { findPending, migrate } from './migrate.ts'
-import { toScript } from './migration-script.ts'
+import { findPending, migrate, toScript } from './migrate.ts'
 import { createServerClock } from './server-clock.ts'
 import { createStatements } from './statements.ts'
 import { createPostgresStore } from './store.ts'
@@ -36,19 +35,14 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const address = parseAddress(options.url)
   const name = `${address.name} (schema ${schema})`
   const library = await loadLibrary()
-  const settings = await withConnection(
-    library,
-    address,
-    { connectTimeoutMs, statementTimeoutMs },
-    async connection => {
-      const found = await checkServer(connection, statementTimeoutMs)
-      const migrations = await migrate(connection, schema, statementTimeoutMs)
-      if (migrations > 0) observer?.['store.migrated']?.({ store: name, migrations })
-      return found
-    },
-  )
-
-  const session: Session = { connectTimeoutMs, statementTimeoutMs, ...settings }
+  const patience = { connectTimeoutMs, statementTimeoutMs }
+  const settings = await withConnection(library, address, patience, async connection => {
+    const found = await checkServer(connection, statementTimeoutMs)
+    const migrations = await migrate(connection, schema, statementTimeoutMs)
+    if (migrations > 0) observer?.['store.migrated']?.({ store: name, migrations })
+    return found
+  })
+  const session: Session = { ...patience, ...settings }
   const pool = new library.Pool({
     ...connectionConfig(address, session),
     max: poolSize,
@@ -141,17 +135,14 @@ async function checkServer(connection: Connection, patienceMs: number): Promise<
     query_timeout: patienceMs,
   })
   const { version, standby, encoding, commit } = rows[0] ?? {}
-  const unsuitable =
-    Number(version) < 130_000
-      ? 'it is older than PostgreSQL 13: upgrade the server'
-      : encoding !== 'UTF8'
-        ? `its encoding is ${encoding}: create a database with encoding UTF8`
-        : standby === true
-          ? 'it is a standby and read-only: name the primary server'
-          : undefined
-  if (unsuitable !== undefined)
-    throw new StoreOpenError('unsuitable-server', `the PostgreSQL database cannot be used: ${unsuitable}`)
-  return commit === 'off' ? { synchronousCommit: 'on' } : {}
+  if (Number(version) < 130_000) throw unsuitable('it is older than PostgreSQL 13: upgrade the server')
+  if (encoding !== 'UTF8') throw unsuitable(`its encoding is ${encoding}: create a database with encoding UTF8`)
+  if (standby === true) throw unsuitable('it is a standby and read-only: name the primary server')
+  return { synchronousCommit: commit === 'off' ? 'on' : undefined }
+}
+
+function unsuitable(reason: string): StoreOpenError {
+  return new StoreOpenError('unsuitable-server', `the PostgreSQL database cannot be used: ${reason}`)
 }
 
 /** Leaves room for the name of the channel within PostgreSQL's 63 characters. */

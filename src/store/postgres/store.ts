@@ -9,7 +9,7 @@ import { cleanUp } from './clean-up.ts'
 import type { Database } from './database.ts'
 import type { Listener } from './listener.ts'
 import { createLists } from './lists.ts'
-import { changeCatalog, readCatalog, readRegistries, readUses } from './marketplace.ts'
+import { changeCatalog, createCatalogReads } from './marketplace.ts'
 import { createCheckpoints, handBack, park, renew } from './progress.ts'
 import { purge } from './purge.ts'
 import { createReads } from './reads.ts'
@@ -94,9 +94,7 @@ export function createPostgresStore(parts: PostgresStoreParts): Store {
       }),
     share: (lease, key, wish) => inTurn(lease, () => share(calls, lease, key, wish)),
 
-    catalog: known => readCatalog(calls, known),
-    registries: () => readRegistries(calls),
-    revisionUses: () => readUses(calls),
+    ...createCatalogReads(calls),
     async changeCatalog(version, changes, report) {
       const { written, changed } = await changeCatalog({ ...database, statements }, version, changes, report)
       if (changed) wake([{ type: 'catalog' }])

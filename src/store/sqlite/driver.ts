@@ -38,44 +38,33 @@ export async function loadDriver(): Promise<Driver> {
 
 /** Node's own SQLite, from 22.5 on (22.13 without a flag). */
 export function loadNodeDriver(): Driver | undefined {
-  const library = process.getBuiltinModule('node:sqlite') as NodeSqlite | undefined
-  if (library === undefined) return undefined
-  return {
-    name: 'node:sqlite',
-    open(file) {
-      const database = new library.DatabaseSync(file)
-      return {
-        exec: sql => database.exec(sql),
-        prepare(sql) {
-          const statement = database.prepare(sql)
-          return {
-            get: (...values) => statement.get(...values),
-            all: (...values) => statement.all(...values),
-            run: (...values) => Number(statement.run(...values).changes),
-          }
-        },
-        close: () => database.close(),
-      }
-    },
-  }
+  const library = process.getBuiltinModule('node:sqlite') as { readonly DatabaseSync: LibraryDatabase } | undefined
+  return library && createDriver('node:sqlite', library.DatabaseSync, values => values)
 }
 
 export async function loadLibsqlDriver(load?: () => Promise<unknown>): Promise<Driver | undefined> {
-  const library = await loadPackage<Libsql>('libsql', load)
-  if (library === undefined) return undefined
+  const library = await loadPackage<{ readonly default: LibraryDatabase }>('libsql', load)
+  // The values go in as one array: libsql takes a single argument that is an object, null too, for named values.
+  return library && createDriver('libsql', library.default, values => [values])
+}
+
+function createDriver(
+  name: Driver['name'],
+  LibraryDatabase: LibraryDatabase,
+  toArguments: (values: readonly SqlValue[]) => readonly unknown[],
+): Driver {
   return {
-    name: 'libsql',
+    name,
     open(file) {
-      const database = new library.default(file)
+      const database = new LibraryDatabase(file)
       return {
         exec: sql => database.exec(sql),
         prepare(sql) {
           const statement = database.prepare(sql)
-          // The values go in as one array: libsql takes a single argument that is an object, null too, for named values.
           return {
-            get: (...values) => statement.get(values),
-            all: (...values) => statement.all(values),
-            run: (...values) => statement.run(values).changes,
+            get: (...values) => statement.get(...toArguments(values)),
+            all: (...values) => statement.all(...toArguments(values)),
+            run: (...values) => Number(statement.run(...toArguments(values)).changes),
           }
         },
         close: () => database.close(),
@@ -106,30 +95,15 @@ export const resultCodes = {
   notADatabase: 26,
 } as const
 
-interface NodeSqlite {
-  readonly DatabaseSync: new (
-    file: string,
-  ) => {
-    exec(sql: string): void
-    prepare(sql: string): {
-      get(...values: SqlValue[]): SqlRow | undefined
-      all(...values: SqlValue[]): readonly SqlRow[]
-      run(...values: SqlValue[]): { readonly changes: number | bigint }
-    }
-    close(): void
+/** What the libraries have alike. */
+type LibraryDatabase = new (
+  file: string,
+) => {
+  exec(sql: string): void
+  prepare(sql: string): {
+    get(...values: readonly unknown[]): SqlRow | undefined
+    all(...values: readonly unknown[]): readonly SqlRow[]
+    run(...values: readonly unknown[]): { readonly changes: number | bigint }
   }
-}
-
-interface Libsql {
-  readonly default: new (
-    file: string,
-  ) => {
-    exec(sql: string): void
-    prepare(sql: string): {
-      get(values: readonly SqlValue[]): SqlRow | undefined
-      all(values: readonly SqlValue[]): readonly SqlRow[]
-      run(values: readonly SqlValue[]): { readonly changes: number }
-    }
-    close(): void
-  }
+  close(): void
 }
