@@ -28,9 +28,7 @@ export function finish(deciding: Deciding, lease: Lease, decide: (snapshot: Fini
 }
 
 function snapshotOf({ tables, now }: Deciding, { instanceId, bindingId, predecessorId }: Target): Snapshot {
-  const live = [...tables.allBindings()].filter(
-    row => row.instanceId === instanceId && row.phase !== 'failed' && row.phase !== 'deleted',
-  )
+  const live = tables.bindings(instanceId).filter(({ phase }) => phase !== 'failed' && phase !== 'deleted')
   return {
     now,
     instance: tables.instances.get(instanceId),

@@ -2,8 +2,7 @@ import type { Binding } from '../../store.ts'
 import type { Tables } from './tables.ts'
 
 export function readBindings(tables: Tables, instanceId: string): readonly Binding[] {
-  const found = [...tables.allBindings()].filter(row => row.instanceId === instanceId && row.phase !== 'deleted')
-  return structuredClone(found)
+  return structuredClone(tables.bindings(instanceId).filter(({ phase }) => phase !== 'deleted'))
 }
 
 export function readDueForObservation(tables: Tables, max: number, now: number): readonly string[] {

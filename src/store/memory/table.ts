@@ -7,10 +7,14 @@ export type Undo = (() => void)[]
  */
 export class Table<Row> {
   readonly #rows = new Map<string, Row>()
+  readonly #groups = new Map<string, Map<string, Row>>()
   readonly #undo: Undo
+  readonly #groupOf: ((row: Row) => string) | undefined
 
-  constructor(undo: Undo) {
+  /** `groupOf` is an index: rows of one group are found without a look at the others. It never changes for a key. */
+  constructor(undo: Undo, groupOf?: (row: Row) => string) {
     this.#undo = undo
+    this.#groupOf = groupOf
   }
 
   has(key: string): boolean {
@@ -30,20 +34,38 @@ export class Table<Row> {
     return this.#rows.values()
   }
 
+  lookAt(group: string): readonly Row[] {
+    return [...(this.#groups.get(group)?.values() ?? [])]
+  }
+
   put(key: string, row: Row): void {
-    this.#undoable(key)
-    this.#rows.set(key, copy(row))
+    this.#change(key, copy(row))
   }
 
   remove(key: string): void {
-    this.#undoable(key)
-    this.#rows.delete(key)
+    this.#change(key, undefined)
   }
 
-  #undoable(key: string): void {
+  #change(key: string, row: Row | undefined): void {
     const before = this.#rows.get(key)
-    this.#undo.push(() => (before === undefined ? this.#rows.delete(key) : this.#rows.set(key, before)))
+    this.#undo.push(() => this.#write(key, before, row))
+    this.#write(key, row, before)
   }
+
+  #write(key: string, row: Row | undefined, before: Row | undefined): void {
+    set(this.#rows, key, row)
+    const known = row ?? before
+    if (this.#groupOf === undefined || known === undefined) return
+    const name = this.#groupOf(known)
+    const group = this.#groups.get(name) ?? new Map<string, Row>()
+    set(group, key, row)
+    set(this.#groups, name, group.size === 0 ? undefined : group)
+  }
+}
+
+function set<Value>(rows: Map<string, Value>, key: string, value: Value | undefined): void {
+  if (value === undefined) rows.delete(key)
+  else rows.set(key, value)
 }
 
 function copy<Value>(value: Value): Value {

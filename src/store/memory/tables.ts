@@ -38,11 +38,11 @@ export class Tables {
   readonly services = new Table<RegisteredService>(this.#undo)
   readonly registries = new Table<RegistryState>(this.#undo)
   readonly editions = new Table<CatalogEdition>(this.#undo)
-  readonly #bindings = new Table<Binding>(this.#undo)
-  readonly #claims = new Table<Claim>(this.#undo)
+  readonly #bindings = new Table<Binding>(this.#undo, row => row.instanceId)
+  readonly #claims = new Table<Claim>(this.#undo, row => row.key)
   readonly #operations = new Table<Operation>(this.#undo)
   /** The active operations, in the order in which they were accepted. */
-  readonly #queue = new Table<Operation>(this.#undo)
+  readonly #queue = new Table<Operation>(this.#undo, row => row.instanceId)
   /** By operation. */
   readonly #steps = new Table<readonly Step[]>(this.#undo)
   /** By instance. */
@@ -61,6 +61,10 @@ export class Tables {
 
   binding(instanceId: string, id: string): Binding | undefined {
     return this.#bindings.get(pair(instanceId, id))
+  }
+
+  bindings(instanceId: string): readonly Binding[] {
+    return this.#bindings.lookAt(instanceId)
   }
 
   allBindings(): Iterable<Binding> {
@@ -86,17 +90,17 @@ export class Tables {
     return this.#fence
   }
 
-  queue(): readonly Operation[] {
-    return [...this.#queue.look()]
+  queue(): Iterable<Operation> {
+    return this.#queue.look()
   }
 
   activeOperation(instanceId: string, bindingId?: string): Operation | undefined {
-    const active = this.queue().find(each => each.instanceId === instanceId && each.bindingId === bindingId)
+    const active = this.#queue.lookAt(instanceId).find(each => each.bindingId === bindingId)
     return active && this.operation(active.id)
   }
 
   busyBindings(instanceId: string): number {
-    return this.queue().filter(each => each.instanceId === instanceId && each.bindingId !== undefined).length
+    return this.#queue.lookAt(instanceId).filter(each => each.bindingId !== undefined).length
   }
 
   steps(operationId: string): readonly Step[] {
@@ -108,7 +112,7 @@ export class Tables {
   }
 
   otherClaims(key: string, instanceId: string): number {
-    return [...this.#claims.look()].filter(claim => claim.key === key && claim.instanceId !== instanceId).length
+    return this.#claims.lookAt(key).filter(claim => claim.instanceId !== instanceId).length
   }
 
   apply(change: Change): void {
@@ -175,7 +179,7 @@ export class Tables {
   removeInstance(id: string): void {
     this.instances.remove(id)
     this.#history.remove(id)
-    for (const binding of [...this.allBindings()]) if (binding.instanceId === id) this.removeBinding(id, binding.id)
+    for (const binding of this.bindings(id)) this.removeBinding(id, binding.id)
     for (const claim of [...this.#claims.look()]) if (claim.instanceId === id) this.putClaim(claim.key, id, false)
   }
 
