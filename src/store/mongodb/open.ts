@@ -6,7 +6,7 @@ import type { Store } from '../../store.ts'
 import { StoreOpenError } from '../../store.ts'
 import { type LedgerOptions, readLedgerOptions } from '../options.ts'
 import { readAddress } from './address.ts'
-import { type Database, type Now, serverNow } from './database.ts'
+import { type Database, serverNow } from './database.ts'
 import { collectionsOf } from './documents.ts'
 import { type Driver, loadDriver } from './driver.ts'
 import { toOpenError } from './failures.ts'
@@ -33,7 +33,7 @@ export function openMongoStore(options: MongoStoreOptions): Promise<Store> {
 }
 
 /** The same by a time of the caller's choice. */
-export async function openWith(options: MongoStoreOptions, now: Now): Promise<Store> {
+export async function openWith(options: MongoStoreOptions, now: () => object): Promise<Store> {
   const { url, observer } = options
   // A conflict with other replicas may last as long as a statement.
   const { schema, poolSize, connectTimeoutMs, statementTimeoutMs: timeoutMs } = readLedgerOptions(options)
