@@ -1,18 +1,12 @@
 import { draftUri } from '../catalog/json-schema-draft.ts'
 import { mapSubschemas } from '../catalog/json-schema-walk.ts'
 import { isJsonObject, type Json, type JsonObject, withoutUndefined } from '../protocol/json.ts'
-import { toDemands } from './conditions.ts'
-import type { BundleParameter, BundleParameters } from './spec.ts'
+import type { BundleParameter, BundleParameters, Scalar } from './spec.ts'
 
 /** What a provision or a bind may be given. Draft-04, the one that every platform reads. */
 export function toCreateSchema(parameters: BundleParameters): JsonObject {
   if (parameters.kind === 'schema') return stripped(parameters.schema, ['sensitive', 'updatable'])
-  const { list } = parameters
-  return toObjectSchema(
-    list,
-    list.filter(({ required, dependsOn }) => required && dependsOn === undefined),
-    toDemands(list),
-  )
+  return toObjectSchema(parameters.list, toDemands(parameters.list))
 }
 
 /**
@@ -29,18 +23,11 @@ export function toUpdateSchema(parameters: BundleParameters): JsonObject {
       ? [[name, { properties: { [dependsOn.key]: { enum: dependsOn.values } } }] as const]
       : [],
   )
-  return toObjectSchema(
-    list,
-    list.filter(({ required, dependsOn }) => required && dependsOn === undefined),
-    new Map(contradictions),
-  )
+  return toObjectSchema(list, new Map(contradictions))
 }
 
-function toObjectSchema(
-  list: readonly BundleParameter[],
-  required: readonly BundleParameter[],
-  demands: ReadonlyMap<string, JsonObject>,
-): JsonObject {
+function toObjectSchema(list: readonly BundleParameter[], demands: ReadonlyMap<string, JsonObject>): JsonObject {
+  const required = list.filter(parameter => parameter.required && parameter.dependsOn === undefined)
   return {
     $schema: draftUri['draft-04'],
     type: 'object',
@@ -49,6 +36,57 @@ function toObjectSchema(
     ...(required.length === 0 ? {} : { required: required.map(({ name }) => name) }),
     ...(demands.size === 0 ? {} : { dependencies: Object.fromEntries(demands) }),
   }
+}
+
+/**
+ * The conditions between parameters as `dependencies` of a draft-04 schema, by the parameter that they begin with: one
+ * that depends on another is refused without it, and demanded with it where it is required. They are `dependencies` and
+ * nothing else because these are judged after the defaults have been filled in.
+ */
+function toDemands(list: readonly BundleParameter[]): ReadonlyMap<string, JsonObject> {
+  const byName = new Map(list.map(parameter => [parameter.name, parameter]))
+  const demands = new Map<string, JsonObject[]>()
+  const demand = (name: string, schema: JsonObject) => demands.set(name, [...(demands.get(name) ?? []), schema])
+  for (const parameter of list) {
+    const other = parameter.dependsOn && byName.get(parameter.dependsOn.key)
+    if (other === undefined) continue
+    const values = parameter.dependsOn?.values
+    demand(parameter.name, {
+      ...(values === undefined ? {} : { properties: { [other.name]: { enum: values } } }),
+      required: [other.name],
+    })
+    const counterpart = toCounterpart(parameter, other, values)
+    if (counterpart !== undefined) demand(other.name, counterpart)
+  }
+  return new Map(
+    [...demands].map(([name, schemas]) => {
+      const [only, ...more] = schemas
+      return [name, more.length === 0 && only !== undefined ? only : { allOf: schemas }]
+    }),
+  )
+}
+
+/** What the other parameter brings with it: the demand for this one, and its default. */
+function toCounterpart(
+  { name, required, default: fallback }: BundleParameter,
+  other: BundleParameter,
+  values: readonly Scalar[] | undefined,
+): JsonObject | undefined {
+  if (!required && fallback === undefined) return undefined
+  const counterpart = {
+    ...(fallback === undefined ? {} : { properties: { [name]: { default: fallback } } }),
+    ...(required ? { required: [name] } : {}),
+  }
+  const rest = values === undefined ? [] : restOf(other, values)
+  if (rest?.length === 0) return counterpart
+  const otherwise = rest === undefined ? { not: { enum: values } } : { enum: rest }
+  return { anyOf: [{ properties: { [other.name]: otherwise } }, counterpart] }
+}
+
+/** The values that a parameter has beside these; undefined where they cannot be listed. */
+function restOf({ type, enum: all }: BundleParameter, values: readonly Scalar[]): readonly Scalar[] | undefined {
+  const list = all ?? (type === 'boolean' ? [true, false] : undefined)
+  return list?.filter(value => !values.includes(value))
 }
 
 /** A default that holds only under a condition is filled in there, or not at all. */

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { checkBundle } from '../../src/bundle/check-bundle.ts'
 import { hideParameters } from '../../src/bundle/hide-parameters.ts'
-import { sensitiveNames } from '../../src/bundle/sensitive.ts'
 import { toCreateSchema } from '../../src/bundle/to-schema.ts'
 import { compileSchema } from '../../src/catalog/compile-schema.ts'
+import { sensitiveNames } from '../../src/driver/bundle/secrets.ts'
 import type { JsonObject } from '../../src/protocol/json.ts'
 import { parse, specWith } from './specs.ts'
 

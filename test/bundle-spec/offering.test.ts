@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { sensitiveNames } from '../../src/bundle/sensitive.ts'
 import { toOffering } from '../../src/bundle/to-offering.ts'
 import { checkCatalog } from '../../src/catalog/check-catalog.ts'
 import { toWireCatalog } from '../../src/catalog/wire-catalog.ts'
+import { sensitiveNames } from '../../src/driver/bundle/secrets.ts'
 import type { Offering, Plan } from '../../src/protocol/offering.ts'
 import { parse, parseParameters, specWith } from './specs.ts'
 

@@ -3,7 +3,7 @@ import type { BundleSpec } from '../../bundle/spec.ts'
 import type { Revision } from '../../domain/revision.ts'
 import { isJsonObject, type JsonObject } from '../../protocol/json.ts'
 import { isBindable } from '../../protocol/offering.ts'
-import { bind, deprovision, provision, unbind, update } from './actions.ts'
+import { actionsOf } from './actions.ts'
 import { pullTimeout } from './attempt.ts'
 import { actionSettings } from './limits.ts'
 import type { Bundle, BundleParts } from './parts.ts'
@@ -20,17 +20,16 @@ export function createBundleDriver(parts: BundleParts): (revision: Revision, spe
 function createBundleService(bundle: Bundle): Service {
   const { spec, sensitive } = bundle
   const { offering } = bundle.revision
+  const { bind, unbind, ...actions } = actionsOf(bundle)
   const bindable = offering.plans.some(plan => isBindable(offering, plan))
   return {
     ...offering,
     callTimeout: pullTimeout,
     actions: actionSettings(spec),
     dashboard: spec.alpha.dashboardRedirect === true ? 'redirect' : undefined,
-    provision: ctx => provision(bundle, ctx),
-    update: ctx => update(bundle, ctx),
-    deprovision: ctx => deprovision(bundle, ctx),
-    bind: bindable ? ctx => bind(bundle, ctx) : undefined,
-    unbind: bindable ? ctx => unbind(bundle, ctx) : undefined,
+    ...actions,
+    bind: bindable ? bind : undefined,
+    unbind: bindable ? unbind : undefined,
     fetchInstance: ({ body }) => withoutSecrets(body, sensitive.parameters),
     fetchBinding: ({ body }) => withoutSecrets(body, sensitive.bindParameters),
   }

@@ -1,6 +1,6 @@
-import { sensitiveNames } from '../../bundle/sensitive.ts'
-import type { BundleSpec } from '../../bundle/spec.ts'
-import type { Json, JsonObject } from '../../protocol/json.ts'
+import type { BundleParameters, BundleSpec } from '../../bundle/spec.ts'
+import { visitSchemas } from '../../catalog/json-schema-walk.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../protocol/json.ts'
 
 /** The names of all parameters that are secret in some plan: an instance may have moved from one to another. */
 export interface SensitiveNames {
@@ -13,6 +13,24 @@ export function sensitiveNamesOf({ plans }: BundleSpec): SensitiveNames {
     parameters: new Set(plans.flatMap(plan => sensitiveNames(plan.parameters))),
     bindParameters: new Set(plans.flatMap(plan => sensitiveNames(plan.bindParameters))),
   }
+}
+
+/** The names of the parameters whose values are secrets, whole or in part. */
+export function sensitiveNames(parameters: BundleParameters): readonly string[] {
+  if (parameters.kind === 'list') return parameters.list.filter(({ sensitive }) => sensitive).map(({ name }) => name)
+  const { properties } = parameters.schema
+  if (!isJsonObject(properties)) return []
+  return Object.entries(properties).flatMap(([name, schema]) =>
+    isJsonObject(schema) && holdsSecret(schema) ? [name] : [],
+  )
+}
+
+function holdsSecret(schema: JsonObject): boolean {
+  let secret = false
+  visitSchemas(schema, part => {
+    secret ||= part.sensitive === true || part.writeOnly === true || part.format === 'password'
+  })
+  return secret
 }
 
 /** Every text in a value, and every number that is long enough to be recognised. */

@@ -4,7 +4,7 @@ import type { Jsonify } from '../../../author/jsonify.ts'
 import type { BindResult, ProvisionResult, UnbindResult } from '../../../author/results.ts'
 import type { BundleAction } from '../../../bundle/actions.ts'
 import { type Clock, sleep } from '../../../clock.ts'
-import { bind, deprovision, provision, unbind, update } from '../../../driver/bundle/actions.ts'
+import { actionsOf } from '../../../driver/bundle/actions.ts'
 import type { Bundle } from '../../../driver/bundle/parts.ts'
 import { createWait, isWait, type Wait } from '../../../engine/work.ts'
 import { isJsonObject, type JsonObject } from '../../../protocol/json.ts'
@@ -54,12 +54,13 @@ export async function performDev(bundle: Bundle, task: DevTask): Promise<Result>
       return saved
     },
   }
+  const actions = actionsOf(bundle)
   const perform: Readonly<Record<BundleAction, () => Promise<Result | Wait | undefined>>> = {
-    provision: () => provision(bundle, ofInstance),
-    update: () => update(bundle, ofInstance),
-    deprovision: () => deprovision(bundle, ofInstance),
-    bind: () => bind(bundle, ofBinding),
-    unbind: () => unbind(bundle, ofBinding),
+    provision: () => actions.provision(ofInstance),
+    update: () => actions.update(ofInstance),
+    deprovision: () => actions.deprovision(ofInstance),
+    bind: () => actions.bind(ofBinding),
+    unbind: () => actions.unbind(ofBinding),
   }
   while (true) {
     const result = await perform[action]()
