@@ -39,7 +39,8 @@ async function readBundle(root: string, name: string, signal: AbortSignal): Prom
   try {
     const folder = await realpath(join(root, name))
     if (!isInside(root, folder)) throw new RegistryError('it is a link that leads out of the registry; copy the folder')
-    if (!(await stat(folder)).isDirectory() || !(await hasSpec(folder))) return undefined
+    const files = (await stat(folder)).isDirectory() ? await readdir(folder) : []
+    if (!specFiles.some(file => files.includes(file))) return undefined
     const { digest, kept } = await hashFolder(folder, specFiles, signal)
     const spec = specFiles.flatMap(file => kept.get(file) ?? [])[0]
     if (spec === undefined)
@@ -48,9 +49,4 @@ async function readBundle(root: string, name: string, signal: AbortSignal): Prom
   } catch (error) {
     throw error instanceof RegistryError ? error : new RegistryError(`it cannot be read (${messageOf(error)})`)
   }
-}
-
-async function hasSpec(folder: string): Promise<boolean> {
-  const names = await readdir(folder)
-  return specFiles.some(file => names.includes(file))
 }

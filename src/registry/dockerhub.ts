@@ -8,9 +8,8 @@ import { RegistryError } from './registry-error.ts'
 import type { Asking, RegistryType } from './registry-type.ts'
 import { imageFields, orgField, registryShape } from './settings.ts'
 import { bearer } from './web/authorization.ts'
-import { nextPage, readPages } from './web/next-page.ts'
 import { showUrl } from './web/send.ts'
-import { jsonOf, namesIn, type WebClient } from './web/web-client.ts'
+import { jsonOf, namesIn, nextPage, readPages, type WebClient } from './web/web-client.ts'
 
 const usualServers = { hub: 'https://hub.docker.com', registry: 'https://registry-1.docker.io' }
 const maxPage = 4 * 1024 * 1024

@@ -28,7 +28,7 @@ export async function hashFolder(folder: string, keep: readonly string[], signal
 
   const walk = async (below: string): Promise<void> => {
     const entries = await readdir(join(folder, below), { withFileTypes: true })
-    for (const entry of entries.toSorted((a, b) => compare(a.name, b.name))) {
+    for (const entry of entries.toSorted((a, b) => Buffer.compare(Buffer.from(a.name), Buffer.from(b.name)))) {
       signal?.throwIfAborted()
       if (below === '' && entry.name === leftByRuns) continue
       const name = below === '' ? entry.name : `${below}/${entry.name}`
@@ -88,8 +88,4 @@ async function addLink(hash: Hash, folder: string, name: string): Promise<void> 
 /** Each part with its length before it: no two folders can be written the same. */
 function frame(hash: Hash, ...parts: readonly string[]): void {
   for (const part of parts) hash.update(`${Buffer.byteLength(part)}:${part};`)
-}
-
-function compare(a: string, b: string): number {
-  return Buffer.compare(Buffer.from(a), Buffer.from(b))
 }

@@ -11,9 +11,8 @@ import { RegistryError } from './registry-error.ts'
 import type { Asking, RegistryType } from './registry-type.ts'
 import { imageFields, orgField, registryShape, tagOf, urlField, withScheme } from './settings.ts'
 import { bearer } from './web/authorization.ts'
-import { readPages } from './web/next-page.ts'
 import { showUrl } from './web/send.ts'
-import { jsonOf, listIn, namesIn } from './web/web-client.ts'
+import { jsonOf, listIn, namesIn, readPages } from './web/web-client.ts'
 
 const maxReply = 8 * 1024 * 1024
 

@@ -36,24 +36,8 @@ export interface RegistryParts {
   readonly clock: Clock
   readonly secrets?: SecretReader
   readonly proxy?: ProxySettings
-  readonly limits?: Partial<Limits>
-  /** Where Docker Hub is, unless it is where everybody knows it. */
-  readonly dockerHub?: HubServers
+  /** Milliseconds: of one request, to its last byte; and before the first repetition (later pauses are longer). */
+  readonly limits?: { readonly timeout?: number; readonly firstPause?: number }
+  /** Where Docker Hub is, unless it is where everybody knows it: what lists repositories, and what has their images. */
+  readonly dockerHub?: { readonly hub: string; readonly registry: string }
 }
-
-export interface HubServers {
-  /** Knows which repositories an organisation has. */
-  readonly hub: string
-  /** Has their images. */
-  readonly registry: string
-}
-
-/** Times are milliseconds. */
-interface Limits {
-  /** Of one request, from the connection to the last byte. */
-  readonly timeout: number
-  /** Before the first repetition; later pauses are longer. */
-  readonly firstPause: number
-}
-
-export const usualLimits: Limits = { timeout: 30_000, firstPause: 500 }

@@ -1,35 +1,24 @@
-interface Version {
-  readonly numbers: readonly string[]
-  readonly pre: readonly string[]
-}
+/** Stands for no pre-release: it is later than every word that a pre-release can have. */
+const released = '~'
 
 /** Newest first, as semantic versions go; texts that are not versions are left out. */
 export function newestFirst(versions: readonly string[]): readonly string[] {
   return [...new Set(versions)]
-    .flatMap(text => {
-      const version = parse(text)
-      return version === undefined ? [] : [{ text, version }]
-    })
-    .toSorted((a, b) => compare(b.version, a.version))
+    .map(text => ({ text, parts: partsOf(text) }))
+    .filter(({ parts }) => parts.length > 0)
+    .toSorted((a, b) => compareParts(b.parts, a.parts))
     .map(({ text }) => text)
 }
 
 export function isPreRelease(version: string): boolean {
-  return (parse(version)?.pre.length ?? 0) > 0
+  return !partsOf(version).includes(released)
 }
 
-function parse(text: string): Version | undefined {
-  if (text.length > 256) return undefined
-  const [, numbers, pre] = /^v?(\d+\.\d+\.\d+)(?:-([0-9A-Za-z.-]+))?(?:\+[0-9A-Za-z.-]+)?$/.exec(text) ?? []
-  return numbers === undefined ? undefined : { numbers: numbers.split('.'), pre: pre?.split('.') ?? [] }
-}
-
-function compare(a: Version, b: Version): number {
-  const difference = compareParts(a.numbers, b.numbers)
-  if (difference !== 0) return difference
-  // A release is newer than what came before it.
-  if (a.pre.length === 0 || b.pre.length === 0) return b.pre.length - a.pre.length
-  return compareParts(a.pre, b.pre)
+/** Its three numbers and the words of its pre-release; empty where it is not a version. */
+function partsOf(text: string): readonly string[] {
+  if (text.length > 256) return []
+  const [, numbers, pre = released] = /^v?(\d+\.\d+\.\d+)(?:-([0-9A-Za-z.-]+))?(?:\+[0-9A-Za-z.-]+)?$/.exec(text) ?? []
+  return numbers === undefined ? [] : `${numbers}.${pre}`.split('.')
 }
 
 function compareParts(a: readonly string[], b: readonly string[]): number {

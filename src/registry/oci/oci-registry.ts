@@ -5,9 +5,8 @@ import { userOf } from '../credentials.ts'
 import { RegistryError } from '../registry-error.ts'
 import type { Asking, RegistryType } from '../registry-type.ts'
 import { imageFields, registryShape, urlField, withScheme } from '../settings.ts'
-import { nextPage, readPages } from '../web/next-page.ts'
 import { showUrl } from '../web/send.ts'
-import { jsonOf, listIn, okReply, refusalOf } from '../web/web-client.ts'
+import { jsonOf, listIn, nextPage, okReply, readPages, refusalOf } from '../web/web-client.ts'
 import { createOciClient, type OciClient } from './oci-client.ts'
 import { readImages } from './read-image.ts'
 
@@ -34,29 +33,22 @@ async function list(settings: Read<typeof shape>, asking: Asking): Promise<Regis
   const { type, url, images } = settings
   const base = new URL(withScheme(url))
   const client = createOciClient(base, await asking.credentials(), asking)
-  const { names, problem } = type === proxyType ? { names: [] } : await listOrNot(client, images)
-  const answer = await readImages([...names, ...images], { ...settings, client, server: base.host }, asking)
-  if (problem === undefined || answer.kind === 'failed') return answer
-  return { kind: 'partial', found: answer.found, problems: [problem, ...answer.problems] }
-}
-
-/** Many registries list nothing to anybody: the images that are named can be read all the same. */
-async function listOrNot(
-  client: OciClient,
-  images: readonly string[],
-): Promise<{ names: readonly string[]; problem?: string }> {
-  try {
-    return { names: await listRepositories(client) }
-  } catch (error) {
+  const problems: string[] = []
+  /** Many registries list nothing to anybody: the images that are named can be read all the same. */
+  const withoutList = (error: unknown) => {
     if (!(error instanceof CatalogRefused) || images.length === 0) throw error
-    return { names: [], problem: error.message }
+    problems.push(error.message)
+    return []
   }
+  const names = type === proxyType ? [] : await listRepositories(client).catch(withoutList)
+  const answer = await readImages([...names, ...images], { ...settings, client, server: base.host }, asking)
+  if (problems.length === 0 || answer.kind === 'failed') return answer
+  return { kind: 'partial', found: answer.found, problems: [...problems, ...answer.problems] }
 }
 
 /** The registry is there, and does not tell what it has. */
 class CatalogRefused extends RegistryError {}
 
-/** The names of all repositories. */
 async function listRepositories(client: OciClient): Promise<readonly string[]> {
   await probe(client)
   return readPages(new URL('/v2/_catalog?n=100', client.base), async url => {

@@ -1,13 +1,19 @@
 import { once } from 'node:events'
-import { type ClientRequest, type Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http'
+import {
+  type ClientRequest,
+  type Agent as HttpAgent,
+  request as httpRequest,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+} from 'node:http'
 import { type Agent as HttpsAgent, request as httpsRequest } from 'node:https'
-import { isIP } from 'node:net'
+import { isIP, type Socket } from 'node:net'
 import { connect as tlsConnect } from 'node:tls'
 import type { Clock } from '../../clock.ts'
 import { withoutUndefined } from '../../protocol/json.ts'
+import { codeOf } from '../../shape/thrown.ts'
 import { RegistryError } from '../registry-error.ts'
-import { openTunnel, proxyAuthorization, quiet } from './tunnel.ts'
-import { whyUnreachable } from './why-unreachable.ts'
+import { basic } from './authorization.ts'
 
 export interface WebRequest {
   readonly method: 'GET' | 'POST'
@@ -94,6 +100,28 @@ async function open(
   return quiet(httpsRequest(url, { method, headers, signal, createConnection }))
 }
 
+/** A connection to the server of `url` through a proxy, which sees nothing but its name. */
+async function openTunnel(proxy: URL, url: URL, signal: AbortSignal): Promise<Socket> {
+  const path = `${url.hostname}:${url.port || '443'}`
+  const headers = { host: path, ...proxyAuthorization(proxy) }
+  const outgoing = quiet(httpRequest(proxy, { method: 'CONNECT', path, headers, agent: false, signal }))
+  outgoing.end()
+  const [{ statusCode }, socket] = await once(outgoing, 'connect', { signal })
+  if (statusCode === 200) return socket
+  socket.destroy()
+  throw new RegistryError(`the proxy ${proxy.host} answered ${statusCode} to a connection to ${path}`)
+}
+
+/** An error that nobody waits for any more must not end the process; whoever waits hears of it by `once`. */
+function quiet(outgoing: ClientRequest): ClientRequest {
+  return outgoing.on('error', () => {})
+}
+
+function proxyAuthorization({ username, password }: URL): OutgoingHttpHeaders {
+  if (username === '') return {}
+  return { 'proxy-authorization': basic(decodeURIComponent(username), decodeURIComponent(password)) }
+}
+
 async function collect(incoming: IncomingMessage, { limit }: WebRequest, place: string): Promise<WebReply> {
   const { statusCode: status = 0, headers: raw } = incoming
   // Leaving the loop, or the function, closes the connection of a reply that has not ended.
@@ -110,4 +138,29 @@ async function collect(incoming: IncomingMessage, { limit }: WebRequest, place: 
   }
   const headers = Object.entries(raw).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : value])
   return { status, headers: Object.fromEntries(headers), body: Buffer.concat(chunks) }
+}
+
+/** Why no reply has come, and what to do; the error's own text is left out, because it may hold what was sent. */
+function whyUnreachable(error: unknown): string {
+  const code = codeOf(error)
+  if (code === undefined) return error instanceof Error ? `it cannot be asked (${error.name})` : 'it cannot be asked'
+  return reasons[code] ?? (isTrust(code) ? `its certificate is not trusted (${code}); ${remedy}` : `no reply (${code})`)
+}
+
+const remedy = 'name its authority with ca'
+
+const reasons: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'nobody listens there (ECONNREFUSED); start it, or correct the url',
+  ENOTFOUND: 'its name is not known (ENOTFOUND); correct the url',
+  EAI_AGAIN: 'its name cannot be resolved now (EAI_AGAIN)',
+  ECONNRESET: 'the connection was cut (ECONNRESET)',
+  EPIPE: 'the connection was cut (EPIPE)',
+  EPROTO: 'it does not speak TLS (EPROTO); correct the url',
+  ERR_SSL_WRONG_VERSION_NUMBER: 'it does not speak TLS; write http:// in the url',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another name; correct the url',
+  CERT_HAS_EXPIRED: 'its certificate has expired; renew it',
+}
+
+function isTrust(code: string): boolean {
+  return /CERT|SIGNATURE|ISSUER|LEAF|CHAIN/.test(code)
 }

@@ -6,7 +6,7 @@ import { sleep } from '../../clock.ts'
 import { type Json, parseJson } from '../../protocol/json.ts'
 import { valueAt } from '../../shape/place.ts'
 import { RegistryError } from '../registry-error.ts'
-import { type RegistryParts, usualLimits } from '../registry-type.ts'
+import type { RegistryParts } from '../registry-type.ts'
 import { isCertificate, type RegistrySettings } from '../settings.ts'
 import { proxyFor } from './proxy.ts'
 import { pauseBefore } from './retry.ts'
@@ -24,11 +24,11 @@ export interface WebClient {
 /** For one answer of a registry: its connections are closed when `use` is through. */
 export async function withWebClient<T>(
   settings: Pick<RegistrySettings, 'ca' | 'skipVerifyTls'>,
-  { clock, proxy = {}, limits }: RegistryParts,
+  { clock, proxy = {}, limits = {} }: RegistryParts,
   signal: AbortSignal,
   use: (web: WebClient) => Promise<T>,
 ): Promise<T> {
-  const { timeout, firstPause } = { ...usualLimits, ...limits }
+  const { timeout = 30_000, firstPause = 500 } = limits
   const [http, https] = [new HttpAgent({ keepAlive: true }), new HttpsAgent({ keepAlive: true })]
   let unanswered = 0
   let wire: Promise<Wire> | undefined
@@ -86,6 +86,7 @@ export async function withWebClient<T>(
 const attempts = 4
 const patience = 10
 const maxHops = 5
+const maxPages = 1000
 
 /** What it means that a reply is not 200. */
 export function refusalOf({ status }: WebReply, url: URL): string {
@@ -118,6 +119,36 @@ export function namesIn(content: Json, key: string, url: URL): readonly string[]
   return listIn(content, key, url)
     .map(item => valueAt(item, ['name']))
     .filter(name => typeof name === 'string')
+}
+
+/** The next page of a list, if its reply names one. Never elsewhere: the credentials are for this server. */
+export function nextPage(target: unknown, from: URL): URL | undefined {
+  if (typeof target !== 'string') return undefined
+  if (!URL.canParse(target, from.href))
+    throw new RegistryError(`${showUrl(from)}: the link to the next page is not a URL`)
+  const url = new URL(target, from)
+  if (url.hostname !== from.hostname) throw new RegistryError(`${showUrl(from)}: the next page is on another server`)
+  // Behind a proxy that ends TLS, a server believes that it is asked by http.
+  url.protocol = from.protocol
+  url.port = from.port
+  return url
+}
+
+/** The items of all pages. Throws where one page is missing: nobody must take a part for the whole. */
+export async function readPages<T>(
+  first: URL,
+  read: (url: URL) => Promise<{ readonly items: readonly T[]; readonly next?: URL | undefined }>,
+): Promise<readonly T[]> {
+  const all: T[] = []
+  const asked = new Set<string>()
+  for (let url: URL | undefined = first; url !== undefined; ) {
+    if (asked.has(url.href) || asked.size >= maxPages) throw new RegistryError(`${showUrl(url)}: the list has no end`)
+    asked.add(url.href)
+    const { items, next } = await read(url)
+    for (const item of items) all.push(item)
+    url = next
+  }
+  return all
 }
 
 function redirectionOf({ status, headers }: WebReply, from: URL): URL | undefined {
