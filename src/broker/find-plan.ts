@@ -1,7 +1,7 @@
 import type { Instance } from '../domain/instance.ts'
 import { BrokerError } from '../protocol/errors.ts'
 import type { Plan } from '../protocol/offering.ts'
-import type { UpdateRequest } from '../protocol/update-request.ts'
+import type { UpdateRequest } from '../protocol/requests.ts'
 import type { BrokerContext } from './context.ts'
 import { createPlaceholder, type ResolvedService } from './resolve-services.ts'
 import type { ServiceSchemas } from './service-schemas.ts'

@@ -1,30 +1,21 @@
 import { type Authenticator, checkAnswer, isRefusal, type Refusal } from '../authenticator.ts'
-import type { Route } from '../author/broker-definition.ts'
-import type { RunningChores } from '../broker/chores/by-hand.ts'
 import type { BrokerContext, Caller } from '../broker/context.ts'
 import { latestMinor, parseApiVersion } from '../protocol/api-version.ts'
 import { BrokerError } from '../protocol/errors.ts'
 import { parseOriginatingIdentity } from '../protocol/identity.ts'
 import { acceptsIncomplete, parseQuery } from '../protocol/query.ts'
-import { handleAdmin, isAdminPath } from './admin/admin-app.ts'
-import { findAuthorRoute, runAuthorRoute } from './author-route.ts'
-import { dashboardRedirect } from './dashboard-redirect.ts'
+import { type AdminContext, handleAdmin, isAdminPath } from './admin/admin-app.ts'
 import { Exchange, requestIdentity, toEnded } from './exchange.ts'
-import { type Health, healthResponse } from './health.ts'
 import { type HttpApp, type HttpRequest, type HttpResponse, originOf } from './message.ts'
+import { type OpenRoutes, openRoute } from './open-routes.ts'
 import type { PresentCatalog } from './osb/fetch-catalog.ts'
 import { readJsonObject } from './read-body.ts'
 import { respondToError } from './respond.ts'
 import { createRoutes, findEndpoint, parseOsbPath } from './routes.ts'
 
-export interface AppOptions {
+export interface AppOptions extends OpenRoutes, AdminContext {
   readonly broker: BrokerContext
   readonly authenticator: Authenticator
-  readonly health: Health
-  readonly chores: RunningChores
-  /** The registries of the configuration, for operators. */
-  readonly registries?: readonly { readonly name: string; readonly type: string }[]
-  readonly routes: readonly Route[]
   readonly presentCatalog?: PresentCatalog
   readonly bodyLimit: number
   /** Where platforms and browsers reach this broker; made from the Host header where it is not set. */
@@ -120,27 +111,6 @@ export function withIdentity(
   return /[\u0080-\uffff]/.test(identity)
     ? { ...response, headers, body: Buffer.from(response.body) }
     : { ...response, headers }
-}
-
-/** What needs no credentials: health, the author's own routes, and stand-in dashboard URLs, which are unguessable. */
-function openRoute({ broker, health, routes }: AppOptions, exchange: Exchange): Promise<HttpResponse> | undefined {
-  const { request, path, method } = exchange
-  if (path === '/healthz' || path === '/readyz') {
-    exchange.route = path
-    return healthResponse(health, path, method)
-  }
-  if (path.startsWith('/dashboards/')) {
-    exchange.route = '/dashboards/:instance/:token'
-    exchange.maskedPath = exchange.route
-    return dashboardRedirect(broker, method, path)
-  }
-  const route = findAuthorRoute(routes, method, path)
-  // Any first segment may be the name of a platform: `/files/*` does not hide `/files/v2/catalog`.
-  if (route === undefined || parseOsbPath(path) !== undefined) return undefined
-  exchange.route = route.path
-  // The rest of such a path is the author's, and may be a secret.
-  exchange.maskedPath = route.path
-  return runAuthorRoute(route, request, broker.store)
 }
 
 function readVersion({ headers }: Exchange, missingStatus: 400 | 412): number {

@@ -1,8 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import type { HttpBroker, HttpRequest } from './message.ts'
-import { announcedLength, announcesBody, readStream, toHeaders } from './node/request.ts'
-import { tlsOf } from './node/tls-connection.ts'
+import { announcedLength, announcesBody, readStream, tlsOf, toHeaders } from './node/request.ts'
 import { tooLarge } from './read-body.ts'
 
 /** What Fastify gives to a plugin. Its own types are not named, so that nobody needs Fastify to compile `purser`. */

@@ -6,15 +6,9 @@ import type { JsonObject } from '../protocol/json.ts'
 import { StoreUnavailableError } from '../store.ts'
 import type { HttpResponse } from './message.ts'
 
-const jsonHeaders = { 'content-type': 'application/json' }
-
 /** Every answer is a JSON object, the empty one included (ORPH-31). */
 export function json(status: number, body: JsonObject, headers?: Readonly<Record<string, string>>): HttpResponse {
-  return {
-    status,
-    headers: headers === undefined ? jsonHeaders : { ...jsonHeaders, ...headers },
-    body: JSON.stringify(body),
-  }
+  return { status, headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) }
 }
 
 /**

@@ -1,15 +1,10 @@
 import { BrokerError } from '../protocol/errors.ts'
 import { malformed, readOrRefuse } from '../protocol/request-fields.ts'
-import { bindEndpoint } from './osb/bind.ts'
-import { deprovisionEndpoint } from './osb/deprovision.ts'
+import { bindEndpoint, fetchBindingEndpoint, unbindEndpoint } from './osb/bindings.ts'
 import type { Endpoint } from './osb/endpoint.ts'
-import { fetchBindingEndpoint } from './osb/fetch-binding.ts'
 import { createCatalogEndpoint, type PresentCatalog } from './osb/fetch-catalog.ts'
-import { fetchInstanceEndpoint } from './osb/fetch-instance.ts'
+import { deprovisionEndpoint, fetchInstanceEndpoint, provisionEndpoint, updateEndpoint } from './osb/instances.ts'
 import { lastBindingOperationEndpoint, lastInstanceOperationEndpoint } from './osb/last-operation.ts'
-import { provisionEndpoint } from './osb/provision.ts'
-import { unbindEndpoint } from './osb/unbind.ts'
-import { updateEndpoint } from './osb/update.ts'
 import { methodNotAllowed } from './respond.ts'
 
 export type RouteTable = Readonly<Record<string, Readonly<Record<string, Endpoint>>>>

@@ -1,12 +1,10 @@
 import { describe } from '../shape/describe.ts'
-import type { Read } from '../shape/shape.ts'
+import type { Read, Shape } from '../shape/shape.ts'
 import { BrokerError } from './errors.ts'
 import { isJsonObject, type JsonObject } from './json.ts'
-import type { requests } from './requests.ts'
 
-type Request = (typeof requests)[keyof typeof requests]
 /** What is inside of an object is looked at later, if at all. */
-export type Envelope<S extends Request> = {
+export type Envelope<S extends Shape> = {
   readonly [Key in keyof Read<S>]: Read<S>[Key] extends string | undefined ? Read<S>[Key] : JsonObject | undefined
 }
 
@@ -14,7 +12,7 @@ export type Envelope<S extends Request> = {
  * Reads the envelope of a request. Unknown fields are ignored (GEN-05); a known one of the wrong type is a 400 that names
  * it. `null` counts as absent: generated clients send it where they mean nothing.
  */
-export function createReader<S extends Request>(shape: S): (body: JsonObject) => Envelope<S> {
+export function createReader<S extends Shape>(shape: S): (body: JsonObject) => Envelope<S> {
   const fields = describe(shape).wire.map(({ key, name, field }) => {
     const read = field.info.kind === 'text' ? readText : readObject
     return { key, name, read, isRequired: !field.optional }

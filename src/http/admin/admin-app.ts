@@ -6,10 +6,9 @@ import type { Exchange } from '../exchange.ts'
 import type { HttpResponse } from '../message.ts'
 import { methodNotAllowed } from '../respond.ts'
 import { findPattern } from '../routes.ts'
-import { listChoresEndpoint } from './list-chores.ts'
-import { listRegistriesEndpoint } from './list-registries.ts'
+import { listChoresEndpoint, runChoreEndpoint } from './chores.ts'
 import { readLogEndpoint } from './read-log.ts'
-import { runChoreEndpoint, syncRegistriesEndpoint } from './run-chore.ts'
+import { listRegistriesEndpoint, syncRegistriesEndpoint } from './registries.ts'
 
 /** What the operators' endpoints work with. */
 export interface AdminContext {

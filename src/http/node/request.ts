@@ -1,11 +1,12 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
+import { TLSSocket } from 'node:tls'
 import type { TlsConnection } from '../../authenticator.ts'
 import { BrokerError } from '../../protocol/errors.ts'
 import { readOrRefuse } from '../../protocol/request-fields.ts'
 import type { HttpRequest } from '../message.ts'
 import { tooLarge } from '../read-body.ts'
-import { tlsOf } from './tls-connection.ts'
 
 /** Nothing is read or copied before it is asked for. A class, so that getters are not made anew for each request. */
 export class NodeRequest implements HttpRequest {
@@ -144,3 +145,30 @@ function toOriginForm(target: string): string {
 }
 
 const slash = 47
+
+/** What an authenticator may know of an encrypted connection; undefined for a plain one. */
+export function tlsOf(socket: Socket): TlsConnection | undefined {
+  if (!(socket instanceof TLSSocket)) return undefined
+  return {
+    protocol: socket.getProtocol() ?? 'unknown',
+    authorized: socket.authorized,
+    // The certificate is read only for a scheme that asks for it.
+    get certificate() {
+      const certificate = socket.getPeerX509Certificate()
+      return (
+        certificate && {
+          subject: toName(certificate.subject),
+          issuer: toName(certificate.issuer),
+          names: certificate.subjectAltName?.split(', ') ?? [],
+          fingerprint: certificate.fingerprint256,
+          raw: () => certificate.raw,
+        }
+      )
+    },
+  }
+}
+
+/** Node writes one part per line. */
+function toName(lines: string): string {
+  return lines.split('\n').join(',')
+}

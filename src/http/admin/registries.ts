@@ -3,7 +3,7 @@ import { isJsonObject, type Json, type JsonObject } from '../../protocol/json.ts
 import { snakeCase } from '../../shape/describe.ts'
 import { json } from '../respond.ts'
 import type { AdminEndpoint } from './admin-app.ts'
-import { toTime } from './list-chores.ts'
+import { runChoreEndpoint, toTime } from './chores.ts'
 
 /** GET /admin/registries: how each registry answers, what came from it and who uses what, and what changed last. */
 export const listRegistriesEndpoint: AdminEndpoint = async ({ broker, chores, registries: configured = [] }) => {
@@ -18,6 +18,9 @@ export const listRegistriesEndpoint: AdminEndpoint = async ({ broker, chores, re
     last_change: lastChange && { at: toTime(lastChange.at), report: toWire(lastChange.report) },
   })
 }
+
+/** POST /admin/registries/sync -> 202: the same for the chore `sync`. */
+export const syncRegistriesEndpoint: AdminEndpoint = context => runChoreEndpoint(context, 'sync')
 
 /** A registry that was never asked has no times; one that is no longer configured has no type and is not asked again. */
 function toRegistryBody({ name, type, state }: RegistryStatus, nextAt: number | undefined): JsonObject {

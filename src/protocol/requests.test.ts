@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { parseProvision } from './provision-request.ts'
+import { parseProvision } from './requests.ts'
 
 const ids = { service_id: 's', plan_id: 'p' }
 

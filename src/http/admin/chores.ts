@@ -1,4 +1,4 @@
-import type { ChoreStatus } from '../../broker/chores/by-hand.ts'
+import { type ChoreStatus, runChoreByHand } from '../../broker/chores/by-hand.ts'
 import type { JsonObject } from '../../protocol/json.ts'
 import { json } from '../respond.ts'
 import type { AdminEndpoint } from './admin-app.ts'
@@ -21,6 +21,12 @@ function toBody({ name, schedule, nextAt, latest, running }: ChoreStatus): JsonO
     ok: latest?.result?.ok,
     message: latest?.result?.message,
   }
+}
+
+/** POST /admin/chores/:name/runs -> 202: it runs here from now on. `due_at` tells this run from others in the list. */
+export const runChoreEndpoint: AdminEndpoint = async ({ chores }, name) => {
+  const dueAt = await runChoreByHand(chores, name)
+  return json(202, { name, started: true, due_at: toTime(dueAt) })
 }
 
 export function toTime(ms: number): string

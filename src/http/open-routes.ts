@@ -1,0 +1,98 @@
+import type { LedgerView, Route } from '../author/broker-definition.ts'
+import type { BrokerContext } from '../broker/context.ts'
+import { findDashboard } from '../broker/dashboard.ts'
+import { BrokerError } from '../protocol/errors.ts'
+import type { Exchange } from './exchange.ts'
+import { type HttpRequest, type HttpResponse, originOf } from './message.ts'
+import { json, methodNotAllowed } from './respond.ts'
+import { decodeSegment, parseOsbPath } from './routes.ts'
+
+export interface Health {
+  /** Why requests cannot be served now, in a word for the operator; undefined when they can. */
+  readiness(): Promise<string | undefined>
+}
+
+export interface OpenRoutes {
+  readonly broker: BrokerContext
+  readonly health: Health
+  readonly routes: readonly Route[]
+}
+
+/** What needs no credentials: health, the author's own routes, and stand-in dashboard URLs, which are unguessable. */
+export function openRoute(
+  { broker, health, routes }: OpenRoutes,
+  exchange: Exchange,
+): Promise<HttpResponse> | undefined {
+  const { request, path, method } = exchange
+  if (path === '/healthz' || path === '/readyz') {
+    exchange.route = path
+    return healthResponse(health, path, method)
+  }
+  if (path.startsWith('/dashboards/')) {
+    exchange.route = '/dashboards/:instance/:token'
+    exchange.maskedPath = exchange.route
+    return dashboardRedirect(broker, method, path)
+  }
+  const route = findAuthorRoute(routes, method, path)
+  // Any first segment may be the name of a platform: `/files/*` does not hide `/files/v2/catalog`.
+  if (route === undefined || parseOsbPath(path) !== undefined) return undefined
+  exchange.route = route.path
+  // The rest of such a path is the author's, and may be a secret.
+  exchange.maskedPath = route.path
+  return runAuthorRoute(route, request, broker.store)
+}
+
+/** /healthz: the process answers. /readyz: it can serve requests now. */
+async function healthResponse(health: Health, path: string, method: string): Promise<HttpResponse> {
+  if (method !== 'GET' && method !== 'HEAD') throw methodNotAllowed(['GET', 'HEAD'])
+  if (path === '/healthz') return json(200, { status: 'ok' })
+  const trouble = await health.readiness()
+  return trouble === undefined ? json(200, { status: 'ready' }) : json(503, { status: 'not ready', reason: trouble })
+}
+
+/** GET /dashboards/:instance_id/:token: leads to the dashboard of a service that says `dashboard: 'redirect'`. */
+async function dashboardRedirect(broker: BrokerContext, method: string, path: string): Promise<HttpResponse> {
+  if (method !== 'GET' && method !== 'HEAD') throw methodNotAllowed(['GET', 'HEAD'])
+  const [, , id = '', token = '', ...rest] = path.split('/')
+  const found =
+    token === '' || rest.length > 0 ? { kind: 'none' as const } : await findDashboard(broker, decodeSegment(id), token)
+  if (found.kind === 'found') return { status: 302, headers: { location: toHeaderText(found.url) }, body: '' }
+  if (found.kind === 'none') throw new BrokerError('NotFound', 'There is no dashboard at this address.')
+  return {
+    status: 503,
+    headers: { 'content-type': 'text/html; charset=utf-8', 'retry-after': '5', refresh: '5' },
+    body: '<!doctype html><title>Not yet</title><p>The instance is still being created. This page looks again by itself.',
+  }
+}
+
+/** An author may build the URL from an id or a name as it is: what a header cannot carry is percent-encoded. */
+function toHeaderText(url: string): string {
+  return url.replace(/[^!-~]+/g, text => encodeURIComponent(Buffer.from(text).toString()))
+}
+
+/** Above the OSB body limit: an author's own route may carry more than parameters. */
+const bodyLimit = 10 * 1024 * 1024
+
+function findAuthorRoute(routes: readonly Route[], method: string, path: string): Route | undefined {
+  return routes.find(route => route.method === method && matches(route.path, path))
+}
+
+async function runAuthorRoute(route: Route, request: HttpRequest, ledger: LedgerView): Promise<HttpResponse> {
+  const hasBody = request.method !== 'GET' && request.method !== 'HEAD'
+  const headers = Object.entries(request.headers).filter((entry): entry is [string, string] => entry[1] !== undefined)
+  const response = await route.handle(
+    new Request(originOf(request) + request.url, {
+      method: request.method,
+      headers,
+      body: hasBody ? Buffer.from(await request.body(bodyLimit)) : undefined,
+    }),
+    { instance: id => ledger.instance(id), binding: (instanceId, id) => ledger.binding(instanceId, id) },
+  )
+  const answered: Record<string, string | string[]> = Object.fromEntries(response.headers)
+  if (response.headers.has('set-cookie')) answered['set-cookie'] = response.headers.getSetCookie()
+  return { status: response.status, headers: answered, body: new Uint8Array(await response.arrayBuffer()) }
+}
+
+function matches(pattern: string, path: string): boolean {
+  return pattern.endsWith('/*') ? path.startsWith(pattern.slice(0, -1)) : path === pattern
+}
