@@ -4,6 +4,7 @@ import { checkService } from '../author/check-service.ts'
 import type { RetrySettings } from '../author/context.ts'
 import type { Service } from '../author/define-service.ts'
 import { checkCatalog } from '../catalog/check-catalog.ts'
+import type { LoadedCatalog } from '../catalog/load-yaml.ts'
 import { checkSource } from '../catalog/parameters.ts'
 import { CatalogError, formatProblem, subjectOf } from '../catalog/problem.ts'
 import type { Instance } from '../domain/instance.ts'
@@ -14,7 +15,7 @@ import type { Offering, Plan } from '../protocol/offering.ts'
 import { offeringShape } from '../protocol/offering-shape.ts'
 import type { ReadSettings } from '../settings/settings.ts'
 import { type Duration, parseDuration } from '../shape/duration.ts'
-import { isObject, type Path, type Place } from '../shape/place.ts'
+import { isObject } from '../shape/place.ts'
 import { messageOf } from '../shape/thrown.ts'
 import { planSchemas, readSchemas, type ServiceSchemas, withSchemas } from './service-schemas.ts'
 
@@ -56,19 +57,13 @@ export interface ServiceIndex {
   of(instance: Pick<Instance, 'serviceId' | 'revisionId'>): ResolvedService | undefined
 }
 
-/** Offerings that stand in a catalog file, and where each part of them stands there. */
-export interface DeclaredOfferings {
-  readonly offerings: readonly Offering[]
-  where(path: Path): Place | undefined
-}
-
 /**
  * Joins code and catalog by service id and refuses what could not work: every problem at once, each with its place, its
  * reason and its remedy.
  */
 export async function resolveServices(
   definition: BrokerDefinition,
-  declared: DeclaredOfferings,
+  declared: LoadedCatalog,
   settings: ReadSettings,
 ): Promise<ServiceIndex> {
   const problems = checkDefinition(definition)

@@ -4,8 +4,7 @@ import { fromCode, isObject, type Path, type Place, placeOf, type Source, showPa
 import { normalize, type ReadOptions, read } from '../shape/read.ts'
 import { list } from '../shape/shape.ts'
 import { checkSchemas } from './check-schemas.ts'
-import { checkUnique } from './check-unique.ts'
-import { byPlan, type Report, subjectOf } from './problem.ts'
+import { byPlan, objectsOf, type Report, subjectOf } from './problem.ts'
 import { warnOfStyle } from './warn-of-style.ts'
 
 /** Problems keep a catalog from being served; warnings name what some platforms dislike. */
@@ -44,14 +43,40 @@ export async function readOfferings(source: Source, options: ReadOptions, where?
   for (const { path, place, ...mistake } of [...spelled.mistakes, ...read(servicesShape, spelled.source).mistakes])
     report({ path, place, ...explain(mistake, nameOf(path)) })
   checkUnique(offerings, report)
-  for (const [index, offering] of offerings.entries()) {
-    if (!isObject(offering)) continue
+  for (const [index, offering] of objectsOf(offerings)) {
     if (Array.isArray(offering.plans))
       for (const [plan, value] of offering.plans.entries()) await checkSchemas(value, [index, 'plans', plan], report)
     warnOfStyle(offering, [index], report)
   }
   const problems = mistakes.filter(isError).sort(byPlan)
   return { offerings, problems, warnings: mistakes.filter(isWarning), where: find }
+}
+
+/** Ids are unique in the whole catalog, plan names in their service. Names are compared with their case (CAT-13). */
+function checkUnique(offerings: readonly unknown[], report: Report): void {
+  const createClaim = (what: string, remedy: string) => {
+    const seen = new Map<string, Path>()
+    return (value: unknown, path: Path) => {
+      if (typeof value !== 'string') return
+      const first = seen.get(value)
+      if (first === undefined) seen.set(value, path)
+      else report({ path, problem: `the ${what} "${value}" is already used by ${subjectOf(offerings, first)}`, remedy })
+    }
+  }
+  const claimId = createClaim('service id', 'give each service an id of its own')
+  const claimName = createClaim('service name', 'give each service a name of its own')
+  const claimClient = createClaim('dashboard client id', 'give each service its own client')
+  const claimPlanId = createClaim('plan id', 'give each plan an id of its own, over all services')
+  for (const [index, { id, name, dashboardClient: client, plans }] of objectsOf(offerings)) {
+    claimId(id, [index, 'id'])
+    claimName(name, [index, 'name'])
+    if (isObject(client)) claimClient(client.id, [index, 'dashboardClient', 'id'])
+    const claimPlanName = createClaim('plan name', 'give each plan of a service a name of its own')
+    for (const [number, plan] of objectsOf(plans)) {
+      claimPlanId(plan.id, [index, 'plans', number, 'id'])
+      claimPlanName(plan.name, [index, 'plans', number, 'name'])
+    }
+  }
 }
 
 function explain(mistake: Omit<FieldMistake, 'path'>, name: string): Pick<Mistake, 'problem' | 'remedy'> {

@@ -16,19 +16,17 @@ export type FromJsonSchema<S> = S extends { readonly const: infer Value }
 
 type FromTypes<S, Type> = Type extends readonly (infer Member)[] ? FromType<S, Member> : FromType<S, Type>
 
-type FromType<S, Type> = Type extends 'string'
-  ? string
-  : Type extends 'number' | 'integer'
-    ? number
-    : Type extends 'boolean'
-      ? boolean
-      : Type extends 'null'
-        ? null
-        : Type extends 'array'
-          ? FromItems<S>
-          : Type extends 'object'
-            ? FromObject<S>
-            : unknown
+type FromType<S, Type> = Type extends keyof Named<S> ? Named<S>[Type] : unknown
+
+interface Named<S> {
+  string: string
+  number: number
+  integer: number
+  boolean: boolean
+  null: null
+  array: FromItems<S>
+  object: FromObject<S>
+}
 
 /** A list of `items` is a tuple in some drafts and not in others: its members stay unknown. */
 type FromItems<S> = S extends { readonly items: infer Items }

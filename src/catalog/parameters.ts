@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../protocol/json.ts'
+import { deepestJson, type Json, type JsonObject } from '../protocol/json.ts'
 import { compileSchema } from './compile-schema.ts'
 import { withDraft } from './json-schema-draft.ts'
 import type { FromJsonSchema } from './json-schema-type.ts'
@@ -99,12 +99,10 @@ async function checkJson(jsonSchema: JsonObject, input: JsonObject, root?: strin
   return errors.length === 0 ? { ok: true, value } : { ok: false, problems: describeErrors(errors, root) }
 }
 
-const maxDepth = 100
-
 /** Refuses what is valid JSON and yet a trap for the code behind: bottomless nesting, and keys that set a prototype. */
 function findUnfit(value: Json | undefined, depth = 0): string | undefined {
   if (typeof value !== 'object' || value === null) return undefined
-  if (depth > maxDepth) return `parameters: must not be nested more than ${maxDepth} levels deep`
+  if (depth > deepestJson) return `parameters: must not be nested more than ${deepestJson} levels deep`
   if (Object.hasOwn(value, '__proto__')) return 'parameters: must not have a field named __proto__'
   for (const item of Object.values(value)) {
     const unfit = findUnfit(item, depth + 1)

@@ -24,6 +24,12 @@ export function formatProblem(mistake: Mistake): string {
   return head === '' ? explain(mistake) : `${head}: ${explain(mistake)}`
 }
 
+/** The objects of a list, with their indexes. Whatever else stands there is somebody else's to report. */
+export function objectsOf(list: unknown): (readonly [number, Record<string, unknown>])[] {
+  if (!Array.isArray(list)) return []
+  return [...list.entries()].filter((entry): entry is [number, Record<string, unknown>] => isObject(entry[1]))
+}
+
 /** In the order of the catalog. */
 export function byPlan({ path: left }: Mistake, { path: right }: Mistake): number {
   return Number(left[0]) - Number(right[0]) || planIndex(left) - planIndex(right)

@@ -1,5 +1,6 @@
 import { relaxed } from '../shape/describe.ts'
 import { isObject, type Path, type Places, type Source, setPlace } from '../shape/place.ts'
+import { objectsOf } from './problem.ts'
 
 type Values = Record<string, unknown>
 
@@ -93,8 +94,4 @@ function movePlace(places: Places, object: object, from: string, to: string): vo
 
 function find(object: Values, key: string): unknown {
   return Object.entries(object).find(([written]) => relaxed(written) === key)?.[1]
-}
-
-function objectsOf(list: unknown): (readonly [number, Values])[] {
-  return Array.isArray(list) ? [...list.entries()].filter((entry): entry is [number, Values] => isObject(entry[1])) : []
 }

@@ -1,6 +1,6 @@
 import { isJsonObject } from '../protocol/json.ts'
 import type { Path } from '../shape/place.ts'
-import type { Report } from './problem.ts'
+import { objectsOf, type Report } from './problem.ts'
 
 /** Some platforms cut or refuse longer texts (CAT-06). */
 const longText = 255
@@ -31,8 +31,7 @@ export function warnOfStyle(offering: Readonly<Record<string, unknown>>, path: P
 
   const { name, plans, dashboardClient: client } = offering
   warnOfName(name, [...path, 'name'])
-  for (const [index, plan] of Array.isArray(plans) ? plans.entries() : [])
-    if (isJsonObject(plan)) warnOfName(plan.name, [...path, 'plans', index, 'name'])
+  for (const [index, plan] of objectsOf(plans)) warnOfName(plan.name, [...path, 'plans', index, 'name'])
   if (isJsonObject(client) && client.redirectUri === undefined) {
     const remedy = 'Cloud Foundry refuses the catalog without one'
     warn([...path, 'dashboardClient'], '"dashboardClient" has no redirectUri', remedy)

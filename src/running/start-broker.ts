@@ -8,7 +8,8 @@ import type { BrokerContext } from '../broker/context.ts'
 import { createFindWork } from '../broker/find-work.ts'
 import type { RegisteredCatalogParts } from '../broker/registries/registered-catalog.ts'
 import type { SyncParts } from '../broker/registries/sync.ts'
-import { type DeclaredOfferings, resolveServices, type ServiceIndex } from '../broker/resolve-services.ts'
+import { resolveServices, type ServiceIndex } from '../broker/resolve-services.ts'
+import type { LoadedCatalog } from '../catalog/load-yaml.ts'
 import { type Clock, systemClock } from '../clock.ts'
 import type { ChoreRun } from '../engine/chore-run.ts'
 import { startChores } from '../engine/chores.ts'
@@ -149,7 +150,7 @@ async function openRegistries(
   }
 }
 
-async function declaredOfferings({ catalog }: BrokerDefinition): Promise<DeclaredOfferings> {
+async function declaredOfferings({ catalog }: BrokerDefinition): Promise<LoadedCatalog> {
   if (catalog === undefined) return { offerings: [], where: () => undefined }
   if (typeof catalog !== 'string') return { offerings: catalog, where: () => undefined }
   const { loadCatalogFile } = await import('../catalog/load-yaml.ts')
