@@ -17,7 +17,9 @@ export type LineOf<Event> =
 const operation = ['operationId', 'action', 'instanceId', 'bindingId', 'requestId'] as const
 const attempt = [...operation, 'attempt'] as const
 const step = [...attempt, 'step', 'calls'] as const
+const target = ['method', 'path'] as const
 const client = ['address', 'principal', 'platform', 'requestId'] as const
+const chore = ['chore', 'durationMs'] as const
 
 /** The whole log: level, text and fields of every event. */
 export const lines: { readonly [Type in EventType]: LineOf<BrokerEvents[Type]> } = {
@@ -38,7 +40,10 @@ export const lines: { readonly [Type in EventType]: LineOf<BrokerEvents[Type]> }
       return status === 200 && (route === '/healthz' || route === '/readyz') ? undefined : 'info'
     },
     ({ aborted }) => (aborted ? 'request aborted' : 'request'),
-    ...(['method', 'path', 'status', 'durationMs', 'bytes'] as const),
+    ...target,
+    'status',
+    'durationMs',
+    'bytes',
     ...client,
     'operationId',
   ],
@@ -49,16 +54,7 @@ export const lines: { readonly [Type in EventType]: LineOf<BrokerEvents[Type]> }
     'requestId',
     'error',
   ],
-  'authentication.failed': [
-    'warn',
-    'authentication failed',
-    'method',
-    'path',
-    'scheme',
-    'reason',
-    'address',
-    'requestId',
-  ],
+  'authentication.failed': ['warn', 'authentication failed', ...target, 'scheme', 'reason', 'address', 'requestId'],
   'server.failed': ['error', 'the HTTP server reported an error', 'error'],
 
   'operation.accepted': [],
@@ -116,14 +112,8 @@ export const lines: { readonly [Type in EventType]: LineOf<BrokerEvents[Type]> }
     'message',
     'durationMs',
   ],
-  'chore.failed': ['error', 'chore failed: its next period tries again', 'chore', 'durationMs', 'error'],
-  'chore.interrupted': [
-    'warn',
-    'chore interrupted: it is taken over when its lease is over',
-    'chore',
-    'durationMs',
-    'error',
-  ],
+  'chore.failed': ['error', 'chore failed: its next period tries again', ...chore, 'error'],
+  'chore.interrupted': ['warn', 'chore interrupted: it is taken over when its lease is over', ...chore, 'error'],
   'chore.lost': ['warn', 'a chore outlived its lease: another replica has taken it over', 'chore'],
   'chore.unrecorded': ['error', 'cannot write that a chore has ended', 'chore', 'error'],
   'chore.startFailed': ['warn', 'a chore did not start', 'chore', 'error'],

@@ -3,14 +3,13 @@ import type { RegistrySettings } from '../registry/settings.ts'
 import { type ConfigSettings, configShape } from '../settings/config.ts'
 import type { Settings } from '../settings/settings.ts'
 import { resolveStoreUrl } from '../settings/store-url.ts'
-import type { Mistake } from '../shape/mistake.ts'
-import { fromCode, type Path, placeOf, put, showPath, valueAt } from '../shape/place.ts'
+import { isError, isWarning, type Mistake } from '../shape/mistake.ts'
+import { fromCode, isObject, type Path, placeOf, put, type Source, showPath, valueAt } from '../shape/place.ts'
 import { read } from '../shape/read.ts'
-import { ConfigError, toMistake } from './config/mistake.ts'
+import { ConfigError, formatMistake, toMistake } from './config/mistake.ts'
 import { applyOverrides, type ConfigFlags } from './config/overrides.ts'
 import type { Environment } from './config/placeholders.ts'
 import type { FileSettings } from './config/read-file.ts'
-import { takeRegistries } from './config/registries.ts'
 import { checkPatterns, resolveFiles, whyUnreadable } from './config/texts.ts'
 
 export { maskStoreUrl } from '../settings/store-url.ts'
@@ -47,8 +46,8 @@ export async function loadConfig(options: LoadConfigOptions): Promise<Config> {
     put(source, ['log', 'format'], terminal ? 'people' : 'json')
   // Only places in the file have a line.
   const folderOf = (path: Path) => (placeOf(source, path)?.line === undefined ? cwd : home)
-  const { registries, warnings, mistakes: ofRegistries } = await takeRegistries(source, folderOf(['registries']))
-  mistakes.push(...ofRegistries, ...(await resolveFiles(source, folderOf)), ...(await checkPatterns(source)))
+  const { registries, notes } = await takeRegistries(source, folderOf(['registries']))
+  mistakes.push(...notes.filter(isError), ...(await resolveFiles(source, folderOf)), ...(await checkPatterns(source)))
   const reading = read(configShape, source, { textAsValues: true })
   const known = new Set(mistakes.map(({ path }) => showPath(path)))
   mistakes.push(...reading.mistakes.filter(({ path }) => !known.has(showPath(path))).map(toMistake))
@@ -59,7 +58,7 @@ export async function loadConfig(options: LoadConfigOptions): Promise<Config> {
     store: resolveStoreUrl(store, cwd),
     bundles: { ...bundles, folder: resolve(home, bundles.folder) },
     registries,
-    warnings,
+    warnings: notes.filter(isWarning).map(formatMistake),
     file,
   })
 }
@@ -76,6 +75,23 @@ async function readSource(file: string | undefined, env: Environment): Promise<F
   if (file === undefined) return { source: fromCode({}), mistakes: [] }
   const { readConfigFile } = await import('./config/read-file.ts')
   return readConfigFile(file, env)
+}
+
+/** Takes the registries out of the tree. The code that reads them is loaded only where there are some. */
+async function takeRegistries(
+  source: Source,
+  folder: string,
+): Promise<{
+  registries: readonly RegistrySettings[]
+  notes: readonly Mistake[]
+}> {
+  const root = valueAt(source.root, ['registries'])
+  if (root === undefined) return { registries: [], notes: [] }
+  const { readRegistrySettings } = await import('../registry/read-settings.ts')
+  const place = placeOf(source, ['registries'])
+  const { settings, mistakes } = readRegistrySettings({ ...source, root, place }, folder, ['registries'])
+  if (isObject(source.root)) delete source.root.registries
+  return { registries: settings ?? [], notes: mistakes }
 }
 
 async function findFile({ file, env, cwd }: LoadConfigOptions): Promise<string | undefined> {

@@ -11,19 +11,14 @@ import { combineObservers } from '../observer.ts'
 import type { OpenBundlesParts } from '../running/bundles/open.ts'
 import type { RegistryOptions } from '../running/start-broker.ts'
 import { StartError } from '../running/start-error.ts'
-import { type Config, loadConfig, maskStoreUrl, toSettings } from './config.ts'
+import { type Config, type ConfigFlags, loadConfig, maskStoreUrl, toSettings } from './config.ts'
 import { demoCredentials } from './demo-credentials.ts'
 import { findBrokerModule, loadBrokerModule } from './load-broker.ts'
 import { endSoon, untilStopped } from './shutdown.ts'
 import { welcome } from './welcome.ts'
 
-export interface ServeOptions {
+export interface ServeOptions extends Omit<ConfigFlags, 'broker'> {
   readonly module?: string | undefined
-  readonly host?: string | undefined
-  readonly port?: number | undefined
-  readonly store?: string | undefined
-  /** `engine.lease=30s`, each. */
-  readonly set?: readonly string[] | undefined
   readonly config?: string | undefined
   /** Serves the demo catalog where no broker is named. */
   readonly demo?: boolean | undefined

@@ -72,9 +72,7 @@ const user = object(
       ['platform'],
     ),
   },
-  {
-    rules: [exactlyOne('password', 'passwordHash', '; make a hash with "purser hash-password"')],
-  },
+  { rules: [exactlyOne('password', 'passwordHash', '; make a hash with "purser hash-password"')] },
 )
 
 const auth = section({
@@ -152,9 +150,7 @@ export const bundlesShape = section({
             }),
           ),
         },
-        {
-          rules: [exactlyOne('file', 'secret')],
-        },
+        { rules: [exactlyOne('file', 'secret')] },
       ),
     ),
     [],

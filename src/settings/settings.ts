@@ -81,6 +81,10 @@ const osb = section({
   ),
 })
 
+const maxTooShort = 'must not be shorter than engine.retry.initial; raise it, or lower initial'
+const callTooLong =
+  'must be at most 40 % of engine.lease, so that a call ends before its lease; lower it, or raise the lease'
+
 const timeout = (doc: string) => duration('1s', '3650d', doc)
 
 const engine = section(
@@ -115,23 +119,13 @@ const engine = section(
         factor: fallback(decimal(1, 10, 'what each further wait is multiplied with'), 2),
         max: fallback(duration('1ms', '24h', 'the longest wait; not shorter than `engine.retry.initial`'), '60s'),
       },
-      {
-        rules: [
-          ({ initial, max }) => {
-            const error = 'must not be shorter than engine.retry.initial; raise it, or lower initial'
-            return isMore(initial, max) && { path: ['max'], error }
-          },
-        ],
-      },
+      { rules: [({ initial, max }) => isMore(initial, max) && { path: ['max'], error: maxTooShort }] },
     ),
   },
   {
     rules: [
-      ({ lease, callTimeout }) => {
-        const why = 'must be at most 40 % of engine.lease, so that a call ends before its lease'
-        const error = `${why}; lower it, or raise the lease`
-        return isMore(callTimeout, lease && lease * 0.4) && { path: ['callTimeout'], error }
-      },
+      ({ lease, callTimeout }) =>
+        isMore(callTimeout, lease && lease * 0.4) && { path: ['callTimeout'], error: callTooLong },
     ],
   },
 )

@@ -42,12 +42,8 @@ function suggestSetting(path: Path): string {
 /** A setting of that name, or nearly, in another section. */
 function findElsewhere(key: string): string | undefined {
   const paths = listFields(configShape).map(({ path }) => path)
-  const name = suggest(
-    key,
-    paths.map(path => path.at(-1) ?? ''),
-  )
-  return paths
-    .find(path => path.at(-1) === name)
-    ?.join('.')
-    .replaceAll('.[]', '[]')
+  const names = paths.map(path => path.at(-1) ?? '')
+  const name = suggest(key, names)
+  const path = name === undefined ? undefined : paths[names.indexOf(name)]
+  return path?.join('.').replaceAll('.[]', '[]')
 }

@@ -3,7 +3,7 @@ import { basename } from 'node:path'
 import { configShape } from '../../settings/config.ts'
 import { describeAt, relaxed } from '../../shape/describe.ts'
 import type { Mistake } from '../../shape/mistake.ts'
-import { isObject, type Path, placeOf, put, type Source, valueAt } from '../../shape/place.ts'
+import { isObject, type Path, type Place, placeOf, put, type Source, valueAt } from '../../shape/place.ts'
 import { normalize } from '../../shape/read.ts'
 import { codeOf } from '../../shape/thrown.ts'
 import { readYaml } from '../../shape/yaml.ts'
@@ -55,21 +55,12 @@ function parse(text: string, name: string, mistakes: Mistake[]): Source {
   const { documents, faults } = readYaml(text, { name })
   mistakes.push(...faults)
   const [first, second] = documents
+  const refuse = (place: Place | undefined, problem: string, remedy: string) =>
+    mistakes.push({ path: [], place, problem, remedy })
   const root = second === undefined ? (first?.root ?? {}) : {}
-  if (second !== undefined)
-    mistakes.push({
-      path: [],
-      place: second.place,
-      problem: 'the file holds several YAML documents',
-      remedy: 'keep one',
-    })
+  if (second !== undefined) refuse(second.place, 'the file holds several YAML documents', 'keep one')
   else if (!isObject(root))
-    mistakes.push({
-      path: [],
-      place: { source: name, line: 1 },
-      problem: 'the file is not a map of settings',
-      remedy: 'write "key: value" lines',
-    })
+    refuse({ source: name, line: 1 }, 'the file is not a map of settings', 'write "key: value" lines')
   const unfolded = unfoldDots({ root: isObject(root) ? root : {}, places: first?.places ?? new WeakMap() })
   mistakes.push(...unfolded.mistakes)
   return unfolded.source

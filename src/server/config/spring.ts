@@ -6,15 +6,11 @@ export function isSpringFile({ root }: Source): boolean {
   return isObject(root) && (Object.hasOwn(root, 'spring') || Object.hasOwn(root, 'com'))
 }
 
-/** What of such a file concerns us: our own keys as they are, Spring's names under ours. The rest is left out. */
-export interface SpringSettings {
-  readonly source: Source
-  /** The settings that hold a cron pattern of Spring's. */
-  readonly patterns: readonly Path[]
-}
-
-/** `isKnown`: whether a key is a setting's, at the top or in `server`, a section that Spring has too. */
-export function readSpring(file: Source, isKnown: (path: Path) => boolean, fileName: string): SpringSettings {
+/**
+ * What of such a file concerns us: our own keys as they are, Spring's names under ours, and which settings hold a cron
+ * pattern of Spring's. `isKnown`: whether a key is a setting's, at the top or in `server`, a section that Spring has too.
+ */
+export function readSpring(file: Source, isKnown: (path: Path) => boolean, fileName: string) {
   const source = { ...file, root: {} }
   const keep = (path: Path) => {
     for (const key of Object.keys(Object(valueAt(file.root, path)))) {
@@ -51,13 +47,7 @@ export function asSpringReads(pattern: unknown): unknown {
 
 const framework = ['com', 'equalities', 'osbapi'] as const
 
-interface Move {
-  readonly from: readonly string[]
-  readonly to: readonly string[]
-  readonly isPattern: boolean
-}
-
-const moves: readonly Move[] = (['instances', 'bindings'] as const).flatMap(section => {
+const moves = (['instances', 'bindings'] as const).flatMap(section => {
   const spring = [...framework, `service-${section}`]
   const cleanUp = (name: string, isPattern: boolean) => ({
     from: [...spring, 'operations', `cleanup-${name}`],
