@@ -17,14 +17,10 @@ export type Spend = (depth: number, at: () => Partial<Mistake>) => void
 
 /** Counts values as aliases are unfolded, so that a short text cannot become a long walk. */
 export function createBudget(maxValues: number): Spend {
+  const tooMany = { problem: `it unfolds to more than ${maxValues} values`, remedy: 'use fewer aliases' }
   let count = 0
   return (depth, at) => {
-    if (++count > maxValues)
-      throw new FaultError({
-        ...at(),
-        problem: `it unfolds to more than ${maxValues} values`,
-        remedy: 'use fewer aliases',
-      })
+    if (++count > maxValues) throw new FaultError({ ...at(), ...tooMany })
     if (depth > deepestJson) throw new FaultError({ ...at(), ...tooDeep })
   }
 }

@@ -175,23 +175,13 @@ function toMistake(shape: Shape, source: Source, issue: v.BaseIssue<unknown>): F
   const options = { secret: described !== undefined && holdsSecret(described), mask: info.show }
   const usual = value === undefined && preset !== undefined
   const found = usual ? `its default ${show(preset, options)}` : show(value, options)
-  const facts = {
-    path,
-    place: placeOf(source, path),
-    found,
-    type: typeName(value),
-    hint: info.remedy ?? nearChoice(info, value),
-  }
+  const hint = info.remedy ?? nearChoice(info, value)
+  const facts = { path, place: placeOf(source, path), found, type: typeName(value), hint }
   if (issue.kind === 'validation') {
-    const rule = issue.message
-    const severity = issue.expected === 'warning' ? 'warning' : 'error'
-    return {
-      ...facts,
-      severity,
-      kind: 'rule',
-      rule,
-      problem: rule.startsWith('needs') ? rule : `found ${found}; ${rule}`,
-    }
+    const { message: rule, expected } = issue
+    const severity = expected === 'warning' ? 'warning' : 'error'
+    const problem = rule.startsWith('needs') ? rule : `found ${found}; ${rule}`
+    return { ...facts, severity, kind: 'rule', rule, problem }
   }
   const { rule = 'nothing' } = info
   const remedy = `allowed: ${rule}`

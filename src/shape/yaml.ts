@@ -32,12 +32,8 @@ export function readYaml(text: string, options: YamlOptions): Yaml {
   }
   try {
     const size = Buffer.byteLength(text)
-    if (size > maxBytes)
-      throw new FaultError({
-        place: { source: name },
-        problem: `it has ${size} bytes, and ${maxBytes} is the limit`,
-        remedy: 'make it shorter',
-      })
+    const tooLong = { problem: `it has ${size} bytes, and ${maxBytes} is the limit`, remedy: 'make it shorter' }
+    if (size > maxBytes) throw new FaultError({ place: { source: name }, ...tooLong })
     const tokens = [...new yaml.Parser(lines.addNewLine).parse(text)]
     const deep = findTooDeep(tokens)
     if (deep !== undefined) throw new FaultError({ place: placeAt(deep.offset), ...tooDeep })
@@ -78,20 +74,9 @@ function unfold(document: yaml.Document, part: yaml.Node | null, { faults, place
     if (!yaml.isAlias(node)) return node
     const target = targets.get(node)
     const place = placeOf(node)
-    const name = node.source
-    if (target === undefined)
-      throw new FaultError({
-        place,
-        // The name is not shown: a password may begin with *.
-        problem: 'a * that is not in quotes names an alias, and no anchor of that name stands before it',
-        remedy: 'correct the name, or put the text in quotes',
-      })
-    if (inside.has(target))
-      throw new FaultError({
-        place,
-        problem: `the anchor &${name} contains an alias of itself`,
-        remedy: 'remove the alias',
-      })
+    if (target === undefined) throw new FaultError({ place, ...unknownAlias })
+    const problem = `the anchor &${node.source} contains an alias of itself`
+    if (inside.has(target)) throw new FaultError({ place, problem, remedy: 'remove the alias' })
     return target
   }
 
@@ -170,6 +155,12 @@ function unfold(document: yaml.Document, part: yaml.Node | null, { faults, place
   }
 
   return { root: read(part, 0), place: describe(part, part), places }
+}
+
+/** The name is not shown: a password may begin with *. */
+const unknownAlias = {
+  problem: 'a * that is not in quotes names an alias, and no anchor of that name stands before it',
+  remedy: 'correct the name, or put the text in quotes',
 }
 
 /** An alias means the nearest anchor of its name before it. All are found in one pass: a search for each is quadratic. */
