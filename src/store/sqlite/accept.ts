@@ -3,25 +3,23 @@ import { pinsOf, revisionGone } from '../pins.ts'
 import { wakeUpsOf } from '../wake-ups.ts'
 import type { SqlValue, Statement } from './driver.ts'
 import { readBinding } from './reads.ts'
-import { fromBinding, fromHistory, fromInstance, fromOperation, toOperation, toRow } from './rows.ts'
-import type { Statements } from './statements.ts'
+import { fromBinding, fromInstance, fromOperation, toOperation, toRow } from './rows.ts'
+import type { Calls, Statements } from './statements.ts'
 
 /** What was decided, to be written by `applyChange`. */
 export function accept<Answer>(
-  statements: Statements,
-  now: number,
+  { statements, clock }: Calls,
   target: Target,
   decide: (snapshot: Snapshot) => Verdict<Answer>,
 ): Verdict<Answer> {
-  const verdict = decide(readSnapshot(statements, now, target))
+  const verdict = decide(readSnapshot(statements, clock.now(), target))
   requirePins(statements, verdict.change)
   return verdict
 }
 
 /** The change that ends the operation; undefined where the lease is lost. */
 export function finish(
-  statements: Statements,
-  now: number,
+  { statements, clock }: Calls,
   { operationId, fence }: Lease,
   decide: (snapshot: Finishing) => Change,
 ): Change | undefined {
@@ -29,7 +27,7 @@ export function finish(
   if (row === undefined) return undefined
   const finishing = toOperation(row)
   const target = targetOf(statements, finishing)
-  const change = decide({ ...readSnapshot(statements, now, target, finishing), finishing })
+  const change = decide({ ...readSnapshot(statements, clock.now(), target, finishing), finishing })
   requirePins(statements, change)
   return change
 }
@@ -40,8 +38,11 @@ function readSnapshot(statements: Statements, now: number, target: Target, held?
   const row = statements.snapshot.get(instanceId)
   // Bindings and operations refer to their instance: without it there are none.
   if (row === undefined) return { now, liveBindings: 0, busyBindings: 0 }
-  const active = (id?: string) =>
-    held !== undefined && held.bindingId === id ? held : readActive(statements, instanceId, id)
+  const active = (id?: string) => {
+    if (held !== undefined && held.bindingId === id) return held
+    const found = statements.activeOperation.get(instanceId, id ?? '')
+    return found && toOperation(found)
+  }
   return {
     now,
     instance: toRow<Instance>(row),
@@ -64,17 +65,12 @@ export function applyChange(statements: Statements, change: Change, wake: WakeUp
     if (operation.finishedAt !== undefined) statements.spendOperation.run(operation.id)
   }
   for (const id of change.deleteOperations ?? []) statements.deleteOperation.run(id)
-  for (const event of change.history ?? []) statements.appendHistory.run(...fromHistory(event))
+  for (const event of change.history ?? []) statements.appendHistory.run(event.instanceId, JSON.stringify(event))
   wake.push(...wakeUpsOf(change))
 }
 
 function put(usual: Statement, replace: Statement, row: readonly SqlValue[]): void {
   if (usual.run(...row) === 0) replace.run(...row)
-}
-
-function readActive(statements: Statements, instanceId: string, bindingId = ''): Operation | undefined {
-  const row = statements.activeOperation.get(instanceId, bindingId)
-  return row === undefined ? undefined : toOperation(row)
 }
 
 function targetOf(statements: Statements, { instanceId, bindingId }: Operation): Target {

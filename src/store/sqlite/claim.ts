@@ -2,17 +2,11 @@ import { claimed } from '../../domain/operation.ts'
 import type { Binding, Claim, Claims, Instance, Operation } from '../../store.ts'
 import { readSteps } from './reads.ts'
 import { toOperation, toRow } from './rows.ts'
-import type { Statements } from './statements.ts'
-
-export interface ClaimRequest {
-  readonly owner: string
-  readonly max: number
-  readonly leaseMs: number
-  readonly now: number
-}
+import type { Calls, Statements } from './statements.ts'
 
 /** Writes operation rows and the counter, nothing else: everything an operation refers to is only read. */
-export function claimDue(statements: Statements, { owner, max, leaseMs, now }: ClaimRequest): Claims {
+export function claimDue({ statements, clock }: Calls, owner: string, max: number, leaseMs: number): Claims {
+  const now = clock.now()
   const rows = statements.due.all(now, Math.max(0, max))
   const lastFence = takeFences(statements, rows.length)
   const claims = rows.map((row, index): Claim => {

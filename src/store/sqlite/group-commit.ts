@@ -15,18 +15,11 @@ export interface Transactions {
   isDatabaseError(error: unknown): boolean
 }
 
-export interface GroupCommit {
-  /** Resolves when the job's effect is on the disk. */
-  run<Result>(job: Job<Result>): Promise<Result>
-  /** Does at once what is still queued. */
-  flush(): void
-}
-
 /**
  * Gathers the writes of one turn of the event loop into one transaction, so that many requests share one sync of the disk.
  * Where a write or the commit fails, everything is rolled back and the jobs run one by one: a bad one fails alone.
  */
-export function createGroupCommit(transactions: Transactions, wake: (wakeUps: readonly WakeUp[]) => void): GroupCommit {
+export function createGroupCommit(transactions: Transactions, wake: (wakeUps: readonly WakeUp[]) => void) {
   let queue: Entry[] = []
 
   function next(): void {
@@ -37,24 +30,32 @@ export function createGroupCommit(transactions: Transactions, wake: (wakeUps: re
   }
 
   function commit(batch: readonly Entry[]): void {
-    const outcome = attempt(transactions, batch)
-    if (outcome.committed) {
-      for (const settle of outcome.settlements) settle()
-      wake(outcome.wakeUps)
-    } else if (batch.length === 1) {
-      for (const entry of batch) entry.reject(outcome.error)
-    } else {
-      for (const entry of batch) commit([entry])
+    if (batch.length === 0) return
+    const wakeUps: WakeUp[] = []
+    let settlements: readonly (() => void)[]
+    try {
+      transactions.begin()
+      settlements = batch.map(entry => runEntry(transactions, entry, wakeUps))
+      transactions.commit()
+    } catch (error) {
+      transactions.rollback()
+      if (batch.length === 1) batch[0]?.reject(error)
+      else for (const entry of batch) commit([entry])
+      return
     }
+    for (const settle of settlements) settle()
+    wake(wakeUps)
   }
 
   return {
+    /** Resolves when the job's effect is on the disk. */
     run<Result>(job: Job<Result>) {
       return new Promise<Result>((resolve, reject) => {
         if (queue.length === 0) setImmediate(next)
         queue.push({ job, resolve: value => resolve(value as Result), reject })
       })
     },
+    /** Does at once what is still queued. */
     flush() {
       while (queue.length > 0) next()
     },
@@ -68,24 +69,6 @@ interface Entry {
   readonly job: Job<unknown>
   resolve(value: unknown): void
   reject(error: unknown): void
-}
-
-type Outcome =
-  | { readonly committed: true; readonly settlements: readonly (() => void)[]; readonly wakeUps: readonly WakeUp[] }
-  | { readonly committed: false; readonly error: unknown }
-
-function attempt(transactions: Transactions, batch: readonly Entry[]): Outcome {
-  if (batch.length === 0) return { committed: true, settlements: [], wakeUps: [] }
-  const wakeUps: WakeUp[] = []
-  try {
-    transactions.begin()
-    const settlements = batch.map(entry => runEntry(transactions, entry, wakeUps))
-    transactions.commit()
-    return { committed: true, settlements, wakeUps }
-  } catch (error) {
-    transactions.rollback()
-    return { committed: false, error }
-  }
 }
 
 /** Answers how to settle the entry once the transaction is committed; throws where the transaction has failed. */

@@ -4,14 +4,7 @@ import type { CatalogChanges, RegistryState, RevisionUse, StoredCatalog, StoredR
 import { text, toUse } from '../columns.ts'
 import { type CatalogOutcome, inOrder, sumUses, touchesCatalog } from '../pins.ts'
 import type { SqlRow } from './driver.ts'
-import type { Statements } from './statements.ts'
-
-export interface CatalogWriting {
-  readonly version: number
-  readonly changes: CatalogChanges
-  readonly report: JsonObject | undefined
-  readonly now: number
-}
+import type { Calls, Statements } from './statements.ts'
 
 export function readCatalog(statements: Statements, known: number | undefined): StoredCatalog | undefined {
   const version = Number(statements.catalog.get()?.version)
@@ -36,8 +29,12 @@ export function readUses(statements: Statements): readonly RevisionUse[] {
   return sumUses([...statements.uses.all(), ...statements.nextUses.all()].map(toUse))
 }
 
-export function changeCatalog(statements: Statements, writing: CatalogWriting): CatalogOutcome {
-  const { version, changes, report, now } = writing
+export function changeCatalog(
+  { statements, clock }: Calls,
+  version: number,
+  changes: CatalogChanges,
+  report: JsonObject | undefined,
+): CatalogOutcome {
   if (touchesCatalog(changes) && Number(statements.catalog.get()?.version) !== version)
     return { written: false, changed: false }
   let rows = 0
@@ -54,7 +51,7 @@ export function changeCatalog(statements: Statements, writing: CatalogWriting): 
   for (const name of changes.deleteRegistries) statements.deleteRegistry.run(name)
   if (rows === 0) return { written: true, changed: false }
   statements.raiseCatalog.run()
-  if (report !== undefined) statements.reportCatalog.run(now, JSON.stringify(report))
+  if (report !== undefined) statements.reportCatalog.run(clock.now(), JSON.stringify(report))
   return { written: true, changed: true }
 }
 

@@ -2,7 +2,6 @@ import type { JsonObject } from '../../protocol/json.ts'
 import type { Checkpoint, Lease, Parking, Step } from '../../store.ts'
 import { text, toText } from '../columns.ts'
 import { seal, unseal } from '../sealing.ts'
-import type { SqlRow } from './driver.ts'
 import { fromStep } from './rows.ts'
 import type { Statements } from './statements.ts'
 
@@ -41,15 +40,9 @@ function writeStep(statements: Statements, operationId: string, step: Step): voi
 
 function replaceState(statements: Statements, operationId: string, state: JsonObject): void {
   const { instanceId, bindingId } = JSON.parse(text(statements.operation.get(operationId)?.doc))
-  if (bindingId === undefined) {
-    const row = statements.instanceSealed.get(instanceId)
-    if (row !== undefined) statements.sealInstance.run(resealed(row, state), instanceId)
-  } else {
-    const row = statements.bindingSealed.get(instanceId, bindingId)
-    if (row !== undefined) statements.sealBinding.run(resealed(row, state), instanceId, bindingId)
-  }
-}
-
-function resealed(row: SqlRow, state: JsonObject): string {
-  return seal({ ...(unseal(text(row.sealed)) as object), state })
+  const key = bindingId === undefined ? [instanceId] : [instanceId, bindingId]
+  const row = (bindingId === undefined ? statements.instance : statements.binding).get(...key)
+  if (row === undefined) return
+  const write = bindingId === undefined ? statements.sealInstance : statements.sealBinding
+  write.run(seal({ ...(unseal(text(row.sealed)) as object), state }), ...key)
 }

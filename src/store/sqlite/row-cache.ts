@@ -1,31 +1,25 @@
+/** Rows are kept until they take this much together; then the oldest go. */
+const capacity = 8 * 1024 * 1024
+
+export type RowCache = ReturnType<typeof createRowCache>
+
 /**
  * Rows as they were read last, for the polls of many platforms. The database is this process's alone and every write goes
  * through this store, so a row that was not written since is still what the database holds.
  */
-export interface RowCache {
-  get<Row>(key: string): Row | undefined
-  /** The row as the database holds it now. `size` says how much memory it takes, about. */
-  put(key: string, row: object, size: number): void
-  /** The row is being written. */
-  forget(key: string): void
-  /** Rows are being written that nobody named. */
-  clear(): void
-}
-
-/** Rows are kept until they take this much together; then the oldest go. */
-const capacity = 8 * 1024 * 1024
-
-export function createRowCache(): RowCache {
+export function createRowCache() {
   const rows = new Map<string, { readonly row: object; readonly size: number }>()
   let total = 0
 
+  /** The row is being written. */
   const forget = (key: string) => {
     total -= rows.get(key)?.size ?? 0
     rows.delete(key)
   }
   return {
     get: <Row>(key: string) => rows.get(key)?.row as Row | undefined,
-    put(key, row, size) {
+    /** The row as the database holds it now. `size` says how much memory it takes, about. */
+    put(key: string, row: object, size: number) {
       if (size > capacity / 8) return
       forget(key)
       rows.set(key, { row, size })
@@ -36,6 +30,7 @@ export function createRowCache(): RowCache {
       }
     },
     forget,
+    /** Rows are being written that nobody named. */
     clear() {
       rows.clear()
       total = 0

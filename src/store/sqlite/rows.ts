@@ -1,5 +1,5 @@
 /** Between the rows of the tables and the rows of the ledger. */
-import type { Binding, HistoryEvent, Instance, Operation, Step } from '../../store.ts'
+import type { Binding, Instance, Operation, Step } from '../../store.ts'
 import { toOperation as operationOf, toDocument, toText } from '../columns.ts'
 import { keyOf } from '../keys.ts'
 import { seal } from '../sealing.ts'
@@ -64,10 +64,6 @@ export function fromOperation(operation: Operation): SqlValue[] {
 
 export function fromStep(operationId: string, { output, ...doc }: Step): SqlValue[] {
   return [operationId, doc.name, doc.state, JSON.stringify(doc), seal({ output })]
-}
-
-export function fromHistory(event: HistoryEvent): SqlValue[] {
-  return [event.instanceId, JSON.stringify(event)]
 }
 
 export function toRow<Row extends Instance | Binding | Step>(row: SqlRow): Row {

@@ -2,17 +2,14 @@ import { decideShared, type SharedResource, type SharedVerdict, type SharedWish 
 import type { Lease } from '../../store.ts'
 import { toShared } from '../columns.ts'
 import { toOperation } from './rows.ts'
-import type { Statements } from './statements.ts'
+import type { Calls, Statements } from './statements.ts'
 
-export interface Sharing {
-  readonly lease: Lease
-  readonly key: string
-  readonly wish: SharedWish
-  readonly now: number
-}
-
-export function share(statements: Statements, { lease, key, wish, now }: Sharing): SharedVerdict['answer'] | undefined {
-  const { operationId, fence } = lease
+export function share(
+  { statements, clock }: Calls,
+  { operationId, fence }: Lease,
+  key: string,
+  wish: SharedWish,
+): SharedVerdict['answer'] | undefined {
   const held = statements.heldOperation.get(operationId, fence)
   if (held === undefined) return undefined
   const { instanceId } = toOperation(held)
@@ -21,7 +18,7 @@ export function share(statements: Statements, { lease, key, wish, now }: Sharing
     row,
     operationId,
     otherClaims: Number(statements.otherClaims.get(key, instanceId)?.count),
-    holderAlive: isAlive(statements, row.holder, operationId, now),
+    holderAlive: isAlive(statements, row.holder, operationId, clock.now()),
   })
   writeShared(statements, verdict.row)
   if (verdict.claim === true) statements.putClaim.run(key, instanceId)

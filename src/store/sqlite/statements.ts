@@ -1,3 +1,4 @@
+import type { Clock } from '../../clock.ts'
 import type { Database, Statement } from './driver.ts'
 
 /** The condition of the partial indexes, word for word: SQLite uses one only where the query says the same. */
@@ -86,7 +87,6 @@ export const sql = {
   instance: 'select doc, sealed from instance where id = ?',
   putInstance: put(tables.instance),
   replaceInstance: replace(tables.instance),
-  instanceSealed: 'select sealed from instance where id = ?',
   sealInstance: 'update instance set sealed = ? where id = ?',
   dueForObservation: 'select id from instance where observe_at <= ? order by observe_at, rowid limit ?',
 
@@ -102,7 +102,6 @@ export const sql = {
   bindings: `select doc, sealed from binding where instance_id = ? and phase <> 'deleted' order by rowid`,
   putBinding: put(tables.binding),
   replaceBinding: replace(tables.binding),
-  bindingSealed: 'select sealed from binding where instance_id = ? and id = ?',
   sealBinding: 'update binding set sealed = ? where instance_id = ? and id = ?',
 
   operation: `select ${operationColumns} from operation where id = ?`,
@@ -222,6 +221,12 @@ export const sql = {
 } as const
 
 export type Statements = Readonly<Record<keyof typeof sql, Statement>>
+
+/** What the methods of the store work with. */
+export interface Calls {
+  readonly statements: Statements
+  readonly clock: Clock
+}
 
 export function prepareAll(database: Database): Statements {
   return Object.fromEntries(Object.entries(sql).map(([name, text]) => [name, database.prepare(text)])) as Statements

@@ -1,6 +1,5 @@
 import type { Clock } from '../../clock.ts'
-import type { Change, Store, WakeUp } from '../../store.ts'
-import { StoreUnavailableError } from '../../store.ts'
+import { type Change, type Store, StoreUnavailableError, type WakeUp } from '../../store.ts'
 import { toChore } from '../columns.ts'
 import { type Methods, runMethods } from '../methods.ts'
 import { createWakeUps } from '../wake-ups.ts'
@@ -31,11 +30,13 @@ export interface SqliteStoreParts {
 /** The store on an open database that is ours alone. Writes go through the group commit; reads see all that is committed. */
 export function createSqliteStore({ database, file, clock, onClosed }: SqliteStoreParts): Store {
   const statements = prepareAll(database)
+  const calls = { statements, clock }
   const wakeUps = createWakeUps()
   const transactions = {
     begin: () => database.exec('BEGIN IMMEDIATE'),
     commit: () => database.exec('COMMIT'),
-    rollback: () => rollback(database),
+    // A full disk makes SQLite roll back by itself, and then there is nothing left to roll back: that is no error.
+    rollback: () => tryExec(database, 'ROLLBACK'),
     isDatabaseError: (error: unknown) => resultCode(error) !== undefined,
   }
   const commits = createGroupCommit(transactions, wakeUps.send)
@@ -64,7 +65,7 @@ export function createSqliteStore({ database, file, clock, onClosed }: SqliteSto
 
     accept: (target, decide) =>
       commits.run(wake => {
-        const { answer, change } = accept(statements, clock.now(), target, decide)
+        const { answer, change } = accept(calls, target, decide)
         return () => {
           if (change !== undefined) apply(change, wake)
           return answer
@@ -72,7 +73,7 @@ export function createSqliteStore({ database, file, clock, onClosed }: SqliteSto
       }),
     finish: (lease, decide) =>
       commits.run(wake => {
-        const change = finish(statements, clock.now(), lease, decide)
+        const change = finish(calls, lease, decide)
         return () => {
           if (change !== undefined) apply(change, wake)
           return change !== undefined
@@ -80,7 +81,7 @@ export function createSqliteStore({ database, file, clock, onClosed }: SqliteSto
       }),
     claim: (owner, max, leaseMs) =>
       written(() => {
-        const claimed = claimDue(statements, { owner, max, leaseMs, now: clock.now() })
+        const claimed = claimDue(calls, owner, max, leaseMs)
         for (const { operation } of claimed.claims) cache.forget(operationKey(operation.id))
         return claimed
       }),
@@ -110,7 +111,7 @@ export function createSqliteStore({ database, file, clock, onClosed }: SqliteSto
         cache.clear()
         if (handBack(statements, lease, clock.now())) wake.push({ type: 'work' })
       }),
-    share: (lease, key, wish) => written(() => share(statements, { lease, key, wish, now: clock.now() })),
+    share: (lease, key, wish) => written(() => share(calls, lease, key, wish)),
 
     takeChore: taking => written(() => takeChore(statements, taking, clock.now())),
     renewChore: ({ name, fence }, leaseTime) =>
@@ -136,7 +137,7 @@ export function createSqliteStore({ database, file, clock, onClosed }: SqliteSto
     revisionUses: () => readUses(statements),
     changeCatalog: (version, changes, report) =>
       commits.run(wake => () => {
-        const { written, changed } = changeCatalog(statements, { version, changes, report, now: clock.now() })
+        const { written, changed } = changeCatalog(calls, version, changes, report)
         if (changed) wake.push({ type: 'catalog' })
         return written
       }),
@@ -152,7 +153,7 @@ export function createSqliteStore({ database, file, clock, onClosed }: SqliteSto
       if (!open) return
       open = false
       commits.flush()
-      release(database)
+      tryExec(database, release)
       database.close()
       onClosed()
     },
@@ -173,18 +174,12 @@ function forgetChanged(
  * Ends the lock before the database is closed (libsql keeps it as long as a statement lives), and leaves one plain file,
  * without a log beside it. Where that cannot be done now, the next start does it.
  */
-function release(database: Database): void {
-  try {
-    database.exec('PRAGMA journal_mode = DELETE; PRAGMA locking_mode = NORMAL; SELECT count(*) FROM sqlite_schema')
-  } catch (error) {
-    if (resultCode(error) === undefined) throw error
-  }
-}
+const release = 'PRAGMA journal_mode = DELETE; PRAGMA locking_mode = NORMAL; SELECT count(*) FROM sqlite_schema'
 
-/** A full disk makes SQLite roll back by itself, and then there is nothing left to roll back: that is no error. */
-function rollback(database: Database): void {
+/** Where SQLite refuses it, nothing is done. */
+function tryExec(database: Database, sql: string): void {
   try {
-    database.exec('ROLLBACK')
+    database.exec(sql)
   } catch (error) {
     if (resultCode(error) === undefined) throw error
   }
