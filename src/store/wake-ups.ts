@@ -1,21 +1,18 @@
 import type { Change, WakeUp } from '../store.ts'
 
-export interface WakeUps {
-  listen(listener: (wakeUp: WakeUp) => void): () => void
-  /** Tells every listener, after the current turn: never in the middle of a write, nor of the caller's own code. */
-  send(wakeUps: readonly WakeUp[]): void
-}
+export type WakeUps = ReturnType<typeof createWakeUps>
 
-export function createWakeUps(): WakeUps {
+export function createWakeUps() {
   const listeners = new Set<(wakeUp: WakeUp) => void>()
   return {
-    listen(listener) {
+    listen(listener: (wakeUp: WakeUp) => void): () => void {
       // A wrapper of its own, so that listening twice with one function means being told twice.
       const entry = (wakeUp: WakeUp) => listener(wakeUp)
       listeners.add(entry)
       return () => listeners.delete(entry)
     },
-    send(wakeUps) {
+    /** Tells every listener, after the current turn: never in the middle of a write, nor of the caller's own code. */
+    send(wakeUps: readonly WakeUp[]) {
       if (wakeUps.length === 0 || listeners.size === 0) return
       queueMicrotask(() => {
         for (const wakeUp of wakeUps) for (const listener of [...listeners]) tell(listener, wakeUp)

@@ -1,6 +1,11 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { connectionConfig, parseAddress } from '../../src/store/postgres/connection.ts'
-import { type Connection, loadLibrary, type SqlValue } from '../../src/store/postgres/driver.ts'
+import {
+  type Connection,
+  connectionConfig,
+  loadLibrary,
+  parseAddress,
+  type SqlValue,
+} from '../../src/store/postgres/driver.ts'
 import { openPostgresStore } from '../../src/store/postgres/index.ts'
 import { createLists } from '../../src/store/postgres/lists.ts'
 import { createStatements, type Statements } from '../../src/store/postgres/statements.ts'

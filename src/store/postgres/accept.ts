@@ -14,23 +14,20 @@ import type { Binding, Change, Finishing, Instance, Lease, Snapshot, Target, Ver
 import { StoreUnavailableError } from '../../store.ts'
 import { text, toOperation } from '../columns.ts'
 import { keyOf } from '../keys.ts'
-import type { Database } from './database.ts'
+import type { Calls } from './database.ts'
 import type { SqlRow } from './driver.ts'
+import { createGatherer } from './gather.ts'
 import { fromChange, inner, optionalKey, toResource } from './rows.ts'
 import type { ServerClock } from './server-clock.ts'
-import type { Statements } from './statements.ts'
-import type { HeldReader, Writer } from './writes.ts'
 
-interface Deciding {
-  readonly database: Database
-  readonly statements: Statements
-  readonly lookHeld: HeldReader
-  readonly write: Writer
-  readonly clock: ServerClock
+type Deciding = ReturnType<typeof createDeciding>
+
+export function createDeciding(calls: Calls, clock: ServerClock) {
+  return { ...calls, clock, lookHeld: createHeldReader(calls), write: createWriter(calls) }
 }
 
 export async function accept<Answer>(
-  { database, statements, write, clock }: Deciding,
+  { run, statements, write, clock }: Deciding,
   target: Target,
   decide: (snapshot: Snapshot) => Verdict<Answer>,
 ): Promise<Verdict<Answer>> {
@@ -42,8 +39,7 @@ export async function accept<Answer>(
   const now = clock.now()
   const assumed = now === undefined ? undefined : decideForNew(now, decide)
   let seen: SqlRow | undefined
-  if (now === undefined || assumed?.change === undefined)
-    [seen] = await database.run(statements.look, Object.values(keys))
+  if (now === undefined || assumed?.change === undefined) [seen] = await run(statements.look, Object.values(keys))
   else {
     seen = await write({ ...keys, version: null, now, change: fromChange(assumed.change) })
     clock.learn(Number(seen?.now))
@@ -123,4 +119,60 @@ function toSnapshot(row: SqlRow | undefined): Snapshot {
 
 function columnText(value: unknown): string | null {
   return typeof value === 'string' ? value : null
+}
+
+/** A decision on its way, as write() takes it. */
+interface Write {
+  readonly instance: string
+  readonly binding: string | null
+  readonly predecessor: string | null
+  /** What it was decided from; none for a new instance, which was decided at `now` without looking. */
+  readonly version: string | null
+  readonly now: number | null
+  /** The change, as JSON. */
+  readonly change: string
+}
+
+/**
+ * Writes it if it still holds. Answers the row of write(): whether it was written, else what there is now. Decisions about
+ * different instances go together, as checkpoints do: one round trip and one sync for all of them.
+ */
+function createWriter({ run, statements }: Calls) {
+  async function writeAlone({ instance, binding, predecessor, version, change, now }: Write) {
+    const [row] = await run(statements.write, [instance, binding, predecessor, version, change, now])
+    return row ?? {}
+  }
+
+  return createGatherer<Write, SqlRow>({
+    alone: writeAlone,
+    async send(writes) {
+      const [only] = writes
+      if (only !== undefined && writes.length === 1 && only.version === null) return [undefined]
+      const rows = await run(statements.writes, [toRows(writes)])
+      const answers = new Map(rows.map(row => [row.place, row]))
+      // One whose rows are locked is not written: alone it waits for them, and keeps nobody else.
+      return writes.map((_, place) => answers.get(place))
+    },
+  })
+}
+
+/** What ends of operations are decided from, looked at together; null where the lease is lost. */
+function createHeldReader({ run, statements }: Calls) {
+  return createGatherer<Lease, SqlRow | null>({
+    async send(leases) {
+      const ids = leases.map(({ operationId }) => keyOf(operationId))
+      const rows = await run(statements.lookHeld, [ids, leases.map(({ fence }) => fence)])
+      const answers = new Map(rows.map(row => [row.fence, row]))
+      return leases.map(({ fence }) => answers.get(fence) ?? null)
+    },
+  })
+}
+
+/** The changes are JSON already. */
+function toRows(writes: readonly Write[]): string {
+  const rows = writes.map(({ change, ...keys }, place) => {
+    const head = JSON.stringify({ place, ...keys })
+    return `${head.slice(0, -1)},"change":${change}}`
+  })
+  return `[${rows.join(',')}]`
 }

@@ -16,7 +16,6 @@ export async function claimDue(
 }
 
 /** Nothing for the single row without an operation that says that nothing was due. */
-
 function toClaim(row: SqlRow): Claim[] {
   const [operation, instance, binding] = [inner(row.operation), inner(row.instance), inner(row.binding)]
   if (operation === undefined || instance === undefined) return []

@@ -11,20 +11,10 @@ export interface Calls {
   readonly statements: Statements
 }
 
-/** The pool as the store uses it: mostly single statements, each a transaction of its own. */
-export interface Database {
-  readonly run: Run
-  /** Several statements in one transaction, for what has no place in a single one. A throw takes all of it back. */
-  transaction<Result>(body: (run: Run) => Promise<Result>): Promise<Result>
-  /**
-   * Runs the whole of a method of the store, and refuses it after `close`. What was begun before is done first: a pool that
-   * is being ended forgets those who wait for a connection.
-   */
-  during<Result>(method: () => Promise<Result>): Promise<Result>
-  close(): Promise<void>
-}
+export type Database = ReturnType<typeof createDatabase>
 
-export function createDatabase(pool: Pool, name: string): Database {
+/** The pool as the store uses it: mostly single statements, each a transaction of its own. */
+export function createDatabase(pool: Pool, name: string) {
   const running = new Set<Promise<unknown>>()
   let closed: Promise<void> | undefined
   // A connection that breaks while nobody uses it is taken out of the pool; one that breaks in use also fails its statement.
@@ -54,9 +44,12 @@ export function createDatabase(pool: Pool, name: string): Database {
     }
   }
 
+  const runAlone: Run = (statement, values) => connected(run => run(statement, values))
+
   return {
-    run: (statement, values) => connected(run => run(statement, values)),
-    transaction: body =>
+    run: runAlone,
+    /** Several statements in one transaction, for what has no place in a single one. A throw takes all of it back. */
+    transaction: <Result>(body: (run: Run) => Promise<Result>) =>
       connected(async (run, isUsable) => {
         await run(begin, [])
         try {
@@ -69,13 +62,14 @@ export function createDatabase(pool: Pool, name: string): Database {
           throw error
         }
       }),
-    during(method) {
+    /**
+     * Runs the whole of a method of the store, and refuses it after `close`. What was begun before is done first: a pool that
+     * is being ended forgets those who wait for a connection.
+     */
+    during<Result>(method: () => Promise<Result>): Promise<Result> {
       if (closed !== undefined) return Promise.reject(new StoreUnavailableError(`${name} is closed`))
       const result = method()
-      const ended = result.then(
-        () => {},
-        () => {},
-      )
+      const ended = result.catch(() => {})
       running.add(ended)
       void ended.then(() => running.delete(ended))
       return result

@@ -1,4 +1,4 @@
-/** What we need of the package `pg`, which an application installs beside this one if it uses this store. */
+/** What we need of the package `pg`, which an application installs beside this one if it uses this store, and how we connect. */
 import { StoreOpenError } from '../../store.ts'
 import { loadPackage } from '../load-package.ts'
 
@@ -45,14 +45,7 @@ export interface Pool {
   on(event: 'connect', listener: (connection: PooledConnection) => void): unknown
 }
 
-export interface ConnectionConfig {
-  readonly connectionString: string
-  readonly application_name: string
-  readonly options: string
-  readonly connectionTimeoutMillis: number
-  readonly keepAlive: boolean
-  readonly types: { getTypeParser(type: number): (text: string) => unknown }
-}
+type ConnectionConfig = ReturnType<typeof connectionConfig>
 
 export interface PoolConfig extends ConnectionConfig {
   readonly max: number
@@ -72,7 +65,7 @@ export async function loadLibrary(): Promise<Library> {
 }
 
 /** Our own, so that an application that changes the package's global parsers does not change what we read. */
-export const types: ConnectionConfig['types'] = { getTypeParser: type => parsers[type] ?? (text => text) }
+export const types = { getTypeParser: (type: number) => parsers[type] ?? ((text: string) => text) }
 
 /** By the object identifiers of pg_type: boolean, integer, json, double precision. */
 const parsers: Record<number, (text: string) => unknown> = {
@@ -80,4 +73,61 @@ const parsers: Record<number, (text: string) => unknown> = {
   23: Number,
   114: text => JSON.parse(text),
   701: Number,
+}
+
+export interface Address {
+  /** `postgres://host:port/database`, without user, password and options. */
+  readonly name: string
+  readonly url: string
+  /** Server settings that the URL asks for. */
+  readonly options: string
+}
+
+export function parseAddress(url: string): Address {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined
+  if (parsed === undefined || !/^postgres(ql)?:$/.test(parsed.protocol))
+    // Nothing of the text is shown: whatever it is, a password may stand in it.
+    throw new StoreOpenError('bad-url', 'the URL of the PostgreSQL store must read postgres://user@host:port/database')
+  const options = parsed.searchParams.get('options') ?? ''
+  const host = parsed.host || (parsed.searchParams.get('host') ?? 'localhost')
+  // The driver lets the URL win over what it is told besides; the options go together, ours last.
+  parsed.searchParams.delete('options')
+  return { name: `postgres://${host}${parsed.pathname}`, url: parsed.href, options }
+}
+
+export interface Session {
+  readonly connectTimeoutMs: number
+  /** The server ends a statement that takes longer; 0: none does. */
+  readonly statementTimeoutMs: number
+  /** Whether commits wait for the disk; undefined leaves the server's setting. */
+  readonly synchronousCommit?: 'on' | 'off'
+}
+
+export function connectionConfig(address: Address, session: Session) {
+  return {
+    connectionString: address.url,
+    application_name: 'purser',
+    options: [address.options, ...settings(session)].join(' ').trim(),
+    connectionTimeoutMillis: session.connectTimeoutMs,
+    keepAlive: true,
+    types,
+  }
+}
+
+/**
+ * Sent with the first message of a connection, so that they cost no round trip.
+ * - Each statement of a function must see what was committed while the one before it waited for a lock: read committed.
+ * - Every statement finds its few rows by an index, in its order. With the other ways off that stays so for a plan that was
+ *   made when the table was empty, and for a queue, whose statistics are always old. Compiling such statements takes
+ *   longer than running them.
+ */
+function settings({ statementTimeoutMs, synchronousCommit }: Session): string[] {
+  return [
+    '-c default_transaction_isolation=read\\ committed',
+    '-c enable_seqscan=off',
+    '-c enable_bitmapscan=off',
+    '-c jit=off',
+    `-c statement_timeout=${statementTimeoutMs}`,
+    synchronousCommit === undefined ? '' : `-c synchronous_commit=${synchronousCommit}`,
+  ]
 }

@@ -11,11 +11,7 @@ export interface ListenerParts {
   readonly onTrouble: (error: Error) => void
 }
 
-export interface Listener {
-  /** Tells the other replicas, soon. */
-  tell(wakeUps: readonly WakeUp[]): void
-  close(): Promise<void>
-}
+export type Listener = Awaited<ReturnType<typeof startListener>>
 
 /**
  * Hears the other replicas' wake-ups and tells them ours, on one connection of its own that it opens again for as long as
@@ -24,8 +20,7 @@ export interface Listener {
  * Ours are sent after the commit that they tell of, many at once, and not inside it: a transaction that has notified holds
  * a lock on the whole server until its commit is on the disk, so that no two of them could commit together.
  */
-export async function startListener(parts: ListenerParts): Promise<Listener> {
-  const { connect, channel, clock, onWakeUp, onTrouble } = parts
+export async function startListener({ connect, channel, clock, onWakeUp, onTrouble }: ListenerParts) {
   const waiting = new Set<string>()
   let connection: Connection | undefined
   let resting = false
@@ -86,7 +81,8 @@ export async function startListener(parts: ListenerParts): Promise<Listener> {
 
   await listen()
   return {
-    tell(wakeUps) {
+    /** Tells the other replicas, soon. */
+    tell(wakeUps: readonly WakeUp[]) {
       if (connection === undefined) return
       for (const wakeUp of wakeUps) if (waiting.size < mostWaiting) waiting.add(toPayload(wakeUp))
       waiting.delete(unsayable)

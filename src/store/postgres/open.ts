@@ -1,13 +1,18 @@
 import { type Clock, systemClock } from '../../clock.ts'
 import type { Observer } from '../../observer.ts'
-import type { Store } from '../../store.ts'
-import { StoreOpenError } from '../../store.ts'
+import { type Store, StoreOpenError } from '../../store.ts'
 import { type LedgerOptions, readLedgerOptions } from '../options.ts'
 import { createWakeUps } from '../wake-ups.ts'
-import { type Address, connectionConfig, parseAddress, type Session } from './connection.ts'
 import { createDatabase } from './database.ts'
-import type { Connection, Library } from './driver.ts'
-import { loadLibrary } from './driver.ts'
+import {
+  type Address,
+  type Connection,
+  connectionConfig,
+  type Library,
+  loadLibrary,
+  parseAddress,
+  type Session,
+} from './driver.ts'
 import { toOpenError } from './failures.ts'
 import { startListener } from './listener.ts'
 import { findPending, migrate, toScript } from './migrate.ts'

@@ -1,19 +1,16 @@
 import type { Clock } from '../../clock.ts'
 
-/** What this process knows of the database's clock without asking it. */
-export interface ServerClock {
-  /** The database has just answered, and said that it was this time. */
-  learn(now: number): void
-  /** Never later than it is there, as long as both clocks go; undefined before the first answer. */
-  now(): number | undefined
-}
+export type ServerClock = ReturnType<typeof createServerClock>
 
-export function createServerClock(clock: Clock): ServerClock {
+/** What this process knows of the database's clock without asking it. */
+export function createServerClock(clock: Clock) {
   let latest: { readonly now: number; readonly heardAt: number } | undefined
   return {
-    learn(now) {
+    /** The database has just answered, and said that it was this time. */
+    learn(now: number) {
       latest = { now, heardAt: clock.now() }
     },
+    /** Never later than it is there, as long as both clocks go; undefined before the first answer. */
     now() {
       if (latest === undefined) return undefined
       // The answer was on its way for a while, and of two times in whole milliseconds up to one is missing between them.

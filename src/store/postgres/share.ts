@@ -1,6 +1,5 @@
 import { decideShared, type SharedVerdict, type SharedWish } from '../../domain/shared-claim.ts'
-import type { Lease } from '../../store.ts'
-import { StoreUnavailableError } from '../../store.ts'
+import { type Lease, StoreUnavailableError } from '../../store.ts'
 import { text, toShared } from '../columns.ts'
 import { keyOf } from '../keys.ts'
 import type { Calls } from './database.ts'

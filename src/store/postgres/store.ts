@@ -1,8 +1,7 @@
-import type { Lease, Store, WakeUp } from '../../store.ts'
-import { StoreUnavailableError } from '../../store.ts'
+import { type Lease, type Store, StoreUnavailableError, type WakeUp } from '../../store.ts'
 import { type Methods, runMethods } from '../methods.ts'
 import { type WakeUps, wakeUpsOf } from '../wake-ups.ts'
-import { accept, finish } from './accept.ts'
+import { accept, createDeciding, finish } from './accept.ts'
 import { createChores } from './chores.ts'
 import { claimDue } from './claim.ts'
 import { cleanUp } from './clean-up.ts'
@@ -17,7 +16,6 @@ import type { ServerClock } from './server-clock.ts'
 import { share } from './share.ts'
 import type { Statements } from './statements.ts'
 import { createTurns } from './turns.ts'
-import { createHeldReader, createWriter } from './writes.ts'
 
 export interface PostgresStoreParts {
   readonly name: string
@@ -37,13 +35,7 @@ export function createPostgresStore(parts: PostgresStoreParts): Store {
   const { during, run } = database
   const calls = { run, statements }
   const writeCheckpoint = createCheckpoints(calls)
-  const deciding = {
-    database,
-    statements,
-    clock,
-    lookHeld: createHeldReader(database, statements),
-    write: createWriter(database, statements),
-  }
+  const deciding = createDeciding(calls, clock)
 
   /** A worker's writes are done in the order in which it made them, though each may get another connection. */
   function inTurn<Result>(lease: Lease, write: () => Promise<Result>): Promise<Result> {

@@ -4,14 +4,10 @@ import { StoreUnavailableError } from '../../store.ts'
  * One after the other for each key, in the order of asking, as far as this process goes: decisions about one instance would
  * only make each other's snapshots stale. What other replicas do at the same time, the database sorts out.
  */
-export interface Turns {
-  take<Result>(key: string, job: () => Promise<Result>): Promise<Result>
-}
-
-export function createTurns(): Turns {
+export function createTurns() {
   const last = new Map<string, Promise<unknown>>()
   return {
-    take(key, job) {
+    take<Result>(key: string, job: () => Promise<Result>): Promise<Result> {
       const before = last.get(key)
       const result = before === undefined ? job() : before.then(job, error => after(error, job))
       last.set(key, result)
