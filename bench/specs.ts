@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { createKnown, readReply } from '../src/broker/registries/read-reply.ts'
-import { createSpecCache } from '../src/broker/registries/spec-cache.ts'
+import { createSpecCache } from '../src/broker/registries/registered-catalog.ts'
 import { systemClock } from '../src/clock.ts'
 import type { CatalogChanges, CatalogState } from '../src/domain/catalog-state.ts'
 import { reconcile } from '../src/domain/reconcile.ts'

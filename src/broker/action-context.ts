@@ -22,7 +22,7 @@ import { isJsonObject, type JsonObject } from '../protocol/json.ts'
 import type { ReadSettings } from '../settings/settings.ts'
 import { type Duration, parseDuration } from '../shape/duration.ts'
 import { show, typeName } from '../shape/mistake.ts'
-import { toInstanceInfo } from './instance-info.ts'
+import { toInstanceInfo } from './context.ts'
 import { viewState } from './read-state.ts'
 import { type ResolvedService, retryOf, toRetryPolicy } from './resolve-services.ts'
 

@@ -1,3 +1,4 @@
+import type { InstanceInfo } from '../author/context.ts'
 import type { Clock } from '../clock.ts'
 import type { Observer } from '../observer.ts'
 import type { JsonObject } from '../protocol/json.ts'
@@ -45,4 +46,10 @@ export interface Caller {
   readonly onOperation?: (operationId: string) => void
   /** Where this broker is reached, for URLs in answers. No slash at its end. */
   readonly baseUrl: () => string
+}
+
+/** What authors see of an instance, and nothing else that its row has. */
+export function toInstanceInfo(instance: InstanceInfo): InstanceInfo {
+  const { id, serviceId, planId, platform, context, parameters, maintenanceVersion } = instance
+  return { id, serviceId, planId, platform, context, parameters, maintenanceVersion }
 }

@@ -1,8 +1,7 @@
 import type { InstanceInfo } from '../author/context.ts'
 import type { Instance } from '../domain/instance.ts'
 import { isActive, type Operation } from '../domain/operation.ts'
-import type { BrokerContext } from './context.ts'
-import { toInstanceInfo } from './instance-info.ts'
+import { type BrokerContext, toInstanceInfo } from './context.ts'
 import type { ResolvedService } from './resolve-services.ts'
 
 /** PROV-17: the first answer has the URL. Where the service says `redirect`, it is one of ours until the action knows it. */

@@ -1,7 +1,6 @@
 import { BrokerError } from '../protocol/errors.ts'
 import type { JsonObject } from '../protocol/json.ts'
-import type { BrokerContext, Caller } from './context.ts'
-import { toInstanceInfo } from './instance-info.ts'
+import { type BrokerContext, type Caller, toInstanceInfo } from './context.ts'
 
 /** GET /v2/service_instances/:instance_id/service_bindings/:binding_id */
 export async function fetchBinding(

@@ -4,8 +4,7 @@ import { latestMinor } from '../protocol/api-version.ts'
 import { BrokerError } from '../protocol/errors.ts'
 import type { JsonObject } from '../protocol/json.ts'
 import { toWire } from '../shape/wire.ts'
-import type { BrokerContext, Caller } from './context.ts'
-import { toInstanceInfo } from './instance-info.ts'
+import { type BrokerContext, type Caller, toInstanceInfo } from './context.ts'
 
 /** GET /v2/service_instances/:instance_id */
 export async function fetchInstance(broker: BrokerContext, caller: Caller, instanceId: string): Promise<JsonObject> {

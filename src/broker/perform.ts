@@ -1,5 +1,5 @@
 import type { Hook } from '../author/broker-definition.ts'
-import { checkResult } from '../author/check-result.ts'
+import { checkResult, wrongResult } from '../author/check-result.ts'
 import type { BindResult, ObserveResult, ProvisionResult, UnbindResult } from '../author/results.ts'
 import type { Binding } from '../domain/binding.ts'
 import { limits } from '../domain/limits.ts'
@@ -11,13 +11,16 @@ import type { Run } from '../engine/run.ts'
 import { toJson } from '../engine/to-json.ts'
 import { isWait, type Wait } from '../engine/work.ts'
 import type { Action } from '../protocol/actions.ts'
+import { answers } from '../protocol/answers.ts'
+import { latestMinor } from '../protocol/api-version.ts'
 import type { JsonObject } from '../protocol/json.ts'
+import type { Offering, Requires } from '../protocol/offering.ts'
 import type { Reads } from '../reads.ts'
 import type { ReadSettings } from '../settings/settings.ts'
+import { toWire } from '../shape/wire.ts'
 import { type ContextInUse, type ContextOptions, createActionContext } from './action-context.ts'
 import { checkState } from './read-state.ts'
 import type { ResolvedService } from './resolve-services.ts'
-import { toBindingBody } from './to-binding-body.ts'
 
 export interface Performing {
   readonly run: Run
@@ -184,4 +187,39 @@ async function observe(performing: Performing): Promise<ActionResult | Wait> {
   if (service.code.observe === undefined) return { observed: { ready: true } }
   const seen = await call<ObserveResult>(performing, { action: 'observe' })
   return isWait(seen) ? seen : { observed: seen, state: run.state }
+}
+
+/** What an author's bind returned, as platforms read it. It was checked where it was returned. */
+function toBindingBody(
+  offering: Offering,
+  result: BindResult<object, object>,
+): Pick<ActionResult, 'binding' | 'expiresAt'> {
+  const { credentials, syslogDrainUrl, routeServiceUrl, volumeMounts, endpoints, metadata } = result
+  if (syslogDrainUrl !== undefined) needs(offering, 'syslog_drain', 'syslogDrainUrl')
+  if (routeServiceUrl !== undefined) needs(offering, 'route_forwarding', 'routeServiceUrl')
+  if (volumeMounts !== undefined) needs(offering, 'volume_mount', 'volumeMounts')
+  // A service with `requires` may arrange everything with the platform in other ways.
+  if ((offering.requires ?? []).length === 0 && credentials === undefined && endpoints === undefined)
+    throw wrongResult('bind', 'credentials are missing; return { credentials: {} } where an application needs none')
+  const expiresAt = toDate(metadata?.expiresAt)
+  const renewBefore = toDate(metadata?.renewBefore)
+  const answer = {
+    credentials: credentials as JsonObject | undefined,
+    syslogDrainUrl,
+    routeServiceUrl,
+    volumeMounts,
+    endpoints,
+    metadata: { expiresAt: expiresAt?.toISOString(), renewBefore: renewBefore?.toISOString() },
+  }
+  return { binding: toWire(answers.bind, answer, latestMinor), expiresAt: expiresAt?.getTime() }
+}
+
+function toDate(time: Date | string | undefined): Date | undefined {
+  return time === undefined ? undefined : new Date(time)
+}
+
+/** A platform would throw the answer away and leave the credentials behind. */
+function needs(offering: Offering, permission: Requires, key: string): void {
+  if (offering.requires?.includes(permission)) return
+  throw wrongResult('bind', `${key} needs requires: ['${permission}'] in the catalog, or platforms reject it`)
 }

@@ -8,22 +8,17 @@ import type { JsonObject } from '../protocol/json.ts'
 /** Whose state it is: that of the instance, or that of a binding. */
 type StateKind = 'state' | 'bindingState'
 
-export interface StateView {
-  value(): JsonObject
-  merge(patch: JsonObject): void
-}
-
 /** The state as an action sees it: with a schema, what that makes of it; without one, as it stands in the ledger now. */
 export async function viewState(
   code: Service,
   kind: StateKind | undefined,
   { current, lenient }: { current(): JsonObject; readonly lenient: boolean },
-): Promise<StateView> {
+) {
   if (kind === undefined || code[kind] === undefined) return { value: current, merge() {} }
   let value = await readState(code, kind, current(), lenient)
   return {
     value: () => value,
-    merge(patch) {
+    merge(patch: JsonObject) {
       value = { ...value, ...patch }
     },
   }

@@ -1,6 +1,7 @@
+import { isDeepStrictEqual } from 'node:util'
 import { decideUpdate } from '../domain/decide-update.ts'
 import { type Instance, knownInstance } from '../domain/instance.ts'
-import type { JsonObject } from '../protocol/json.ts'
+import { isJsonObject, type JsonObject } from '../protocol/json.ts'
 import { isPlanUpdateable } from '../protocol/offering.ts'
 import { malformed } from '../protocol/request-fields.ts'
 import type { UpdateRequest } from '../protocol/requests.ts'
@@ -8,7 +9,7 @@ import { type AcceptedInstance, accept, createIntent } from './accept.ts'
 import type { Asked, BrokerContext, Caller } from './context.ts'
 import { ownDashboard, updatedDashboard } from './dashboard.ts'
 import { checkTarget, findRevisions, mayMove } from './find-plan.ts'
-import { mergedParameters, movedParameters, withoutEqual } from './update-parameters.ts'
+import { checkParameters, type ServiceSchemas } from './service-schemas.ts'
 import { waitForEnd } from './wait-for-end.ts'
 
 export type Updated = { readonly kind: 'updated' | 'unchanged'; readonly instance: Instance } | AcceptedInstance
@@ -86,4 +87,48 @@ async function updateFrom(
 /** Organization and space do not move with an update that leaves them out. */
 function placeFields({ organization_guid, space_guid }: JsonObject): JsonObject {
   return { organization_guid, space_guid }
+}
+
+/** Forms send every field. One that keeps its value asks for nothing, even if it could not be changed. */
+function withoutEqual(requested: JsonObject | undefined, stored: JsonObject): JsonObject | undefined {
+  if (requested === undefined) return undefined
+  const changed = Object.entries(requested).filter(([key, value]) => !isDeepStrictEqual(value, stored[key]))
+  return changed.length === 0 ? undefined : Object.fromEntries(changed)
+}
+
+/** Another plan, or another version, may know other parameters: those that it does not know are left behind. */
+async function movedParameters(
+  { create, update }: ServiceSchemas,
+  instance: Instance,
+  requested: JsonObject | undefined,
+): Promise<() => JsonObject> {
+  const asked = await checkParameters(update, requested ?? {})
+  const properties = create?.jsonSchema.properties
+  const isClosed = create?.jsonSchema.additionalProperties === false && isJsonObject(properties)
+  const kept = Object.entries(instance.parameters).filter(([key]) => !isClosed || Object.hasOwn(properties, key))
+  const whole = await checkParameters(create, { ...Object.fromEntries(kept), ...requested })
+  return () => {
+    asked()
+    return whole()
+  }
+}
+
+/**
+ * An update names the top-level fields it changes; the others stay. Without an update schema of its own, what the update
+ * leads to has to satisfy the create schema: that of the plan it leads to, also where only the plan changes.
+ */
+async function mergedParameters(
+  { update, updateDerived, create }: ServiceSchemas,
+  instance: Instance,
+  requested: JsonObject | undefined,
+  changesPlan: boolean,
+): Promise<() => JsonObject> {
+  if (requested === undefined)
+    return changesPlan && updateDerived ? checkParameters(create, instance.parameters) : () => instance.parameters
+  const asked = await checkParameters(update, requested)
+  const whole = await checkParameters(updateDerived ? create : undefined, { ...instance.parameters, ...requested })
+  return () => {
+    const values = asked()
+    return updateDerived ? whole() : { ...instance.parameters, ...values }
+  }
 }

@@ -130,9 +130,10 @@ async function openRegistries(
   store: Store,
   settings: ReadSettings,
 ) {
-  const { createRegisteredCatalog, withRegistered } = await import('../broker/registries/registered-catalog.ts')
+  const { createRegisteredCatalog, followCatalog, withRegistered } = await import(
+    '../broker/registries/registered-catalog.ts'
+  )
   const { syncRegistries } = await import('../broker/registries/sync.ts')
-  const { followCatalog } = await import('../broker/registries/follow-catalog.ts')
   const { keepRemovingUnusedSandboxes } = await import('../broker/registries/remove-unused-sandboxes.ts')
   const names = registries.map(({ name }) => name)
   const registered = createRegisteredCatalog({ store, settings, registries: names, ...parts })

@@ -10,21 +10,7 @@ import type { RevisionUse, StoredCatalog } from '../../marketplace.ts'
 import type { Offering } from '../../protocol/offering.ts'
 import type { RegistryAnswer } from '../../registry.ts'
 import { isError } from '../../shape/mistake.ts'
-import type { SpecCache } from './spec-cache.ts'
-
-/** What is known before anything is read anew. */
-export interface Known {
-  /** By registry and what it calls the bundle. */
-  readonly stored: ReadonlyMap<string, Revision>
-  /** By service id: what is offered now, and how many instances of each of its plans there are. */
-  readonly current: ReadonlyMap<string, Revision>
-  readonly instances: ReadonlyMap<string, ReadonlyMap<string, number>>
-  /** Of the broker's own code, by id and by name: nothing from a registry takes their place. */
-  readonly own: ReadonlyMap<string, Offering>
-  /** Who has a plan id. Names are joined with dashes, so plans of two services may get the same one. */
-  readonly plans: Map<string, Offering>
-  readonly specs: SpecCache
-}
+import type { SpecCache } from './registered-catalog.ts'
 
 export interface KnownParts {
   readonly stored: StoredCatalog
@@ -34,7 +20,10 @@ export interface KnownParts {
   readonly specs: SpecCache
 }
 
-export function createKnown({ stored: { services, revisions }, uses, own, specs }: KnownParts): Known {
+type Known = ReturnType<typeof createKnown>
+
+/** What is known before anything is read anew. */
+export function createKnown({ stored: { services, revisions }, uses, own, specs }: KnownParts) {
   const byId = new Map(revisions.map(revision => [revision.id, revision]))
   const instances = new Map<string, Map<string, number>>()
   for (const { revisionId, planId, instances: count } of uses) {
@@ -49,11 +38,15 @@ export function createKnown({ stored: { services, revisions }, uses, own, specs 
   }
   const shown = [...own, ...[...current.values()].map(({ offering }) => offering)]
   return {
+    /** Who has a plan id. Names are joined with dashes, so plans of two services may get the same one. */
     plans: new Map(shown.flatMap(offering => offering.plans.map(plan => [plan.id, offering] as const))),
+    /** By registry and what it calls the bundle. */
     stored: new Map(revisions.map(revision => [keyOf(revision.registry, revision.foundAs, revision), revision])),
+    /** By service id: what is offered now, and how many instances of each of its plans there are. */
     current,
     instances,
     specs,
+    /** Of the broker's own code, by id and by name: nothing from a registry takes their place. */
     own: new Map(own.flatMap(offering => [offering.id, offering.name].map(key => [key, offering] as const))),
   }
 }

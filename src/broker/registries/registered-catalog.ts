@@ -1,33 +1,19 @@
 import type { Service } from '../../author/define-service.ts'
 import { hideParameters } from '../../bundle/hide-parameters.ts'
 import { planIdOf } from '../../bundle/names.ts'
-import type { BundleSpec } from '../../bundle/spec.ts'
+import { type BundleSpec, parseBundleSpec } from '../../bundle/spec.ts'
 import { toOffering } from '../../bundle/to-offering.ts'
+import { sleep } from '../../clock.ts'
 import { catalogOf, type RegisteredService } from '../../domain/catalog-state.ts'
 import type { Revision } from '../../domain/revision.ts'
 import type { Marketplace, StoredCatalog } from '../../marketplace.ts'
+import { toError } from '../../observer.ts'
 import type { Offering } from '../../protocol/offering.ts'
 import type { ReadSettings } from '../../settings/settings.ts'
+import type { BrokerContext } from '../context.ts'
 import { type ResolvedService, resolve, type ServiceIndex } from '../resolve-services.ts'
-import { createSpecCache, type SpecCache } from './spec-cache.ts'
 
-/** What came from registries, as this process knows it. The ledger has it; every replica follows. */
-export interface RegisteredCatalog {
-  /** What is offered, by name: another list where something has changed. */
-  readonly offerings: readonly Offering[]
-  readonly specs: SpecCache
-  /** Whether every configured registry has been asked, ever. */
-  readonly synced: boolean
-  service(serviceId: string): RegisteredService | undefined
-  /** The service as one of its revisions has it. */
-  at(revisionId: string): ResolvedService | undefined
-  /** A revision that is kept for an instance and has a plan that the current one has not. */
-  olderWith(serviceId: string, planId: string): ResolvedService | undefined
-  /** True if the revision is no longer offered and is kept only for existing instances. */
-  isOutdated(revisionId: string): boolean
-  /** Reads what has changed in the ledger. */
-  refresh(): Promise<void>
-}
+export type RegisteredCatalog = ReturnType<typeof createRegisteredCatalog>
 
 export interface RegisteredCatalogParts {
   readonly store: Marketplace
@@ -42,7 +28,8 @@ export interface RegisteredCatalogParts {
   readonly onCatalog: (revisions: readonly Revision[]) => Promise<void>
 }
 
-export function createRegisteredCatalog(parts: RegisteredCatalogParts): RegisteredCatalog {
+/** What came from registries, as this process knows it. The ledger has it; every replica follows. */
+export function createRegisteredCatalog(parts: RegisteredCatalogParts) {
   const { store, settings } = parts
   const specs = createSpecCache()
   let catalog: StoredCatalog = { version: -1, services: [], revisions: [] }
@@ -60,6 +47,7 @@ export function createRegisteredCatalog(parts: RegisteredCatalogParts): Register
     return toOffering(hideParameters(specs.get(revision), names), { registry: revision.registry })
   }
 
+  /** The service as one of its revisions has it. */
   function at(revisionId: string): ResolvedService | undefined {
     const known = resolved.get(revisionId)
     const revision = revisions.get(revisionId)
@@ -95,15 +83,18 @@ export function createRegisteredCatalog(parts: RegisteredCatalogParts): Register
 
   return {
     specs,
+    /** What is offered, by name: another list where something has changed. */
     get offerings() {
       return offerings
     },
+    /** Whether every configured registry has been asked, ever. */
     get synced() {
       return synced
     },
-    service: serviceId => services.get(serviceId),
+    service: (serviceId: string) => services.get(serviceId),
     at,
-    olderWith(serviceId, planId) {
+    /** A revision that is kept for an instance and has a plan that the current one has not. */
+    olderWith(serviceId: string, planId: string) {
       const current = services.get(serviceId)?.revisionId
       const older = catalog.revisions.filter(
         revision =>
@@ -114,11 +105,13 @@ export function createRegisteredCatalog(parts: RegisteredCatalogParts): Register
       const newest = older.sort((a, b) => b.firstSeenAt - a.firstSeenAt)[0]
       return newest && at(newest.id)
     },
-    isOutdated(revisionId) {
+    /** True if the revision is no longer offered and is kept only for existing instances. */
+    isOutdated(revisionId: string) {
       const revision = revisions.get(revisionId)
       const service = revision && services.get(revision.serviceId)
       return service === undefined || service.retiredAt !== undefined || service.revisionId !== revisionId
     },
+    /** Reads what has changed in the ledger. */
     refresh() {
       refreshing ??= load().finally(() => {
         refreshing = undefined
@@ -149,4 +142,66 @@ export function withRegistered(own: ServiceIndex, registered: RegisteredCatalog)
     },
     of: ({ serviceId, revisionId }) => (revisionId === undefined ? own.find(serviceId) : registered.at(revisionId)),
   }
+}
+
+export type SpecCache = ReturnType<typeof createSpecCache>
+
+type SpecSource = Pick<Revision, 'id' | 'source' | 'fullName'>
+
+/** The specs of revisions. A revision never changes, so its spec is parsed once. */
+export function createSpecCache() {
+  const specs = new Map<string, BundleSpec | undefined>()
+
+  /** Undefined where this release cannot read the spec. It was checked when it was first seen, maybe by another release. */
+  const find = ({ id, source, fullName }: SpecSource): BundleSpec | undefined => {
+    if (!specs.has(id)) specs.set(id, parseBundleSpec(source, fullName).spec)
+    return specs.get(id)
+  }
+
+  return {
+    find,
+    /** Throws where this release cannot read the spec. */
+    get(revision: SpecSource): BundleSpec {
+      const spec = find(revision)
+      if (spec === undefined)
+        throw new Error(`the spec of ${revision.fullName} (revision ${revision.id}) cannot be read by this release`)
+      return spec
+    },
+    /** Forgets the specs of other revisions. */
+    keep(revisionIds: Pick<ReadonlySet<string>, 'has'>): void {
+      for (const id of specs.keys()) if (!revisionIds.has(id)) specs.delete(id)
+    },
+  }
+}
+
+const lookEvery = 5_000
+
+/**
+ * Keeps this process's catalog up with the ledger's, whichever replica changes it. Wake-ups only shorten the wait, and a
+ * look at what has not changed costs one small read. Stops with the process.
+ */
+export async function followCatalog(
+  registered: RegisteredCatalog,
+  { store, clock, observer, stopping }: BrokerContext,
+): Promise<void> {
+  let wake = new AbortController()
+  const stop = () => wake.abort()
+  const unsubscribe = store.onWakeUp(wakeUp => {
+    if (wakeUp.type === 'catalog') wake.abort()
+  })
+  stopping.addEventListener('abort', stop, { once: true })
+  let failing = false
+  while (!stopping.aborted) {
+    await sleep(clock, lookEvery, wake.signal)
+    if (stopping.aborted) break
+    wake = new AbortController()
+    try {
+      await registered.refresh()
+      failing = false
+    } catch (error) {
+      if (!failing) observer['catalog.readFailed']?.({ error: toError(error) })
+      failing = true
+    }
+  }
+  unsubscribe()
 }
