@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { PolledAction } from './judge-poll.ts'
-import { judgePoll, parseRetryAfter } from './judge-poll.ts'
 import type { LastOperation } from './messages.ts'
+import type { PolledAction } from './poll.ts'
+import { judgePoll, parseRetryAfter } from './poll.ts'
 
 function judge(action: PolledAction, status: number, body: LastOperation = {}) {
   return judgePoll(action, { status, headers: {}, body, text: '' })
