@@ -15,13 +15,10 @@ export interface HolderOptions {
   readonly outage?: Outage
 }
 
-/** Why a run's signal was aborted before the run was over. */
-export type Abortion = 'lost' | 'deadline' | 'stopping'
+type Abortion = 'lost' | 'deadline' | 'stopping'
 
-export interface HeldLeaseOptions<Of> {
+interface HeldLeaseOptions<Of> extends Pick<HolderOptions, 'clock' | 'leaseTime'> {
   readonly lease: Of
-  readonly clock: Clock
-  readonly leaseTime: number
   /** The local time just before the lease was asked for, and the store's time in its answer. */
   readonly sentAt: number
   readonly storeNow: number
@@ -41,10 +38,12 @@ export class HeldLease<Of = Lease> {
   readonly startedAt: number
   readonly #options: HeldLeaseOptions<Of>
   readonly #controller = new AbortController()
+  readonly signal = this.#controller.signal
+  /** Why the signal was aborted before the run was over; only `abort` sets it. */
+  why: Abortion | undefined
   #until: number
   #cancelTimer: () => void
   #isSure = true
-  #why: Abortion | undefined
 
   constructor(options: HeldLeaseOptions<Of>) {
     this.#options = options
@@ -52,14 +51,6 @@ export class HeldLease<Of = Lease> {
     this.startedAt = options.storeNow
     this.#until = options.sentAt + options.leaseTime
     this.#cancelTimer = this.#watch()
-  }
-
-  get signal(): AbortSignal {
-    return this.#controller.signal
-  }
-
-  get why(): Abortion | undefined {
-    return this.#why
   }
 
   /** The store's clock, as well as it is known here: for back-off and budgets, never for a lease. */
@@ -94,17 +85,13 @@ export class HeldLease<Of = Lease> {
     const sentAt = this.#options.clock.now()
     const held = await this.#options.renew()
     if (held) this.renewed(sentAt)
-    else this.lose()
+    else this.abort('lost')
     return held
   }
 
-  lose(): void {
-    this.abort('lost')
-  }
-
   abort(why: Abortion): void {
-    if (this.#why !== undefined) return
-    this.#why = why
+    if (this.why !== undefined) return
+    this.why = why
     const reasons = {
       lost: this.#options.lost,
       deadline: 'the operation is out of time',
@@ -126,6 +113,6 @@ export class HeldLease<Of = Lease> {
   #watch(): () => void {
     const { clock, leaseTime } = this.#options
     const left = this.#until - leaseTime * 0.1 - clock.now()
-    return clock.after(Math.max(0, left), () => this.lose())
+    return clock.after(Math.max(0, left), () => this.abort('lost'))
   }
 }

@@ -1,23 +1,18 @@
-import { type Clock, sleep } from '../clock.ts'
+import { sleep } from '../clock.ts'
 import type { OperationError, Step } from '../domain/operation.ts'
 import type { ActionResult, Outcome, SettlePolicy } from '../domain/outcome.ts'
 import { backOff, isExhausted } from '../domain/retry.ts'
 import { settle } from '../domain/settle.ts'
 import type { ParkReason } from '../events.ts'
-import type { Claim, Ledger, Parking } from '../ledger.ts'
-import type { Observer } from '../observer.ts'
+import type { Claim, Parking } from '../ledger.ts'
 import { traceAuthorCode } from './author-code.ts'
 import { asError, count, isPermanent, retryAfter, shorten, toOperationError } from './errors.ts'
 import type { HeldLease } from './held-lease.ts'
 import { attemptFields } from './operation-fields.ts'
-import { type Retry, Run } from './run.ts'
+import { type Attempt, type Retry, Run } from './run.ts'
 import { type FindWork, isWait, type Wait, type Work } from './work.ts'
 
-export interface RunContext {
-  readonly store: Ledger
-  readonly clock: Clock
-  readonly observer: Observer
-  readonly random: () => number
+export interface RunContext extends Omit<Attempt, 'claim' | 'held'> {
   readonly findWork: FindWork
 }
 
@@ -29,12 +24,6 @@ const noDriverPause = 30_000
 const noDriverPolicy: SettlePolicy = { sweepDelay: 0, sweepTimeout: 0, sweepOperationId: '' }
 /** The pseudo step that counts failures of an action outside its steps. */
 const actionStep = '(action)'
-
-/** A claimed operation, and who holds it. */
-interface Attempt extends RunContext {
-  readonly claim: Claim
-  readonly held: HeldLease
-}
 
 interface Running extends Attempt {
   readonly run: Run

@@ -40,15 +40,19 @@ export interface Retry {
   readonly steps: readonly Step[]
 }
 
-export interface RunOptions {
+/** A claimed operation, who holds it, and what its run works with. */
+export interface Attempt {
   readonly claim: Claim
   readonly held: HeldLease
   readonly store: Ledger
   readonly clock: Clock
   readonly random: () => number
+  readonly observer: Observer
+}
+
+export interface RunOptions extends Attempt {
   readonly retry: RetryPolicy
   readonly callTimeout: number
-  readonly observer: Observer
 }
 
 /**
@@ -57,6 +61,7 @@ export interface RunOptions {
  */
 export class Run {
   readonly claim: Claim
+  readonly signal: AbortSignal
   readonly #options: RunOptions
   readonly #held: HeldLease
   readonly #fields: RunFields
@@ -69,54 +74,33 @@ export class Run {
   readonly over = new Promise<void>(resolve => {
     this.#end = resolve
   })
-  #state: JsonObject
-  #retry: Retry | undefined
-  #unhandled: Error | undefined
-  #interrupted = false
-  #description: string | undefined
+  // What follows is set here only, and read by whoever ends the run.
+  /** The state of the operation's resource, with what this operation has saved. */
+  state: JsonObject
+  /** Set when a step has failed for now: the run can only end, whatever the action makes of the error. */
+  retry: Retry | undefined
+  /** Set when the ledger did not answer: what this run did last may not be noted, so it can only end, and come again. */
+  interrupted = false
+  /** Set when a promise of the author's code was rejected and nobody handled it. */
+  unhandled: Error | undefined
+  /** What this run has said last. */
+  description: string | undefined
 
   constructor(options: RunOptions) {
     const { claim, held, observer } = options
     const { operation, instance } = claim
     this.claim = claim
+    this.signal = held.signal
     this.#options = options
     this.#held = held
     this.#fields = { ...operationFields(operation, instance), attempt: operation.attempt }
     this.#steps = new Map(claim.steps.map(step => [step.name, step]))
-    this.#state = (operation.bindingId === undefined ? instance : claim.binding)?.state ?? {}
-    this.#link = new RunLink(this.#fields, observer, error => {
-      this.#unhandled ??= error
+    this.state = (operation.bindingId === undefined ? instance : claim.binding)?.state ?? {}
+    this.#link = new RunLink(this.#fields, observer)
+    this.#link.fail = error => {
+      this.unhandled ??= error
       this.#end()
-    })
-  }
-
-  get signal(): AbortSignal {
-    return this.#held.signal
-  }
-
-  /** The state of the operation's resource, with what this operation has saved. */
-  get state(): JsonObject {
-    return this.#state
-  }
-
-  /** Set when a step has failed for now: the run can only end, whatever the action makes of the error. */
-  get retry(): Retry | undefined {
-    return this.#retry
-  }
-
-  /** Set when the ledger did not answer: what this run did last may not be noted, so it can only end, and come again. */
-  get interrupted(): boolean {
-    return this.#interrupted
-  }
-
-  /** Set when a promise of the author's code was rejected and nobody handled it. */
-  get unhandled(): Error | undefined {
-    return this.#unhandled
-  }
-
-  /** What this run has said last. */
-  get description(): string | undefined {
-    return this.#description
+    }
   }
 
   /** Nothing was ever attempted under this operation, but for what stands before the action. A crash leaves doubt. */
@@ -157,7 +141,7 @@ export class Run {
   /** Shown by the platform while it polls. Not awaited by the action; the end of the run waits for it. */
   describe(description: string): void {
     if (description === '' || this.signal.aborted) return
-    this.#description = description
+    this.description = description
     this.#track(this.#write({ description }).catch(() => this.#held.doubt()))
   }
 
@@ -172,12 +156,12 @@ export class Run {
 
   /** The run is over. Its code may have left something behind that runs on; that has no hold on the run. */
   close(): void {
-    this.#link.cut()
+    this.#link.fail = undefined
   }
 
   async #saveState(patch: JsonObject): Promise<void> {
-    this.#state = toJson({ ...this.#state, ...patch }, keptState)
-    await this.#write({ state: this.#state })
+    this.state = toJson({ ...this.state, ...patch }, keptState)
+    await this.#write({ state: this.state })
   }
 
   async #step<T>(name: string, fn: (call: Call) => T | Promise<T>, options: StepOptions): Promise<T> {
@@ -230,7 +214,7 @@ export class Run {
     fn: (call: Call) => T | Promise<T>,
     options: StepOptions,
   ): Promise<{ readonly output: T; readonly step: Omit<Step, 'state' | 'output'> }> {
-    if (this.#retry !== undefined || this.#interrupted) throw new RunEnded()
+    if (this.retry !== undefined || this.interrupted) throw new RunEnded()
     const { clock, observer, random, callTimeout } = this.#options
     const { timeout = callTimeout, retry = this.#options.retry } = options
     if (timeout > callTimeout)
@@ -277,8 +261,8 @@ export class Run {
   #retryLater(delay: number, description: string, step?: Step): RunEnded {
     const until = this.#held.storeNow() + delay
     const steps = step === undefined ? [] : [step]
-    const earlier = this.#retry
-    this.#retry =
+    const earlier = this.retry
+    this.retry =
       earlier === undefined
         ? { until, description, steps }
         : { ...earlier, until: Math.max(earlier.until, until), steps: [...earlier.steps, ...steps] }
@@ -292,7 +276,7 @@ export class Run {
   /** A guarded write was refused: somebody else has the operation now. */
   #stillHeld<T>(answer: T | false | undefined): T {
     if (answer === false || answer === undefined) {
-      this.#held.lose()
+      this.#held.abort('lost')
       throw new RunEnded()
     }
     return answer
@@ -308,7 +292,7 @@ export class Run {
     return new Promise((resolve, reject) => {
       work.then(resolve, error => {
         const unanswered = error instanceof StoreUnavailableError
-        this.#interrupted ||= unanswered
+        this.interrupted ||= unanswered
         if (unanswered || error instanceof RunEnded) this.#end()
         else reject(error)
       })
@@ -329,22 +313,18 @@ export class Run {
 class RunLink implements UnhandledListener {
   readonly #fields: RunFields
   readonly #observer: Observer
-  #fail: ((error: Error) => void) | undefined
+  /** Fails the run; absent once that is over. */
+  fail: ((error: Error) => void) | undefined
 
-  constructor(fields: RunFields, observer: Observer, fail: (error: Error) => void) {
+  constructor(fields: RunFields, observer: Observer) {
     this.#fields = fields
     this.#observer = observer
-    this.#fail = fail
   }
 
   onUnhandled(kind: 'rejection' | 'exception', thrown: unknown, step: string | undefined): void {
     const error = asError(thrown, step === undefined ? `the ${this.#fields.action}` : `the step "${step}"`)
     this.#observer['author.unhandled']?.({ ...this.#fields, step, kind, error })
     const message = `a promise that was not awaited was rejected: ${error.message}`
-    this.#fail?.(error instanceof TerminalError ? error : new Error(message, { cause: error }))
-  }
-
-  cut(): void {
-    this.#fail = undefined
+    this.fail?.(error instanceof TerminalError ? error : new Error(message, { cause: error }))
   }
 }

@@ -164,7 +164,7 @@ export class Worker {
       const fences = new Set(kept.map(lease => lease.fence))
       for (const held of holders) {
         if (fences.has(held.lease.fence)) held.renewed(sentAt)
-        else if (this.#running.has(held)) held.lose()
+        else if (this.#running.has(held)) held.abort('lost')
       }
       this.#outage.end('renew')
       return true

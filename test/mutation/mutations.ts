@@ -114,7 +114,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'a holder works on when its lease is over',
     file: 'src/engine/held-lease.ts',
-    find: '() => this.lose()',
+    find: "() => this.abort('lost')",
     replace: '() => {}',
     suite: ['test/engine/take-over.test.ts'],
   },
@@ -352,7 +352,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'a step begins though the one before could not be noted',
     file: 'src/engine/run.ts',
-    find: ' || this.#interrupted',
+    find: ' || this.interrupted',
     replace: '',
     suite: ['test/engine/outage.test.ts'],
   },
