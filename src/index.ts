@@ -22,16 +22,7 @@ export type {
 } from './authenticator.ts'
 export * from './author/broker-definition.ts'
 export type * from './author/context.ts'
-export {
-  type ActionSettings,
-  defineService,
-  type FetchedBinding,
-  type FetchedInstance,
-  type ParametersOf,
-  type Service,
-  type ServiceDefinition,
-  type StateOf,
-} from './author/define-service.ts'
+export * from './author/define-service.ts'
 export type { Jsonify, NotJson, Storable } from './author/jsonify.ts'
 export type * from './author/results.ts'
 export type { InferInput, InferParameters, ParameterSource } from './catalog/parameters.ts'

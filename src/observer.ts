@@ -22,13 +22,10 @@ export function combineObservers(...observers: readonly (Observer | undefined)[]
       if (typeof listener !== 'function') continue
       const guarded = guard(type, listener as (event: unknown) => unknown)
       const before = combined[type]
-      combined[type] =
-        before === undefined
-          ? guarded
-          : event => {
-              before(event)
-              guarded(event)
-            }
+      combined[type] = event => {
+        before?.(event)
+        guarded(event)
+      }
     }
   guardedObservers.add(combined)
   return combined

@@ -128,14 +128,19 @@ type Schemas = 'parameters' | 'bindParameters' | 'state' | 'bindingState'
 /** A service with the types of its author erased: what the broker runs. */
 export interface Service
   extends Omit<
-    ServiceDefinition<undefined, undefined, undefined, undefined, readonly Plan[], JsonObject, JsonObject, JsonObject>,
-    Schemas
-  > {
-  readonly parameters?: ParameterSource
-  readonly bindParameters?: ParameterSource
-  readonly state?: ParameterSource
-  readonly bindingState?: ParameterSource
-}
+      ServiceDefinition<
+        undefined,
+        undefined,
+        undefined,
+        undefined,
+        readonly Plan[],
+        JsonObject,
+        JsonObject,
+        JsonObject
+      >,
+      Schemas
+    >,
+    Readonly<Partial<Record<Schemas, ParameterSource>>> {}
 
 export function defineService<
   const P extends ParameterSource | undefined = undefined,

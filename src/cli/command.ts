@@ -47,11 +47,13 @@ export class CliCommand extends Command {
       .outputOption()
   }
 
-  waitOptions(): this {
+  /** For commands that change something: whether to wait for its end, and where the broker is. */
+  changeOptions(): this {
     const timeout = "longest time to wait, such as 90s or 10m (default: the plan's limit, else 1h)"
     return this.option('--no-wait', 'do not wait for an asynchronous operation; purser status shows how it ends')
       .option('--sync', 'do not accept an asynchronous answer')
       .option('--timeout <duration>', timeout, parseTimeout)
+      .connectionOptions()
   }
 
   parameterOptions(): this {
@@ -74,21 +76,17 @@ export class CliCommand extends Command {
   }
 }
 
+/** For names that become part of a URL, which drops the path segments "." and "..". */
+export function createNameParser(what: string, next: string) {
+  return (name: string): string => {
+    if (name !== '' && name !== '.' && name !== '..') return name
+    throw wrongUsage({ what: `"${name}" cannot be ${what}`, why: 'a URL cannot hold it', next })
+  }
+}
+
 const idAdvice = 'Give the id that was printed when it was made, or leave --id off for a random one.'
-
-export function parseInstanceId(id: string): string {
-  return checkName(id, 'the id of an instance', idAdvice)
-}
-
-export function parseBindingId(id: string): string {
-  return checkName(id, 'the id of a binding', idAdvice)
-}
-
-/** URLs drop the path segments "." and "..". */
-export function checkName(name: string, what: string, next: string): string {
-  if (name !== '' && name !== '.' && name !== '..') return name
-  throw wrongUsage({ what: `"${name}" cannot be ${what}`, why: 'a URL cannot hold it', next })
-}
+export const parseInstanceId = createNameParser('the id of an instance', idAdvice)
+export const parseBindingId = createNameParser('the id of a binding', idAdvice)
 
 export function parsePort(text: string): number {
   const port = Number(text)
@@ -96,7 +94,6 @@ export function parsePort(text: string): number {
   throw new InvalidArgumentError('A port is a number from 0 to 65535.')
 }
 
-/** Milliseconds. */
 export function parseTimeout(text: string): number {
   try {
     return parseDuration(text)

@@ -39,7 +39,6 @@ function describeDefect(why: string, stack: string, paint: Paint) {
   return { text: `${renderParts({ what: 'purser failed unexpectedly', why, next }, paint)}${stack}\n`, exitCode: 1 }
 }
 
-/** Three lines: what, why, next. */
 function renderParts({ what, why, next }: CliErrorParts, paint: Paint): string {
   return [
     `${paint('red', 'error:')} ${paint('bold', toLine(what))}`,

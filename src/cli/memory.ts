@@ -50,7 +50,6 @@ export function createMemory(io: CliIo, brokerUrl: string) {
         if (known === undefined || bindingId === undefined) return known && { ...known, operation }
         return { ...known, bindings: { ...known.bindings, [bindingId]: { operation } } }
       }),
-    /** The instance, or a binding of it. */
     forget: (instanceId: string, bindingId?: string) =>
       change(instanceId, known => {
         if (known === undefined || bindingId === undefined) return undefined
@@ -75,14 +74,9 @@ async function readMemory(file: string): Promise<MemoryContent> {
 }
 
 function isMemory(content: unknown): content is MemoryContent {
-  return (
-    isJsonObject(content) &&
-    content.version === 1 &&
-    isJsonObject(content.brokers) &&
-    Object.values(content.brokers).every(
-      instances =>
-        isJsonObject(instances) &&
-        Object.values(instances).every(instance => isJsonObject(instance) && isJsonObject(instance.bindings)),
-    )
-  )
+  if (!isJsonObject(content) || content.version !== 1 || !isJsonObject(content.brokers)) return false
+  const brokers = Object.values(content.brokers)
+  if (!brokers.every(isJsonObject)) return false
+  const instances = brokers.flatMap(known => Object.values(known))
+  return instances.every(instance => isJsonObject(instance) && isJsonObject(instance.bindings))
 }

@@ -7,9 +7,8 @@ import { wrongUsage } from './cli-error.ts'
 export interface ParameterOptions {
   /** `key=value`, in order. */
   readonly param?: readonly string[]
-  /** JSON, or `@file`. */
+  /** JSON, or `@file`; so is the context. */
   readonly params?: string
-  /** JSON, or `@file`. */
   readonly context?: string
 }
 

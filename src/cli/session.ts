@@ -16,9 +16,7 @@ export interface SessionOptions {
   readonly output: 'json' | 'text'
   /** False with --no-wait. */
   readonly wait?: boolean
-  /** True with --sync. */
   readonly sync?: boolean
-  /** Milliseconds. */
   readonly timeout?: number
 }
 
@@ -40,7 +38,6 @@ function openSession(io: CliIo, options: SessionOptions) {
     io,
     options,
     client,
-    /** For the commands of operators. */
     admin,
     memory: createMemory(io, client.url),
     /** For requests that change something: whether a 202 is welcome. */

@@ -10,11 +10,9 @@ import {
 import { failure } from './cli-error.ts'
 import { interruptible } from './io.ts'
 import { refusal } from './refusal.ts'
-import { formatElapsed } from './render/progress-lines.ts'
 import type { Session } from './session.ts'
-import { showProgress } from './show-progress.ts'
+import { formatElapsed, showProgress } from './show-progress.ts'
 
-/** A change the broker was asked for. */
 export interface Change extends Pick<PollTarget, 'action' | 'instanceId' | 'bindingId'> {
   /** What a person reads while it runs and when it fails, as in `provision postgres/small`. */
   readonly label: string

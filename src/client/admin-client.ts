@@ -69,14 +69,12 @@ export interface ReportedServiceBody {
   readonly registry: string
   readonly tag?: string
   readonly bundle_version?: string
-  /** Why it was retired. */
   readonly reason?: string
 }
 
 type ReportedServices = { readonly [Kind in ServiceChange]?: readonly ReportedServiceBody[] }
 export type ServiceChange = 'added' | 'updated' | 'returned' | 'retired' | 'deleted'
 
-/** What a change of the catalog was. */
 export interface ChangeReport extends ReportedServices {
   readonly collisions?: readonly CollisionBody[]
   readonly problems?: readonly { readonly registry?: string; readonly name?: string; readonly problem: string }[]

@@ -91,7 +91,6 @@ async function pollOnce(client: OsbClient, target: PollTarget, clock: Clock, sig
   }
 }
 
-/** What one answer to a poll means. */
 type PollVerdict =
   | ({ readonly kind: 'final' } & Omit<PollResult, 'elapsed'>)
   | { readonly kind: 'running'; readonly description?: string }

@@ -2,9 +2,9 @@ import { sleep } from '../clock.ts'
 import type { Store } from '../store.ts'
 import type { Chore, Upkeep } from '../upkeep.ts'
 import { type ChoreRun, runChore } from './chore-run.ts'
-import { findDuePeriod, findNextLook, isHeld, type Schedule } from './due-chore.ts'
 import type { HolderOptions } from './held-lease.ts'
 import { createOutage } from './outage.ts'
+import type { Schedule } from './schedule.ts'
 
 /** Upkeep that one replica at a time does, once in each period. */
 export interface ChoreTask {
@@ -123,4 +123,30 @@ export function startChores(options: ChoresOptions): RunningChores {
       await Promise.all(running.values())
     },
   }
+}
+
+/**
+ * The period that a chore is to be taken for now, if there is one: the latest that nobody took (of several that were
+ * missed, only that one), or the one whose holder is gone before it ended. A chore that never ran has missed nothing before
+ * `since`, when this process began to look.
+ */
+function findDuePeriod(
+  schedule: Schedule | undefined,
+  row: Chore | undefined,
+  { now, since }: { readonly now: number; readonly since: number },
+): number | undefined {
+  if (row !== undefined && isHeld(row, now)) return undefined
+  const latest = schedule?.latest(now)
+  if (latest !== undefined && latest > (row?.dueAt ?? since)) return latest
+  return row !== undefined && row.finishedAt === undefined ? row.dueAt : undefined
+}
+
+/** When there can be something to do for a chore, after what is due now: at its next time, or when its holder's lease ends. */
+function findNextLook(schedule: Schedule | undefined, row: Chore | undefined, now: number): number | undefined {
+  if (row?.leaseUntil !== undefined && isHeld(row, now)) return row.leaseUntil
+  return schedule?.next(now)
+}
+
+function isHeld({ finishedAt, leaseUntil }: Chore, now: number): boolean {
+  return finishedAt === undefined && leaseUntil !== undefined && leaseUntil > now
 }

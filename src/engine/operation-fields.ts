@@ -4,7 +4,6 @@ import type { AttemptFields, OperationFields } from '../events.ts'
 import type { Claim } from '../ledger.ts'
 import type { HeldLease } from './held-lease.ts'
 
-/** Which operation an event is about. */
 export function operationFields(
   operation: Operation,
   instance: Pick<Instance, 'planId' | 'platform'> | undefined,
@@ -22,7 +21,6 @@ export function operationFields(
   }
 }
 
-/** Which attempt an event is about. */
 export function attemptFields({ operation, instance }: Claim, held: HeldLease): AttemptFields {
   return {
     ...operationFields(operation, instance),

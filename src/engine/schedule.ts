@@ -1,5 +1,14 @@
 import { Cron } from 'croner'
-import type { Schedule } from './due-chore.ts'
+
+/** When a chore is to be run. Times are those of the store's clock. */
+export interface Schedule {
+  readonly pattern: string
+  readonly timeZone: string
+  /** The latest time at or before `now`, if there ever was one. */
+  latest(now: number): number | undefined
+  /** The first time after `now`. */
+  next(now: number): number | undefined
+}
 
 /** What a pattern may be, for messages. */
 const allowedPatterns =

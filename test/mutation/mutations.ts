@@ -277,14 +277,14 @@ export const mutations: readonly Mutation[] = [
   // Chores: once per period, by the store's clock, and polls that come after a clean-up.
   {
     name: 'a period that was taken is taken again',
-    file: 'src/engine/due-chore.ts',
+    file: 'src/engine/chores.ts',
     find: 'latest > (row?.dueAt ?? since)',
     replace: 'latest >= since',
     suite: chores,
   },
   {
     name: 'nobody takes over from a replica that died in a chore',
-    file: 'src/engine/due-chore.ts',
+    file: 'src/engine/chores.ts',
     find: 'return row !== undefined && row.finishedAt === undefined ? row.dueAt : undefined',
     replace: 'return undefined',
     suite: chores,

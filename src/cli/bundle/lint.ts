@@ -12,7 +12,6 @@ import { readSpecFile } from './spec-file.ts'
 
 export type LintOptions = Pick<SessionOptions, 'output'>
 
-/** Lists everything that is wrong with each bundle. */
 export async function lintBundles(io: CliIo, paths: readonly string[], { output }: LintOptions): Promise<void> {
   const bundles = []
   for (const path of paths) bundles.push(await lint(path, io.cwd))
@@ -30,18 +29,14 @@ export async function lintBundles(io: CliIo, paths: readonly string[], { output 
     })
 }
 
-interface Linted {
-  readonly path: string
-  readonly ok: boolean
-  readonly problems: readonly Mistake[]
-}
+type Linted = Awaited<ReturnType<typeof lint>>
 
-async function lint(path: string, cwd: string): Promise<Linted> {
+async function lint(path: string, cwd: string) {
   const { shown, text, folder } = await readSpecFile(path, cwd)
   // The name of the registry makes no difference to the checks.
   const { bundle, problems } = await checkBundle(text, { where: shown, registry: 'local' })
   const found = folder === undefined ? [] : await checkFolder(folder, path, bundle?.spec.entrypoint)
-  const all = [...problems, ...found]
+  const all: readonly Mistake[] = [...problems, ...found]
   return { path, ok: !all.some(isError), problems: all }
 }
 

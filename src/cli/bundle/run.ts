@@ -23,7 +23,6 @@ export interface RunOptions extends ParameterOptions, Pick<Wanted, 'action' | 'p
   readonly secrets?: string
   readonly image?: string
   readonly network?: boolean
-  /** Milliseconds. */
   readonly timeout?: number
   readonly stateFile?: string
   readonly showCredentials?: boolean

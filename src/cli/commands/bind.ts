@@ -23,8 +23,7 @@ export function defineCommand(program: CliCommand): void {
     .option('--rotate <binding>', 'make a successor of this binding, whose credentials stay valid beside the new ones')
     .parameterOptions()
     .locateOptions()
-    .waitOptions()
-    .connectionOptions()
+    .changeOptions()
     .examples(
       'purser bind my-db',
       'purser bind my-db --id my-app --param role=reader',

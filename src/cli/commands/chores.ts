@@ -1,5 +1,5 @@
 import { failure } from '../cli-error.ts'
-import { type CliCommand, checkName } from '../command.ts'
+import { type CliCommand, createNameParser } from '../command.ts'
 import { refusal } from '../refusal.ts'
 import { describeResult, renderChores } from '../render/tables.ts'
 import { onBroker, type Session } from '../session.ts'
@@ -25,9 +25,7 @@ export function defineCommand(program: CliCommand): void {
     .action(onBroker(runChore))
 }
 
-function parseName(name: string): string {
-  return checkName(name, 'the name of a chore', 'purser chores list shows the chores there are.')
-}
+const parseName = createNameParser('the name of a chore', 'purser chores list shows the chores there are.')
 
 async function listChores(session: Session): Promise<void> {
   const chores = await readChores(session)

@@ -9,8 +9,7 @@ export function defineCommand(program: CliCommand): void {
     .instanceArgument()
     .description('remove an instance')
     .locateOptions()
-    .waitOptions()
-    .connectionOptions()
+    .changeOptions()
     .examples('purser deprovision my-db', 'purser deprovision my-db --service postgres --plan small')
     .action(onBroker(deprovision))
 }

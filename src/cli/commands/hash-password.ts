@@ -18,7 +18,8 @@ export function defineCommand(program: CliCommand): void {
 }
 
 async function runHashPassword(io: CliIo): Promise<void> {
-  const password = io.stdin.isTTY === true ? await askTwice(io) : await readPiped(io)
+  // A line end at the end belongs to the pipe, not to the password.
+  const password = io.stdin.isTTY === true ? await askTwice(io) : (await text(io.stdin)).replace(/\r?\n$/, '')
   if (password === '')
     throw wrongUsage({
       what: 'there is no password',
@@ -48,9 +49,4 @@ async function askHidden(io: CliIo, question: string): Promise<string> {
     io.stderr.write('\n')
   }
   throw failure({ what: 'no password was given', why: 'interrupted', next: 'Run it again.' })
-}
-
-/** A line end at the end belongs to the pipe, not to the password. */
-async function readPiped(io: CliIo): Promise<string> {
-  return (await text(io.stdin)).replace(/\r?\n$/, '')
 }

@@ -1,5 +1,5 @@
 import type { RunLogBody } from '../../client/index.ts'
-import { type CliCommand, checkName } from '../command.ts'
+import { type CliCommand, createNameParser } from '../command.ts'
 import { refusal } from '../refusal.ts'
 import { toLine, toLines } from '../render/printable.ts'
 import { onBroker, type Session } from '../session.ts'
@@ -18,9 +18,8 @@ export function defineCommand(program: CliCommand): void {
     .action(onBroker(showLog))
 }
 
-function parseOperation(id: string): string {
-  return checkName(id, 'the id of an operation', 'Give the operation that the broker answered with its 202.')
-}
+const idAdvice = 'Give the operation that the broker answered with its 202.'
+const parseOperation = createNameParser('the id of an operation', idAdvice)
 
 async function showLog(session: Session, id: string): Promise<void> {
   const response = await session.admin.operationLog(id)

@@ -16,8 +16,7 @@ export function defineCommand(program: CliCommand): void {
     .description('make an instance and wait until it is ready')
     .option('--id <id>', 'id of the new instance (default: a random UUID, which is printed)', parseInstanceId)
     .parameterOptions()
-    .waitOptions()
-    .connectionOptions()
+    .changeOptions()
     .explain(
       'The ids of the instance are remembered in .purser/cli.json in the current folder, so that later',
       'commands need no --service and --plan; parameters and credentials never are.',

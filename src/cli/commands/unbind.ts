@@ -10,8 +10,7 @@ export function defineCommand(program: CliCommand): void {
     .bindingArgument()
     .description('remove a binding')
     .locateOptions()
-    .waitOptions()
-    .connectionOptions()
+    .changeOptions()
     .examples('purser unbind my-db my-app', 'purser unbind my-db my-app --service postgres --plan small')
     .action(onBroker(unbind))
 }

@@ -20,8 +20,7 @@ export function defineCommand(program: CliCommand): void {
     .option('--plan <plan>', 'name or id of the plan to change to')
     .locateOptions()
     .parameterOptions()
-    .waitOptions()
-    .connectionOptions()
+    .changeOptions()
     .examples('purser update my-db --plan large', 'purser update my-db --param size=5')
     .action(onBroker(update))
 }

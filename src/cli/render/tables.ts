@@ -31,7 +31,6 @@ function describeUse(offering: WireOffering, plan: WirePlan): string {
   return uses.join(', ') || '-'
 }
 
-/** One line a chore. */
 export function renderChores(chores: readonly ChoreBody[]): string {
   const rows = chores.map(chore => [
     chore.name,
@@ -43,7 +42,6 @@ export function renderChores(chores: readonly ChoreBody[]): string {
   return renderTable([['CHORE', 'SCHEDULE', 'NEXT RUN', 'LATEST RUN', 'RESULT'], ...rows])
 }
 
-/** How the latest run ended, in a few words. */
 export function describeResult({ running, started_at, finished_at, ok, message = '' }: ChoreBody): string {
   if (running) return 'running'
   if (started_at === undefined) return '-'
@@ -56,7 +54,6 @@ function describeSchedule({ pattern, time_zone }: ChoreBody): string {
   return time_zone === undefined || time_zone === 'UTC' ? pattern : `${pattern} (${time_zone})`
 }
 
-/** A line for each registry, and one for each service. */
 export function renderRegistries({ registries = [], services = [] }: RegistriesBody): string {
   if (registries.length === 0) return 'The broker has no registries.\n'
   const rows = registries.map(registry => {
@@ -89,7 +86,6 @@ function toServiceRow(service: RegisteredServiceBody): string[] {
   ]
 }
 
-/** What a sync has changed, a line each. */
 export function renderChanges(report: ChangeReport = {}): string {
   const rows = kinds.flatMap(kind =>
     (report[kind] ?? []).map(({ full_name, registry, bundle_version, tag, reason }) => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { findFraction, formatElapsed, renderLiveLine, renderLogLine } from './progress-lines.ts'
+import { findFraction, formatElapsed, renderLiveLine, renderLogLine } from './show-progress.ts'
 
 const plain = (_: string, text: string) => text
 const view = { label: 'provision postgres/small', elapsed: 61_000 }
