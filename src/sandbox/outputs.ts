@@ -14,9 +14,9 @@ export async function collectOutputs(folder: string, secrets: readonly string[])
   const problems: string[] = []
 
   async function read(name: string, maxBytes: number): Promise<string | undefined> {
-    const left = await readOutputFile(folder, name, maxBytes)
-    if (left.kind === 'unusable') problems.push(left.problem)
-    return left.kind === 'text' ? left.text : undefined
+    const { text, problem } = await readOutputFile(folder, name, maxBytes)
+    if (problem !== undefined) problems.push(problem)
+    return text
   }
 
   async function readObject(name: string): Promise<JsonObject | undefined> {

@@ -1,32 +1,23 @@
 import { constants } from 'node:fs'
-import { lstat, open } from 'node:fs/promises'
+import { type FileHandle, lstat, open } from 'node:fs/promises'
 import { join } from 'node:path'
+import { isCode } from './owner.ts'
 
-export type OutputFile =
-  | { readonly kind: 'none' }
-  | { readonly kind: 'text'; readonly text: string }
-  | { readonly kind: 'unusable'; readonly problem: string }
+/** Neither where there is no file. */
+export interface OutputFile {
+  readonly text?: string
+  readonly problem?: string
+}
 
-/**
- * Reads a file that a bundle left. Its author is not trusted: a link could lead to a secret of the broker, a pipe could
- * hold the reader forever, a huge file could take its memory.
- */
+/** A file of a bundle as text. One that is too long, or is not text, is a problem. */
 export async function readOutputFile(folder: string, name: string, maxBytes: number): Promise<OutputFile> {
-  const opened = await openOutputFile(folder, name)
-  if (opened.kind !== 'open') return opened
-  const { file } = opened
+  const { bytes, size = 0, problem } = await readEnd(folder, name, maxBytes)
+  if (bytes === undefined) return { problem }
+  if (size > maxBytes) return { problem: `${name} has ${size} bytes, and may have ${maxBytes}; write less into it` }
   try {
-    const { size } = await file.stat()
-    if (size > maxBytes) return unusable(`${name} has ${size} bytes, and may have ${maxBytes}; write less into it`)
-    const buffer = Buffer.alloc(size)
-    const { bytesRead } = await file.read(buffer, 0, size, 0)
-    try {
-      return { kind: 'text', text: new TextDecoder('utf-8', { fatal: true }).decode(buffer.subarray(0, bytesRead)) }
-    } catch {
-      return unusable(`${name} is not UTF-8 text; write it as such`)
-    }
-  } finally {
-    await file.close()
+    return { text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) }
+  } catch {
+    return { problem: `${name} is not UTF-8 text; write it as such` }
   }
 }
 
@@ -38,39 +29,39 @@ export interface FileEnd {
 
 /** The end of a file that may be long, or being written. */
 export async function readFileEnd(folder: string, name: string, maxBytes: number): Promise<FileEnd | undefined> {
-  const opened = await openOutputFile(folder, name)
-  if (opened.kind !== 'open') return undefined
-  const { file } = opened
-  try {
-    const { size } = await file.stat()
-    const buffer = Buffer.alloc(Math.min(size, maxBytes))
-    const { bytesRead } = await file.read(buffer, 0, buffer.length, Math.max(0, size - maxBytes))
-    return { text: buffer.toString('utf8', 0, bytesRead), cut: size > maxBytes }
-  } finally {
-    await file.close()
-  }
+  const { bytes, size = 0 } = await readEnd(folder, name, maxBytes)
+  return bytes && { text: bytes.toString(), cut: size > maxBytes }
 }
 
-async function openOutputFile(folder: string, name: string) {
+interface End {
+  readonly bytes?: Buffer
+  /** Of the whole file. */
+  readonly size?: number
+  readonly problem?: string
+}
+
+/**
+ * Reads a file that a bundle left. Its author is not trusted: a link could lead to a secret of the broker, a pipe could
+ * hold the reader forever, a huge file could take its memory.
+ */
+async function readEnd(folder: string, name: string, maxBytes: number): Promise<End> {
+  let file: FileHandle | undefined
   try {
-    if (!(await lstat(folder)).isDirectory()) return unusable(`${name} is behind a link; write into $BUNDLE_OUTPUT`)
-    const file = await open(join(folder, name), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+    if (!(await lstat(folder)).isDirectory()) return { problem: `${name} is behind a link; write into $BUNDLE_OUTPUT` }
+    file = await open(join(folder, name), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
     const stat = await file.stat()
-    if (stat.isFile() && stat.nlink === 1) return { kind: 'open', file } as const
-    await file.close()
-    return unusable(`${name} is not a plain file of its own; write one`)
+    if (!stat.isFile() || stat.nlink !== 1) return { problem: `${name} is not a plain file of its own; write one` }
+    const buffer = Buffer.alloc(Math.min(stat.size, maxBytes))
+    const { bytesRead } = await file.read(buffer, 0, buffer.length, Math.max(0, stat.size - maxBytes))
+    return { bytes: buffer.subarray(0, bytesRead), size: stat.size }
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined
-    if (code === 'ENOENT') return { kind: 'none' } as const
-    if (code === 'ELOOP' || code === 'EMLINK')
-      return unusable(`${name} is a symbolic link, and links are not followed; write a file`)
+    if (isCode(error, 'ENOENT')) return {}
+    if (isCode(error, 'ELOOP', 'EMLINK'))
+      return { problem: `${name} is a symbolic link, and links are not followed; write a file` }
     // A socket cannot be opened, and a file may have been left without the right to read it.
-    if (code === 'ENXIO' || code === 'EACCES')
-      return unusable(`${name} cannot be opened; write a file that can be read`)
+    if (isCode(error, 'ENXIO', 'EACCES')) return { problem: `${name} cannot be opened; write a file that can be read` }
     throw error
+  } finally {
+    await file?.close()
   }
-}
-
-function unusable(problem: string) {
-  return { kind: 'unusable', problem } as const
 }

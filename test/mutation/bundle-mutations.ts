@@ -113,7 +113,7 @@ export const bundleMutations: readonly Mutation[] = [
   // Processes: one run of a name, and its end with it.
   {
     ...processes,
-    file: 'src/sandbox/process/supervise.ts',
+    file: 'src/sandbox/process/supervisor.ts',
     name: 'two supervisors run one sandbox',
     find: 'if (!claimFolder(folder, socket)) {',
     replace: 'if (!claimFolder(folder, socket) && socket === undefined) {',
@@ -129,7 +129,7 @@ export const bundleMutations: readonly Mutation[] = [
   },
   {
     ...processes,
-    file: 'src/sandbox/process/supervise.ts',
+    file: 'src/sandbox/process/supervisor.ts',
     name: 'a process may print without end',
     find: 'if (limits.output !== undefined && printed > limits.output)',
     replace: 'if (printed === undefined)',

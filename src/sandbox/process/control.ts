@@ -4,7 +4,7 @@ import { closeSync, existsSync, openSync } from 'node:fs'
 import { connect, createServer, type Socket } from 'node:net'
 import { basename, dirname, join } from 'node:path'
 import type { SandboxStatus } from '../../sandbox.ts'
-import { isCode, readOwner, removed } from '../owner.ts'
+import { readOwner, removed, unless } from '../owner.ts'
 import { readExit } from './job.ts'
 
 export interface Control {
@@ -48,45 +48,23 @@ export async function listenForBrokers(path: string): Promise<Control> {
   }
 }
 
-type Line =
-  | { readonly kind: 'open'; readonly socket: Socket }
-  /** Nobody listens, and nobody will. */
-  | { readonly kind: 'dead' }
-  | { readonly kind: 'failed'; readonly reason: string }
-
 /** A broker's end. The connection ends when the supervisor does. */
-async function callSupervisor(path: string): Promise<Line> {
+async function callSupervisor(path: string): Promise<Socket> {
+  const way = shorten(path)
   try {
-    return await call(path)
-  } catch (error) {
-    if (isCode(error, 'ECONNREFUSED', 'ENOENT')) return { kind: 'dead' }
-    return { kind: 'failed', reason: error instanceof Error ? error.message : String(error) }
-  }
-}
-
-function call(path: string): Promise<Line> {
-  return new Promise((resolve, reject) => {
-    const way = shorten(path)
     const socket = connect(way.path)
-    const fail = (error: Error) => {
-      way.close()
-      reject(error)
-    }
-    socket.once('error', fail)
-    socket.once('connect', () => {
-      way.close()
-      socket.off('error', fail)
-      socket.on('error', () => socket.destroy())
-      socket.resume()
-      resolve({ kind: 'open', socket })
-    })
-  })
+    socket.on('error', () => socket.destroy())
+    await once(socket, 'connect')
+    return socket.resume()
+  } finally {
+    way.close()
+  }
 }
 
 interface FoundStatus {
   readonly status: SandboxStatus
   /** Open while the sandbox runs; whoever looked has to close it. */
-  readonly line?: Extract<Line, { readonly kind: 'open' }>
+  readonly line?: Socket
 }
 
 /** What a sandbox's folder and its supervisor say. */
@@ -96,10 +74,13 @@ export async function findStatus(folder: string): Promise<FoundStatus> {
   if (owner === undefined || owner === removed) return { status: { kind: 'absent' } }
   const early = await readExit(folder)
   if (early !== undefined) return { status: { kind: 'exited', ...early } }
-  const line = await callSupervisor(join(folder, owner))
-  if (line.kind === 'open') return { status: { kind: 'running' }, line }
-  if (line.kind === 'failed') return { status: { kind: 'unknown', reason: line.reason } }
-  // It may have ended, or have been removed, since the look before.
+  try {
+    const line = await unless(['ECONNREFUSED', 'ENOENT'], callSupervisor(join(folder, owner)))
+    if (line !== undefined) return { status: { kind: 'running' }, line }
+  } catch (error) {
+    return { status: { kind: 'unknown', reason: error instanceof Error ? error.message : String(error) } }
+  }
+  // Nobody listens, and nobody will. It may have ended, or have been removed, since the look before.
   const late = await readExit(folder)
   if (late !== undefined) return { status: { kind: 'exited', ...late } }
   if ((await readOwner(folder)) !== owner) return { status: { kind: 'absent' } }

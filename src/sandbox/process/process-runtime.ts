@@ -1,5 +1,8 @@
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { resolve } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
 import type { Clock } from '../../clock.ts'
 import {
   checkName,
@@ -24,9 +27,7 @@ import { claimFolder, readOwner, removed, wasRemoved } from '../owner.ts'
 import { tailOf } from '../redact.ts'
 import { bound, type Containment, contain, findContainment, searchPath } from './containment.ts'
 import { findStatus, isReachable } from './control.ts'
-import type { Job } from './job.ts'
-import { defaultSupervisor, launchSupervisor } from './launch-supervisor.ts'
-import { readLog } from './log.ts'
+import { type Job, readLog } from './job.ts'
 import { killMarked } from './processes.ts'
 import { checkKept, findProgram } from './program.ts'
 
@@ -41,6 +42,12 @@ export interface ProcessRuntimeOptions {
   /** The command of the supervisor, where it does not stand beside this file. */
   readonly supervisor?: readonly string[]
 }
+
+/** The command that starts a supervisor; the sandbox's folder is added to it. */
+const defaultSupervisor: readonly string[] = [
+  process.execPath,
+  fileURLToPath(new URL('./supervisor.js', import.meta.url)),
+]
 
 /** For other sandboxes of the same user, whose processes the kernel counts together. */
 const spareProcesses = 2000
@@ -92,7 +99,7 @@ export async function createProcessRuntime(options: ProcessRuntimeOptions): Prom
 
   async function status(name: string): Promise<SandboxStatus> {
     const { status, line } = await findStatus(pathOf(name))
-    line?.socket.destroy()
+    line?.destroy()
     return status
   }
 
@@ -101,12 +108,12 @@ export async function createProcessRuntime(options: ProcessRuntimeOptions): Prom
       const { status, line } = await findStatus(pathOf(name))
       if (line === undefined) return status
       try {
-        await once(line.socket, 'close', { signal })
+        await once(line, 'close', { signal })
       } catch {
         // Either the caller has waited enough, or the line broke: then the next look says why.
         if (signal.aborted) return status
       } finally {
-        line.socket.destroy()
+        line.destroy()
       }
     }
   }
@@ -116,8 +123,8 @@ export async function createProcessRuntime(options: ProcessRuntimeOptions): Prom
     if (status.kind === 'unknown') throw noAnswer(name, status.reason)
     if (line !== undefined)
       await new Promise<void>(done => {
-        line.socket.once('close', done)
-        line.socket.end(`cancel ${Math.round(graceMs)}\n`)
+        line.once('close', done)
+        line.end(`cancel ${Math.round(graceMs)}\n`)
       })
   }
 
@@ -171,4 +178,20 @@ export async function createProcessRuntime(options: ProcessRuntimeOptions): Prom
 
 function noAnswer(name: string, reason: string): RuntimeUnavailableError {
   return new RuntimeUnavailableError(`the sandbox ${name} does not answer (${reason}); try again`)
+}
+
+/** Resolves when the sandbox has an owner. The supervisor gets nothing of the broker's: no variables, no open files. */
+async function launchSupervisor([command = '', ...args]: readonly string[], folder: string): Promise<void> {
+  const child = spawn(command, [...args, folder], {
+    cwd: '/',
+    env: { PATH: searchPath },
+    detached: true,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  child.unref()
+  const said = await Promise.race([text(child.stdout), once(child, 'error').then(([error]) => String(error))])
+  if (said !== 'ready\n')
+    throw new RuntimeUnavailableError(
+      `the supervisor of ${folder} did not start (${said.trim() || 'it said nothing'}); look at the disk and the folder's rights`,
+    )
 }

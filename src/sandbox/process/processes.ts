@@ -2,12 +2,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { marker } from './job.ts'
 
-export interface Usage {
-  readonly processes: number
-  /** Bytes; what processes share counts for each of them. */
-  readonly memory: number
-}
-
 /** A process, its process group, and all that descends from it. */
 export function membersOf(root: number): readonly number[] {
   const all = listPids().flatMap(pid => readStat(pid) ?? [])
@@ -23,9 +17,10 @@ export function childOf(parent: number): number | undefined {
   return listPids().find(pid => readStat(pid)?.parent === parent)
 }
 
-export function usageOf(pids: readonly number[]): Usage {
+/** Bytes; what processes share counts for each of them. */
+export function memoryOf(pids: readonly number[]): number {
   const kibibytes = pids.map(pid => Number(/^VmRSS:\s*(\d+)/m.exec(read(pid, 'status') ?? '')?.[1] ?? 0))
-  return { processes: pids.length, memory: kibibytes.reduce((sum, each) => sum + each, 0) * 1024 }
+  return kibibytes.reduce((sum, each) => sum + each, 0) * 1024
 }
 
 /** Kills whatever carries a sandbox's variable, wherever it has gone to, until nothing does. */
