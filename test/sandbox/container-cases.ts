@@ -8,7 +8,6 @@ import { createContainerRuntime } from '../../src/sandbox/container/container-ru
 import { createContainers } from '../../src/sandbox/container/containers.ts'
 import { createEngine } from '../../src/sandbox/container/engine.ts'
 import { placesInside, toContainer } from '../../src/sandbox/container/to-container.ts'
-import { createUserNamespaceFinder } from '../../src/sandbox/container/user-namespace.ts'
 import { createFolders, foldersOf } from '../../src/sandbox/folders.ts'
 import { layOut } from '../../src/sandbox/inputs.ts'
 import type { SandboxSpec } from '../../src/sandbox.ts'
@@ -77,7 +76,7 @@ export function testContainers({ engineName, reason, start }: TestedEngine): voi
           })
           const folders = { ...foldersOf(folder, spec.name), output: attempt?.output ?? '' }
           const calls = createEngine(engine().socket)
-          const userNamespace = await createUserNamespaceFinder(calls)()
+          const userNamespace = await createContainers(calls, folder).findUserNamespace()
           const body = toContainer(spec, layout, { image, user: sandboxUser, owner: folder, folders, userNamespace })
           const stale = Object(await (await calls.call('POST', '/containers/create?name=stale', { body })).json())
 

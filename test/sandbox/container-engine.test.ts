@@ -9,8 +9,7 @@ import { systemClock } from '../../src/clock.ts'
 import { createContainerRuntime } from '../../src/sandbox/container/container-runtime.ts'
 import { createContainers } from '../../src/sandbox/container/containers.ts'
 import { createEngine } from '../../src/sandbox/container/engine.ts'
-import { placesInside, toContainer } from '../../src/sandbox/container/to-container.ts'
-import { createUserNamespaceFinder, type UserNamespace } from '../../src/sandbox/container/user-namespace.ts'
+import { placesInside, toContainer, type UserNamespace } from '../../src/sandbox/container/to-container.ts'
 import { foldersOf } from '../../src/sandbox/folders.ts'
 import { layOut } from '../../src/sandbox/inputs.ts'
 import { until } from '../../src/testing/sandbox-contract/subject.ts'
@@ -95,7 +94,7 @@ describe('an engine that is asked what it is, by others than root', () => {
     await once(server.listen(socket), 'listening')
     const getuid = vi.spyOn(process, 'getuid').mockReturnValue(1000)
     try {
-      const find = createUserNamespaceFinder(createEngine(socket))
+      const { findUserNamespace: find } = createContainers(createEngine(socket), folder)
       if (namespace === undefined) await expect(find()).rejects.toThrow('use Docker itself, or Podman')
       else expect([await find(), await find()]).toEqual([namespace, namespace])
       expect(asked).toEqual(['/_ping', '/v1.47/info'])

@@ -6,7 +6,6 @@ import { createContainerRuntime } from '../../src/sandbox/container/container-ru
 import { createContainers, nameOf } from '../../src/sandbox/container/containers.ts'
 import { createEngine } from '../../src/sandbox/container/engine.ts'
 import { placesInside, toContainer } from '../../src/sandbox/container/to-container.ts'
-import { createUserNamespaceFinder } from '../../src/sandbox/container/user-namespace.ts'
 import { deleteFolder } from '../../src/sandbox/delete-folder.ts'
 import { createFolders, foldersOf } from '../../src/sandbox/folders.ts'
 import { layOut } from '../../src/sandbox/inputs.ts'
@@ -52,7 +51,7 @@ describe.each(engines)('containers of $engineName', ({ reason, start }) => {
     const spec = await specOf('exit 0')
     await open().remove(name)
     const engine = createEngine(started.socket)
-    const userNamespace = await createUserNamespaceFinder(engine)()
+    const userNamespace = await createContainers(engine, folder).findUserNamespace()
     // Somewhere else: Docker makes no container of folders that are gone.
     const elsewhere = mkdtempSync(join(tmpdir(), 'purser-containers-'))
     const layout = layOut(spec.inputs, placesInside)

@@ -7,13 +7,11 @@ import { collectOutputs, readProgress } from '../outputs.ts'
 import { readOwn, unless } from '../owner.ts'
 import { tailOf } from '../redact.ts'
 import { currentAttempt, endAttempts } from './attempts.ts'
-import { createContainers, limitsOf, nameOf } from './containers.ts'
+import { type Container, createContainers, limitsOf, nameOf, toStatus } from './containers.ts'
 import { createEngine } from './engine.ts'
 import { asImage, ensureImage } from './image.ts'
-import { type Container, toStatus } from './inspect.ts'
 import { readContainerLog, watchOutput } from './log-stream.ts'
 import { start } from './start.ts'
-import { createUserNamespaceFinder } from './user-namespace.ts'
 
 export interface ContainerRuntimeOptions {
   /** The engine's socket, Docker's or Podman's. */
@@ -37,7 +35,6 @@ export function createContainerRuntime(options: ContainerRuntimeOptions): Runtim
   const root = resolve(options.folder)
   const engine = createEngine(options.socket)
   const containers = createContainers(engine, root)
-  const findUserNamespace = createUserNamespaceFinder(engine)
   const listFolders = createFolderList(root)
   const user = options.user ?? { uid: process.getuid?.() ?? 65534, gid: process.getgid?.() ?? 65534 }
   const noteOf = (name: string) => join(root, name, 'stopped')
@@ -118,7 +115,7 @@ export function createContainerRuntime(options: ContainerRuntimeOptions): Runtim
     prepare: (program, signal) => ensureImage(engine, asImage(program), signal),
     async start(spec) {
       checkName(spec.name)
-      return { attached: !(await start({ engine, containers, root, user, clock, findUserNamespace }, spec)) }
+      return { attached: !(await start({ engine, containers, root, user, clock }, spec)) }
     },
     async status(name) {
       try {

@@ -1,9 +1,21 @@
 /** What the runtime asks of the engine, about its own containers only. */
-import { isJsonObject } from '../../protocol/json.ts'
-import type { SandboxLimits } from '../../sandbox.ts'
+import { isJsonObject, type JsonObject } from '../../protocol/json.ts'
+import { type SandboxLimits, SandboxRefusedError, type SandboxStatus } from '../../sandbox.ts'
 import { type Engine, unavailable } from './engine.ts'
-import { type Container, inspect } from './inspect.ts'
-import { limitsLabel, ownerLabel } from './to-container.ts'
+import { limitsLabel, ownerLabel, type UserNamespace } from './to-container.ts'
+
+export interface Container {
+  readonly id: string
+  readonly labels: Readonly<Record<string, string>>
+  readonly state: 'new' | 'running' | 'ended' | 'lost'
+  /** Milliseconds since 1970; there unless it is new. */
+  readonly startedAt?: number
+  readonly code: number
+  /** The engine's own word for it. */
+  readonly said: string
+  /** Where the engine tells it: Podman with older cgroups does not. */
+  readonly outOfMemory: boolean
+}
 
 export type Containers = ReturnType<typeof createContainers>
 
@@ -17,9 +29,29 @@ export function limitsOf({ labels }: Container): SandboxLimits {
   return JSON.parse(labels[limitsLabel] ?? '{"time":0}')
 }
 
+/** A status for others, but for the reason it was stopped for, which only the runtime knows. */
+export function toStatus({ state, code, said }: Container): SandboxStatus {
+  if (state === 'new') return { kind: 'absent' }
+  if (state === 'running') return { kind: 'running' }
+  if (state === 'lost' || code < 0)
+    return {
+      kind: 'lost',
+      reason: `the container engine has forgotten how it ended (it says: ${said}); the machine may have been restarted`,
+    }
+  return { kind: 'exited', code }
+}
+
 /** `owner` is the runtime's folder: it tells the brokers on one engine apart. */
 export function createContainers(engine: Engine, owner: string) {
+  let userNamespace: UserNamespace | undefined
+
   return {
+    /** The one that containers need. The engine is asked once, because it takes long to answer. */
+    async findUserNamespace(): Promise<UserNamespace> {
+      userNamespace ??= await askForUserNamespace(engine)
+      return userNamespace
+    },
+
     /** Undefined where there is none of that sandbox. */
     find: (sandbox: string) => inspect(engine, nameOf(sandbox)),
 
@@ -53,4 +85,51 @@ export function createContainers(engine: Engine, owner: string) {
       answer.stream.resume()
     },
   }
+}
+
+/** Undefined where the engine knows no such container; that it does not answer is an error. */
+export async function inspect(engine: Engine, name: string): Promise<Container | undefined> {
+  const answer = await engine.call('GET', `/containers/${encodeURIComponent(name)}/json`)
+  if (answer.status === 404) {
+    answer.stream.resume()
+    return undefined
+  }
+  const body = answer.status === 200 ? await answer.json() : undefined
+  // A reply that was cut off says nothing about the container.
+  if (!isJsonObject(body)) throw await unavailable(`looking at container ${name}`, answer)
+  const state = asObject(body.State)
+  const startedAt = Date.parse(String(state.StartedAt))
+  const started = startedAt > 0
+  const labels = Object.entries(asObject(asObject(body.Config).Labels))
+  return {
+    id: String(body.Id),
+    labels: Object.fromEntries(labels.map(([label, value]) => [label, String(value)])),
+    state: toState(String(state.Status), started),
+    startedAt: started ? startedAt : undefined,
+    code: Number(state.ExitCode ?? -1),
+    said: `${state.Status}, exit code ${state.ExitCode}`,
+    outOfMemory: state.OOMKilled === true,
+  }
+}
+
+function toState(status: string, started: boolean): Container['state'] {
+  if (['exited', 'stopped', 'dead', 'removing'].includes(status)) return started ? 'ended' : 'new'
+  if (['created', 'configured', 'initialized'].includes(status)) return started ? 'lost' : 'new'
+  return 'running'
+}
+
+function asObject(value: unknown): JsonObject {
+  return isJsonObject(value) ? value : {}
+}
+
+async function askForUserNamespace(engine: Engine): Promise<UserNamespace> {
+  // A broker that runs as root uses an engine that does so too.
+  if (process.getuid?.() === 0) return 'own'
+  const answer = await engine.call('GET', '/info')
+  const info = answer.status === 200 ? await answer.json() : undefined
+  if (!isJsonObject(info)) throw await unavailable('asking the engine what it is', answer)
+  if (info.Rootless === true) return 'keep-id'
+  if (Array.isArray(info.SecurityOptions) && info.SecurityOptions.includes('name=rootless'))
+    throw new SandboxRefusedError('a rootless Docker cannot run bundles; use Docker itself, or Podman')
+  return 'own'
 }

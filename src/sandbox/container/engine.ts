@@ -11,9 +11,6 @@ export function chooseVersion(latest: string): string {
   return latest.localeCompare(known, 'en', { numeric: true }) < 0 ? latest : known
 }
 
-/** How long an engine may take to begin its answer. */
-const usualPatience = 60_000
-
 export interface Engine {
   /** An answer of any status. Throws `RuntimeUnavailableError` where there is none. */
   call(method: 'GET' | 'POST' | 'DELETE', path: string, options?: CallOptions): Promise<Answer>
@@ -36,7 +33,8 @@ export interface Answer {
   readonly stream: IncomingMessage
 }
 
-export function createEngine(socketPath: string, patience = usualPatience): Engine {
+/** `patience` is how long the engine may take to begin its answer. */
+export function createEngine(socketPath: string, patience = 60_000): Engine {
   let version: string | undefined
 
   /** Engines answer it without one. What is chosen holds until the engine is gone: another may come in its place. */

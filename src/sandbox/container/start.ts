@@ -4,12 +4,10 @@ import { createFolders, foldersOf, type User } from '../folders.ts'
 import { layOut } from '../inputs.ts'
 import { wasRemoved } from '../owner.ts'
 import { currentAttempt, takeAttempt } from './attempts.ts'
-import { type Containers, nameOf } from './containers.ts'
+import { type Containers, inspect, nameOf } from './containers.ts'
 import { type Engine, unavailable } from './engine.ts'
 import { asImage, ensureImage } from './image.ts'
-import { inspect } from './inspect.ts'
 import { placesInside, toContainer } from './to-container.ts'
-import type { UserNamespace } from './user-namespace.ts'
 
 export interface Starting {
   readonly engine: Engine
@@ -18,7 +16,6 @@ export interface Starting {
   readonly root: string
   readonly user: User
   readonly clock: Clock
-  findUserNamespace(): Promise<UserNamespace>
 }
 
 /** How long another starter is given before the start is taken over from it. */
@@ -34,7 +31,8 @@ export async function start(context: Starting, spec: SandboxSpec): Promise<boole
     if (((await containers.find(spec.name))?.state ?? 'new') !== 'new') return false
     if ((await currentAttempt(folder)) === 'removed') throw wasRemoved(spec.name)
     await ensureImage(engine, program)
-    const userNamespace = await context.findUserNamespace()
+    // It may refuse: then nothing was made.
+    await containers.findUserNamespace()
     const layout = layOut(spec.inputs, placesInside)
     const job = { labels: spec.labels, createdAt: clock.now() }
     await createFolders(root, spec.name, { layout, job, user: process.getuid?.() === 0 ? user : undefined })
@@ -47,7 +45,7 @@ export async function start(context: Starting, spec: SandboxSpec): Promise<boole
     const before = await containers.find(spec.name)
     if (before !== undefined && before.state !== 'new') return false
     if (before !== undefined) await containers.discard(before.id, false)
-    if (await startOnce(context, spec, own.output, userNamespace)) return true
+    if (await startOnce(context, spec, own.output)) return true
   }
 }
 
@@ -59,13 +57,9 @@ async function startedByOther({ containers, clock }: Starting, name: string): Pr
 }
 
 /** False where somebody else took the start over, or the sandbox was removed. */
-async function startOnce(
-  context: Starting,
-  spec: SandboxSpec,
-  output: string,
-  userNamespace: UserNamespace,
-): Promise<boolean> {
+async function startOnce(context: Starting, spec: SandboxSpec, output: string): Promise<boolean> {
   const { engine, containers, root, user } = context
+  const userNamespace = await containers.findUserNamespace()
   const folders = { ...foldersOf(root, spec.name), output }
   const layout = layOut(spec.inputs, placesInside)
   const { image } = asImage(spec.program)

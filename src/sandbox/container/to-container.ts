@@ -1,7 +1,6 @@
 import type { SandboxSpec } from '../../sandbox.ts'
 import { terminationLog, type User } from '../folders.ts'
 import type { Layout, Places } from '../inputs.ts'
-import type { UserNamespace } from './user-namespace.ts'
 
 /** Where a container sees its folders. */
 export const placesInside: Places = {
@@ -14,6 +13,12 @@ export const placesInside: Places = {
 /** Every container of ours has it; its value is the runtime's folder, which tells brokers on one engine apart. */
 export const ownerLabel = 'purser.sandboxes'
 export const limitsLabel = 'purser.limits'
+
+/**
+ * An engine without the rights of root gives the users in its containers other numbers outside: they could not write to the
+ * folders of the broker. Podman can keep the number of one user (`keep-id`).
+ */
+export type UserNamespace = 'keep-id' | 'own'
 
 export interface ContainerSettings {
   readonly image: string
