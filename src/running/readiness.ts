@@ -11,13 +11,6 @@ const patience = 2_000
 export function createReadiness(store: Store, clock: Clock): () => Promise<string | undefined> {
   let asking: Promise<string | undefined> | undefined
 
-  function ask(): Promise<string | undefined> {
-    asking ??= ping().finally(() => {
-      asking = undefined
-    })
-    return asking
-  }
-
   async function ping(): Promise<string | undefined> {
     try {
       await store.ping()
@@ -31,7 +24,10 @@ export function createReadiness(store: Store, clock: Clock): () => Promise<strin
     new Promise(resolve => {
       const late = `the store ${store.name} does not answer within ${patience / 1000} seconds`
       const cancel = clock.after(patience, () => resolve(late))
-      void ask().then(trouble => {
+      asking ??= ping().finally(() => {
+        asking = undefined
+      })
+      void asking.then(trouble => {
         cancel()
         resolve(trouble)
       })

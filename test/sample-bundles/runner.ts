@@ -5,7 +5,7 @@ import { checkBundle } from '../../src/bundle/check-bundle.ts'
 import { type ActionFacts, toExtraVars, toInput } from '../../src/driver/bundle/facts.ts'
 import { type BundleState, changeValues, readState, toStored } from '../../src/driver/bundle/state.ts'
 import type { JsonObject } from '../../src/protocol/json.ts'
-import { readHelpers } from '../../src/running/bundles/helpers.ts'
+import { readHelpers } from '../../src/running/bundles/sandbox-inputs.ts'
 import type { Runtime, SandboxOutputs, SandboxProgram } from '../../src/sandbox.ts'
 
 export interface Ask {

@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { chmod, cp, mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Revision } from '../../domain/revision.ts'
 import { type Observer, silent, toError } from '../../observer.ts'
 import { hashFolder, leftByRuns } from '../../registry/hash-folder.ts'
+import { unless } from '../../sandbox/owner.ts'
 
 type FolderRevision = Pick<Revision, 'fullName' | 'image' | 'digest'>
 
@@ -25,8 +27,8 @@ export function createBundleFolders(folder: string, observer: Observer = silent)
 
   /** The digest is taken of the copy: the folder itself may change meanwhile. */
   const copy = async ({ image, digest }: FolderRevision): Promise<boolean> => {
-    if (await isThere(copyOf(digest))) return true
-    const draft = join(root, `${unfinished}${randomBytes(6).toString('hex')}`)
+    if (existsSync(copyOf(digest))) return true
+    const draft = join(root, `.new-${randomBytes(6).toString('hex')}`)
     try {
       await mkdir(root, { recursive: true, mode: 0o711 })
       await cp(image, draft, {
@@ -43,7 +45,7 @@ export function createBundleFolders(folder: string, observer: Observer = silent)
       return true
     } catch (error) {
       // Somebody else may have been faster.
-      if (await isThere(copyOf(digest))) return true
+      if (existsSync(copyOf(digest))) return true
       observer['bundle.copyFailed']?.({ folder: image, error: toError(error) })
       return false
     } finally {
@@ -67,18 +69,13 @@ export function createBundleFolders(folder: string, observer: Observer = silent)
     },
     async deleteUnusedFolders(keep) {
       const kept = new Set([...keep].map(digest => digest.replace(/^sha256:/, '')))
-      const found = await readdir(root).catch((error: NodeJS.ErrnoException) => {
-        if (error.code === 'ENOENT') return []
-        throw error
-      })
+      const found = (await unless(['ENOENT'], readdir(root))) ?? []
       // Drafts are left to whoever makes them: this process, or one beside it.
       for (const name of found.filter(candidate => /^[0-9a-f]{64}$/.test(candidate) && !kept.has(candidate)))
         await rm(join(root, name), { recursive: true, force: true })
     },
   }
 }
-
-const unfinished = '.new-'
 
 /** The bundle's own user must be able to read it, whoever owns the copy. */
 async function openForAll(folder: string): Promise<void> {
@@ -88,11 +85,4 @@ async function openForAll(folder: string): Promise<void> {
     if (entry.isDirectory()) await openForAll(path)
     else if (entry.isFile()) await chmod(path, (await stat(path)).mode & 0o111 ? 0o555 : 0o444)
   }
-}
-
-async function isThere(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  )
 }

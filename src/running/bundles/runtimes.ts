@@ -1,16 +1,16 @@
+import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { mkdir, stat } from 'node:fs/promises'
+import { link, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { Clock } from '../../clock.ts'
 import type { RegistrySettings } from '../../registry/settings.ts'
 import { findRegistryType } from '../../registry/types.ts'
+import { unless } from '../../sandbox/owner.ts'
 import { runtimeTypes } from '../../sandbox/types.ts'
 import type { Runtime } from '../../sandbox.ts'
 import type { ConfigSettings } from '../../settings/config.ts'
 import { StartError } from '../start-error.ts'
-import { findRepeated } from './find-repeated.ts'
-import { readHost } from './host.ts'
-import { findSocket } from './socket.ts'
 
 export interface RuntimeParts {
   readonly clock: Clock
@@ -81,4 +81,43 @@ async function checkPassable(folder: string, { uid, gid }: typeof nobody): Promi
         `Set bundles.folder to another place, such as /var/lib/purser, or run "chmod o+x ${path}".`,
       )
   }
+}
+
+/**
+ * The socket of a container engine, where one is looked for. A DOCKER_HOST that is not a socket of this machine is ignored.
+ * An engine may be started after the broker: without any, the first place is tried again and again.
+ */
+export function findSocket(
+  env: Readonly<Record<string, string | undefined>>,
+  exists: (path: string) => boolean = existsSync,
+): string {
+  const candidates = [
+    /^unix:\/\/(\/.+)$/.exec(env.DOCKER_HOST ?? '')?.[1],
+    '/run/podman/podman.sock',
+    env.XDG_RUNTIME_DIR && join(env.XDG_RUNTIME_DIR, 'podman/podman.sock'),
+    '/var/run/docker.sock',
+  ].flatMap(path => path || [])
+  return candidates.find(exists) ?? candidates[0] ?? ''
+}
+
+/**
+ * What the ledger calls the place that sandboxes are in. It is kept in the folder that they are in: a machine may change
+ * its name, and a container does whenever it is made anew.
+ */
+async function readHost(folder: string): Promise<string> {
+  const file = join(folder, 'host')
+  const draft = `${file}.${randomUUID()}`
+  await writeFile(draft, `${hostname()}/${randomUUID().slice(0, 8)}\n`, { flush: true })
+  try {
+    // The first process that comes here gives the name; a link cannot replace a file.
+    await unless(['EEXIST'], link(draft, file))
+  } finally {
+    await rm(draft, { force: true })
+  }
+  return (await readFile(file, 'utf8')).trim()
+}
+
+/** The first text that stands in the list more than once. */
+export function findRepeated(texts: readonly string[]): string | undefined {
+  return texts.find((text, index) => texts.indexOf(text) !== index)
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { readSource } from '../../bundle/source.ts'
 import { isJsonObject, type JsonObject } from '../../protocol/json.ts'
 import type { SecretReader } from '../../registry.ts'
+import { unless } from '../../sandbox/owner.ts'
 import type { ConfigSettings } from '../../settings/config.ts'
 
 /**
@@ -42,7 +43,7 @@ export function createSecretFolder(folder: string): SecretReader {
     async read(name) {
       if (!/^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/.test(name)) return undefined
       const path = join(folder, name)
-      const names = await readdir(path).catch(absent)
+      const names = await unless(['ENOENT', 'ENOTDIR'], readdir(path))
       if (names === undefined) return undefined
       const entries: [string, string][] = []
       // What Kubernetes needs to change a mounted Secret as a whole begins with two dots.
@@ -54,9 +55,4 @@ export function createSecretFolder(folder: string): SecretReader {
       return Object.fromEntries(entries)
     },
   }
-}
-
-function absent(error: NodeJS.ErrnoException): undefined {
-  if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR') throw error
-  return undefined
 }

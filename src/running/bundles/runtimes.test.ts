@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { findSocket } from './socket.ts'
+import { findSocket } from './runtimes.ts'
 
 const [podman, own, docker] = ['/run/podman/podman.sock', '/run/user/7/podman/podman.sock', '/var/run/docker.sock']
 
