@@ -10,11 +10,8 @@ interface OpenStoreOptions {
 }
 
 /** Opens the store that a URL names. */
-export async function openStore(
-  url: string,
-  clock: Clock,
-  { ledger = readSettings().ledger, observer }: OpenStoreOptions = {},
-): Promise<Store> {
+export async function openStore(url: string, clock: Clock, options: OpenStoreOptions = {}): Promise<Store> {
+  const { ledger = readSettings().ledger, observer } = options
   const adapter = findAdapter(url)
   // Nothing of the text but its scheme is shown: a password may stand in it.
   if (adapter === undefined)

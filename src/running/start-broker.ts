@@ -68,13 +68,12 @@ export async function startBroker(options: StartOptions): Promise<RunningBroker>
   setMaxListeners(0, stopping.signal)
   const readiness = createReadiness(store, clock)
   let ending = false
-  const storeNow = () => worker.storeNow()
   const broker: BrokerContext = {
     services,
     registered: registries?.registered,
     store,
     clock,
-    storeNow,
+    storeNow: () => worker.storeNow(),
     observer,
     settings,
     stopping: stopping.signal,

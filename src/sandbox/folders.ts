@@ -54,8 +54,8 @@ export interface SandboxJob {
 
 /** False where the folder is there already. When it resolves, the folder survives a crash of the machine. */
 export async function createFolders(root: string, name: string, contents: Contents): Promise<boolean> {
-  const { layout, job, user } = contents
-  const { folders, files } = layout
+  const { job, user } = contents
+  const { folders, files } = contents.layout
   await makeRoot(root)
   const made = foldersOf(root, newName())
   await mkdir(made.input, { recursive: true, mode: 0o700 })
@@ -93,10 +93,10 @@ export async function removeFolder(root: string, name: string): Promise<boolean>
 }
 
 /**
- * Lists the names of all sandboxes; clears away what crashes left half made or half removed, and names that are free
+ * Lists all sandboxes; clears away what crashes left half made or half removed, and names that are free
  * again. It remembers which names were removed: there may be thousands, and it is asked every few seconds.
  */
-export function createFolderList(root: string): (now: number) => Promise<readonly string[]> {
+export function createFolderList(root: string): (now: number) => Promise<readonly FoundSandbox[]> {
   const removedUntil = new Map<string, number>()
 
   async function isAlive(name: string, now: number): Promise<boolean> {
@@ -114,28 +114,22 @@ export function createFolderList(root: string): (now: number) => Promise<readonl
 
   return async now => {
     for (const [name, end] of removedUntil) if (end < now) removedUntil.delete(name)
-    const names: string[] = []
+    const found: FoundSandbox[] = []
     for (const entry of (await unless(['ENOENT'], readdir(root))) ?? []) {
       const path = join(root, entry)
       if (entry.startsWith(leaving)) await deleteFolder(path)
       else if (entry.startsWith(unfinished)) {
         if (((await ageOf(path, now)) ?? 0) > anHour) await deleteFolder(path)
-      } else if (await isAlive(entry, now)) names.push(entry)
+      } else if (await isAlive(entry, now)) {
+        const job = await readOwn(foldersOf(root, entry).job)
+        // Removed meanwhile.
+        if (job === undefined) continue
+        const { labels, createdAt }: SandboxJob = JSON.parse(job)
+        found.push({ name: entry, labels, createdAt })
+      }
     }
-    return names
+    return found
   }
-}
-
-/** The sandboxes of these names, but for those that were removed meanwhile. */
-export async function readFound(root: string, names: readonly string[]): Promise<readonly FoundSandbox[]> {
-  const found: FoundSandbox[] = []
-  for (const name of names) {
-    const job = await readOwn(foldersOf(root, name).job)
-    if (job === undefined) continue
-    const { labels, createdAt }: SandboxJob = JSON.parse(job)
-    found.push({ name, labels, createdAt })
-  }
-  return found
 }
 
 export async function syncFolder(folder: string): Promise<void> {

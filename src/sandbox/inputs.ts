@@ -35,8 +35,7 @@ const roles = ['/etc/ansible/roles', '/opt/ansible/roles', '/usr/share/ansible/r
 /** The files, variables and arguments that give an action its inputs. Secrets are in files only, and in the state's variables. */
 export function layOut(inputs: SandboxInputs, { input, output, home, temporary }: Places): Layout {
   const { action, extraVars, state, bindingState, helpers } = inputs
-  for (const key of Object.keys({ ...state, ...bindingState })) checkKey(key)
-  for (const path of Object.keys(helpers)) checkHelper(path)
+  checkNames(inputs)
   const vars = JSON.stringify({ ...extraVars, _apb_state: state })
   const isOpen = inputs.open === true && Buffer.byteLength(vars) <= longestVariable
   const helpersAt = `${input}/${helpersFolder}`
@@ -76,15 +75,14 @@ export function isStateKey(key: string): boolean {
   return /^[A-Za-z0-9._-]{1,253}$/.test(key) && !/^\.\.?$/.test(key)
 }
 
-function checkKey(key: string): void {
-  if (!isStateKey(key))
+function checkNames({ state, bindingState, helpers }: SandboxInputs): void {
+  const key = Object.keys({ ...state, ...bindingState }).find(each => !isStateKey(each))
+  if (key !== undefined)
     throw new SandboxRefusedError(
       `the state's key ${JSON.stringify(key.slice(0, 100))} cannot name a file: use letters, digits, dots, dashes and underscores`,
     )
-}
-
-function checkHelper(path: string): void {
-  if (!path.split('/').every(isStateKey))
+  const path = Object.keys(helpers).find(each => !each.split('/').every(isStateKey))
+  if (path !== undefined)
     throw new SandboxRefusedError(
       `the helper ${JSON.stringify(path.slice(0, 100))} cannot be a file below $BUNDLE_HELPERS: use a relative path of letters, digits, dots, dashes and underscores`,
     )

@@ -52,29 +52,17 @@ export async function openBundles(config: BundleSettings, parts: OpenBundlesPart
   // Brokers on one machine may share a folder or a container engine; those on one ledger are one broker.
   const brokerLabel = createHash('sha256').update(store.name).digest('base64url').slice(0, 16)
   const registries = createRegistries(config, { ...parts, secrets })
+  const shared = { runtimes, clock, keepOnError, brokerLabel, observer }
   const drive = createBundleDriver({
-    runtimes,
+    ...shared,
     host,
     programFor: createProgramFor({ pull: bundles.pull, folders, registries }),
-    clock,
     storeNow,
     limits: { time: bundles.timeout, output, processes, memory, cpu },
     network,
     env: network === 'allowed' ? proxyVariables(env) : {},
     helpers: await readHelpers(),
     secretsFor,
-    keepOnError,
-    brokerLabel,
-    observer,
-  })
-  const removeUnusedSandboxes = createUnusedSandboxRemover({
-    runtimes,
-    store,
-    brokerLabel,
-    keepOnError,
-    clock,
-    graceMs: removalGrace,
-    observer,
   })
   return {
     registries,
@@ -92,7 +80,7 @@ export async function openBundles(config: BundleSettings, parts: OpenBundlesPart
       for (const revision of kept) await folders.keepFolder(revision)
       await folders.deleteUnusedFolders(new Set(kept.map(({ digest }) => digest)))
     },
-    removeUnusedSandboxes,
+    removeUnusedSandboxes: createUnusedSandboxRemover({ ...shared, store, graceMs: removalGrace }),
   }
 }
 

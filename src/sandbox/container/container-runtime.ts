@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { type Clock, sleep } from '../../clock.ts'
 import { checkName, type Runtime, RuntimeUnavailableError, type SandboxStatus, type Stop } from '../../sandbox.ts'
-import { createFolderList, readFound, removeFolder, reserveFolder, type User } from '../folders.ts'
+import { createFolderList, removeFolder, reserveFolder, type User } from '../folders.ts'
 import { collectOutputs, readProgress } from '../outputs.ts'
 import { readOwn, unless } from '../owner.ts'
 import { tailOf } from '../redact.ts'
@@ -96,18 +96,6 @@ export function createContainerRuntime(options: ContainerRuntimeOptions): Runtim
     }
   }
 
-  /** What no broker waits for is kept to its time, and what a starter made too late, or left behind, is taken away. */
-  async function tidy(names: readonly string[], listed: Awaited<ReturnType<typeof containers.list>>): Promise<void> {
-    const known = new Set(names)
-    await Promise.all(
-      listed.map(async ({ id, sandbox, running }) => {
-        if (!known.has(sandbox)) return containers.discard(id, true)
-        const container = running ? await containers.find(sandbox) : undefined
-        if (container !== undefined) await stopOverdue(sandbox, container)
-      }),
-    )
-  }
-
   return {
     type: 'container',
     runs: ['image'],
@@ -150,9 +138,17 @@ export function createContainerRuntime(options: ContainerRuntimeOptions): Runtim
     async list() {
       // In this order: whatever has a container has had a folder before.
       const listed = await containers.list()
-      const names = await listFolders(clock.now())
-      await tidy(names, listed)
-      return readFound(root, names)
+      const found = await listFolders(clock.now())
+      const known = new Set(found.map(({ name }) => name))
+      // What no broker waits for is kept to its time, and what a starter made too late, or left behind, is taken away.
+      await Promise.all(
+        listed.map(async ({ id, sandbox, running }) => {
+          if (!known.has(sandbox)) return containers.discard(id, true)
+          const container = running ? await containers.find(sandbox) : undefined
+          if (container !== undefined) await stopOverdue(sandbox, container)
+        }),
+      )
+      return found
     },
   }
 }

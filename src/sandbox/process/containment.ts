@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { promisify } from 'node:util'
+import { SandboxRefusedError, type SandboxSpec } from '../../sandbox.ts'
 import type { User } from '../folders.ts'
 
 /** What this machine lets a process be kept in. */
@@ -27,24 +28,28 @@ export function contain(
   command: readonly string[],
   { network, user }: { readonly network: 'none' | 'allowed'; readonly user?: User },
 ): readonly string[] {
-  const root = process.getuid?.() === 0
+  const users = process.getuid?.() === 0 ? [] : ['--user', '--map-current-user']
+  const net = network === 'none' ? ['--net'] : []
+  const change = user === undefined ? [] : ['--reuid', `${user.uid}`, '--regid', `${user.gid}`, '--clear-groups']
   return [
     // It is killed when its supervisor ends.
     ...['setpriv', '--pdeathsig', 'KILL', '--'],
-    ...[
-      'unshare',
-      ...(root ? [] : ['--user', '--map-current-user']),
-      '--pid',
-      '--fork',
-      '--kill-child',
-      '--mount-proc',
-    ],
-    ...[...(network === 'none' ? ['--net'] : []), '--'],
+    ...['unshare', ...users, '--pid', '--fork', '--kill-child', '--mount-proc', ...net, '--'],
     // The first process must not change its user: it would no longer be killed with the process that made the namespaces.
-    ...['sh', '-c', firstProcess, 'sandbox', 'setpriv', '--no-new-privs'],
-    ...(user === undefined ? [] : ['--reuid', `${user.uid}`, '--regid', `${user.gid}`, '--clear-groups']),
-    ...['--', ...command],
+    ...['sh', '-c', firstProcess, 'sandbox', 'setpriv', '--no-new-privs', ...change, '--', ...command],
   ]
+}
+
+/** Throws where the machine cannot keep what the spec asks for: a limit that is not kept would be a lie. */
+export function checkKept({ network, limits }: SandboxSpec, { network: isolated, counts }: Containment): void {
+  if (network === 'none' && !isolated)
+    throw new SandboxRefusedError(
+      'this machine lets no process be cut off from the network; allow it the network, or use the container runtime',
+    )
+  if ((limits.memory !== undefined || limits.processes !== undefined) && !counts)
+    throw new SandboxRefusedError(
+      'memory and processes cannot be limited on this machine; take the limits out, or use the container runtime',
+    )
 }
 
 /**

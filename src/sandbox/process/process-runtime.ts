@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { resolve } from 'node:path'
+import { constants } from 'node:fs'
+import { access, realpath } from 'node:fs/promises'
+import { isAbsolute, relative, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import type { Clock } from '../../clock.ts'
@@ -8,28 +10,20 @@ import {
   checkName,
   type Runtime,
   RuntimeUnavailableError,
+  type SandboxProgram,
   SandboxRefusedError,
   type SandboxSpec,
   type SandboxStatus,
 } from '../../sandbox.ts'
-import {
-  createFolderList,
-  createFolders,
-  foldersOf,
-  readFound,
-  removeFolder,
-  reserveFolder,
-  type User,
-} from '../folders.ts'
+import { createFolderList, createFolders, foldersOf, removeFolder, reserveFolder, type User } from '../folders.ts'
 import { layOut } from '../inputs.ts'
 import { collectOutputs, readProgress } from '../outputs.ts'
 import { claimFolder, readOwner, removed, wasRemoved } from '../owner.ts'
 import { tailOf } from '../redact.ts'
-import { bound, type Containment, contain, findContainment, searchPath } from './containment.ts'
+import { bound, type Containment, checkKept, contain, findContainment, searchPath } from './containment.ts'
 import { findStatus, isReachable } from './control.ts'
 import { type Job, readLog } from './job.ts'
 import { killMarked } from './processes.ts'
-import { checkKept, findProgram } from './program.ts'
 
 export interface ProcessRuntimeOptions {
   /** A folder on a disk of this machine; it outlives restarts of the broker. */
@@ -170,10 +164,30 @@ export async function createProcessRuntime(options: ProcessRuntimeOptions): Prom
         killMarked(pathOf(name))
       } while (!(await removeFolder(root, name)))
     },
-    async list() {
-      return readFound(root, await listFolders(clock.now()))
-    },
+    list: () => listFolders(clock.now()),
   }
+}
+
+/** The file that is to be run, by its real path. Throws where there is none that may be run. */
+async function findProgram(program: SandboxProgram): Promise<{ readonly folder: string; readonly file: string }> {
+  if (program.kind !== 'folder')
+    throw new SandboxRefusedError(
+      'the process runtime runs bundles in folders, and this is an image; use the container runtime',
+    )
+  const { entrypoint = 'entrypoint.sh' } = program
+  const folder = await realpath(program.folder).catch(() => {
+    throw new SandboxRefusedError(`the bundle's folder ${program.folder} cannot be found; correct the registry's path`)
+  })
+  const file = await realpath(resolve(folder, entrypoint)).catch(() => {
+    throw new SandboxRefusedError(`${folder} has no ${entrypoint}; add it, or name another "entrypoint" in the spec`)
+  })
+  const inside = relative(folder, file)
+  if (isAbsolute(entrypoint) || inside.startsWith('..') || isAbsolute(inside))
+    throw new SandboxRefusedError(`the entrypoint ${entrypoint} is outside of ${folder}; move it into the bundle`)
+  await access(file, constants.X_OK).catch(() => {
+    throw new SandboxRefusedError(`${file} is not executable; run chmod +x on it`)
+  })
+  return { folder, file }
 }
 
 function noAnswer(name: string, reason: string): RuntimeUnavailableError {

@@ -41,42 +41,36 @@ export interface DevSettings {
 export async function runDevAction(bundle: DevBundle, settings: DevSettings, task: DevTask) {
   const root = await realpath(await mkdtemp(join(tmpdir(), 'purser-')))
   const { clock } = task
+  const { network, timeout, secrets, env } = settings
   try {
     // Where this process is root, the bundle runs as another user, who has to reach its folder.
     await chmod(root, 0o711)
     const runtime = bundle.image === undefined ? 'process' : 'container'
-    const running = await createRuntimes({ bundles: { runtime, folder: root } }, { clock, env: settings.env })
+    const running = await createRuntimes({ bundles: { runtime, folder: root } }, { clock, env })
     const programFor = createProgramFor({ pull: 'if-missing', folders: createBundleFolders(root), registries: [] })
     try {
       const revision = await toRevision(bundle, task.signal)
-      const parts = await toParts(settings, task, { ...running, programFor })
+      const parts: BundleParts = {
+        ...running,
+        programFor,
+        clock,
+        storeNow: () => clock.now(),
+        // Processes can be counted on Linux only.
+        limits: { time: timeout, output: 16 * 1024 ** 2, processes: process.platform === 'linux' ? 512 : undefined },
+        network: network ? 'allowed' : 'none',
+        env: network ? proxyVariables(env) : {},
+        helpers: await readHelpers(),
+        secretsFor: async () => secrets,
+        keepOnError: false,
+        brokerLabel: 'purser bundle run',
+        observer: silent,
+      }
       return await performDev({ parts, revision, spec: bundle.spec, sensitive: sensitiveNamesOf(bundle.spec) }, task)
     } finally {
       for (const used of running.runtimes) for (const { name } of await used.list()) await used.remove(name)
     }
   } finally {
     await rm(root, { recursive: true, force: true })
-  }
-}
-
-async function toParts(
-  { network, timeout, secrets, env }: DevSettings,
-  { clock }: DevTask,
-  running: Pick<BundleParts, 'runtimes' | 'host' | 'programFor'>,
-): Promise<BundleParts> {
-  return {
-    ...running,
-    clock,
-    storeNow: () => clock.now(),
-    // Processes can be counted on Linux only.
-    limits: { time: timeout, output: 16 * 1024 ** 2, processes: process.platform === 'linux' ? 512 : undefined },
-    network: network ? 'allowed' : 'none',
-    env: network ? proxyVariables(env) : {},
-    helpers: await readHelpers(),
-    secretsFor: async () => secrets,
-    keepOnError: false,
-    brokerLabel: 'purser bundle run',
-    observer: silent,
   }
 }
 
