@@ -13,17 +13,15 @@ interface OpenStoreOptions {
 export async function openStore(url: string, clock: Clock, options: OpenStoreOptions = {}): Promise<Store> {
   const { ledger = readSettings().ledger, observer } = options
   const adapter = findAdapter(url)
-  // Nothing of the text but its scheme is shown: a password may stand in it.
-  if (adapter === undefined)
-    throw new StoreUrlError(`no store can be opened by this ${schemeOf(url)} URL: write ${storeForms}`)
+  if (adapter === undefined) {
+    // Nothing of the text but its scheme is shown: a password may stand in it.
+    const scheme = /^[a-z+]{1,20}:/.exec(url)?.[0] ?? ''
+    throw new StoreUrlError(`no store can be opened by this ${scheme} URL: write ${storeForms}`)
+  }
   return adapter.open(url, { clock, observer, ...ledger })
 }
 
 /** A URL that names no store of this version. */
 export class StoreUrlError extends Error {
   override readonly name = 'StoreUrlError'
-}
-
-function schemeOf(url: string): string {
-  return /^[a-z+]{1,20}:/.exec(url)?.[0] ?? ''
 }

@@ -151,8 +151,7 @@ async function openRegistries(
 }
 
 async function declaredOfferings({ catalog }: BrokerDefinition): Promise<LoadedCatalog> {
-  if (catalog === undefined) return { offerings: [], where: () => undefined }
-  if (typeof catalog !== 'string') return { offerings: catalog, where: () => undefined }
+  if (typeof catalog !== 'string') return { offerings: catalog ?? [], where: () => undefined }
   const { loadCatalogFile } = await import('../catalog/load-yaml.ts')
   return loadCatalogFile(catalog)
 }

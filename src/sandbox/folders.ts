@@ -7,7 +7,7 @@ import { chmod, chown, mkdir, open, readdir, rename, stat, writeFile } from 'nod
 import { join } from 'node:path'
 import type { FoundSandbox } from '../sandbox.ts'
 import { deleteFolder, emptyFolder } from './delete-folder.ts'
-import type { InputFile, Layout } from './inputs.ts'
+import type { InputFile, Layout, Places } from './inputs.ts'
 import { claimFolder, isCode, markRemoved, moved, ownerFile, readOwn, readOwner, removed, unless } from './owner.ts'
 
 export interface User {
@@ -15,12 +15,8 @@ export interface User {
   readonly gid: number
 }
 
-export interface Folders {
+export interface Folders extends Places {
   readonly folder: string
-  readonly input: string
-  readonly output: string
-  readonly home: string
-  readonly temporary: string
   /** What the runtime remembers of it. */
   readonly job: string
 }

@@ -9,18 +9,13 @@ import { unless } from '../../sandbox/owner.ts'
 
 type FolderRevision = Pick<Revision, 'fullName' | 'image' | 'digest'>
 
-/** Copies of bundles that are folders: whoever edits such a folder does not change what an instance is pinned to. */
-export interface BundleFolders {
-  /** Copies the folder if it still is the one that the revision was made of. Says whether there is a copy now. */
-  keepFolder(revision: FolderRevision): Promise<boolean>
-  /** The copy. Without one, the folder itself as it is now, and a warning. */
-  folderOf(revision: FolderRevision): Promise<string>
-  /** Deletes the copies with other digests. */
-  deleteUnusedFolders(keep: ReadonlySet<string>): Promise<void>
-}
+export type BundleFolders = ReturnType<typeof createBundleFolders>
 
-/** `folder` is the one of all that bundles need on this machine. */
-export function createBundleFolders(folder: string, observer: Observer = silent): BundleFolders {
+/**
+ * Copies of bundles that are folders: whoever edits such a folder does not change what an instance is pinned to. `folder` is
+ * the one of all that bundles need on this machine.
+ */
+export function createBundleFolders(folder: string, observer: Observer = silent) {
   const root = join(folder, 'revisions')
   const keeping = new Map<string, Promise<boolean>>()
   const copyOf = (digest: string) => join(root, digest.replace(/^sha256:/, ''))
@@ -53,6 +48,7 @@ export function createBundleFolders(folder: string, observer: Observer = silent)
     }
   }
 
+  /** Copies the folder if it still is the one that the revision was made of. Says whether there is a copy now. */
   const keepFolder = (revision: FolderRevision): Promise<boolean> => {
     const { digest } = revision
     const running = keeping.get(digest) ?? copy(revision).finally(() => keeping.delete(digest))
@@ -62,12 +58,14 @@ export function createBundleFolders(folder: string, observer: Observer = silent)
 
   return {
     keepFolder,
-    async folderOf(revision) {
+    /** The copy. Without one, the folder itself as it is now, and a warning. */
+    async folderOf(revision: FolderRevision): Promise<string> {
       if (await keepFolder(revision)) return copyOf(revision.digest)
       observer['bundle.changed']?.({ bundle: revision.fullName, folder: revision.image })
       return revision.image
     },
-    async deleteUnusedFolders(keep) {
+    /** Deletes the copies with other digests. */
+    async deleteUnusedFolders(keep: ReadonlySet<string>): Promise<void> {
       const kept = new Set([...keep].map(digest => digest.replace(/^sha256:/, '')))
       const found = (await unless(['ENOENT'], readdir(root))) ?? []
       // Drafts are left to whoever makes them: this process, or one beside it.

@@ -7,13 +7,12 @@ import { type Observer, toError } from '../../observer.ts'
 import type { RegistrySettings } from '../../registry/settings.ts'
 import { createRegistry } from '../../registry/types.ts'
 import type { Registry, SecretReader } from '../../registry.ts'
-import type { Runtime } from '../../sandbox.ts'
 import type { ConfigSettings } from '../../settings/config.ts'
 import type { Store } from '../../store.ts'
 import type { RegistryOptions } from '../start-broker.ts'
 import { StartError } from '../start-error.ts'
 import { createBundleFolders } from './folders.ts'
-import { createRuntimes, findRepeated } from './runtimes.ts'
+import { createRuntimes, findRepeated, type RuntimeParts } from './runtimes.ts'
 import { createProgramFor, proxyVariables, readHelpers } from './sandbox-inputs.ts'
 import { createSecretFolder, createSecretReader } from './secrets.ts'
 
@@ -30,10 +29,8 @@ export interface OpenedParts {
   readonly observer: Observer
 }
 
-export interface OpenBundlesParts extends OpenedParts {
-  readonly env: Readonly<Record<string, string | undefined>>
-  /** Written by others. What a runtime of theirs runs, it runs in the place of ours. */
-  readonly runtimes?: readonly Runtime[]
+export interface OpenBundlesParts extends OpenedParts, RuntimeParts {
+  /** Written by others. */
   readonly registries?: readonly Registry[]
 }
 

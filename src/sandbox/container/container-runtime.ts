@@ -10,7 +10,7 @@ import { currentAttempt, endAttempts } from './attempts.ts'
 import { type Container, createContainers, limitsOf, nameOf, toStatus } from './containers.ts'
 import { createEngine } from './engine.ts'
 import { asImage, ensureImage } from './image.ts'
-import { readContainerLog, watchOutput } from './log-stream.ts'
+import { outputOf, readContainerLog } from './log-stream.ts'
 import { start } from './start.ts'
 
 export interface ContainerRuntimeOptions {
@@ -87,7 +87,7 @@ export function createContainerRuntime(options: ContainerRuntimeOptions): Runtim
   async function countOutput(id: string, max: number, signal: AbortSignal, over: () => Promise<void>): Promise<void> {
     let printed = 0
     try {
-      for await (const part of watchOutput(engine, id, signal)) {
+      for await (const part of outputOf(engine, id, signal)) {
         printed += part.length
         if (printed > max) return await over()
       }

@@ -1,14 +1,14 @@
 import { RuntimeUnavailableError } from '../../sandbox.ts'
 import type { FileEnd } from '../read-output-file.ts'
 import { tailBytes } from '../redact.ts'
-import { type Answer, brokenOff, type Engine, unavailable } from './engine.ts'
+import { brokenOff, type Engine, unavailable } from './engine.ts'
 
 /** The end of what a container printed. */
 export async function readContainerLog(engine: Engine, id: string): Promise<FileEnd> {
   let kept = Buffer.alloc(0)
   let cut = false
   try {
-    for await (const part of partsOf(await engine.call('GET', `/containers/${id}/logs?stdout=1&stderr=1`))) {
+    for await (const part of outputOf(engine, id)) {
       kept = Buffer.concat([kept, part])
       if (kept.length > 3 * tailBytes) {
         kept = kept.subarray(kept.length - 2 * tailBytes)
@@ -22,32 +22,29 @@ export async function readContainerLog(engine: Engine, id: string): Promise<File
 }
 
 /**
- * What a container prints, to its end. What is printed faster than the engine keeps it may be missed. Attaching would miss
- * nothing, but to attach to one that has just ended makes Podman prepare it anew and forget its exit code.
+ * What a container has printed; with a signal also what it prints from now on, to its end. What is printed faster than the
+ * engine keeps it may be missed. Attaching would miss nothing, but to attach to one that has just ended makes Podman prepare
+ * it anew and forget its exit code.
  */
-export async function* watchOutput(engine: Engine, id: string, signal: AbortSignal): AsyncGenerator<Buffer> {
-  yield* partsOf(await engine.call('GET', `/containers/${id}/logs?follow=1&stdout=1&stderr=1`, { signal }))
-}
-
-async function* partsOf(answer: Answer): AsyncGenerator<Buffer> {
+export async function* outputOf(engine: Engine, id: string, signal?: AbortSignal): AsyncGenerator<Buffer> {
+  const follow = signal === undefined ? '' : 'follow=1&'
+  const answer = await engine.call('GET', `/containers/${id}/logs?${follow}stdout=1&stderr=1`, { signal })
   if (answer.status !== 200) throw await unavailable('reading a log', answer)
   let rest = Buffer.alloc(0)
   let left = 0
   for await (const chunk of answer.stream) {
     rest = Buffer.concat([rest, chunk])
     // Each part has a head of eight bytes, of which the last four are its length.
-    for (;;) {
+    while (rest.length >= (left === 0 ? 8 : 1)) {
       if (left === 0) {
-        if (rest.length < 8) break
         left = rest.readUInt32BE(4)
         rest = rest.subarray(8)
+      } else {
+        const part = rest.subarray(0, left)
+        rest = rest.subarray(part.length)
+        left -= part.length
+        yield part
       }
-      if (left === 0) continue
-      if (rest.length === 0) break
-      const part = rest.subarray(0, left)
-      rest = rest.subarray(part.length)
-      left -= part.length
-      yield part
     }
   }
 }

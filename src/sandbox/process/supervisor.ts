@@ -29,8 +29,7 @@ async function supervise(folder: string): Promise<void> {
   const control = await listenForBrokers(join(folder, socket))
   if (!claimFolder(folder, socket)) {
     control.close()
-    ready()
-    return
+    return ready()
   }
   await syncFolder(folder)
   ready()
