@@ -1,4 +1,4 @@
-import type { ErrorObject, ValidateFunction } from 'ajv'
+import type { Ajv, ErrorObject } from 'ajv'
 import type { JsonObject } from '../protocol/json.ts'
 import { type Draft, draftOf, drafts } from './json-schema-draft.ts'
 import { mapSubschemas } from './json-schema-walk.ts'
@@ -6,10 +6,7 @@ import { mapSubschemas } from './json-schema-walk.ts'
 /** Fills the schema's defaults into `data`, and says what is wrong with it. */
 export type Validate = (data: JsonObject) => readonly ErrorObject[]
 
-interface Compiler {
-  compile(schema: JsonObject): ValidateFunction
-  removeSchema(schema: JsonObject): unknown
-}
+type Compiler = Pick<Ajv, 'compile' | 'removeSchema'>
 
 const compiled = new WeakMap<JsonObject, Promise<Validate>>()
 const compilers = new Map<Draft, Promise<Compiler>>()

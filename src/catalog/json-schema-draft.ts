@@ -28,25 +28,12 @@ export function withDraft(schema: JsonObject): JsonObject {
   return $schema === undefined ? { $schema: draftUri[guessDraft(schema)], ...rest } : schema
 }
 
-/** Keywords that constrain and that draft-04 does not know. */
-const newerKeywords = [
-  'const',
-  'contains',
-  'propertyNames',
-  'if',
-  '$id',
-  '$defs',
-  '$anchor',
-  '$recursiveRef',
-  '$dynamicRef',
-  'prefixItems',
-  'minContains',
-  'maxContains',
-  'dependentRequired',
-  'dependentSchemas',
-  'unevaluatedItems',
-  'unevaluatedProperties',
-] as const
+/** Keywords that constrain and that draft-04 does not know, by the draft that brought them. */
+const until07 = ['const', 'contains', 'propertyNames', '$id', 'if'] as const
+const of2019 = ['$defs', '$anchor', '$recursiveRef', 'minContains', 'maxContains', 'dependentRequired'] as const
+const of2019Schemas = ['dependentSchemas', 'unevaluatedItems', 'unevaluatedProperties'] as const
+const of2020 = ['prefixItems', '$dynamicRef'] as const
+const newerKeywords = [...until07, ...of2019, ...of2019Schemas, ...of2020]
 
 function guessDraft(schema: JsonObject): Draft {
   let newer = false

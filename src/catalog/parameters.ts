@@ -4,26 +4,20 @@ import { withDraft } from './json-schema-draft.ts'
 import type { FromJsonSchema } from './json-schema-type.ts'
 import { mapSubschemas } from './json-schema-walk.ts'
 import { describeErrors, describeIssues } from './parameter-problems.ts'
-import {
-  type InferStandardInput,
-  type InferStandardOutput,
-  isStandardSchema,
-  type StandardSchemaV1,
-} from './standard-schema.ts'
-import { toAdvertisedSchema } from './standard-to-json-schema.ts'
+import { isStandardSchema, type StandardSchemaV1, type StandardTypes, toAdvertisedSchema } from './standard-schema.ts'
 
 /** What an author describes parameters with: a schema of a validation library, or plain JSON Schema. */
 export type ParameterSource = StandardSchemaV1 | JsonObject
 
 /** The type of `ctx.parameters` that follows from the author's schema. */
 export type InferParameters<S> = S extends StandardSchemaV1
-  ? InferStandardOutput<S>
+  ? StandardTypes<S>['output']
   : unknown extends FromJsonSchema<S>
     ? JsonObject
     : FromJsonSchema<S>
 
 /** What such a schema takes: for one of a validation library, before its defaults and conversions. */
-export type InferInput<S> = S extends StandardSchemaV1 ? InferStandardInput<S> : InferParameters<S>
+export type InferInput<S> = S extends StandardSchemaV1 ? StandardTypes<S>['input'] : InferParameters<S>
 
 export type Checked =
   | { readonly ok: true; readonly value: JsonObject }
