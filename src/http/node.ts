@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { createServer as createHttpServer, type Server, type ServerOptions } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
@@ -7,13 +6,11 @@ import { combineObservers, type Observer } from '../observer.ts'
 import { BrokerError } from '../protocol/errors.ts'
 import { listenDefaults } from '../settings/settings.ts'
 import type { HttpApp } from './message.ts'
-import { toListenError } from './node/listen-error.ts'
+import { bind, loadTls, type TlsFiles } from './node/listen.ts'
 import { createNodeListener, type NodeListener } from './node/listener.ts'
 import { refuseConnection } from './node/refuse.ts'
-import { loadTls, type TlsFiles } from './node/tls.ts'
 
-export { ListenError } from './node/listen-error.ts'
-export type { TlsFiles } from './node/tls.ts'
+export { ListenError, type TlsFiles } from './node/listen.ts'
 
 /** What one client may use. Sizes in bytes, times in milliseconds. The application limits the size of bodies. */
 export interface NodeLimits {
@@ -97,15 +94,6 @@ async function createServer({ tls, limits = {} }: ListenOptions): Promise<Server
   return server
 }
 
-async function bind(server: Server, host: string, port: number): Promise<void> {
-  try {
-    server.listen({ host, port })
-    await once(server, 'listening')
-  } catch (error) {
-    throw toListenError(error, host, port)
-  }
-}
-
 interface Connections {
   /** Those that HTTP is spoken on. */
   readonly open: ReadonlySet<Socket>
@@ -153,9 +141,8 @@ async function closeGracefully(
 }
 
 function expectationFailed(): BrokerError {
-  return new BrokerError('MalformedRequest', 'The only expectation that this server knows is 100-continue.', {
-    status: 417,
-  })
+  const problem = 'The only expectation that this server knows is 100-continue.'
+  return new BrokerError('MalformedRequest', problem, { status: 417 })
 }
 
 function toReachable({ address, family }: AddressInfo): string {

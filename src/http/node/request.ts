@@ -139,12 +139,10 @@ const nothing = new Uint8Array(0)
 
 /** A client may send the absolute form as if to a proxy (RFC 9112, 3.2.2). */
 function toOriginForm(target: string): string {
-  if (target.charCodeAt(0) === slash || !/^https?:\/\//i.test(target)) return target
+  if (target[0] === '/' || !/^https?:\/\//i.test(target)) return target
   const path = target.indexOf('/', target.indexOf('//') + 2)
   return path < 0 ? '/' : target.slice(path)
 }
-
-const slash = 47
 
 /** What an authenticator may know of an encrypted connection; undefined for a plain one. */
 export function tlsOf(socket: Socket): TlsConnection | undefined {

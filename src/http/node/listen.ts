@@ -1,8 +1,34 @@
+import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
+import type { Server } from 'node:http'
 import type { ServerOptions } from 'node:https'
 import { createSecureContext, type SecureContextOptions } from 'node:tls'
 import { codeOf, messageOf } from '../../shape/thrown.ts'
-import { ListenError } from './listen-error.ts'
+
+/** The server could not begin to listen; the message says what to change. */
+export class ListenError extends Error {
+  override readonly name = 'ListenError'
+}
+
+/** Throws a ListenError that says in words what the system said about the address. */
+export async function bind(server: Server, host: string, port: number): Promise<void> {
+  try {
+    server.listen({ host, port })
+    await once(server, 'listening')
+  } catch (error) {
+    const reason = explanations[codeOf(error) ?? '']?.(host) ?? messageOf(error)
+    throw new ListenError(`cannot listen on ${host}:${port}: ${reason}`, { cause: error })
+  }
+}
+
+const explanations: Readonly<Record<string, (host: string) => string>> = {
+  EADDRINUSE: () => 'the port is in use. Stop the other process, or choose another port with --port or server.port.',
+  EACCES: () => 'this user may not use the port. Choose one from 1024 on with --port or server.port.',
+  EADDRNOTAVAIL: host => `${host} is not an address of this machine. Correct --host or server.host.`,
+  ENOTFOUND: host => `the host name ${host} is not known. Correct --host or server.host.`,
+  EAI_AGAIN: host => `the host name ${host} could not be looked up. Correct --host or server.host.`,
+  EINVAL: host => `${host} cannot be listened on. Correct --host or server.host.`,
+}
 
 /** Paths of PEM files. With `ca` only clients are served that show a certificate which it has signed. */
 export interface TlsFiles {
