@@ -3,6 +3,7 @@ import { createBasicAuthenticator } from '../authenticator/basic.ts'
 import { createOpenAuthenticator } from '../authenticator/open.ts'
 import type { Authenticator } from '../authenticator.ts'
 import type { BrokerDefinition } from '../author/broker-definition.ts'
+import { systemClock } from '../clock.ts'
 import { openBroker, timeForLastAnswers } from '../create-broker.ts'
 import { createDemoBroker } from '../demo/demo-broker.ts'
 import { listen, type RunningServer } from '../http/node.ts'
@@ -14,7 +15,6 @@ import { StartError } from '../running/start-error.ts'
 import { type Config, type ConfigFlags, loadConfig, maskStoreUrl, toSettings } from './config.ts'
 import { demoCredentials } from './demo-credentials.ts'
 import { findBrokerModule, loadBrokerModule } from './load-broker.ts'
-import { endSoon, untilStopped } from './shutdown.ts'
 import { welcome } from './welcome.ts'
 
 export interface ServeOptions extends Omit<ConfigFlags, 'broker'> {
@@ -117,4 +117,25 @@ function chooseAuthenticator(users: Config['auth']['basic'], config: Config): Au
     'Everybody who reaches that address could create and delete instances.',
     'Set PURSER_USERNAME and PURSER_PASSWORD, or auth.basic in purser.yaml; or listen on 127.0.0.1.',
   )
+}
+
+/** A terminal's Ctrl-C reaches a process and, through the one that started it, reaches it again: that is one wish. */
+const sameWish = 1_000
+
+/** Resolves with the first signal that asks this process to end; another one, later, ends it at once. */
+function untilStopped(): Promise<string> {
+  return new Promise(resolve => {
+    let askedAt: number | undefined
+    for (const signal of ['SIGINT', 'SIGTERM'] as const)
+      process.on(signal, () => {
+        if (askedAt !== undefined && systemClock.now() - askedAt > sameWish) process.exit(130)
+        askedAt ??= systemClock.now()
+        resolve(signal)
+      })
+  })
+}
+
+/** A process ends by itself when nothing is left to do; a database that never answers a good-bye would keep it for ever. */
+function endSoon(): void {
+  systemClock.after(1_000, () => process.exit())
 }

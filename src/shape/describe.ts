@@ -14,15 +14,9 @@ export interface Described {
   readonly item?: Described
   readonly isList: boolean
   /** The fields of an object with their names on the wire. */
-  readonly wire: readonly WireField[]
+  readonly wire: readonly { readonly key: string; readonly name: string; readonly field: Described }[]
   /** The names of the fields by how they are compared in files. */
   readonly spellings: ReadonlyMap<string, string>
-}
-
-export interface WireField {
-  readonly key: string
-  readonly name: string
-  readonly field: Described
 }
 
 const known = new WeakMap<object, Described>()

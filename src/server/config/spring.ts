@@ -45,10 +45,8 @@ export function asSpringReads(pattern: unknown): unknown {
   return [...fields.slice(0, 5), `+${weekday}`].join(' ')
 }
 
-const framework = ['com', 'equalities', 'osbapi'] as const
-
 const moves = (['instances', 'bindings'] as const).flatMap(section => {
-  const spring = [...framework, `service-${section}`]
+  const spring = ['com', 'equalities', 'osbapi', `service-${section}`]
   const cleanUp = (name: string, isPattern: boolean) => ({
     from: [...spring, 'operations', `cleanup-${name}`],
     to: ['chores', 'cleanUp', section, name],
