@@ -1,7 +1,5 @@
 import type { RegistryAnswer } from './domain/registry-reply.ts'
-import type { FoundBundle } from './domain/revision.ts'
 
-export type FoundSpec = FoundBundle
 export type { RegistryAnswer } from './domain/registry-reply.ts'
 
 /** A place that bundles come from. */

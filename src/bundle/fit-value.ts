@@ -1,5 +1,5 @@
 import { isJsonObject, type Json } from '../protocol/json.ts'
-import { asFlag, asText } from '../shape/fields.ts'
+import { asFlag, asText, type WrittenValue } from '../shape/fields.ts'
 import { toRegExp } from './pattern.ts'
 import type { ParameterRules, ParameterType, Scalar } from './spec.ts'
 
@@ -7,10 +7,7 @@ import type { ParameterRules, ParameterType, Scalar } from './spec.ts'
  * The value as one of the type. YAML without quotes makes a number of a version and a text of a `yes`: what can only mean
  * one thing is taken for it. Undefined where it does not fit.
  */
-export function fitValue(
-  given: { readonly value: unknown; readonly text?: string },
-  type: ParameterType,
-): Json | undefined {
+export function fitValue(given: WrittenValue, type: ParameterType): Json | undefined {
   const { value } = given
   switch (type) {
     case 'string':

@@ -90,7 +90,11 @@ function restOf({ type, enum: all }: BundleParameter, values: readonly Scalar[])
 }
 
 /** A default that holds only under a condition is filled in there, or not at all. */
-function toProperty({ dependsOn, ...parameter }: BundleParameter): JsonObject {
+function toProperty({ dependsOn, minimum, maximum, ...parameter }: BundleParameter): JsonObject {
+  // Draft-04 has one number for a side and a flag that excludes it: of two bounds the narrower one counts.
+  const { exclusiveMinimum: above, exclusiveMaximum: below } = parameter
+  const excludesMinimum = above !== undefined && above >= (minimum ?? above)
+  const excludesMaximum = below !== undefined && below <= (maximum ?? below)
   return withoutUndefined({
     type: parameter.type,
     title: parameter.title,
@@ -101,22 +105,11 @@ function toProperty({ dependsOn, ...parameter }: BundleParameter): JsonObject {
     maxLength: parameter.maxLength,
     pattern: parameter.pattern,
     multipleOf: parameter.multipleOf,
-    ...toBound('minimum', parameter.minimum, parameter.exclusiveMinimum, Math.max),
-    ...toBound('maximum', parameter.maximum, parameter.exclusiveMaximum, Math.min),
+    minimum: excludesMinimum ? above : minimum,
+    exclusiveMinimum: excludesMinimum || undefined,
+    maximum: excludesMaximum ? below : maximum,
+    exclusiveMaximum: excludesMaximum || undefined,
   })
-}
-
-/** Draft-04 has one number for a side and a flag that excludes it: of two bounds the narrower one counts. */
-function toBound(
-  side: 'minimum' | 'maximum',
-  inclusive: number | undefined,
-  exclusive: number | undefined,
-  narrower: (a: number, b: number) => number,
-): JsonObject {
-  if (exclusive === undefined) return { [side]: inclusive }
-  if (inclusive !== undefined && inclusive !== exclusive && narrower(inclusive, exclusive) === inclusive)
-    return { [side]: inclusive }
-  return { [side]: exclusive, [side === 'minimum' ? 'exclusiveMinimum' : 'exclusiveMaximum']: true }
 }
 
 /** Of a schema of the author's own: the top-level properties that it marks with `updatable: true`. */

@@ -1,8 +1,9 @@
-import type { FoundSpec, RegistryAnswer } from '../registry.ts'
+import type { FoundBundle } from '../domain/revision.ts'
+import type { RegistryAnswer } from '../registry.ts'
 import { messageOf } from './registry-error.ts'
 
 /** What reading one name gave. `undefined`: it is not a bundle, which is fine. `note`: an image that was named is not there. */
-export type BundleReading = { readonly found: FoundSpec } | { readonly note: string } | undefined
+export type BundleReading = { readonly found: FoundBundle } | { readonly note: string } | undefined
 
 /** A registry is shared by many: not more than this at once. */
 const atOnce = 8
@@ -32,7 +33,7 @@ export async function readEach(
 }
 
 export function toAnswer(results: readonly (BundleReading | { readonly problem: string })[]): RegistryAnswer {
-  const found: FoundSpec[] = []
+  const found: FoundBundle[] = []
   const problems: string[] = []
   for (const result of results) {
     if (result === undefined) continue

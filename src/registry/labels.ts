@@ -1,6 +1,6 @@
-import type { FoundSpec } from '../registry.ts'
+import type { FoundBundle } from '../domain/revision.ts'
 
-export type LabelledSpec = Pick<FoundSpec, 'source' | 'runtime' | 'unreadable'>
+export type LabelledSpec = Pick<FoundBundle, 'source' | 'runtime' | 'unreadable'>
 
 /** What the labels of an image say; undefined where it is not a bundle. They are part of the image, and never change. */
 export function readLabels(label: (name: string) => unknown): LabelledSpec | undefined {

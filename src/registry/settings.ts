@@ -148,6 +148,12 @@ export function tagOf({ default: usual, named }: TagChoice, image: string): stri
   return Object.hasOwn(named, image) ? (named[image] ?? usual) : usual
 }
 
+/** The tag of an image's full name; `latest` where it has none, as everywhere. */
+export function imageTag(image: string): string {
+  const [name = ''] = image.split('@')
+  return /:([\w.-]+)$/.exec(name)?.[1] ?? 'latest'
+}
+
 /** Whether `ca` is the text of certificates; a path otherwise. */
 export function isCertificate(ca: string): boolean {
   return ca.includes('-----BEGIN')

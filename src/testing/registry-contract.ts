@@ -7,8 +7,9 @@
  */
 import { strict as assert } from 'node:assert'
 import { sleep, systemClock } from '../clock.ts'
+import type { FoundBundle } from '../domain/revision.ts'
 import { revisionIdOf } from '../domain/revision.ts'
-import type { FoundSpec, Registry, RegistryAnswer } from '../registry.ts'
+import type { Registry, RegistryAnswer } from '../registry.ts'
 
 /** A place that bundles come from, empty at first. Each case gets one of its own. */
 export interface RegistrySubject {
@@ -169,7 +170,7 @@ function checkAnswer(answer: RegistryAnswer, { secrets }: RegistrySubject): void
   if (answer.kind === 'partial') assert.ok(answer.problems.length > 0, 'a partial answer says what is missing')
 }
 
-function checkFound({ name, image, digest, source, runtime, unreadable }: FoundSpec): void {
+function checkFound({ name, image, digest, source, runtime, unreadable }: FoundBundle): void {
   assert.ok(name !== '' && image !== '' && digest !== '', 'a bundle has a name, an image and a digest')
   assert.ok(runtime === 1 || runtime === 2, 'the runtime of a bundle is 1 or 2')
   assert.ok(source !== '' || unreadable !== undefined, 'a bundle has a spec, or says why it has none')

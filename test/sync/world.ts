@@ -1,10 +1,10 @@
 import { onTestFinished } from 'vitest'
 import type { Service } from '../../src/author/define-service.ts'
 import { fullName, planIdOf, serviceIdOf } from '../../src/bundle/names.ts'
-import type { Revision } from '../../src/domain/revision.ts'
+import type { FoundBundle, Revision } from '../../src/domain/revision.ts'
 import { type Observer, silent } from '../../src/observer.ts'
 import { digestOf } from '../../src/registry/oci/digest.ts'
-import type { FoundSpec, RegistryAnswer } from '../../src/registry.ts'
+import type { RegistryAnswer } from '../../src/registry.ts'
 import type { Settings } from '../../src/settings/settings.ts'
 import { createMemoryStore } from '../../src/store/memory/index.ts'
 import type { Store } from '../../src/store.ts'
@@ -30,11 +30,11 @@ export class ScriptedRegistry {
     this.failOnError = failOnError
   }
 
-  offers(...found: readonly FoundSpec[]): void {
+  offers(...found: readonly FoundBundle[]): void {
     this.#answer = { kind: 'complete', found, problems: [] }
   }
 
-  offersInPart(...found: readonly FoundSpec[]): void {
+  offersInPart(...found: readonly FoundBundle[]): void {
     this.#answer = { kind: 'partial', found, problems: ['one of them could not be read'] }
   }
 
@@ -74,7 +74,7 @@ export interface SpecOptions {
 }
 
 /** A bundle as a registry finds it. */
-export function bundle(name: string, options: SpecOptions = {}): FoundSpec {
+export function bundle(name: string, options: SpecOptions = {}): FoundBundle {
   const { version = '1.0.0', plans = ['small'], parameters = '[]', updatesTo = [] } = options
   const lines = plans.map(
     plan =>

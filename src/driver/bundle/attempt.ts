@@ -54,11 +54,6 @@ export interface EndedRun {
   readonly exit?: number
 }
 
-/** Its time to start was over before the runtime answered, and nothing can start under its name any more. */
-export interface NotStarted {
-  readonly kind: 'not-started'
-}
-
 /** One call to a runtime. */
 export const callSettings = { timeout: '30s' } as const
 /** The longest that one attempt to fetch an image may take. */
@@ -74,8 +69,11 @@ const firstHoldMs = 10_000
 const laterHoldMs = 1_000
 const elsewhereMs = 5_000
 
-/** Starts the sandbox or attaches to it, waits for its end and collects what it left, each once. */
-export async function runAttempt(attempt: Attempt): Promise<EndedRun | NotStarted | Wait> {
+/**
+ * Starts the sandbox or attaches to it, waits for its end and collects what it left, each once. Undefined where its time to
+ * start was over before the runtime answered, and nothing can start under its name any more.
+ */
+export async function runAttempt(attempt: Attempt): Promise<EndedRun | Wait | undefined> {
   const { bundle, task, number, name } = attempt
   const { parts } = bundle
   const { ctx } = task
@@ -101,7 +99,7 @@ export async function runAttempt(attempt: Attempt): Promise<EndedRun | NotStarte
       callSettings,
     ),
   )
-  if (!started) return { kind: 'not-started' }
+  if (!started) return undefined
   const waiting = { ctx, clock: parts.clock, runtime, name, secrets: task.secrets }
   const { status, progress } = await waitForSandbox(waiting, isNew ? firstHoldMs : laterHoldMs)
   if (status.kind === 'running') return ctx.wait('2s', progress ?? 'the bundle is at work')

@@ -1,13 +1,21 @@
+import type { ActionContext, BindingInfo } from '../../author/context.ts'
 import type { Service } from '../../author/define-service.ts'
+import type { BindResult, ProvisionResult, UnbindResult } from '../../author/results.ts'
+import type { BundleAction } from '../../bundle/actions.ts'
 import type { BundleSpec } from '../../bundle/spec.ts'
 import type { Revision } from '../../domain/revision.ts'
+import { TerminalError } from '../../engine/errors.ts'
+import type { Wait } from '../../engine/work.ts'
 import { isJsonObject, type JsonObject } from '../../protocol/json.ts'
 import { isBindable } from '../../protocol/offering.ts'
-import { actionsOf } from './actions.ts'
-import { pullTimeout } from './attempt.ts'
+import type { SandboxInputs, SandboxOutputs } from '../../sandbox.ts'
+import { type BundleTask, pullTimeout } from './attempt.ts'
+import { type ActionFacts, type BindingFacts, secretsOf, toExtraVars, toInput } from './facts.ts'
 import { actionSettings } from './limits.ts'
 import type { Bundle, BundleParts } from './parts.ts'
+import { runBundle } from './run-bundle.ts'
 import { omitNamed, sensitiveNamesOf } from './secrets.ts'
+import { type BundleState, changeValues, readState, toStored } from './state.ts'
 
 /**
  * Makes a service of a revision: its actions run the bundle's in sandboxes. Like any other service it stands on the
@@ -38,4 +46,88 @@ function createBundleService(bundle: Bundle): Service {
 /** A sensitive parameter is never shown, not even to the user who set it. */
 function withoutSecrets(body: JsonObject, names: ReadonlySet<string>): JsonObject {
   return isJsonObject(body.parameters) ? { ...body, parameters: omitNamed(body.parameters, names) } : body
+}
+
+export function actionsOf(bundle: Bundle) {
+  return {
+    provision: ctx => runForInstance(bundle, ctx, { action: 'provision' }, toResult),
+    update: ctx => runForInstance(bundle, ctx, { action: 'update', previous: ctx.previous }, toResult),
+    // The state goes with the instance, and only with it: what a deprovision that failed wants to keep has no use.
+    deprovision: ctx => runForInstance(bundle, ctx, { action: 'deprovision' }, () => undefined),
+    bind: ctx => runForBinding(bundle, ctx, { action: 'bind', parameters: ctx.parameters }, toBound),
+    unbind: ctx => runForBinding(bundle, ctx, { action: 'unbind' }, instanceChanges),
+  } satisfies Pick<Service, BundleAction>
+}
+
+function runForInstance<Result>(
+  bundle: Bundle,
+  ctx: ActionContext & { readonly parameters: JsonObject; readonly state: JsonObject },
+  more: Pick<ActionFacts, 'action' | 'previous'>,
+  conclude: (outputs: SandboxOutputs, state: BundleState) => Result,
+): Promise<Result | Wait> {
+  const state = readState(ctx.state)
+  const known = { ctx, state, parameters: ctx.parameters, ...more }
+  const saved = () => readState(ctx.state).sandbox
+  return run(bundle, known, { saved, conclude: outputs => conclude(outputs, state) })
+}
+
+function runForBinding<Result>(
+  bundle: Bundle,
+  ctx: ActionContext & { readonly binding: BindingInfo; readonly state: JsonObject; readonly bindingState: JsonObject },
+  { action, parameters }: Pick<ActionFacts, 'action'> & Pick<BindingFacts, 'parameters'>,
+  conclude: (outputs: SandboxOutputs, state: BundleState, bindingState: BundleState) => Result,
+): Promise<Result | Wait> {
+  const state = readState(ctx.state)
+  const binding = { info: ctx.binding, state: readState(ctx.bindingState), parameters }
+  const known = { ctx, action, state, parameters: ctx.instance.parameters, binding }
+  const saved = () => readState(ctx.bindingState).sandbox
+  return run(bundle, known, { saved, conclude: outputs => conclude(outputs, state, binding.state) })
+}
+
+async function run<Result>(
+  bundle: Bundle,
+  known: Omit<ActionFacts, 'revision' | 'secrets'>,
+  task: Pick<BundleTask<Result>, 'saved' | 'conclude'>,
+): Promise<Result | Wait> {
+  const { parts, revision, sensitive } = bundle
+  const { ctx, action, state, binding } = known
+  const facts = { ...known, revision, secrets: await parts.secretsFor(revision.fullName) }
+  const secrets = secretsOf(facts, sensitive)
+  const inputs = (): SandboxInputs => ({
+    action,
+    input: toInput(facts),
+    extraVars: toExtraVars(facts),
+    open: secrets.length === 0 && Object.keys(state.values).length === 0,
+    state: state.values,
+    bindingState: binding?.state.values,
+    helpers: parts.helpers,
+    env: parts.env,
+  })
+  const ofBinding = binding && { bindingId: binding.info.id, beside: state.sandbox }
+  return runBundle(bundle, { ...task, ...ofBinding, ctx, action, secrets, inputs })
+}
+
+/** An update that gives new credentials replaces those of the provision. */
+function toResult(outputs: SandboxOutputs, state: BundleState): ProvisionResult<JsonObject> {
+  const { dashboardUrl, credentials = state.credentials } = outputs
+  return { state: toStored(changeValues(state.values, outputs.state), credentials), dashboardUrl }
+}
+
+function toBound(
+  outputs: SandboxOutputs,
+  state: BundleState,
+  bindingState: BundleState,
+): BindResult<JsonObject, JsonObject> {
+  const credentials = outputs.credentials ?? state.credentials
+  if (credentials === undefined)
+    throw new TerminalError('The bundle gave no credentials: neither its bind nor its provision wrote any.')
+  const values = changeValues(bindingState.values, outputs.bindingState)
+  return { credentials, state: toStored(values, outputs.credentials), ...instanceChanges(outputs, state) }
+}
+
+/** Binds of one instance may run side by side: what they change is merged when they end. */
+function instanceChanges(outputs: SandboxOutputs, state: BundleState): UnbindResult {
+  if (outputs.state === undefined) return {}
+  changeValues(state.values, outputs.state)
+  return { instanceState: { state: outputs.state } }
 }

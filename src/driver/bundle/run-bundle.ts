@@ -29,7 +29,7 @@ export async function runBundle<Result>(bundle: Bundle, task: BundleTask<Result>
     const attempt: Attempt = { bundle, task, number, name: sandboxName(task.ctx.operation.id, task.bindingId, number) }
     const collected = await runAttempt(attempt)
     if (isWait(collected)) return collected
-    if (collected.kind === 'not-started') continue
+    if (collected === undefined) continue
     if (collected.verdict.kind !== 'try-again') return finish(attempt, task, collected)
     const later = await waitForNext(attempt, collected.verdict.message)
     if (later !== undefined) return later

@@ -3,9 +3,8 @@ import type { Credentials } from '../credentials.ts'
 import { RegistryError } from '../registry-error.ts'
 import type { Asking } from '../registry-type.ts'
 import { basic, bearer } from '../web/authorization.ts'
-import { showUrl, type WebReply } from '../web/send.ts'
+import { showUrl, type WebReply, type WebRequest } from '../web/send.ts'
 import { jsonOf } from '../web/web-client.ts'
-import { type Challenge, parseChallenge } from './challenge.ts'
 
 /** Asks one registry, with whatever authorization it wants. */
 export interface OciClient {
@@ -14,11 +13,7 @@ export interface OciClient {
   get(url: URL, options: OciOptions): Promise<WebReply>
 }
 
-interface OciOptions {
-  readonly repository?: string
-  readonly accept?: string
-  readonly limit: number
-}
+type OciOptions = Pick<WebRequest, 'accept' | 'limit'> & { readonly repository?: string }
 
 type Bearer = Challenge & { readonly kind: 'bearer' }
 
@@ -107,3 +102,37 @@ function realmOf(realm: string, base: URL): URL {
     throw new RegistryError(`${base.origin}: its token service ${url.origin} has no TLS, and so gets no credentials`)
   return url
 }
+
+/** How a registry wants to be asked. */
+type Challenge =
+  | { readonly kind: 'basic' }
+  | { readonly kind: 'bearer'; readonly realm: string; readonly service?: string; readonly scope?: string }
+
+/** The first one of a WWW-Authenticate header that is known here. */
+export function parseChallenge(header: string | undefined): Challenge | undefined {
+  for (const { scheme, parameters } of schemesOf((header ?? '').slice(0, 8192))) {
+    if (scheme === 'basic') return { kind: 'basic' }
+    const realm = parameters.get('realm')
+    if (scheme !== 'bearer' || realm === undefined) continue
+    return { kind: 'bearer', realm, service: parameters.get('service'), scope: parameters.get('scope') }
+  }
+  return undefined
+}
+
+interface Scheme {
+  readonly scheme: string
+  readonly parameters: Map<string, string>
+}
+
+function schemesOf(header: string): readonly Scheme[] {
+  const schemes: Scheme[] = []
+  for (const [, key, quotedValue, value, scheme] of header.matchAll(token)) {
+    if (scheme !== undefined) schemes.push({ scheme: scheme.toLowerCase(), parameters: new Map() })
+    else if (key !== undefined)
+      schemes.at(-1)?.parameters.set(key.toLowerCase(), quotedValue?.replaceAll(/\\(.)/g, '$1') ?? value ?? '')
+  }
+  return schemes
+}
+
+/** A parameter with its value, or else the name of a scheme. */
+const token = /([\w-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]+))|([\w-]+)/g

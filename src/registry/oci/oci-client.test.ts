@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parseChallenge } from './challenge.ts'
+import { parseChallenge } from './oci-client.ts'
 
 describe('a challenge', () => {
   it('names a token service', () => {
