@@ -4,13 +4,3 @@ export const bundleActions: readonly BundleAction[] = ['provision', 'update', 'd
 export function forEachAction<Value>(make: (action: BundleAction) => Value): Record<BundleAction, Value> {
   return Object.fromEntries(bundleActions.map(action => [action, make(action)])) as Record<BundleAction, Value>
 }
-
-/** What one action may use; what is absent is for the operator to say. */
-export interface BundleResources {
-  /** Bytes. */
-  readonly memory?: number
-  /** Cores. */
-  readonly cpu?: number
-  /** Bytes that an action may print. */
-  readonly output?: number
-}

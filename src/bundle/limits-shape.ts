@@ -2,7 +2,7 @@ import { withoutUndefined } from '../protocol/json.ts'
 import { parseDuration } from '../shape/duration.ts'
 import { toMilliseconds } from '../shape/fields.ts'
 import { convert, field, object, optional } from '../shape/shape.ts'
-import { type BundleAction, type BundleResources, bundleActions, forEachAction } from './actions.ts'
+import { type BundleAction, bundleActions, forEachAction } from './actions.ts'
 import { fitNumber } from './fit-value.ts'
 
 const longestTimeout = parseDuration('30d')
@@ -45,7 +45,9 @@ const cores = field<string | number, number>(
   },
 )
 
+/** What one action may use, and print; what is absent is for the operator to say. */
 const limits = { memory: optional(bytes), cpu: optional(cores), output: optional(bytes) }
+type Limits = Partial<Record<keyof typeof limits, number>>
 
 /** What stands beside the actions counts for all of them, and for one of them unless that says something else. */
 export const resources = convert(
@@ -55,8 +57,8 @@ export const resources = convert(
   }),
   ({ memory, cpu, output, ...own }) => {
     const common = withoutUndefined({ memory, cpu, output })
-    const all = bundleActions.map((action): [BundleAction, BundleResources] => [action, { ...common, ...own[action] }])
+    const all = bundleActions.map((action): [BundleAction, Limits] => [action, { ...common, ...own[action] }])
     const said = all.filter(([, { memory, cpu, output }]) => (memory ?? cpu ?? output) !== undefined)
-    return Object.fromEntries(said) as Partial<Record<BundleAction, BundleResources>>
+    return Object.fromEntries(said) as Partial<Record<BundleAction, Limits>>
   },
 )

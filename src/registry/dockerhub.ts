@@ -7,8 +7,7 @@ import { readImages } from './oci/read-image.ts'
 import { RegistryError } from './registry-error.ts'
 import type { Asking, RegistryType } from './registry-type.ts'
 import { imageFields, orgField, registryShape } from './settings.ts'
-import { bearer } from './web/authorization.ts'
-import { showUrl } from './web/send.ts'
+import { bearer, showUrl } from './web/send.ts'
 import { jsonOf, namesIn, nextPage, readPages, type WebClient } from './web/web-client.ts'
 
 const usualServers = { hub: 'https://hub.docker.com', registry: 'https://registry-1.docker.io' }
@@ -30,12 +29,7 @@ async function list({ org, tag, ...settings }: Read<typeof shape>, asking: Askin
   return readImages([...listed, ...images], { tag, images, client, server: 'docker.io' }, asking)
 }
 
-async function listOrganisation(
-  web: WebClient,
-  hub: string,
-  org: string,
-  credentials: Credentials,
-): Promise<readonly string[]> {
+async function listOrganisation(web: WebClient, hub: string, org: string, credentials: Credentials) {
   const authorization = await logIn(web, hub, credentials)
   const first = new URL(`/v2/repositories/${encodeURIComponent(org)}/?page_size=100`, hub)
   return readPages(first, async url => {

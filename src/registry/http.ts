@@ -10,8 +10,7 @@ import { digestOf } from './oci/digest.ts'
 import { messageOf, RegistryError } from './registry-error.ts'
 import type { Asking, RegistryType } from './registry-type.ts'
 import { imageTag, registryShape, urlField, withScheme } from './settings.ts'
-import { basic, bearer } from './web/authorization.ts'
-import { showUrl } from './web/send.ts'
+import { basic, bearer, showUrl } from './web/send.ts'
 import { okReply } from './web/web-client.ts'
 
 const maxList = 64 * 1024 * 1024
@@ -58,9 +57,9 @@ function read(body: Buffer, url: URL): readonly ListedSpec[] {
 
 /** One entry of a list of specs. What it says is not judged here. */
 interface ListedSpec {
-  readonly name: string | undefined
-  readonly image: string | undefined
-  readonly runtime: string | undefined
+  readonly name?: string
+  readonly image?: string
+  readonly runtime?: string
   /** The text of the spec without what only says how it is run. */
   source(): string
 }

@@ -26,7 +26,5 @@ function unreadable(why: string): LabelledSpec {
 /** The newer name wins. */
 function readRuntime(label: (name: string) => unknown): 1 | 2 | undefined {
   const written = label('com.redhat.bundle.runtime') ?? label('com.redhat.apb.runtime') ?? '1'
-  const runtime = String(written).trim()
-  if (runtime === '1') return 1
-  return runtime === '2' ? 2 : undefined
+  return ([1, 2] as const).find(runtime => String(written).trim() === String(runtime))
 }

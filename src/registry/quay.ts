@@ -10,8 +10,7 @@ import { isRepository, withoutTag } from './oci/read-image.ts'
 import { RegistryError } from './registry-error.ts'
 import type { Asking, RegistryType } from './registry-type.ts'
 import { imageFields, orgField, registryShape, tagOf, urlField, withScheme } from './settings.ts'
-import { bearer } from './web/authorization.ts'
-import { showUrl } from './web/send.ts'
+import { bearer, showUrl } from './web/send.ts'
 import { jsonOf, listIn, namesIn, readPages } from './web/web-client.ts'
 
 const maxReply = 8 * 1024 * 1024

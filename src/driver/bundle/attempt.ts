@@ -46,7 +46,6 @@ export interface Attempt {
 
 /** What the ledger keeps of a sandbox that has ended. */
 export interface EndedRun {
-  readonly kind: 'collected'
   readonly verdict: SandboxVerdict
   readonly outputs: SandboxOutputs
   readonly log: string
@@ -58,7 +57,6 @@ export interface EndedRun {
 export const callSettings = { timeout: '30s' } as const
 /** The longest that one attempt to fetch an image may take. */
 export const pullTimeout = '15m'
-const pullSettings = { timeout: pullTimeout } as const
 
 /** How long after its place was chosen a sandbox may be started: what comes later could not be over in time. */
 const startWithinMs = 5 * 60_000
@@ -154,7 +152,7 @@ async function fetchProgram(bundle: Bundle, ctx: ActionContext, number: number):
       if (program.kind === 'image') ctx.describe('fetching the image of the bundle')
       await withTerminalRefusal(() => runtime.prepare(program, signal))
     },
-    pullSettings,
+    { timeout: pullTimeout },
   )
 }
 
@@ -211,13 +209,13 @@ function collect(
     if (status.kind === 'absent' || runtime === undefined) {
       const outputs: SandboxOutputs = { problems: [] }
       const lost = { kind: 'lost', reason: 'somebody has removed its sandbox' } as const
-      return { kind: 'collected', verdict: judge(lost, outputs), outputs, log: '' }
+      return { verdict: judge(lost, outputs), outputs, log: '' }
     }
     const first = await runtime.collect(name, task.secrets)
     const made = secretsIn(first.outputs.credentials)
     const { outputs, log } = made.length === 0 ? first : await runtime.collect(name, [...task.secrets, ...made])
     const exit = status.kind === 'exited' ? status.code : undefined
-    return { kind: 'collected', verdict: judge(status, outputs), outputs, log, exit }
+    return { verdict: judge(status, outputs), outputs, log, exit }
   }
   return task.ctx.step(`collect ${number}`, collected, callSettings)
 }

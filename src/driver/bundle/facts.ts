@@ -1,8 +1,7 @@
 import type { ActionContext, BindingInfo, UpdateContext } from '../../author/context.ts'
 import type { BundleAction } from '../../bundle/actions.ts'
 import type { Revision } from '../../domain/revision.ts'
-import type { Json, JsonObject } from '../../protocol/json.ts'
-import { isJsonObject } from '../../protocol/json.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../protocol/json.ts'
 import { pickNamed, type SensitiveNames, secretsIn } from './secrets.ts'
 import type { BundleState } from './state.ts'
 

@@ -8,11 +8,7 @@ import type { SandboxLimits } from '../../sandbox.ts'
 /** What an operation takes besides the bundle's own time: to fetch an image, to wait for its turn, to clean up. */
 const roomMs = 5 * 60_000
 
-const modes: Readonly<Record<BundleAsync, AsyncMode>> = {
-  optional: 'auto',
-  required: 'always',
-  unsupported: 'never',
-}
+const modes: Readonly<Record<BundleAsync, AsyncMode>> = { optional: 'auto', required: 'always', unsupported: 'never' }
 
 /** The bundle says what it needs, the operator what it gets at most. */
 export function limitsFor(

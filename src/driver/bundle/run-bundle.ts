@@ -39,9 +39,8 @@ export async function runBundle<Result>(bundle: Bundle, task: BundleTask<Result>
 /** Removes the sandboxes of earlier operations. One that this process cannot reach is waited for until its time is over. */
 async function removeLeftovers({ parts }: Bundle, task: BundleTask<unknown>): Promise<Wait | undefined> {
   const { ctx, beside } = task
-  const before = task.saved()
   const left: readonly (readonly [string, SavedSandbox | undefined])[] = [
-    ['remove leftover', before],
+    ['remove leftover', task.saved()],
     // One that failed is kept for the instance's next action.
     ['remove leftover of the instance', beside?.ended === undefined ? beside : undefined],
   ]

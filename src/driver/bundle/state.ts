@@ -31,11 +31,10 @@ export function readState({ state, credentials, sandbox }: JsonObject): BundleSt
   const values = Object.entries(isJsonObject(state) ? state : {}).flatMap(([key, value]) =>
     typeof value === 'string' ? [[key, value] as const] : [],
   )
-  const saved = isJsonObject(sandbox) ? readSandbox(sandbox) : undefined
   return {
     values: Object.fromEntries(values),
     credentials: isJsonObject(credentials) ? credentials : undefined,
-    sandbox: saved,
+    sandbox: isJsonObject(sandbox) ? readSandbox(sandbox) : undefined,
   }
 }
 

@@ -12,27 +12,25 @@ export interface SandboxWait {
   readonly secrets: readonly string[]
 }
 
-export interface SandboxSeen {
-  readonly status: SandboxStatus
-  /** What it said last about how far it is. */
-  readonly progress?: string
-}
-
 /** Progress is asked for this often while a worker is held. */
 const sliceMs = 1_000
 /** A runtime that does not answer for so long after the time that it was given is one that does not answer. */
 const patienceMs = 20_000
 
 /** Holds the worker until the sandbox has ended, or for `holdMs`; what it says about its progress is shown meanwhile. */
-export async function waitForSandbox(waiting: SandboxWait, holdMs: number): Promise<SandboxSeen> {
-  const { ctx, clock } = waiting
+export async function waitForSandbox(
+  waiting: SandboxWait,
+  holdMs: number,
+): Promise<{ readonly status: SandboxStatus; readonly progress?: string }> {
+  const { ctx, clock, runtime, name, secrets } = waiting
   const end = clock.now() + holdMs
   let shown: string | undefined
   for (;;) {
     const status = await waitFor(waiting, Math.min(sliceMs, end - clock.now()))
     ctx.signal.throwIfAborted()
     if (status.kind !== 'running') return { status }
-    const progress = await progressOf(waiting)
+    // Nothing depends on it.
+    const progress = await answered(waiting, patienceMs, () => runtime.progress(name, secrets)).catch(() => undefined)
     if (clock.now() >= end) return { status, progress }
     if (progress !== undefined && progress !== shown) ctx.describe(progress)
     shown = progress
@@ -51,16 +49,6 @@ async function waitFor(waiting: SandboxWait, ms: number): Promise<SandboxStatus>
     return { kind: 'unknown', reason: messageOf(error) }
   } finally {
     cancel()
-  }
-}
-
-/** Nothing depends on it. */
-async function progressOf(waiting: SandboxWait): Promise<string | undefined> {
-  const { runtime, name, secrets } = waiting
-  try {
-    return await answered(waiting, patienceMs, () => runtime.progress(name, secrets))
-  } catch {
-    return undefined
   }
 }
 

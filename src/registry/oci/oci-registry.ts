@@ -50,7 +50,14 @@ async function list(settings: Read<typeof shape>, asking: Asking): Promise<Regis
 class CatalogRefused extends RegistryError {}
 
 async function listRepositories(client: OciClient): Promise<readonly string[]> {
-  await probe(client)
+  // Whether it is a registry at all: a page that any web server might answer with is not an empty list.
+  const root = new URL('/v2/', client.base)
+  const probe = await client.get(root, { limit: 1024 * 1024 })
+  if (probe.status === 404)
+    throw new RegistryError(
+      `${showUrl(root)}: no registry of the distribution API, version 2, is there; correct the url`,
+    )
+  okReply(probe, root)
   return readPages(new URL('/v2/_catalog?n=100', client.base), async url => {
     const reply = await client.get(url, { limit: 4 * 1024 * 1024 })
     if ([401, 403, 404, 405].includes(reply.status)) throw new CatalogRefused(refusalOf(reply, url))
@@ -59,17 +66,6 @@ async function listRepositories(client: OciClient): Promise<readonly string[]> {
     const items = isEmpty ? [] : listIn(page, 'repositories', url).map(String)
     return { items, next: nextPage(linkToNext(reply.headers.link), url) }
   })
-}
-
-/** Whether it is a registry at all: a page that any web server might answer with is not an empty list. */
-async function probe(client: OciClient): Promise<void> {
-  const url = new URL('/v2/', client.base)
-  const reply = await client.get(url, { limit: 1024 * 1024 })
-  if (reply.status === 404)
-    throw new RegistryError(
-      `${showUrl(url)}: no registry of the distribution API, version 2, is there; correct the url`,
-    )
-  okReply(reply, url)
 }
 
 function linkToNext(header: string | undefined): string | undefined {

@@ -44,12 +44,10 @@ export function readImages(
 }
 
 /** Reads the labels of one image. Everything that has a digest is checked against it. */
-async function readImage(
-  repository: string,
-  { client, tag: choice, images, server }: ImageSource,
-): Promise<BundleReading> {
+async function readImage(repository: string, source: ImageSource): Promise<BundleReading> {
+  const { client, images, server } = source
   if (!isRepository(repository)) throw new RegistryError('its name is not allowed in a registry')
-  const tag = tagOf(choice, repository)
+  const tag = tagOf(source.tag, repository)
   const at = (path: string) => new URL(`/v2/${repository}/${path}`, client.base)
 
   const url = at(`manifests/${tag}`)

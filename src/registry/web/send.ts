@@ -13,7 +13,6 @@ import type { Clock } from '../../clock.ts'
 import { withoutUndefined } from '../../protocol/json.ts'
 import { codeOf } from '../../shape/thrown.ts'
 import { RegistryError } from '../registry-error.ts'
-import { basic } from './authorization.ts'
 
 export interface WebRequest {
   readonly method: 'GET' | 'POST'
@@ -71,6 +70,15 @@ export async function send(request: WebRequest, wire: Wire): Promise<WebReply | 
 /** Without a query or a user: they may hold secrets. */
 export function showUrl({ origin, pathname }: URL): string {
   return `${origin}${pathname}`
+}
+
+/** Values of an authorization header; undefined where there is nothing to authorize with. */
+export function basic(username: string | undefined, password = ''): string | undefined {
+  return username === undefined ? undefined : `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`
+}
+
+export function bearer(token: string | undefined): string | undefined {
+  return token === undefined ? undefined : `Bearer ${token}`
 }
 
 async function open(

@@ -3,13 +3,13 @@ import { Agent as HttpAgent } from 'node:http'
 import { Agent as HttpsAgent } from 'node:https'
 import { rootCertificates } from 'node:tls'
 import { sleep } from '../../clock.ts'
+import { pauseAfter } from '../../domain/retry.ts'
 import { type Json, parseJson } from '../../protocol/json.ts'
 import { valueAt } from '../../shape/place.ts'
 import { RegistryError } from '../registry-error.ts'
 import type { RegistryParts } from '../registry-type.ts'
 import { isCertificate, type RegistrySettings } from '../settings.ts'
 import { proxyFor } from './proxy.ts'
-import { pauseBefore } from './retry.ts'
 import { send, showUrl, Unanswered, type WebReply, type WebRequest, type Wire } from './send.ts'
 
 type GetOptions = Pick<WebRequest, 'authorization' | 'accept' | 'limit'>
@@ -88,6 +88,33 @@ const patience = 10
 const maxHops = 5
 const maxPages = 1000
 
+/** Longer than this nobody waits here: the registry is asked again at its next turn. */
+const longestPause = 20_000
+
+/** How long to wait before a request is repeated; undefined where the reply is one to keep. Attempts count from 1. */
+export function pauseBefore(
+  reply: Pick<WebReply, 'status' | 'headers'> | Unanswered,
+  attempt: number,
+  firstPause: number,
+  now: number,
+): number | undefined {
+  const usual = pauseAfter(attempt, { initial: firstPause })
+  if (reply instanceof Unanswered) return usual
+  const { status, headers } = reply
+  if (status !== 429 && (status < 500 || status === 501)) return undefined
+  const asked = readRetryAfter(headers['retry-after'], now)
+  if (asked !== undefined && asked > longestPause) return undefined
+  return asked ?? usual
+}
+
+/** Seconds, or a date. */
+function readRetryAfter(value: string | undefined, now: number): number | undefined {
+  if (value === undefined) return undefined
+  if (/^\d{1,9}$/.test(value)) return Number(value) * 1000
+  const date = Date.parse(value)
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now)
+}
+
 /** What it means that a reply is not 200. */
 export function refusalOf({ status }: WebReply, url: URL): string {
   return status === 401 || status === 403
@@ -107,14 +134,12 @@ export function jsonOf(reply: WebReply, url: URL): Json {
   return content
 }
 
-/** What a reply must have a list of. */
 export function listIn(content: Json, key: string, url: URL): readonly Json[] {
   const list = valueAt(content, [key])
   if (!Array.isArray(list)) throw new RegistryError(`${showUrl(url)}: the reply is not a list of ${key}`)
   return list
 }
 
-/** The names of what it has a list of. */
 export function namesIn(content: Json, key: string, url: URL): readonly string[] {
   return listIn(content, key, url)
     .map(item => valueAt(item, ['name']))

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { pauseBefore } from './retry.ts'
+import { pauseBefore } from './web-client.ts'
 
 const pause = (status: number, after?: string, attempt = 1) =>
   pauseBefore({ status, headers: { 'retry-after': after } }, attempt, 500, Date.UTC(2030, 0, 1))
