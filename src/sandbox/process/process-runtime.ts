@@ -65,12 +65,6 @@ export async function createProcessRuntime(options: ProcessRuntimeOptions): Prom
   const listFolders = createFolderList(root)
   const pathOf = (name: string) => foldersOf(root, name).folder
 
-  function checkPath(name: string): void {
-    checkName(name)
-    if (!isReachable(`${pathOf(name)}/s-00000000`))
-      throw new SandboxRefusedError(`the path ${pathOf(name)} is too long for a socket in it; use a shorter folder`)
-  }
-
   async function makeFolders(spec: SandboxSpec): Promise<boolean> {
     checkKept(spec, containment)
     const program = await findProgram(spec.program)
@@ -130,8 +124,10 @@ export async function createProcessRuntime(options: ProcessRuntimeOptions): Prom
       await findProgram(program)
     },
     async start(spec) {
-      checkPath(spec.name)
+      checkName(spec.name)
       const folder = pathOf(spec.name)
+      if (!isReachable(`${folder}/s-00000000`))
+        throw new SandboxRefusedError(`the path ${folder} is too long for a socket in it; use a shorter folder`)
       for (let made = false; ; ) {
         const owner = await readOwner(folder)
         if (owner === removed) throw wasRemoved(spec.name)

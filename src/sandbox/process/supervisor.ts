@@ -76,13 +76,14 @@ async function run(folder: string, job: Job, control: Control): Promise<Exit> {
   control.onCancel(graceMs => stop('cancelled', graceMs))
   process.on('SIGTERM', () => stop('cancelled', graceAfterTime))
   const endAt = clock.now() + limits.time
+  const isCounted = limits.memory !== undefined || limits.processes !== undefined
   const watch = () => {
     if (ended) return
     const left = endAt - clock.now()
     if (left <= 0) return stop('time', graceAfterTime)
-    const excess = findExcess(child, job)
+    const excess = isCounted ? findExcess(child, job) : undefined
     if (excess !== undefined) return stop(excess, 0)
-    clock.after(Math.min(left, isWatched(job) ? lookEvery : left), watch)
+    clock.after(Math.min(left, isCounted ? lookEvery : left), watch)
   }
   watch()
 
@@ -98,12 +99,8 @@ async function run(folder: string, job: Job, control: Control): Promise<Exit> {
   return { code: killed ? 137 : code, stopped }
 }
 
-function isWatched({ limits }: Job): boolean {
-  return limits.memory !== undefined || limits.processes !== undefined
-}
-
 function findExcess({ pid }: ChildProcess, job: Job): Stop | undefined {
-  if (pid === undefined || !isWatched(job)) return undefined
+  if (pid === undefined) return undefined
   const { memory, processes } = job.limits
   const members = membersOf(pid)
   if (memory !== undefined && memoryOf(members) > memory) return 'memory'
