@@ -1,3 +1,4 @@
+import { codeOf, messageOf } from '../shape/thrown.ts'
 import { StoreOpenError } from '../store.ts'
 
 /**
@@ -12,9 +13,10 @@ export async function loadPackage<Library>(
     return (await load()) as Library
   } catch (error) {
     if (missingPackage(error) === name) return undefined
+    const [reason] = messageOf(error).split('\n')
     throw new StoreOpenError(
       'broken-driver',
-      `the package ${name} is installed and cannot be loaded (${messageOf(error)}): ` +
+      `the package ${name} is installed and cannot be loaded (${reason}): ` +
         `install it again with this Node (${process.version}), for example with "npm rebuild ${name}"`,
       error,
     )
@@ -23,12 +25,6 @@ export async function loadPackage<Library>(
 
 /** The package that was looked for and is not there. */
 function missingPackage(error: unknown): string | undefined {
-  const { code, message } = error as { readonly code?: unknown; readonly message?: unknown }
-  if (code !== 'ERR_MODULE_NOT_FOUND') return undefined
-  return /^Cannot find package '([^']+)'/.exec(String(message))?.[1]
-}
-
-function messageOf(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error)
-  return message.split('\n')[0] ?? message
+  if (codeOf(error) !== 'ERR_MODULE_NOT_FOUND') return undefined
+  return /^Cannot find package '([^']+)'/.exec(messageOf(error))?.[1]
 }

@@ -7,6 +7,12 @@ export type Methods = {
   ) => Awaited<ReturnType<Store[Name]>> | ReturnType<Store[Name]>
 }
 
+/** Those that read one row, or the rows of one instance or operation. */
+export type RowReads = Pick<
+  Methods,
+  'instance' | 'binding' | 'bindings' | 'operation' | 'steps' | 'history' | 'dueForObservation'
+>
+
 /** The same methods, each of them run by `run`: it may refuse one, translate its errors, and know which are under way. */
 export function runMethods(methods: Methods, run: <Result>(method: () => Promise<Result>) => Promise<Result>) {
   const entries = Object.entries(methods).map(([name, method]) => {

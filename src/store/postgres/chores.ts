@@ -14,7 +14,6 @@ export function createChores({ run, statements }: Calls): Pick<Store, (`${string
     async finishChore({ name, fence }, result) {
       return (await run(statements.finishChore, [name, fence, JSON.stringify(result)])).length > 0
     },
-    /** One row for each chore; a single one without a name where there is none. */
     async chores() {
       const rows = await run(statements.chores, [])
       return { now: Number(rows[0]?.now), chores: rows.filter(row => row.name !== null).map(toChore) }

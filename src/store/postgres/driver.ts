@@ -6,17 +6,12 @@ export type SqlValue = string | number | boolean | null | readonly string[] | re
 export type SqlRow = Readonly<Record<string, unknown>>
 
 export interface Query {
-  /** Where it has one, the server keeps the parsed statement and its plan. */
+  /** Where it has one, each connection parses and plans it once. */
   readonly name?: string
   readonly text: string
   readonly values?: readonly SqlValue[]
   /** How long the client waits for an answer, whatever the server does. */
   readonly query_timeout?: number
-}
-
-export interface Notification {
-  readonly processId: number
-  readonly payload?: string
 }
 
 interface Queryable {
@@ -27,7 +22,10 @@ export interface Connection extends Queryable {
   readonly processID: number | null
   connect(): Promise<unknown>
   end(): Promise<void>
-  on(event: 'notification', listener: (notification: Notification) => void): unknown
+  on(
+    event: 'notification',
+    listener: (notification: { readonly processId: number; readonly payload?: string }) => void,
+  ): unknown
   on(event: 'error', listener: (error: Error) => void): unknown
   on(event: 'end', listener: () => void): unknown
 }
@@ -47,7 +45,7 @@ export interface Pool {
 
 type ConnectionConfig = ReturnType<typeof connectionConfig>
 
-export interface PoolConfig extends ConnectionConfig {
+interface PoolConfig extends ConnectionConfig {
   readonly max: number
   readonly idleTimeoutMillis: number
   readonly query_timeout: number

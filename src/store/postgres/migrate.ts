@@ -64,13 +64,7 @@ commit;
 `
 }
 
-interface Found {
-  readonly exists: boolean
-  readonly ours: boolean
-  readonly tables: number
-}
-
-async function look(connection: Connection, schema: string, patienceMs: number): Promise<Found> {
+async function look(connection: Connection, schema: string, patienceMs: number) {
   const { rows } = await connection.query({
     text: `select count(distinct n.oid)::integer as schemas, count(c.oid)::integer as tables,
         coalesce(bool_or(c.relname = 'migration'), false) as ours

@@ -1,15 +1,13 @@
-import type { Binding, HistoryEvent, Instance, Reads, Store } from '../../store.ts'
+import type { Binding, HistoryEvent, Instance } from '../../store.ts'
 import { text, toOperation } from '../columns.ts'
 import { keyOf } from '../keys.ts'
+import type { RowReads } from '../methods.ts'
 import type { Calls } from './database.ts'
 import type { SqlRow, SqlValue } from './driver.ts'
 import { toResource, toStep } from './rows.ts'
 import type { Statement } from './statements.ts'
 
-export function createReads({
-  run,
-  statements,
-}: Calls): Omit<Reads, `list${string}`> & Pick<Store, 'dueForObservation'> {
+export function createReads({ run, statements }: Calls): RowReads {
   async function all<Row>(statement: Statement, values: readonly SqlValue[], convert: (row: SqlRow) => Row) {
     return (await run(statement, values)).map(({ row }) => convert(row as SqlRow))
   }

@@ -1,5 +1,5 @@
 /** Between the rows of the tables and the rows of the ledger. */
-import type { Binding, Change, HistoryEvent, Instance, Operation, Step } from '../../store.ts'
+import type { Binding, Change, Instance, Operation, Step } from '../../store.ts'
 import { text, toDocument, toText } from '../columns.ts'
 import { keyOf } from '../keys.ts'
 import { pinsOf } from '../pins.ts'
@@ -13,7 +13,7 @@ export function fromChange({ instance, bindings, operations, deleteOperations, h
     bindings: bindings?.map(fromBinding),
     operations: operations?.map(fromOperation),
     forget: deleteOperations?.map(keyOf),
-    history: history?.map(fromHistory),
+    history: history?.map(event => ({ instance_id: keyOf(event.instanceId), doc: JSON.stringify(event) })),
   })
 }
 
@@ -107,8 +107,4 @@ function fromOperation(operation: Operation): SqlRow {
     doc: JSON.stringify(doc),
     sealed: seal({ input }),
   }
-}
-
-function fromHistory(event: HistoryEvent): SqlRow {
-  return { instance_id: keyOf(event.instanceId), doc: JSON.stringify(event) }
 }

@@ -1,8 +1,6 @@
-export interface Statement {
-  /** Where it has one, each connection parses and plans it once. */
-  readonly name?: string
-  readonly text: string
-}
+import type { Query } from './driver.ts'
+
+export type Statement = Pick<Query, 'name' | 'text'>
 
 export type Statements = Readonly<Record<keyof ReturnType<typeof texts>, Statement>>
 

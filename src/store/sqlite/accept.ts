@@ -26,7 +26,9 @@ export function finish(
   const row = statements.heldOperation.get(operationId, fence)
   if (row === undefined) return undefined
   const finishing = toOperation(row)
-  const target = targetOf(statements, finishing)
+  const { instanceId, bindingId } = finishing
+  const binding = bindingId === undefined ? undefined : readBinding(statements, instanceId, bindingId)
+  const target = { instanceId, bindingId, predecessorId: binding?.predecessorId }
   const change = decide({ ...readSnapshot(statements, clock.now(), target, finishing), finishing })
   requirePins(statements, change)
   return change
@@ -71,11 +73,6 @@ export function applyChange(statements: Statements, change: Change, wake: WakeUp
 
 function put(usual: Statement, replace: Statement, row: readonly SqlValue[]): void {
   if (usual.run(...row) === 0) replace.run(...row)
-}
-
-function targetOf(statements: Statements, { instanceId, bindingId }: Operation): Target {
-  if (bindingId === undefined) return { instanceId }
-  return { instanceId, bindingId, predecessorId: readBinding(statements, instanceId, bindingId)?.predecessorId }
 }
 
 /** Refuses a change whose instance needs a revision that is not stored. */

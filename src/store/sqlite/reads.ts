@@ -1,13 +1,11 @@
 import type { Clock } from '../../clock.ts'
 import type { Binding, Instance, Step } from '../../store.ts'
 import { text } from '../columns.ts'
-import type { Methods } from '../methods.ts'
+import type { RowReads } from '../methods.ts'
 import type { SqlRow } from './driver.ts'
 import { bindingKey, instanceKey, operationKey, type RowCache } from './row-cache.ts'
 import { toOperation, toRow } from './rows.ts'
 import type { Statements } from './statements.ts'
-
-type Reading = 'instance' | 'binding' | 'bindings' | 'operation' | 'steps' | 'history' | 'dueForObservation'
 
 export function readBinding(statements: Statements, instanceId: string, id: string): Binding | undefined {
   const row = statements.binding.get(instanceId, id)
@@ -19,7 +17,7 @@ export function readSteps(statements: Statements, operationId: string): Step[] {
 }
 
 /** Platforms poll the same rows again and again: one that is known needs no round through the database. */
-export function createReads(statements: Statements, cache: RowCache, clock: Clock): Pick<Methods, Reading> {
+export function createReads(statements: Statements, cache: RowCache, clock: Clock): RowReads {
   function cached<Row extends object>(key: string, read: () => SqlRow | undefined, convert: (row: SqlRow) => Row) {
     const known = cache.get<Row>(key)
     if (known !== undefined) return known
