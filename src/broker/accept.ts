@@ -8,7 +8,6 @@ import { operationFields } from '../engine/operation-fields.ts'
 import type { Target } from '../ledger.ts'
 import type { JsonObject } from '../protocol/json.ts'
 import type { Plan } from '../protocol/offering.ts'
-import type { ReadSettings } from '../settings/settings.ts'
 import type { BrokerContext, Caller } from './context.ts'
 import type { ResolvedService, SettableAction } from './resolve-services.ts'
 
@@ -27,6 +26,8 @@ export function createIntent(
 ): Intent {
   const { mode, timeout } = request.service.actions[request.action]
   const waited = request.action === 'update' && (mode === 'never' || !request.acceptsIncomplete)
+  // UPD-22: an update whose request was answered with a 5xx must not be applied later, so it ends before the request does.
+  const waitingLimit = waited ? broker.settings.server.syncTimeout * 0.9 : timeout
   return {
     operationId: newId(broker.clock.now()),
     platform: caller.platform,
@@ -35,15 +36,10 @@ export function createIntent(
     requestHash: hashRequest(request.attributes ?? {}),
     acceptsIncomplete: request.acceptsIncomplete,
     mode,
-    timeout: Math.min(timeout, pollingLimit(request.plan), waited ? waitingLimit(broker.settings) : timeout),
+    timeout: Math.min(timeout, pollingLimit(request.plan), waitingLimit),
     identity: caller.identity,
     requestId: caller.requestId,
   }
-}
-
-/** UPD-22: an update whose request was answered with a 5xx must not be applied later, so it ends before the request does. */
-function waitingLimit({ server }: ReadSettings): number {
-  return server.syncTimeout * 0.9
 }
 
 /** DUR-04: the operation ends before the platform stops polling for it, so that both see the same result. */

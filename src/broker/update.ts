@@ -47,13 +47,10 @@ async function updateFrom(
       ? await movedParameters((target ?? service).schemas, instance, requested)
       : await mergedParameters((target ?? service).schemas, instance, requested, changesPlan)
   const { planId, maintenanceVersion } = request
-  const attributes: JsonObject = {
-    planId,
-    parameters: request.parameters,
-    maintenanceVersion,
-    context: request.context,
-  }
-  const context = request.context === undefined ? undefined : { ...placeFields(instance.context), ...request.context }
+  const attributes = { planId, parameters: request.parameters, maintenanceVersion, context: request.context }
+  // Organization and space do not move with an update that leaves them out.
+  const { organization_guid, space_guid } = instance.context
+  const context = request.context && { organization_guid, space_guid, ...request.context }
   const intent = {
     ...createIntent(broker, caller, { action: 'update', instanceId, service, plan, attributes, acceptsIncomplete }),
     targetPlanId,
@@ -82,11 +79,6 @@ async function updateFrom(
   }
   const promised = updatedDashboard(service, answer.instance, answer.operation, caller.baseUrl())
   return { kind: 'accepted', instance: answer.instance, operation: answer.operation.id, dashboardUrl: promised }
-}
-
-/** Organization and space do not move with an update that leaves them out. */
-function placeFields({ organization_guid, space_guid }: JsonObject): JsonObject {
-  return { organization_guid, space_guid }
 }
 
 /** Forms send every field. One that keeps its value asks for nothing, even if it could not be changed. */

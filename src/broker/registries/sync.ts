@@ -56,7 +56,8 @@ export async function syncRegistries(
         uses: countUses(uses),
         settings,
       })
-      if (await store.changeCatalog(stored.version, changes, toJson(joined([...reports, report])))) {
+      const shown: JsonObject = JSON.parse(JSON.stringify(joined([...reports, report])))
+      if (await store.changeCatalog(stored.version, changes, shown)) {
         reportRegistryChanges(states, changes.putRegistries, observer)
         return report
       }
@@ -101,11 +102,6 @@ function summaryOf(report: ReconcileReport): string | undefined {
   if (report.collisions.length > 0) parts.push(count(report.collisions.length, 'collision'))
   if (report.problems.length > 0) parts.push(count(report.problems.length, 'problem'))
   return parts.join(', ') || undefined
-}
-
-/** As it is kept and shown: plain JSON. */
-function toJson(report: ReconcileReport): JsonObject {
-  return JSON.parse(JSON.stringify(report))
 }
 
 /** Tells operators once when a registry stops answering, answers again, or has new problems. */
