@@ -6,7 +6,6 @@ import type { BrokerEvents, EventType } from './events.ts'
  */
 export type Observer = { readonly [Type in EventType]?: (event: BrokerEvents[Type]) => void }
 
-/** Listens to nothing. */
 export const silent: Observer = {}
 
 /**
@@ -49,7 +48,6 @@ function guard(type: string, listener: (event: unknown) => unknown): (event: unk
   }
 }
 
-/** What was thrown, as an error. */
 export function toError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(String(thrown))
 }

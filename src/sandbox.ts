@@ -115,7 +115,6 @@ export interface FoundSandbox {
 export interface Runtime {
   /** Unique among the runtimes of a broker. The ledger keeps it with each sandbox. */
   readonly type: string
-  /** The kinds of programs that it runs. */
   readonly runs: readonly ProgramKind[]
   /** Who can reach its sandboxes: the brokers on the host that started them, or every replica. */
   readonly reach: 'host' | 'anywhere'

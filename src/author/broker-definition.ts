@@ -22,7 +22,6 @@ export interface Hook {
   error?(ctx: ActionContext, error: unknown): Awaitable<void>
 }
 
-/** Reads the ledger. */
 export interface LedgerView {
   instance(id: string): Promise<Instance | undefined>
   binding(instanceId: string, id: string): Promise<Binding | undefined>

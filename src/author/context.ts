@@ -11,7 +11,6 @@ export interface InstanceInfo {
   readonly id: string
   readonly serviceId: string
   readonly planId: string
-  /** The platform that the instance belongs to. */
   readonly platform: string
   /** The platform's context: organization, space, namespace, names. Every key may be absent. */
   readonly context: JsonObject

@@ -4,12 +4,7 @@ import { renderFields, withoutNull } from './render/fields.ts'
 import type { Session } from './session.ts'
 
 /** GET binding: the only place where an asynchronous binding's credentials can be read. */
-export async function readBinding(
-  { client }: Session,
-  instanceId: string,
-  bindingId: string,
-  query: FetchQuery,
-): Promise<BindingData> {
+export async function readBinding({ client }: Session, instanceId: string, bindingId: string, query: FetchQuery) {
   const response = await client.fetchBinding(instanceId, bindingId, query)
   if (response.status !== 200) throw refusal(`could not read the credentials of binding ${bindingId}`, response)
   return toBindingData(response.body)

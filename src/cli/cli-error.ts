@@ -22,10 +22,5 @@ export class CliError extends Error implements CliErrorParts {
   }
 }
 
-export function failure(parts: CliErrorParts): CliError {
-  return new CliError(1, parts)
-}
-
-export function wrongUsage(parts: CliErrorParts): CliError {
-  return new CliError(2, parts)
-}
+export const failure = (parts: CliErrorParts) => new CliError(1, parts)
+export const wrongUsage = (parts: CliErrorParts) => new CliError(2, parts)

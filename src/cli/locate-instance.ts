@@ -31,18 +31,13 @@ export async function locate(session: Session, instanceId: string, flags: Locate
   return { ids: { service_id: serviceId, plan_id: planId }, offering, plan }
 }
 
-async function findIds(
-  { client, memory }: Session,
-  catalog: readonly WireOffering[],
-  instanceId: string,
-  serviceFlag: string | undefined,
-): Promise<FetchQuery> {
-  const known = await memory.recall(instanceId)
-  const serviceId = serviceFlag ?? known?.service_id
+async function findIds({ client, memory }: Session, catalog: readonly WireOffering[], id: string, service?: string) {
+  const known = await memory.recall(id)
+  const serviceId = service ?? known?.service_id
   // GETI-02: an instance of another service must not be asked for; one of an unknown service may be.
-  const candidates = serviceId === undefined ? catalog : catalog.filter(({ id }) => id === serviceId)
+  const candidates = serviceId === undefined ? catalog : catalog.filter(offering => offering.id === serviceId)
   const isRetrievable = candidates.some(offering => offering.instances_retrievable === true)
-  const response = isRetrievable ? await client.fetchInstance(instanceId) : undefined
+  const response = isRetrievable ? await client.fetchInstance(id) : undefined
   const fetched = response?.status === 200 ? response.body : {}
   return { service_id: fetched.service_id ?? known?.service_id, plan_id: fetched.plan_id ?? known?.plan_id }
 }

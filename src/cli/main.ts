@@ -18,7 +18,6 @@ export async function main(args: readonly string[], io: CliIo): Promise<number> 
   }
 }
 
-/** The command as a process. */
 export async function run(): Promise<void> {
   const args = process.argv.slice(2)
   // A reader that has read enough, such as head, is not an error; a broker goes on without one.

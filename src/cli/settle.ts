@@ -30,11 +30,7 @@ type State = 'succeeded' | 'in progress' | 'gone'
  * Waits for the end of the operation, if the broker's first answer was a 202, and remembers it for later commands. Throws
  * CliError if it was refused or failed.
  */
-export async function settle(
-  session: Session,
-  change: Change,
-  answer: Answer,
-): Promise<{ readonly state: State; readonly operation: string | undefined }> {
+export async function settle(session: Session, change: Change, answer: Answer) {
   const { instanceId, bindingId } = change
   const operation = operationOf(answer)
   if (answer.status < 400) await session.memory.rememberOperation(operation, instanceId, bindingId)

@@ -72,10 +72,9 @@ export interface ReportedServiceBody {
   readonly reason?: string
 }
 
-type ReportedServices = { readonly [Kind in ServiceChange]?: readonly ReportedServiceBody[] }
 export type ServiceChange = 'added' | 'updated' | 'returned' | 'retired' | 'deleted'
 
-export interface ChangeReport extends ReportedServices {
+export interface ChangeReport extends Readonly<Partial<Record<ServiceChange, readonly ReportedServiceBody[]>>> {
   readonly collisions?: readonly CollisionBody[]
   readonly problems?: readonly { readonly registry?: string; readonly name?: string; readonly problem: string }[]
 }

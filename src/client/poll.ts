@@ -12,7 +12,6 @@ export interface PollTarget {
   readonly instanceId: string
   /** For bind and unbind. */
   readonly bindingId?: string
-  /** As the 202 gave it. */
   readonly operation?: string
   readonly serviceId?: string
   /** During a plan change the plan before it (POLL-04). */

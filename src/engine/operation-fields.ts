@@ -6,7 +6,7 @@ import type { HeldLease } from './held-lease.ts'
 
 export function operationFields(
   operation: Operation,
-  instance: Pick<Instance, 'planId' | 'platform'> | undefined,
+  instance?: Pick<Instance, 'planId' | 'platform'>,
 ): OperationFields {
   return {
     operationId: operation.id,

@@ -190,10 +190,8 @@ interface Finish {
   readonly cause?: Error
 }
 
-async function finish(
-  { claim, held, store, observer, work }: Attempt & { readonly work: Work | undefined },
-  { outcome, unclean, cause }: Finish,
-): Promise<boolean> {
+async function finish(attempt: Attempt & { readonly work?: Work }, { outcome, unclean, cause }: Finish) {
+  const { claim, held, store, observer, work } = attempt
   const policy = work?.settlePolicy(held.storeNow()) ?? noDriverPolicy
   const finished = await store.finish(held.lease, snapshot => {
     const finishing = unclean ? { ...snapshot.finishing, unclean } : snapshot.finishing
@@ -211,8 +209,7 @@ async function finish(
   return finished
 }
 
-function timedOut(claim: Claim): OperationError {
-  const { operation } = claim
+function timedOut({ operation }: Claim): OperationError {
   const minutes = Math.round((operation.deadlineAt - operation.acceptedAt) / 60_000)
   const doing = operation.description === undefined ? '' : ` Last: ${operation.description}.`
   return { message: shorten(`The ${operation.action} did not end within ${count(minutes, 'minute')}.${doing}`) }

@@ -209,11 +209,7 @@ export class Run {
   }
 
   /** One call under a deadline. A failure either ends the run for now, or is final and thrown to the action. */
-  async #attempt<T>(
-    name: string,
-    fn: (call: Call) => T | Promise<T>,
-    options: StepOptions,
-  ): Promise<{ readonly output: T; readonly step: Omit<Step, 'state' | 'output'> }> {
+  async #attempt<T>(name: string, fn: (call: Call) => T | Promise<T>, options: StepOptions) {
     if (this.retry !== undefined || this.interrupted) throw new RunEnded()
     const { clock, observer, random, callTimeout } = this.#options
     const { timeout = callTimeout, retry = this.#options.retry } = options

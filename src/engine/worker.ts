@@ -104,8 +104,7 @@ export class Worker {
   /** A store in trouble is asked ever less often, but as often as a lease would have to be renewed. */
   #pause(): number {
     const { pollInterval, leaseTime, random } = this.#options
-    const longest = Math.max(pollInterval, leaseTime / 3)
-    const pause = { initial: pollInterval, factor: 2, max: longest }
+    const pause = { initial: pollInterval, factor: 2, max: Math.max(pollInterval, leaseTime / 3) }
     return Math.max(pollInterval, backOff(pause, this.#refusals, random()))
   }
 

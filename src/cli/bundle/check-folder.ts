@@ -16,20 +16,17 @@ export async function checkFolder(folder: string, shown: string, entrypoint = 'e
 }
 
 async function checkProgram(root: string, entrypoint: string): Promise<FolderProblem[]> {
-  const tell = (problem: string): FolderProblem[] => [{ file: entrypoint, problem }]
+  const tell = (problem: string, severity?: 'warning'): FolderProblem[] => [{ file: entrypoint, problem, severity }]
   const path = resolve(root, entrypoint)
   if (isAbsolute(entrypoint) || !isInside(root, path)) return tell('it is outside of the bundle; name a file inside')
   const found = await stat(path).catch(() => undefined)
   if (found === undefined) {
     // An image is built from such a folder, and the image has its own program.
-    if (isImage(root))
-      return [
-        { severity: 'warning', file: entrypoint, problem: 'is missing, so the bundle can be run as an image only' },
-      ]
+    if (isImage(root)) return tell('is missing, so the bundle can be run as an image only', 'warning')
     return tell('is missing; add it, or name another "entrypoint" in the spec')
   }
   if (!found.isFile()) return tell('is not a file; put the program there')
-  const problems = (await checkBeginning(path)).flatMap(tell)
+  const problems = (await checkBeginning(path)).flatMap(problem => tell(problem))
   return (found.mode & 0o111) === 0 ? [...tell('is not executable; run chmod +x on it'), ...problems] : problems
 }
 

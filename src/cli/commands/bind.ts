@@ -40,12 +40,8 @@ async function bind(session: Session, instanceId: string, options: BindOptions):
 
   session.note(`binding ${bindingId}`)
   const bindResource = app === undefined ? undefined : { app_guid: app }
-  const response = await session.client.bind(
-    instanceId,
-    bindingId,
-    { ...ids, ...input, bind_resource: bindResource, predecessor_binding_id: rotate },
-    session.callOptions,
-  )
+  const request = { ...ids, ...input, bind_resource: bindResource, predecessor_binding_id: rotate }
+  const response = await session.client.bind(instanceId, bindingId, request, session.callOptions)
   const change = { action: 'bind', label: `bind ${instanceId}`, instanceId, bindingId, ids, plan } as const
   const { state, operation } = await settle(session, change, response)
   const head = withoutNull({ instance_id: instanceId, binding_id: bindingId, state, operation })

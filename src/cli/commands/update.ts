@@ -1,16 +1,13 @@
 import { requirePlan } from '../catalog-lookup.ts'
 import { wrongUsage } from '../cli-error.ts'
 import type { CliCommand } from '../command.ts'
-import { locate, unknownIds } from '../locate-instance.ts'
+import { type LocateFlags, locate, unknownIds } from '../locate-instance.ts'
 import { type ParameterOptions, readParameters } from '../parameters.ts'
 import { onBroker, type Session } from '../session.ts'
 import { settle } from '../settle.ts'
 
-interface UpdateOptions extends ParameterOptions {
-  readonly service?: string
-  /** The plan to change to. */
-  readonly plan?: string
-}
+/** Its plan is the one to change to. */
+type UpdateOptions = ParameterOptions & LocateFlags
 
 export function defineCommand(program: CliCommand): void {
   program
@@ -41,11 +38,8 @@ async function update(session: Session, instanceId: string, options: UpdateOptio
   const target = offering && options.plan !== undefined ? requirePlan(offering, options.plan).id : options.plan
 
   const previous = plan_id === undefined ? undefined : { plan_id }
-  const response = await session.client.update(
-    instanceId,
-    { service_id, plan_id: target, ...input, previous_values: previous },
-    session.callOptions,
-  )
+  const request = { service_id, plan_id: target, ...input, previous_values: previous }
+  const response = await session.client.update(instanceId, request, session.callOptions)
   const change = { action: 'update', label: `update ${instanceId}`, instanceId, ids, plan } as const
   const { state, operation } = await settle(session, change, response)
   if (target !== undefined && state === 'succeeded')

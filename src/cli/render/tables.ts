@@ -32,13 +32,10 @@ function describeUse(offering: WireOffering, plan: WirePlan): string {
 }
 
 export function renderChores(chores: readonly ChoreBody[]): string {
-  const rows = chores.map(chore => [
-    chore.name,
-    describeSchedule(chore),
-    chore.next_at ?? '-',
-    chore.started_at ?? '-',
-    describeResult(chore),
-  ])
+  const rows = chores.map(chore => {
+    const { name, next_at = '-', started_at = '-' } = chore
+    return [name, describeSchedule(chore), next_at, started_at, describeResult(chore)]
+  })
   return renderTable([['CHORE', 'SCHEDULE', 'NEXT RUN', 'LATEST RUN', 'RESULT'], ...rows])
 }
 
