@@ -22,13 +22,7 @@ export async function verifyPassword(password: string, stored: PasswordHash): Pr
   return timingSafeEqual(await derive(password, stored, stored.hash.length), stored.hash)
 }
 
-/** What is wrong with a hash's text; undefined where it can be used. Never repeats the text itself. */
-export function checkPasswordHash(text: string): string | undefined {
-  const parsed = readPasswordHash(text)
-  return typeof parsed === 'string' ? parsed : undefined
-}
-
-/** Throws where `checkPasswordHash` finds a mistake. */
+/** Throws where the hash cannot be used. */
 export function parsePasswordHash(text: string): PasswordHash {
   const parsed = readPasswordHash(text)
   if (typeof parsed === 'string') throw new Error(`the password hash cannot be used: ${parsed}`)
@@ -37,7 +31,8 @@ export function parsePasswordHash(text: string): PasswordHash {
 
 const longestMemory = 256 * 1024 * 1024
 
-function readPasswordHash(text: string): PasswordHash | string {
+/** The hash, or what is wrong with its text. Never repeats the text itself. */
+export function readPasswordHash(text: string): PasswordHash | string {
   const [scheme, cost, blockSize, parallelization, salt, hash, ...rest] = text.split('$')
   if (scheme !== 'scrypt') return 'it does not begin with scrypt$'
   if (salt === undefined || hash === undefined || rest.length > 0) return 'it is not scrypt$N$r$p$salt$hash'

@@ -1,4 +1,4 @@
-import { checkPasswordHash } from '../authenticator/password.ts'
+import { readPasswordHash } from '../authenticator/password.ts'
 import { runtimeTypes } from '../sandbox/types.ts'
 import { anything, decimal, duration, file, flag, folder, oneOf, size, text, wholeNumber } from '../shape/fields.ts'
 import { fallback, field, list, object, optional, type Read, type Rule, section, unique } from '../shape/shape.ts'
@@ -33,7 +33,7 @@ const server = section({
 const passwordHash = (doc: string) =>
   text({
     rule: 'a hash made with "purser hash-password" (scrypt$N$r$p$salt$hash)',
-    allows: hash => checkPasswordHash(hash) === undefined,
+    allows: hash => typeof readPasswordHash(hash) !== 'string',
     secret: true,
     doc,
   })
