@@ -87,16 +87,11 @@ export async function runAttempt(attempt: Attempt): Promise<EndedRun | Wait | un
     )
   }
   let isNew = false
-  const started = await unlessRefused(ctx, () =>
-    ctx.step(
-      `start ${number}`,
-      () => {
-        isNew = true
-        return start(attempt, runtime, sandbox)
-      },
-      callSettings,
-    ),
-  )
+  const starting = () => {
+    isNew = true
+    return start(attempt, runtime, sandbox)
+  }
+  const started = await unlessRefused(ctx, () => ctx.step(`start ${number}`, starting, callSettings))
   if (!started) return undefined
   const waiting = { ctx, clock: parts.clock, runtime, name, secrets: task.secrets }
   const { status, progress } = await waitForSandbox(waiting, isNew ? firstHoldMs : laterHoldMs)

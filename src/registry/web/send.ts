@@ -1,11 +1,5 @@
 import { once } from 'node:events'
-import {
-  type ClientRequest,
-  type Agent as HttpAgent,
-  request as httpRequest,
-  type IncomingMessage,
-  type OutgoingHttpHeaders,
-} from 'node:http'
+import { type ClientRequest, type Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http'
 import { type Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import { isIP, type Socket } from 'node:net'
 import { connect as tlsConnect } from 'node:tls'
@@ -125,7 +119,7 @@ function quiet(outgoing: ClientRequest): ClientRequest {
   return outgoing.on('error', () => {})
 }
 
-function proxyAuthorization({ username, password }: URL): OutgoingHttpHeaders {
+function proxyAuthorization({ username, password }: URL) {
   if (username === '') return {}
   return { 'proxy-authorization': basic(decodeURIComponent(username), decodeURIComponent(password)) }
 }
