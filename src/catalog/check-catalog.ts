@@ -6,25 +6,22 @@ import { list } from '../shape/shape.ts'
 import { checkSchemas } from './check-schemas.ts'
 import { byPlan, objectsOf, type Report, subjectOf } from './problem.ts'
 
-/** Problems keep a catalog from being served; warnings name what some platforms dislike. */
-export interface CatalogReport {
-  readonly problems: readonly Mistake[]
-  readonly warnings: readonly Mistake[]
-}
-
 type Where = (path: Path) => Place | undefined
 
 /** Checks everything that the OSB API and its platforms demand of a catalog. `where` knows the place of a path in its file. */
-export async function checkCatalog(offerings: readonly unknown[], where?: Where): Promise<CatalogReport> {
+export async function checkCatalog(offerings: readonly unknown[], where?: Where) {
   const { problems, warnings } = await readOfferings(fromCode(offerings), {}, where)
   return { problems, warnings }
 }
 
 const servicesShape = list(offeringShape)
 
-export interface ReadOfferings extends CatalogReport {
+interface ReadOfferings {
   /** Their keys are as code spells them. Where there are problems, nothing else is certain. */
   readonly offerings: readonly unknown[]
+  /** They keep a catalog from being served; warnings name what some platforms dislike. */
+  readonly problems: readonly Mistake[]
+  readonly warnings: readonly Mistake[]
   readonly where: Where
 }
 
