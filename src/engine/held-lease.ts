@@ -38,7 +38,7 @@ export class HeldLease<Of = Lease> {
   readonly startedAt: number
   readonly #options: HeldLeaseOptions<Of>
   readonly #controller = new AbortController()
-  readonly signal = this.#controller.signal
+  readonly signal: AbortSignal = this.#controller.signal
   /** Why the signal was aborted before the run was over; only `abort` sets it. */
   why: Abortion | undefined
   #until: number
