@@ -28,6 +28,9 @@ interface HeldLeaseOptions<Of> extends Pick<HolderOptions, 'clock' | 'leaseTime'
   renew(): Promise<boolean>
 }
 
+/** One for all runs: each of them ends with it, and an error of its own, with its stack, would cost more than the rest. */
+const runOver = new AbortedError('this run of the action is over')
+
 /**
  * A lease as its holder sees it. The end is measured by the holder's own clock from before the lease was asked for, so it is
  * never later than the store's; the signal is aborted a tenth before it, so that calls end while the lease still stands.
@@ -97,17 +100,17 @@ export class HeldLease<Of = Lease> {
       deadline: 'the operation is out of time',
       stopping: 'the process stops',
     }
-    this.#end(reasons[why])
+    this.#end(new AbortedError(reasons[why]))
   }
 
   /** The run is over: no timer is left, and whatever its code still does is told to stop. */
   end(): void {
-    this.#end('this run of the action is over')
+    this.#end(runOver)
   }
 
-  #end(reason: string): void {
+  #end(reason: AbortedError): void {
     this.#cancelTimer()
-    this.#controller.abort(new AbortedError(reason))
+    this.#controller.abort(reason)
   }
 
   #watch(): () => void {
