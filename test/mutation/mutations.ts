@@ -133,7 +133,7 @@ export const mutations: readonly Mutation[] = [
     find: 'create unique index operation_one_active',
     replace: 'create index operation_one_active',
   },
-  { ...tables, name: 'memory overwrites a done step', find: "?.state === 'done'", replace: "?.state === 'no'" },
+  { ...tables, name: 'memory overwrites a done step', find: ".state === 'done'", replace: ".state === 'no'" },
   { ...sql, name: 'sqlite overwrites a done step', find: "where step.state <> 'done'", replace: 'where true' },
 
   ...choreMutations,

@@ -10,14 +10,20 @@ export interface ClaimRequest {
 }
 
 export function claimDue(tables: Tables, { owner, max, leaseMs, now }: ClaimRequest): Claims {
-  const active = [...tables.queue()].sort((one, other) => dueAt(one) - dueAt(other))
-  const due = active.filter(operation => dueAt(operation) <= now).slice(0, Math.max(0, max))
+  const due: Operation[] = []
+  let nextAt: number | undefined
+  for (const operation of tables.queue()) {
+    const at = dueAt(operation)
+    if (at <= now) due.push(operation)
+    else nextAt = Math.min(at, nextAt ?? at)
+  }
+  due.sort((one, other) => dueAt(one) - dueAt(other))
+  const later = due.splice(Math.max(0, max))[0]
   const claims = due.map(operation => {
     const lease = { leaseOwner: owner, leaseUntil: now + leaseMs, fence: tables.nextFence() }
     return claim(tables, operation, lease, now)
   })
-  const next = active.find(operation => !due.includes(operation))
-  return { claims, now, nextAt: next && dueAt(next) }
+  return { claims, now, nextAt: later === undefined ? nextAt : dueAt(later) }
 }
 
 type LeaseFields = Pick<Operation, 'fence'> & Required<Pick<Operation, 'leaseOwner' | 'leaseUntil'>>

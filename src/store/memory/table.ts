@@ -38,8 +38,19 @@ export class Table<Row> {
     return [...(this.#groups.get(group)?.values() ?? [])]
   }
 
-  put(key: string, row: Row): void {
-    this.#change(key, copy(row))
+  /** A copy of each row of the group. */
+  getAt(group: string): readonly Row[] {
+    return copy(this.lookAt(group))
+  }
+
+  put(key: string, row: Row): Row {
+    return this.keep(key, copy(row))
+  }
+
+  /** A row that is a copy already. */
+  keep(key: string, row: Row): Row {
+    this.#change(key, row)
+    return row
   }
 
   remove(key: string): void {

@@ -28,6 +28,16 @@ interface Claim {
   readonly instanceId: string
 }
 
+interface StepRow {
+  readonly operationId: string
+  readonly step: Step
+}
+
+interface EventRow {
+  readonly key: string
+  readonly event: HistoryEvent
+}
+
 /** All rows. A throw in the middle of a transaction leaves nothing behind. */
 export class Tables {
   readonly #undo: Undo = []
@@ -43,11 +53,10 @@ export class Tables {
   readonly #operations = new Table<Operation>(this.#undo)
   /** The active operations, in the order in which they were accepted. */
   readonly #queue = new Table<Operation>(this.#undo, row => row.instanceId)
-  /** By operation. */
-  readonly #steps = new Table<readonly Step[]>(this.#undo)
-  /** By instance. */
-  readonly #history = new Table<readonly HistoryEvent[]>(this.#undo)
+  readonly #steps = new Table<StepRow>(this.#undo, row => row.operationId)
+  readonly #history = new Table<EventRow>(this.#undo, row => row.event.instanceId)
   #fence = 0
+  #events = 0
 
   transaction<Result>(body: () => Result): Result {
     this.#undo.length = 0
@@ -104,11 +113,11 @@ export class Tables {
   }
 
   steps(operationId: string): readonly Step[] {
-    return this.#steps.get(operationId) ?? []
+    return this.#steps.getAt(operationId).map(({ step }) => step)
   }
 
   history(instanceId: string): readonly HistoryEvent[] {
-    return this.#history.get(instanceId) ?? []
+    return this.#history.getAt(instanceId).map(({ event }) => event)
   }
 
   otherClaims(key: string, instanceId: string): number {
@@ -123,8 +132,11 @@ export class Tables {
     for (const binding of change.bindings ?? []) this.putBinding(binding)
     for (const operation of change.operations ?? []) this.putOperation(operation)
     for (const id of change.deleteOperations ?? []) this.removeOperation(id)
-    for (const event of change.history ?? [])
-      this.#history.put(event.instanceId, [...this.history(event.instanceId), event])
+    for (const event of change.history ?? []) {
+      this.#events += 1
+      const key = String(this.#events)
+      this.#history.put(key, { key, event })
+    }
   }
 
   putBinding(binding: Binding): void {
@@ -135,7 +147,7 @@ export class Tables {
   putOperation(operation: Operation): void {
     const { id, instanceId, bindingId } = operation
     this.#requireInstance(instanceId, `operation ${id}`)
-    this.#operations.put(id, operation)
+    const row = this.#operations.put(id, operation)
     if (!isActive(operation)) {
       this.#queue.remove(id)
       return
@@ -143,16 +155,14 @@ export class Tables {
     const other = this.activeOperation(instanceId, bindingId)
     if (other !== undefined && other.id !== id)
       throw new Error(`operation ${id} cannot be active: operation ${other.id} of the same resource is`)
-    this.#queue.put(id, operation)
+    this.#queue.keep(id, row)
   }
 
   putStep(operationId: string, step: Step): void {
-    const steps = this.steps(operationId)
-    const before = steps.find(({ name }) => name === step.name)
-    if (before?.state === 'done')
+    const key = pair(operationId, step.name)
+    if (this.#steps.get(key)?.step.state === 'done')
       throw new Error(`step ${step.name} of operation ${operationId} is done: it cannot be written again`)
-    const written = before === undefined ? [...steps, step] : steps.map(each => (each === before ? step : each))
-    this.#steps.put(operationId, written)
+    this.#steps.put(key, { operationId, step })
   }
 
   putClaim(key: string, instanceId: string, claimed: boolean): void {
@@ -163,7 +173,7 @@ export class Tables {
   removeOperation(id: string): void {
     this.#operations.remove(id)
     this.#queue.remove(id)
-    this.#steps.remove(id)
+    for (const { step } of this.#steps.lookAt(id)) this.#steps.remove(pair(id, step.name))
   }
 
   /** The binding's row alone. */
@@ -178,7 +188,7 @@ export class Tables {
    */
   removeInstance(id: string): void {
     this.instances.remove(id)
-    this.#history.remove(id)
+    for (const { key } of this.#history.lookAt(id)) this.#history.remove(key)
     for (const binding of this.bindings(id)) this.removeBinding(id, binding.id)
     for (const claim of [...this.#claims.look()]) if (claim.instanceId === id) this.putClaim(claim.key, id, false)
   }
