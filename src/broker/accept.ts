@@ -43,7 +43,7 @@ export function createIntent(
 }
 
 /** DUR-04: the operation ends before the platform stops polling for it, so that both see the same result. */
-function pollingLimit(plan: Plan | undefined): number {
+export function pollingLimit(plan: Plan | undefined): number {
   if (plan?.maximumPollingDuration === undefined) return Number.POSITIVE_INFINITY
   const limit = plan.maximumPollingDuration * 1000
   return Math.max(limit - 60_000, limit / 2)

@@ -2,9 +2,10 @@ import { decideDeprovision } from '../domain/decide-deprovision.ts'
 import type { DeletionAnswer } from '../domain/intent.ts'
 import type { Target } from '../ledger.ts'
 import type { DeletionRequest } from '../protocol/query.ts'
-import { accept, createIntent } from './accept.ts'
+import { accept, createIntent, pollingLimit } from './accept.ts'
 import type { Asked, BrokerContext, Caller } from './context.ts'
 import { findPlanInUse } from './find-plan.ts'
+import { sweepDelay } from './resolve-services.ts'
 import { waitForEnd } from './wait-for-end.ts'
 
 export type Deleted = { readonly kind: 'deleted' } | { readonly kind: 'accepted'; readonly operation: string }
@@ -17,8 +18,10 @@ export async function deprovision(
 ): Promise<Deleted> {
   const { osb, instances } = broker.settings
   const { service, plan } = await findPlanInUse(broker, instanceId, request.serviceId, request.planId)
+  const common = createIntent(broker, caller, { action: 'deprovision', instanceId, service, plan, acceptsIncomplete })
   const intent = {
-    ...createIntent(broker, caller, { action: 'deprovision', instanceId, service, plan, acceptsIncomplete }),
+    ...common,
+    sweepDelay: Math.min(sweepDelay(service), pollingLimit(plan) - common.timeout),
     cascade: osb.cascadeDelete,
     forceUnknown: instances.forceDeleteUnknown,
   }

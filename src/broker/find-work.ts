@@ -14,19 +14,19 @@ import type { BrokerContext } from './context.ts'
 import { findOffered } from './find-offered.ts'
 import { performAction, reportFailure } from './perform.ts'
 import { deleteUnusedRevisions } from './registries/delete-unused-revisions.ts'
-import { type ResolvedService, retryOf } from './resolve-services.ts'
+import { type ResolvedService, retryOf, sweepDelay } from './resolve-services.ts'
 import { checkParameters } from './service-schemas.ts'
 
 /** Tells the engine how this broker does an operation. */
 export function createFindWork(broker: BrokerContext, hooks: readonly Hook[], random: () => number): FindWork {
-  const { services, settings, store, observer } = broker
+  const { services, settings, store, observer, storeNow } = broker
   return ({ operation, instance }) => {
     const { action, serviceId } = operation
     // An update is done by the revision that it leads to.
     const { revisionId = instance.revisionId } = operation.input
     const service = services.of({ serviceId, revisionId })
     if (service === undefined) return broker.registered && createWaitingWork(broker)
-    const parts = { service, settings, store, hooks }
+    const parts = { service, settings, store, storeNow, hooks }
     const retry = retryOf(service, action, settings)
     return {
       perform: run => performAction({ run, ...parts }),
@@ -38,7 +38,7 @@ export function createFindWork(broker: BrokerContext, hooks: readonly Hook[], ra
       retry: action === 'observe' ? { ...retry, attempts: 1 } : retry,
       callTimeout: service.callTimeout,
       settlePolicy: now => ({
-        sweepDelay: 2 * service.callTimeout,
+        sweepDelay: sweepDelay(service),
         sweepTimeout: settings.engine.timeouts.deprovision,
         sweepOperationId: newId(now),
         lateCalls: service.lateCalls,

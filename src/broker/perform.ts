@@ -10,6 +10,7 @@ import { TerminalError } from '../engine/errors.ts'
 import type { Run } from '../engine/run.ts'
 import { toJson } from '../engine/to-json.ts'
 import { isWait, type Wait } from '../engine/work.ts'
+import type { Ledger } from '../ledger.ts'
 import type { Action } from '../protocol/actions.ts'
 import { answers } from '../protocol/answers.ts'
 import { latestMinor } from '../protocol/api-version.ts'
@@ -21,17 +22,21 @@ import { toWire } from '../shape/wire.ts'
 import { type ContextInUse, type ContextOptions, createActionContext } from './action-context.ts'
 import { checkState } from './read-state.ts'
 import type { ResolvedService } from './resolve-services.ts'
+import { waitForSweeps } from './wait-for-sweeps.ts'
 
 export interface Performing {
   readonly run: Run
   readonly service: ResolvedService
   readonly settings: ReadSettings
-  readonly store: Reads
+  readonly store: Reads & Pick<Ledger, 'accept'>
+  readonly storeNow: () => number
   readonly hooks: readonly Hook[]
 }
 
 /** One run of one operation, as a sentence: the hooks before, the author's action, the hooks after. */
 export async function performAction(performing: Performing): Promise<ActionResult | Wait> {
+  const wait = await waitForSweeps(performing)
+  if (wait !== undefined) return wait
   const hooks = hooksFor(performing)
   // Without hooks nobody needs a context besides the action's own: the parameters are parsed once.
   if (hooks.length === 0) return act(performing)

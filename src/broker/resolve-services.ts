@@ -199,6 +199,11 @@ export function retryOf(service: ResolvedService, action: Action, { engine }: Re
   return action === 'observe' || action === 'sweep' ? engine.retry : service.actions[action].retry
 }
 
+/** How long after a deletion its sweep looks again: longer than the longest call can take to land. */
+export function sweepDelay({ callTimeout }: ResolvedService): number {
+  return 2 * callTimeout
+}
+
 function durationOr(fallback: number, given: Duration | undefined): number {
   return given === undefined ? fallback : parseDuration(given)
 }

@@ -15,8 +15,10 @@ export interface Snapshot {
   readonly predecessor?: Binding
   /** Bindings that are ready, in creation or in deletion; failed ones are cleaned up with the instance. */
   readonly liveBindings: number
-  /** Bindings of the instance that have an active operation. */
+  /** Bindings of the instance that have an active operation of a platform. */
   readonly busyBindings: number
+  /** Bindings of the instance that are being swept. */
+  readonly sweptBindings: number
 }
 
 /** What a finishing decision is made from. */

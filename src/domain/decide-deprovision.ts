@@ -7,11 +7,16 @@ import { begin, busy, force, waits } from './intent.ts'
 export interface DeprovisionIntent extends Intent {
   /** Live bindings are unbound first instead of refusing the request. */
   readonly cascade: boolean
+  /** How much longer it may take where bindings are being swept: it waits for the last of their late calls first. */
+  readonly sweepDelay: number
   /** An unknown instance counts as deleted. */
   readonly forceUnknown: boolean
 }
 
-/** DELETE: takes over from a running creation or update, repeats a running deletion, needs the bindings gone. */
+/**
+ * DELETE: takes over from a running creation or update, repeats a running deletion, needs the bindings gone. Sweeps of
+ * bindings are our own business and refuse nothing: the operation is accepted, and its worker waits for their end.
+ */
 export function decideDeprovision(snapshot: Snapshot, intent: DeprovisionIntent): Verdict<DeletionAnswer> {
   const { instance, operation, now } = snapshot
   if (!isKnown(instance, intent.platform)) {
@@ -29,7 +34,10 @@ export function decideDeprovision(snapshot: Snapshot, intent: DeprovisionIntent)
     )
   const wait = waits(intent)
   const unclean = (instance.uncleanUntil ?? 0) > now
-  const { operation: accepted, written } = begin(intent, 'deprovision', now, { unclean, old: operation })
+  const afterSweeps = snapshot.sweptBindings > 0
+  const timeout = intent.timeout + (afterSweeps ? intent.sweepDelay : 0)
+  const more = { unclean, old: operation, input: afterSweeps ? { afterSweeps } : {} }
+  const { operation: accepted, written } = begin({ ...intent, timeout }, 'deprovision', now, more)
   const deleting: Instance = {
     ...instance,
     phase: 'deleting',

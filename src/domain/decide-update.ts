@@ -43,7 +43,7 @@ export function decideUpdate(snapshot: Snapshot, intent: UpdateIntent): Verdict<
   if (operation?.action === 'update' && operation.requestHash === intent.requestHash)
     return { answer: { kind: 'accepted', operation, instance, wait: waits(intent) } }
   if (operation !== undefined && operation.action !== 'observe') throw busy(operation, 'The instance')
-  if (snapshot.busyBindings > 0) throw busy(undefined, 'A binding of the instance')
+  if (snapshot.busyBindings + snapshot.sweptBindings > 0) throw busy(undefined, 'A binding of the instance')
   if (!instance.created)
     throw new BrokerError('InstanceNotUsable', 'The instance was never created: delete it, or repeat its creation.')
   const movedOn =

@@ -29,6 +29,8 @@ export interface OperationInput {
   readonly dashboardUrl?: string
   /** Of a sweep: the bindings that went with the instance and are to be unbound once more. */
   readonly unbind?: readonly string[]
+  /** Of a deprovision: bindings were being swept when it was accepted, and it begins when none is any more. */
+  readonly afterSweeps?: boolean
 }
 
 /** One durable run of one action on one resource. The row is the queue entry, the lock and the answer to polls. */

@@ -17,11 +17,26 @@ export function settleBinding(snapshot: Finishing, outcome: Outcome, policy: Set
   if (outcome.kind === 'failed')
     return finishing.action === 'sweep' ? { instance } : { instance, bindings: [{ ...touched, phase: 'failed' }] }
   const sweep = sweepAfter(finishing, now, policy)
+  const deprovision = sweep === undefined ? undefined : waitingFor(snapshot)
+  if (deprovision !== undefined)
+    return {
+      instance,
+      bindings: [deletedBinding(touched, now, false)],
+      operations: [{ ...deprovision, unclean: true }],
+    }
   return {
     instance,
     bindings: [deletedBinding(touched, now, sweep !== undefined)],
     operations: sweep === undefined ? [] : [sweep],
   }
+}
+
+/**
+ * The deprovision that waits for a sweep to end. Where that sweep lost a call itself, it is not swept once more, which could
+ * go on for as long as calls get lost: the deprovision begins, and its own sweep outlasts that call.
+ */
+function waitingFor({ finishing, operation }: Finishing): Operation | undefined {
+  return finishing.action === 'sweep' && operation?.action === 'deprovision' ? operation : undefined
 }
 
 /** Binds of one instance may end side by side: each patch is merged under the instance's lock. */

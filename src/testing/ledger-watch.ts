@@ -1,10 +1,11 @@
-import type { Change, Instance, Operation, Store } from '../store.ts'
+import type { Change, Finishing, Instance, Operation, Store } from '../store.ts'
 
 /**
  * Watches what a ledger is made to hold, and notes every breach of its promises: at most one active operation per
  * resource, a result that never changes, no step committed twice, fences that only rise, no period of a chore done twice,
- * nothing removed that is in progress or that an instance is pinned to. It stands directly on the store, below anything that crashes, so that it sees what
- * happened and not what somebody was told.
+ * nothing removed that is in progress or that an instance is pinned to, no instance deprovisioned while a binding of it is
+ * being swept. It stands directly on the store, below anything that crashes, so that it sees what happened and not what
+ * somebody was told.
  */
 export interface LedgerWatch {
   /** The same store, watched. Several stores over the same data, one after the other, share one watch. */
@@ -112,11 +113,14 @@ export function createLedgerWatch(): LedgerWatch {
       finish: (lease, decide) =>
         during(async () => {
           let change: Change | undefined
+          let breach: string | undefined
           const finished = await store.finish(lease, snapshot => {
             change = decide(snapshot)
+            breach = unsweptAt(snapshot, change)
             return change
           })
           if (finished) record(change)
+          if (finished && breach !== undefined) problems.push(breach)
           return finished
         }),
       claim: (owner, max, leaseTime) =>
@@ -195,6 +199,12 @@ export function createLedgerWatch(): LedgerWatch {
         }),
     }),
   }
+}
+
+/** A deprovision that succeeds says that nothing is left: so no sweep of a binding may be outstanding then. */
+function unsweptAt({ finishing, sweptBindings }: Finishing, { instance }: Change): string | undefined {
+  if (finishing.action !== 'deprovision' || instance?.phase !== 'deleted' || sweptBindings === 0) return undefined
+  return `${name(finishing)} succeeded while ${sweptBindings} binding(s) of it were being swept`
 }
 
 function pinsOf({ revisionId, nextRevisionId }: Instance): string[] {

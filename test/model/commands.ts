@@ -39,6 +39,7 @@ const story = fc.oneof(
   fc.tuple(provision, seconds(7, 9), bind, seconds(1, 5)),
   fc.tuple(faults, request, seconds(1, 14), request, seconds(1, 30)),
   fc.tuple(faults, request, seconds(10, 30), deprovision, seconds(5, 30)),
+  fc.tuple(provision, seconds(7, 9), bind, seconds(3, 5), faults, unbind, seconds(5, 20), deprovision, seconds(5, 90)),
   fc.tuple(crash, request, seconds(1, 14), request, seconds(1, 60)),
 )
 

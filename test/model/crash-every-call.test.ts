@@ -26,6 +26,10 @@ const scenarios: Readonly<Record<string, Scenario>> = {
   },
   'a bind and an unbind': { given: [provision, wait(10)], when: [bind, wait(3), unbind, wait(3)] },
   'a DELETE during a bind': { given: [provision, wait(10)], when: [bind, wait(1), unbind, wait(40)] },
+  'a DELETE while a binding is being swept': {
+    given: [provision, wait(10), bind, wait(3), { type: 'faults', faults: ['late'] }],
+    when: [unbind, wait(20), deprovision, wait(90)],
+  },
   'a shared resource that changes hands': {
     shared: true,
     given: [provision, wait(10)],

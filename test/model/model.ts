@@ -49,11 +49,12 @@ export function expectUpdate(instance: InstanceModel, variant: string, isBusy: B
   return instance.there === 'present' ? 'new' : 422
 }
 
-export function expectDeprovision(instance: InstanceModel, isBusy: Busy): Expected {
+/** Sweeps of its bindings refuse nothing: the operation waits for them. */
+export function expectDeprovision(instance: InstanceModel, isBound: boolean): Expected {
   if (isAbsent(instance)) return 410
   if (instance.pending?.action === 'deprovision') return 'same'
   const live = [...instance.bindings.values()].some(({ there }) => there === 'present')
-  return isBusy.bindings || live ? 422 : 'new'
+  return isBound || live ? 422 : 'new'
 }
 
 export function expectBind(instance: InstanceModel, binding: Resource, variant: string, isBusy: Busy): Expected {

@@ -147,6 +147,7 @@ export class Player {
       bindings: active.some(operation => operation.bindingId !== undefined),
       binding: active.some(operation => operation.bindingId !== undefined && operation.bindingId === bindingId),
     }
+    const isBound = active.some(({ bindingId, action }) => bindingId !== undefined && action !== 'sweep')
     const swept = active.some(operation => operation.bindingId === undefined && operation.action === 'sweep')
     switch (command.type) {
       case 'provision':
@@ -154,7 +155,7 @@ export class Player {
       case 'update':
         return expectUpdate(instance, command.variant, busy)
       case 'deprovision':
-        return expectDeprovision(instance, busy)
+        return expectDeprovision(instance, isBound)
       case 'bind':
         return expectBind(instance, resource, command.variant, busy)
       case 'unbind':

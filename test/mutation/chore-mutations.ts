@@ -108,7 +108,7 @@ export const choreMutations: readonly Mutation[] = [
   {
     ...memoryPurge,
     name: 'memory purges what is at work',
-    find: '    if (tables.activeOperation(instance.id) !== undefined || tables.busyBindings(instance.id) > 0) continue\n',
+    find: '    if (tables.activeOperation(instance.id) !== undefined || tables.busyBindings(instance.id).length > 0) continue\n',
     replace: '',
   },
   {

@@ -11,6 +11,7 @@ const memory = { file: 'src/store/memory/progress.ts', suite: ['test/store/memor
 const tables = { file: 'src/store/memory/tables.ts', suite: ['test/store/memory.test.ts'] }
 const sql = { file: 'src/store/sqlite/statements.ts', suite: ['test/store/sqlite.test.ts'] }
 const supersede = ['test/engine/supersede.test.ts']
+const afterSweeps = ['test/engine/after-sweeps.test.ts']
 const deadline = ['test/engine/deadline.test.ts']
 const chores = ['test/engine/chores.test.ts']
 const polls = ['test/engine/clean-up.test.ts']
@@ -177,6 +178,69 @@ export const mutations: readonly Mutation[] = [
     find: 'bindings: unbound.map(binding =>',
     replace: 'bindings: unbound.filter(binding => !unclean.includes(binding)).map(binding =>',
     suite: supersede,
+  },
+  // A deletion waits for sweeps of bindings, and is not refused for them.
+  {
+    name: 'sweeps of bindings count as busy',
+    file: 'src/store/memory/accept.ts',
+    find: "busy.filter(({ action }) => action !== 'sweep').length",
+    replace: 'busy.length',
+    suite: [...afterSweeps, 'test/store/memory.test.ts'],
+  },
+  {
+    ...sql,
+    name: 'sqlite counts sweeps of bindings as busy',
+    find: `and \${active} and action = 'sweep'\``,
+    replace: `and \${active} and action = ''\``,
+  },
+  {
+    name: 'a deprovision does not wait for sweeps of bindings',
+    file: 'src/broker/wait-for-sweeps.ts',
+    find: 'if (swept === 0) return undefined',
+    replace: 'if (swept >= 0) return undefined',
+    suite: afterSweeps,
+  },
+  {
+    name: 'a deprovision forgets that it has to wait for sweeps',
+    file: 'src/domain/decide-deprovision.ts',
+    find: 'input: afterSweeps ? { afterSweeps } : {}',
+    replace: 'input: {}',
+    suite: afterSweeps,
+  },
+  {
+    name: 'the wait for sweeps is taken from the time of the deprovision',
+    file: 'src/domain/decide-deprovision.ts',
+    find: '(afterSweeps ? intent.sweepDelay : 0)',
+    replace: '0',
+    suite: afterSweeps,
+  },
+  {
+    name: 'the wait for sweeps outlasts the polling of the platform',
+    file: 'src/broker/deprovision.ts',
+    find: 'Math.min(sweepDelay(service), pollingLimit(plan) - common.timeout)',
+    replace: 'sweepDelay(service) + 0 * pollingLimit(plan)',
+    suite: afterSweeps,
+  },
+  {
+    name: 'a sweep that loses a call puts off the deprovision',
+    file: 'src/domain/settle-binding.ts',
+    find: 'if (deprovision !== undefined)',
+    replace: 'if (deprovision === null)',
+    suite: afterSweeps,
+  },
+  {
+    name: 'a deprovision forgets the call that a sweep before it has lost',
+    file: 'src/domain/settle-binding.ts',
+    find: 'operations: [{ ...deprovision, unclean: true }]',
+    replace: 'operations: [deprovision]',
+    suite: afterSweeps,
+  },
+  {
+    name: 'an update does not wait for sweeps of bindings',
+    file: 'src/domain/decide-update.ts',
+    find: 'snapshot.busyBindings + snapshot.sweptBindings > 0',
+    replace: 'snapshot.busyBindings > 0',
+    suite: afterSweeps,
   },
   {
     name: 'a superseded operation leaves no doubt',

@@ -109,7 +109,8 @@ function wrap(
     renew: (leases, leaseMs) => call('renew', () => store.renew(leases, leaseMs)),
     checkpoint: (lease, checkpoint) =>
       call(`checkpoint ${lease.fence} ${checkpoint.step?.name ?? ''}`, () => store.checkpoint(lease, checkpoint)),
-    park: (lease, parking) => call(`park ${lease.fence}`, () => store.park(lease, parking)),
+    park: (lease, parking) =>
+      call(`park ${lease.fence} ${parking.description ?? ''}`, () => store.park(lease, parking)),
     finish: (lease, decide) => call(`finish ${lease.fence}`, () => store.finish(lease, decide)),
     handBack: lease => call(`hand back ${lease.fence}`, () => store.handBack(lease)),
     share: (lease, key, wish) => call(`share ${lease.fence} ${wish}`, () => store.share(lease, key, wish)),

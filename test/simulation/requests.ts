@@ -39,6 +39,22 @@ export function drawDuels(random: Random): readonly [PlannedRequest, ...PlannedR
   return requests as [PlannedRequest, ...PlannedRequest[]]
 }
 
+/** Instances that are bound, unbound and deprovisioned, each soon after the one before: unbinds in doubt are still swept. */
+export function drawFarewells(random: Random): readonly [PlannedRequest, ...PlannedRequest[]] {
+  const requests = Array.from({ length: random.between(2, 5) }, (_, index) => {
+    const wish = { platform: platforms[0], instanceId: `i${index + 1}`, variant: 'small', waits: false }
+    const [bind, unbind] = [random.between(6_000, 15_000), random.between(3_000, 8_000)]
+    const at = index * 4_000 + random.between(0, 3_000)
+    return [
+      { ...wish, verb: 'provision' as const, at },
+      { ...wish, verb: 'bind' as const, bindingId: 'b1', at: at + bind },
+      { ...wish, verb: 'unbind' as const, bindingId: 'b1', at: at + bind + unbind },
+      { ...wish, verb: 'deprovision' as const, at: at + bind + unbind + random.between(1_000, 20_000) },
+    ]
+  }).flat()
+  return requests as [PlannedRequest, ...PlannedRequest[]]
+}
+
 /** The same again, or something that gets in its way. */
 function drawFollower(random: Random, { bindingId, ...before }: Wish): Wish {
   const waits = random.chance(0.1)

@@ -7,10 +7,13 @@ import { createEventLoop } from './event-loop.ts'
 import { createPlatforms, describeWish, type Wish } from './platform.ts'
 import { createRandom } from './random.ts'
 import { bootReplica, type Replica } from './replica.ts'
-import { drawDuels, drawRequests } from './requests.ts'
+import { drawDuels, drawFarewells, drawRequests } from './requests.ts'
 import type { Features } from './service.ts'
 import { createTrace } from './trace.ts'
 import { type Blow, calm, drawBlows, drawWeather } from './weather.ts'
+
+/** What platforms ask for. */
+const stories = [drawDuels, drawDuels, drawFarewells, drawRequests, drawRequests, drawRequests] as const
 
 /** How one seed went. */
 export interface Report {
@@ -181,7 +184,7 @@ async function live(seed: number): Promise<Report> {
 
   const count = random.between(2, 3)
   for (let index = 0; index < count; index += 1) replace(index)
-  const requests = (random.chance(0.3) ? drawDuels : drawRequests)(random.fork())
+  const requests = random.pick(stories)(random.fork())
   const times = requests.map(({ at }) => at) as [number, ...number[]]
   for (const request of requests) world.after(request.at, () => askAgain(request, 3))
   for (const blow of drawBlows(random.fork(), count, times)) world.after(blow.at, () => strike(blow))

@@ -23,3 +23,21 @@ export const expected: readonly Row[] = [
     because: 'a stale worker turns the superseded provision into a success',
   },
 ]
+
+/** The same with an instance that is deprovisioned after its binding. docs/designs/0010-deletions-wait.md tells of it. */
+export const withOwner: readonly {
+  readonly on: readonly string[]
+  readonly holds: boolean
+  readonly because: string
+}[] = [
+  {
+    on: ['CAS', 'DRAIN', 'LATE', 'SWEEP', 'OWNER'],
+    holds: false,
+    because: 'a call of the bind lands when the instance is gone and the binding not yet swept',
+  },
+  {
+    on: ['CAS', 'DRAIN', 'LATE', 'SWEEP', 'OWNER', 'WAIT'],
+    holds: true,
+    because: 'the instance goes when its binding is swept, and nothing lands after that',
+  },
+]

@@ -11,6 +11,11 @@
  *   SWEEP   the deletion is done once more when every call that was on its way has landed
  *   FENCED  the backend refuses a call whose fence is older than the newest one it has seen
  *
+ * With OWNER the thing is a binding, and the instance that it belongs to is deprovisioned when the deletion has succeeded;
+ * the claim is then that nothing is there from the moment on at which the deprovision succeeds.
+ *
+ *   WAIT    the deprovision starts when no sweep of a binding is active
+ *
  * PROBE turns the claim around, to show that the end is reached at all. Safety only; each operation is claimed at most
  * twice.
  */
@@ -18,17 +23,18 @@
 #define PROVISION 0
 #define DELETION 1
 #define SWEEPING 2
+#define DEPROVISION 3
 #define ATTEMPTS 2
-#define FENCES 7
+#define FENCES 9
 
 mtype = { absent, queued, running, superseded, succeeded }
 mtype = { unused, creating, deleting, landed, refused }
 
 /* The ledger: each atomic block that touches it is one transaction. */
-mtype state[3]
-byte fence[3]
-bool leased[3]
-byte attempts[3]
+mtype state[4]
+byte fence[4]
+bool leased[4]
+byte attempts[4]
 byte newest
 
 /* The backend, and what is on its way to it under each fence. */
@@ -49,6 +55,12 @@ byte busy
 #else
 #define isDrained true
 #define maySend(o, f) true
+#endif
+
+#ifdef WAIT
+#define isQuiet (state[SWEEPING] != queued && state[SWEEPING] != running)
+#else
+#define isQuiet true
 #endif
 
 #ifdef CAS
@@ -83,7 +95,18 @@ end:
 	:: atomic { isDue(PROVISION) -> claim(PROVISION) }
 	:: atomic { isDue(DELETION) && isDrained -> claim(DELETION) }
 	:: atomic { isDue(SWEEPING) && allLanded -> claim(SWEEPING) }
+#ifdef OWNER
+	:: atomic { isDue(DEPROVISION) && isQuiet -> claim(DEPROVISION) }
+#endif
 	fi;
+
+#ifdef OWNER
+	/* What the deprovision calls is another thing. */
+	if
+	:: my == DEPROVISION -> goto result
+	:: else
+	fi;
+#endif
 
 	/* One call, unless the worker dies before it, or knows that its lease is gone. */
 	if
@@ -98,6 +121,7 @@ end:
 	:: goto gone
 	fi;
 
+result:
 	/* The result. Whoever is refused has lost the operation, and lets its successor start. */
 	atomic {
 		if
@@ -130,6 +154,7 @@ end:
 	:: atomic { mayRunOut(PROVISION) -> leased[PROVISION] = false }
 	:: atomic { mayRunOut(DELETION) -> leased[DELETION] = false }
 	:: atomic { mayRunOut(SWEEPING) -> leased[SWEEPING] = false }
+	:: atomic { mayRunOut(DEPROVISION) -> leased[DEPROVISION] = false }
 	od
 }
 
@@ -168,6 +193,17 @@ active proctype Platform() {
 	}
 }
 
+#ifdef OWNER
+active proctype Owner() {
+end:
+	atomic { state[DELETION] == succeeded -> state[DEPROVISION] = queued }
+}
+
+#define isOver (state[DEPROVISION] == succeeded)
+#else
+#define isOver (state[LAST] == succeeded && busy == 0 && allLanded)
+#endif
+
 #ifdef SWEEP
 #define LAST SWEEPING
 #else
@@ -179,12 +215,13 @@ init {
 		state[PROVISION] = queued;
 		state[DELETION] = absent;
 		state[SWEEPING] = absent;
+		state[DEPROVISION] = absent;
 		run Worker();
 		run Worker()
 	}
 end:
 	atomic {
-		state[LAST] == succeeded && busy == 0 && allLanded ->
+		isOver ->
 #ifdef PROBE
 		assert(false)
 #else

@@ -67,7 +67,7 @@ describePostgres('openPostgresStore', server => {
   it('shows the SQL that it would run, and runs just that', async () => {
     const schema = newSchema()
     const pending = await pendingMigrations({ url: server.url, schema })
-    expect(pending).toHaveLength(4)
+    expect(pending).toHaveLength(5)
     expect(pending[0]).toBe(`create schema "${schema}";`)
     const admin = await connect(server.url)
     for (const text of pending) await admin.query({ text })
@@ -139,7 +139,7 @@ describePostgres('openPostgresStore', server => {
     expect((await store.claim('w', 5, 1000)).claims).toHaveLength(3)
     const admin = await connect(server.url)
     const { rows } = await admin.query({ text: `select number from ${schema}.migration order by number` })
-    expect(rows).toEqual([{ number: 1 }, { number: 2 }, { number: 3 }])
+    expect(rows).toEqual([{ number: 1 }, { number: 2 }, { number: 3 }, { number: 4 }])
     await admin.end()
   })
 })

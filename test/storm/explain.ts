@@ -105,7 +105,7 @@ function expectations(instance: InstanceModel, asked: Wish): readonly Expected[]
         expectUpdate(instance, variant, { bindings, binding: false }),
       ])
     case 'deprovision':
-      return open.map(bindings => expectDeprovision(known, { bindings, binding: false }))
+      return [expectDeprovision(known, busy)]
     case 'bind':
       return [false, true].flatMap(swept => [
         expectBind(known, own, variant, { bindings: false, binding: swept }),

@@ -34,8 +34,8 @@ export async function untilIdle(
 
 /** A decision that changes nothing sees what is active. */
 function isBusy(store: Store, instanceId: string): Promise<boolean> {
-  return store.accept({ instanceId }, ({ operation, busyBindings }) => ({
-    answer: operation !== undefined || busyBindings > 0,
+  return store.accept({ instanceId }, ({ operation, busyBindings, sweptBindings }) => ({
+    answer: operation !== undefined || busyBindings + sweptBindings > 0,
   }))
 }
 

@@ -29,6 +29,7 @@ export function finish(deciding: Deciding, lease: Lease, decide: (snapshot: Fini
 
 function snapshotOf({ tables, now }: Deciding, { instanceId, bindingId, predecessorId }: Target): Snapshot {
   const live = tables.bindings(instanceId).filter(({ phase }) => phase !== 'failed' && phase !== 'deleted')
+  const busy = tables.busyBindings(instanceId)
   return {
     now,
     instance: tables.instances.get(instanceId),
@@ -37,7 +38,8 @@ function snapshotOf({ tables, now }: Deciding, { instanceId, bindingId, predeces
     bindingOperation: bindingId === undefined ? undefined : tables.activeOperation(instanceId, bindingId),
     predecessor: predecessorId === undefined ? undefined : tables.binding(instanceId, predecessorId),
     liveBindings: live.length,
-    busyBindings: tables.busyBindings(instanceId),
+    busyBindings: busy.filter(({ action }) => action !== 'sweep').length,
+    sweptBindings: busy.filter(({ action }) => action === 'sweep').length,
   }
 }
 

@@ -33,7 +33,7 @@ function* tombstones(tables: Tables, now: number): Iterable<Tombstone> {
   for (const instance of tables.instances.look()) {
     if (instance.phase !== 'deleted' || instance.deletedAt === undefined) continue
     if (isUnclean(instance, now) || unclean.has(instance.id)) continue
-    if (tables.activeOperation(instance.id) !== undefined || tables.busyBindings(instance.id) > 0) continue
+    if (tables.activeOperation(instance.id) !== undefined || tables.busyBindings(instance.id).length > 0) continue
     yield { deletedAt: instance.deletedAt, instanceId: instance.id }
   }
 }

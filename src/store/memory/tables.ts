@@ -108,8 +108,9 @@ export class Tables {
     return active && this.operation(active.id)
   }
 
-  busyBindings(instanceId: string): number {
-    return this.#queue.lookAt(instanceId).filter(each => each.bindingId !== undefined).length
+  /** The active operations of the instance's bindings. */
+  busyBindings(instanceId: string): readonly Operation[] {
+    return this.#queue.lookAt(instanceId).filter(each => each.bindingId !== undefined)
   }
 
   steps(operationId: string): readonly Step[] {

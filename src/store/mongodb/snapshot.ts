@@ -36,7 +36,8 @@ export async function readSnapshot(tx: Transaction, target: ReadingTarget): Prom
         bindingId === undefined ? undefined : operations.find(operation => operation.bindingId === bindingId),
       predecessor: found.predecessor?.map(toBinding)[0],
       liveBindings: found.live[0]?.count ?? 0,
-      busyBindings: found.busy[0]?.count ?? 0,
+      busyBindings: found.active.filter(({ listed }) => listed?.action !== 'sweep').length,
+      sweptBindings: found.active.filter(({ listed }) => listed?.action === 'sweep').length,
     },
     lock: instance?.lock ?? 0,
     operations,
@@ -57,7 +58,12 @@ function lookupsOf({ collections }: Database, target: ReadingTarget): Document[]
       { $match: { resource: { $in: resources }, active: true } },
       { $project: { steps: 0 } },
     ),
-    lookup('busy', collections.operation, { $match: { instance, active: true, binding: { $gt: '' } } }, count),
+    lookup(
+      'active',
+      collections.operation,
+      { $match: { instance, active: true, binding: { $gt: '' } } },
+      { $project: { 'listed.action': 1 } },
+    ),
     lookup('live', collections.binding, { $match: { instance, phase: { $in: livePhases } } }, count),
     ...(binding === undefined ? [] : [lookup('binding', collections.binding, { $match: { _id: binding } })]),
     ...(predecessor === undefined ? [] : [predecessorLookup(predecessor)]),
@@ -76,7 +82,8 @@ const livePhases = ['ready', 'creating', 'deleting']
 interface Found {
   readonly instance: readonly InstanceDocument[]
   readonly operations: readonly OperationDocument[]
-  readonly busy: readonly { readonly count: number }[]
+  /** The active operations of its bindings. */
+  readonly active: readonly Pick<OperationDocument, 'listed'>[]
   readonly live: readonly { readonly count: number }[]
   readonly binding?: readonly BindingDocument[]
   readonly predecessor?: readonly BindingDocument[]

@@ -17,6 +17,7 @@ import { keyOf } from '../keys.ts'
 import type { Calls } from './database.ts'
 import type { SqlRow } from './driver.ts'
 import { createGatherer } from './gather.ts'
+import { sweptUnit } from './look-functions.ts'
 import { fromChange, inner, optionalKey, toResource } from './rows.ts'
 import type { ServerClock } from './server-clock.ts'
 
@@ -62,7 +63,7 @@ function decideForNew<Answer>(
   decide: (snapshot: Snapshot) => Verdict<Answer>,
 ): Verdict<Answer> | undefined {
   try {
-    const verdict = decide({ now, liveBindings: 0, busyBindings: 0 })
+    const verdict = decide({ now, liveBindings: 0, busyBindings: 0, sweptBindings: 0 })
     return verdict.change?.instance === undefined ? undefined : verdict
   } catch {
     return undefined
@@ -113,7 +114,8 @@ function toSnapshot(row: SqlRow | undefined): Snapshot {
     bindingOperation: bindingOperation && toOperation(bindingOperation),
     predecessor: predecessor && toResource<Binding>(predecessor),
     liveBindings: Number(row.live),
-    busyBindings: Number(row.busy),
+    busyBindings: Number(row.busy) % sweptUnit,
+    sweptBindings: Math.floor(Number(row.busy) / sweptUnit),
   }
 }
 

@@ -1,9 +1,4 @@
-/** The condition of the partial indexes, word for word. */
-const active = `state in ('queued', 'running')`
-
-/** What a decision is made from. */
-const snapshot = `now double precision, version text, instance json, operation json, binding json,
-    binding_operation json, predecessor json, live integer, busy integer`
+import { active, looking, snapshot } from './look-functions.ts'
 
 /** How old the time of a decision may be when it is written: long enough for a busy process, and harmless to deadlines. */
 const staleAfterMs = 2_000
@@ -16,25 +11,7 @@ const staleAfterMs = 2_000
  * their plans are kept. Locks are taken instance -> operation (by id, where there are several) -> step and binding.
  */
 export function functions(schema: string): string {
-  /** What a decision about p_instance is made from. */
-  const ofInstance = `
-    from (select count(*)::integer as live from ${schema}.binding x
-      where x.instance_id = p_instance and x.phase in ('ready', 'creating', 'deleting')) l
-    cross join (select count(*)::integer as busy from ${schema}.operation x
-      where x.instance_id = p_instance and x.binding_id is not null and x.${active}) u
-    left join ${schema}.instance i on i.id = p_instance
-    left join ${schema}.operation o on o.instance_id = p_instance and coalesce(o.binding_id, '') = '' and o.${active}`
-
-  /** And about p_binding of it, with p_predecessor. */
-  const ofBinding = `${ofInstance}
-    left join ${schema}.binding b on b.instance_id = p_instance and b.id = p_binding
-    left join ${schema}.operation bo
-      on bo.instance_id = p_instance and coalesce(bo.binding_id, '') = p_binding and bo.${active}
-    left join ${schema}.binding p on p.instance_id = p_instance and p.id = p_predecessor`
-
-  /** Differs whenever anything of the above differs: every write of a row gives it a new xmin. */
-  const instanceVersion = `format('%s %s %s %s', i.xmin, o.xmin, l.live, u.busy)`
-  const bindingVersion = `format('%s %s %s %s', ${instanceVersion}, b.xmin, bo.xmin, p.xmin)`
+  const { look, versionOf } = looking(schema, 'create function', 'count(*)::integer')
 
   /** The guard of every write of a worker. */
   const held = `o.id = p_operation and o.fence = p_fence and o.state = 'running'`
@@ -45,18 +22,7 @@ create function ${schema}.now_ms() returns double precision language sql volatil
   select floor(extract(epoch from clock_timestamp()) * 1000)::double precision
 $$;
 
-create function ${schema}.look(p_instance text, p_binding text, p_predecessor text) returns table (${snapshot})
-language plpgsql as $$
-begin
-  if p_binding is null then
-    return query select ${schema}.now_ms(), ${instanceVersion}, to_json(i), to_json(o), null::json, null::json, null::json,
-      l.live, u.busy ${ofInstance};
-  else
-    return query select ${schema}.now_ms(), ${bindingVersion}, to_json(i), to_json(o), to_json(b), to_json(bo), to_json(p),
-      l.live, u.busy ${ofBinding};
-  end if;
-end $$;
-
+${look}
 -- What the end of a held operation is decided from; no row where the lease is lost.
 create function ${schema}.look_held(p_operation text, p_fence bigint) returns table (${snapshot})
 language plpgsql as $$
@@ -76,15 +42,7 @@ begin
   return query select * from ${schema}.look(v_instance, v_binding, v_predecessor);
 end $$;
 
-create function ${schema}.version_of(p_instance text, p_binding text, p_predecessor text) returns text
-language plpgsql as $$
-begin
-  if p_binding is null then
-    return (select ${instanceVersion} ${ofInstance});
-  end if;
-  return (select ${bindingVersion} ${ofBinding});
-end $$;
-
+${versionOf}
 ${writing(schema, 'create function', firstColumns)}-- Many at once, of different instances. It waits for no lock of theirs, so holding several can lead to no deadlock: those
 -- that are locked get no row, and are to be written alone. New ids are inserted in their order, as everywhere.
 create function ${schema}.writes(p_rows jsonb) returns table (place integer, outcome text, ${snapshot})

@@ -1,6 +1,7 @@
 import { catalogSchema } from './catalog-schema.ts'
 import { functions, listedWrite, pinningWrite } from './functions.ts'
 import { listSchema } from './list-schema.ts'
+import { sweptLook } from './look-functions.ts'
 import { resourceKind, upkeep } from './upkeep-functions.ts'
 
 /**
@@ -129,4 +130,5 @@ ${functions(schema)}${upkeep(schema)}`,
 ${pinningWrite(schema)}`,
   schema => `${listSchema(schema)}
 ${listedWrite(schema)}`,
+  sweptLook,
 ]

@@ -39,12 +39,13 @@ function readSnapshot(statements: Statements, now: number, target: Target, held?
   const { instanceId, bindingId, predecessorId } = target
   const row = statements.snapshot.get(instanceId)
   // Bindings and operations refer to their instance: without it there are none.
-  if (row === undefined) return { now, liveBindings: 0, busyBindings: 0 }
+  if (row === undefined) return { now, liveBindings: 0, busyBindings: 0, sweptBindings: 0 }
   const active = (id?: string) => {
     if (held !== undefined && held.bindingId === id) return held
     const found = statements.activeOperation.get(instanceId, id ?? '')
     return found && toOperation(found)
   }
+  const swept = Number(row.active) === 0 ? 0 : Number(statements.sweptBindings.get(instanceId)?.swept)
   return {
     now,
     instance: toRow<Instance>(row),
@@ -53,7 +54,8 @@ function readSnapshot(statements: Statements, now: number, target: Target, held?
     bindingOperation: bindingId === undefined ? undefined : active(bindingId),
     predecessor: predecessorId === undefined ? undefined : readBinding(statements, instanceId, predecessorId),
     liveBindings: Number(row.live),
-    busyBindings: Number(row.busy),
+    busyBindings: Number(row.active) - swept,
+    sweptBindings: swept,
   }
 }
 

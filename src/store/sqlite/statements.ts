@@ -95,8 +95,10 @@ export const sql = {
       (select count(*) from binding
         where binding.instance_id = instance.id and phase in ('ready', 'creating', 'deleting')) as live,
       (select count(*) from operation
-        where operation.instance_id = instance.id and ifnull(binding_id, '') > '' and ${active}) as busy
+        where operation.instance_id = instance.id and ifnull(binding_id, '') > '' and ${active}) as active
     from instance where id = ?`,
+  sweptBindings: `select count(*) as swept from operation
+    where instance_id = ? and ifnull(binding_id, '') > '' and ${active} and action = 'sweep'`,
 
   binding: 'select doc, sealed from binding where instance_id = ? and id = ?',
   bindings: `select doc, sealed from binding where instance_id = ? and phase <> 'deleted' order by rowid`,

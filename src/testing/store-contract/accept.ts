@@ -20,7 +20,7 @@ const phases: readonly BindingPhase[] = ['creating', 'ready', 'deleting', 'faile
 export const acceptCases = [
   storeCase('accept: an unknown instance gives an empty snapshot', async ({ store, clock }) => {
     const snapshot = await snapshotOf(store, { instanceId: 'i', bindingId: 'b', predecessorId: 'p' })
-    assert.deepEqual(present(snapshot), { now: clock.now(), liveBindings: 0, busyBindings: 0 })
+    assert.deepEqual(present(snapshot), { now: clock.now(), liveBindings: 0, busyBindings: 0, sweptBindings: 0 })
   }),
 
   storeCase('accept: answers what the decision answered, and reads back what it wrote', async ({ store }) => {
@@ -114,6 +114,29 @@ export const acceptCases = [
       assert.equal((await snapshotOf(store, { instanceId: 'i' })).busyBindings, 2)
     },
   ),
+
+  storeCase('accept: sweeps of bindings are counted apart, queued or running', async ({ store }) => {
+    const counts = async () => {
+      const { busyBindings, sweptBindings } = await snapshotOf(store, { instanceId: 'i' })
+      return { busyBindings, sweptBindings }
+    }
+    await standing(store, 'i')
+    await standing(store, 'neighbour')
+    await bind(store, 'i', 'running', { action: 'sweep' })
+    await claimOne(store)
+    await bind(store, 'i', 'queued', { action: 'sweep' })
+    await bind(store, 'i', 'ended', { action: 'sweep', state: 'succeeded' })
+    await bind(store, 'neighbour', 'queued', { action: 'sweep' })
+    assert.deepEqual(await counts(), { busyBindings: 0, sweptBindings: 2 })
+    await bind(store, 'i', 'bound')
+    await bind(store, 'i', 'unbound', { action: 'unbind' })
+    assert.deepEqual(await counts(), { busyBindings: 2, sweptBindings: 2 })
+    // A sweep of the instance itself is its operation.
+    await provision(store, 'i', { action: 'sweep' })
+    assert.deepEqual(await counts(), { busyBindings: 2, sweptBindings: 2 })
+    const ofBinding = await snapshotOf(store, { instanceId: 'i', bindingId: 'queued' })
+    assert.deepEqual([ofBinding.busyBindings, ofBinding.sweptBindings], [2, 2])
+  }),
 
   storeCase('accept: a decision that throws is the caller’s error and writes nothing', async ({ store }) => {
     await provision(store, 'i')

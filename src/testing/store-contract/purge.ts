@@ -76,7 +76,7 @@ export const purgeCases = [
     assert.deepEqual(await viewOf(store, 'i'), nothing)
     assert.equal(await store.binding('i', 'b'), undefined)
     const snapshot = await snapshotOf(store, { instanceId: 'i', bindingId: 'b' })
-    assert.deepEqual(present({ ...snapshot, now: 0 }), { now: 0, liveBindings: 0, busyBindings: 0 })
+    assert.deepEqual(present({ ...snapshot, now: 0 }), { now: 0, liveBindings: 0, busyBindings: 0, sweptBindings: 0 })
     assert.equal(await store.purge(ever, 10), 0)
   }),
 
