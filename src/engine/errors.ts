@@ -82,11 +82,6 @@ export function shorten(text: string): string {
   return `${text.slice(0, limits.descriptionLength - 1).replace(/[\ud800-\udbff]$/, '')}…`
 }
 
-/** `1 attempt`, `3 attempts`. */
-export function count(amount: number, noun: string): string {
-  return `${amount} ${noun}${amount === 1 ? '' : 's'}`
-}
-
 function statusOf(error: unknown): number | undefined {
   if (typeof error !== 'object' || error === null) return undefined
   const status = 'status' in error ? error.status : 'statusCode' in error ? error.statusCode : undefined

@@ -1,5 +1,6 @@
 import { checkBundle } from '../../bundle/check-bundle.ts'
 import { formatMistake } from '../../bundle/mistakes.ts'
+import { count } from '../../shape/count.ts'
 import { explain, isError, type Mistake } from '../../shape/mistake.ts'
 import { showPath } from '../../shape/place.ts'
 import { failure } from '../cli-error.ts'
@@ -55,8 +56,4 @@ function render({ path, problems }: Linted): string {
   const summary = [errors === 0 ? 'can be used' : count(errors, 'error')]
   if (warnings > 0) summary.push(count(warnings, 'warning'))
   return `${lines.join('')}${toLine(path)}: ${summary.join(', ')}\n`
-}
-
-function count(number: number, what: string): string {
-  return `${number} ${what}${number === 1 ? '' : 's'}`
 }

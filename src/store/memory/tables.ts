@@ -72,6 +72,7 @@ export class Tables {
     return this.#bindings.get(pair(instanceId, id))
   }
 
+  /** The rows themselves: whoever hands them on copies them. */
   bindings(instanceId: string): readonly Binding[] {
     return this.#bindings.lookAt(instanceId)
   }
