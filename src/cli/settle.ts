@@ -7,11 +7,12 @@ import {
   type WireError,
   type WirePlan,
 } from '../client/index.ts'
+import { sayDuration } from '../shape/duration.ts'
 import { failure } from './cli-error.ts'
 import { interruptible } from './io.ts'
 import { refusal } from './refusal.ts'
 import type { Session } from './session.ts'
-import { formatElapsed, showProgress } from './show-progress.ts'
+import { showProgress } from './show-progress.ts'
 
 export interface Change extends Pick<PollTarget, 'action' | 'instanceId' | 'bindingId'> {
   /** What a person reads while it runs and when it fails, as in `provision postgres/small`. */
@@ -83,7 +84,7 @@ function unsuccessful(change: Change, result: PollResult) {
   if (result.state === 'timed out') {
     return failure({
       what: `gave up waiting for: ${change.label}`,
-      why: `it has not ended after ${formatElapsed(result.elapsed)}${said}`,
+      why: `it has not ended after ${sayDuration(result.elapsed)}${said}`,
       next: `${statusCommand(change)} shows whether it has ended since; --timeout sets how long to wait.`,
     })
   }

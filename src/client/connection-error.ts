@@ -1,3 +1,5 @@
+import { sayDuration } from '../shape/duration.ts'
+
 /** No HTTP answer came. What went wrong, where, and what to do about it; never a credential. */
 export class OsbConnectionError extends Error {
   override readonly name = 'OsbConnectionError'
@@ -30,7 +32,7 @@ export function toConnectionError(where: string, origin: string, error: unknown)
 export function toTimeoutError(where: string, timeout: number): OsbConnectionError {
   return new OsbConnectionError(
     where,
-    `no answer within ${timeout / 1000} s`,
+    `no answer within ${sayDuration(timeout)}`,
     'The broker may still be working on the request: ask for its state before repeating it, or allow more time.',
   )
 }

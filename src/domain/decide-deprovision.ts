@@ -1,4 +1,5 @@
 import { BrokerError } from '../protocol/errors.ts'
+import { count } from '../shape/count.ts'
 import type { Snapshot, Verdict } from './change.ts'
 import { type Instance, isKnown } from './instance.ts'
 import type { DeletionAnswer, Intent } from './intent.ts'
@@ -30,7 +31,7 @@ export function decideDeprovision(snapshot: Snapshot, intent: DeprovisionIntent)
   if (snapshot.liveBindings > 0 && !intent.cascade)
     throw new BrokerError(
       'BindingsExist',
-      `The instance still has ${snapshot.liveBindings} binding(s): delete them first. Nothing was changed.`,
+      `The instance still has ${count(snapshot.liveBindings, 'binding')}: delete them first. Nothing was changed.`,
     )
   const wait = waits(intent)
   const unclean = (instance.uncleanUntil ?? 0) > now

@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.ts'
+import { sayDuration } from '../shape/duration.ts'
 
 /** What a call to the outside gets: everything it needs to be safe to repeat. */
 export interface Call {
@@ -34,7 +35,9 @@ export async function callWithDeadline<T>(
       }
       const onAbort = () => stopWaiting(signal.reason)
       signal.addEventListener('abort', onAbort, { once: true })
-      const cancel = clock.after(timeout, () => stopWaiting(new CallTimeout(`no answer within ${timeout} ms`)))
+      const cancel = clock.after(timeout, () =>
+        stopWaiting(new CallTimeout(`no answer within ${sayDuration(timeout)}`)),
+      )
       release = () => {
         cancel()
         signal.removeEventListener('abort', onAbort)

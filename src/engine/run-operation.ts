@@ -1,11 +1,12 @@
 import { sleep } from '../clock.ts'
-import type { OperationError, Step } from '../domain/operation.ts'
+import type { Operation, OperationError, Step } from '../domain/operation.ts'
 import type { ActionResult, Outcome, SettlePolicy } from '../domain/outcome.ts'
 import { backOff, isExhausted } from '../domain/retry.ts'
 import { settle } from '../domain/settle.ts'
 import type { ParkReason } from '../events.ts'
 import type { Claim, Parking } from '../ledger.ts'
 import { count } from '../shape/count.ts'
+import { sayDuration } from '../shape/duration.ts'
 import { traceAuthorCode } from './author-code.ts'
 import { asError, isPermanent, retryAfter, shorten, toOperationError } from './errors.ts'
 import type { HeldLease } from './held-lease.ts'
@@ -46,11 +47,12 @@ export async function runOperation(claim: Claim, held: HeldLease, context: RunCo
   })
   const attempt: Attempt = { claim, held, ...context }
   const isOver = now >= operation.deadlineAt
+  const late = () => (operation.attempt === 1 ? neverRan(operation, now) : timedOut(operation))
   const isPoison = claim.takenOver && operation.losses > poisonLosses
   const work = context.findWork(claim)
   // None of the author's code runs where it is unknown, or where it may be what kills the workers.
   if (isOver && (isPoison || work === undefined)) {
-    await finish({ ...attempt, work }, { outcome: { kind: 'failed', error: timedOut(claim) }, unclean: true })
+    await finish({ ...attempt, work }, { outcome: { kind: 'failed', error: late() }, unclean: true })
     return
   }
   if (isPoison) {
@@ -67,7 +69,7 @@ export async function runOperation(claim: Claim, held: HeldLease, context: RunCo
   const running = { ...attempt, run, work }
   const stopTracing = traceAuthorCode()
   try {
-    await (isOver ? fail(running, timedOut(claim)) : perform(running))
+    await (isOver ? fail(running, late()) : perform(running))
   } finally {
     stopTracing()
     run.close()
@@ -80,7 +82,10 @@ async function perform(running: Running): Promise<void> {
   const ended = await firstEnd(run, () => work.perform(run))
   cancelDeadline()
   await run.settled()
-  if (held.why === 'deadline') return fail(running, timedOut(claim))
+  if (held.why === 'deadline') {
+    const { description = claim.operation.description } = run
+    return fail(running, timedOut({ ...claim.operation, description }))
+  }
   if (held.why !== undefined) return handBack(running)
   if (run.retry !== undefined) return parkForRetry(running, run.retry)
   if (run.interrupted) return parkInterrupted(running)
@@ -210,8 +215,13 @@ async function finish(attempt: Attempt & { readonly work?: Work }, { outcome, un
   return finished
 }
 
-function timedOut({ operation }: Claim): OperationError {
-  const minutes = Math.round((operation.deadlineAt - operation.acceptedAt) / 60_000)
-  const doing = operation.description === undefined ? '' : ` Last: ${operation.description}.`
-  return { message: shorten(`The ${operation.action} did not end within ${count(minutes, 'minute')}.${doing}`) }
+/** The first claim of the operation came when its time was over. */
+function neverRan({ action, acceptedAt, deadlineAt }: Operation, now: number): OperationError {
+  const [waited, limit] = [now - acceptedAt, deadlineAt - acceptedAt].map(sayDuration)
+  return { message: `The ${action} never ran: it waited ${waited} in the queue, and may take ${limit} in all.` }
+}
+
+function timedOut({ action, acceptedAt, deadlineAt, description }: Operation): OperationError {
+  const doing = description === undefined ? '' : ` Last: ${description}.`
+  return { message: shorten(`The ${action} did not end within ${sayDuration(deadlineAt - acceptedAt)}.${doing}`) }
 }

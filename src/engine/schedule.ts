@@ -1,4 +1,5 @@
 import { Cron } from 'croner'
+import { count } from '../shape/count.ts'
 
 /** When a chore is to be run. Times are those of the store's clock. */
 export interface Schedule {
@@ -35,9 +36,7 @@ function parse(pattern: string, timezone: string): Cron {
   const fields = pattern.split(/\s+/)
   // The library would also take a date, which never comes again.
   if (fields.length !== 5 && fields.length !== 6 && !pattern.startsWith('@'))
-    throw new RangeError(
-      `it has ${fields.length} ${fields.length === 1 ? 'field' : 'fields'}; write ${allowedPatterns}`,
-    )
+    throw new RangeError(`it has ${count(fields.length, 'field')}; write ${allowedPatterns}`)
   try {
     // Node loads its tables of time zones, 8 MB, with the first zone that is asked for: UTC needs none.
     const zone = timezone === 'UTC' ? { utcOffset: 0 } : { timezone }

@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.ts'
+import { sayDuration } from '../shape/duration.ts'
 import type { Store } from '../store.ts'
 
 /** A probe that waits longer than this has given up already. */
@@ -22,7 +23,7 @@ export function createReadiness(store: Store, clock: Clock): () => Promise<strin
 
   return () =>
     new Promise(resolve => {
-      const late = `the store ${store.name} does not answer within ${patience / 1000} seconds`
+      const late = `the store ${store.name} does not answer within ${sayDuration(patience)}`
       const cancel = clock.after(patience, () => resolve(late))
       asking ??= ping().finally(() => {
         asking = undefined

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parseDuration } from './duration.ts'
+import { parseDuration, sayDuration } from './duration.ts'
 
 describe('parseDuration', () => {
   it.each([
@@ -23,5 +23,28 @@ describe('parseDuration', () => {
 
   it.each([-1, Number.NaN, Number.POSITIVE_INFINITY])('%d is refused', number => {
     expect(() => parseDuration(number)).toThrow(/is not a duration/)
+  })
+})
+
+describe('sayDuration', () => {
+  it.each([
+    [0, '0 milliseconds'],
+    [1, '1 millisecond'],
+    [500, '500 milliseconds'],
+    [999.7, '1 second'],
+    [1000, '1 second'],
+    [1500, '1.5 seconds'],
+    [6000, '6 seconds'],
+    [59_990, '1 minute'],
+    [90_000, '1 minute 30 seconds'],
+    [300_000, '5 minutes'],
+    [3_600_000, '1 hour'],
+    [5_400_000, '1 hour 30 minutes'],
+    [7_199_000, '2 hours'],
+    [86_400_000, '1 day'],
+    [97_200_000, '1 day 3 hours'],
+    [86_400_000 * 2 - 1, '2 days'],
+  ])('%d milliseconds are %j', (ms, expected) => {
+    expect(sayDuration(ms)).toBe(expected)
   })
 })

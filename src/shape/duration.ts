@@ -1,3 +1,5 @@
+import { count } from './count.ts'
+
 /** A length of time as people write it; a bare number is milliseconds. */
 export type Duration = number | `${number}${'ms' | 's' | 'm' | 'h' | 'd'}`
 
@@ -26,4 +28,26 @@ function parseIsoDuration(text: string): number | undefined {
   if (match === null) return undefined
   const [days = 0, hours = 0, minutes = 0, seconds = 0] = match.slice(1).map(part => Number(part ?? 0))
   return (((days * 24 + hours) * 60 + minutes) * 60 + seconds) * 1000
+}
+
+const [second, minute, hour, day] = [1000, 60_000, 3_600_000, 86_400_000]
+
+/** A length of time for people, in the one or two units that fit: `6 seconds`, `5 minutes`, `1 hour 30 minutes`. */
+export function sayDuration(ms: number): string {
+  if (Math.round(ms) < second) return count(Math.round(ms), 'millisecond')
+  if (ms < minute - 50) return count(Math.round(ms / 100) / 10, 'second')
+  const finest = ms < hour ? second : ms < day ? minute : hour
+  let rest = Math.round(ms / finest) * finest
+  const said: string[] = []
+  for (const [noun, unit] of [
+    ['day', day],
+    ['hour', hour],
+    ['minute', minute],
+    ['second', second],
+  ] as const) {
+    const amount = Math.floor(rest / unit)
+    rest -= amount * unit
+    if (amount > 0) said.push(count(amount, noun))
+  }
+  return said.join(' ')
 }

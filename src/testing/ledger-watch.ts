@@ -1,3 +1,4 @@
+import { count } from '../shape/count.ts'
 import type { Change, Finishing, Instance, Operation, Store } from '../store.ts'
 
 /**
@@ -204,7 +205,7 @@ export function createLedgerWatch(): LedgerWatch {
 /** A deprovision that succeeds says that nothing is left: so no sweep of a binding may be outstanding then. */
 function unsweptAt({ finishing, sweptBindings }: Finishing, { instance }: Change): string | undefined {
   if (finishing.action !== 'deprovision' || instance?.phase !== 'deleted' || sweptBindings === 0) return undefined
-  return `${name(finishing)} succeeded while ${sweptBindings} binding(s) of it were being swept`
+  return `${name(finishing)} succeeded while ${count(sweptBindings, 'binding')} of it were being swept`
 }
 
 function pinsOf({ revisionId, nextRevisionId }: Instance): string[] {

@@ -119,7 +119,10 @@ describe('the OSB client', () => {
     }
     const { url, connected } = await startSilentServer()
     const call = createOsbClient({ url, timeout: 5000, clock }).catalog()
-    const settled = expect(call).rejects.toMatchObject({ name: 'OsbConnectionError', why: 'no answer within 5 s' })
+    const settled = expect(call).rejects.toMatchObject({
+      name: 'OsbConnectionError',
+      why: 'no answer within 5 seconds',
+    })
     await connected
     for (const fire of timers) fire()
     await settled

@@ -140,9 +140,9 @@ describe('purser provision', () => {
     const broker = await startCannedBroker({ ...ok, [put]: accepted, [poll]: running })
     const options = { cwd: await makeFolder(), env: { PURSER_URL: broker.url } }
     const args = ['provision', 'postgres', 'large', '--id', 'db']
-    expect((await runCli(args, options)).err).toContain('why: it has not ended after 1m 0s: starting')
+    expect((await runCli(args, options)).err).toContain('why: it has not ended after 1 minute: starting')
     const { code, err } = await runCli([...args, '--timeout', '20s'], options)
-    expect(err).toContain('why: it has not ended after 20s: starting\n next: purser status db shows whether')
+    expect(err).toContain('why: it has not ended after 20 seconds: starting\n next: purser status db shows whether')
     expect(code).toBe(1)
   })
 

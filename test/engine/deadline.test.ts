@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Service } from '../../src/index.ts'
-import { createWorld, minutes, seconds, stopwatch } from './world.ts'
+import { createWorld, minutes, seconds, stopwatch, takes } from './world.ts'
 
 const plans: Service['plans'] = [{ id: 'plan', name: 'plan', description: 'Short', maximumPollingDuration: 600 }]
 const forever = () => new Promise<never>(() => {})
@@ -26,6 +26,45 @@ describe('deadlines', () => {
     })
   })
 
+  it('a short limit is said in the unit that fits', async () => {
+    const world = createWorld({
+      service: { actions: { provision: { timeout: '6s' } }, provision: async ctx => ctx.wait('2s', 'counting stars') },
+    })
+    const process = await world.boot()
+    const operation = await process.provision('i')
+    await world.clock.advance(seconds(7))
+    expect(await process.poll('i', operation)).toEqual({
+      state: 'failed',
+      description: 'The provision did not end within 6 seconds. Last: counting stars.',
+    })
+  })
+
+  it('an operation that failed without ever having run says so', async () => {
+    const runs: string[] = []
+    const world = createWorld({
+      service: {
+        actions: { provision: { timeout: '6s' } },
+        async provision(ctx) {
+          runs.push(ctx.instance.id)
+        },
+        deprovision: () => takes(world.clock, seconds(91)),
+      },
+    })
+    const process = await world.boot({ concurrency: 1 })
+    await process.provision('other')
+    await world.clock.advance(seconds(1))
+    await process.deprovision('other')
+    await world.clock.advance(seconds(1))
+    const operation = await process.provision('i')
+    await world.clock.advance(seconds(95))
+    expect(await process.poll('i', operation)).toEqual({
+      state: 'failed',
+      description:
+        'The provision never ran: it waited 1 minute 30 seconds in the queue, and may take 6 seconds in all.',
+    })
+    expect(runs).toEqual(['other'])
+  })
+
   it('an action that ignores its signal and never returns still ends by the deadline', async () => {
     let signal: AbortSignal | undefined
     const world = createWorld({
@@ -44,7 +83,10 @@ describe('deadlines', () => {
     expect(await process.poll('i', operation)).toEqual({ state: 'in progress', description: 'thinking' })
     expect(signal?.aborted).toBe(false)
     await world.clock.advance(seconds(1))
-    expect(await process.poll('i', operation)).toMatchObject({ state: 'failed' })
+    expect(await process.poll('i', operation)).toEqual({
+      state: 'failed',
+      description: 'The provision did not end within 9 minutes. Last: thinking.',
+    })
     expect(signal?.aborted).toBe(true)
     // The worker that it held is free again.
     const deletion = await process.deprovision('i')

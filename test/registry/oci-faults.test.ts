@@ -94,7 +94,10 @@ describe.skipIf(reason !== undefined)(`a registry in trouble${reason === undefin
 
   it('has failed where it does not answer in time', async () => {
     const answer = await through(() => true, {}, { timeout: 50 })
-    expect(answer).toEqual({ kind: 'failed', problem: expect.stringContaining('no whole reply within 50 ms') })
+    expect(answer).toEqual({
+      kind: 'failed',
+      problem: expect.stringContaining('no whole reply within 50 milliseconds'),
+    })
   })
 
   it('has failed where a list never ends to come', async () => {

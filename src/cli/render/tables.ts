@@ -7,6 +7,7 @@ import type {
   WireOffering,
   WirePlan,
 } from '../../client/index.ts'
+import { count } from '../../shape/count.ts'
 import { toIndentedLine } from './printable.ts'
 
 /** One line a plan; a service's name and description stand on a line of their own above its plans. */
@@ -65,7 +66,7 @@ export function renderRegistries({ registries = [], services = [] }: RegistriesB
 function describeState({ type, checked_at, failures = 0, partial, last_problem = '' }: RegistryBody): string {
   if (type === undefined) return 'not configured any more'
   if (checked_at === undefined) return 'not asked yet'
-  if (failures > 0) return `failed ${failures} ${failures === 1 ? 'time' : 'times'}: ${last_problem}`
+  if (failures > 0) return `failed ${count(failures, 'time')}: ${last_problem}`
   if (partial === true) return `partial: ${last_problem}`
   return last_problem === '' ? 'complete' : `complete; left out: ${last_problem}`
 }

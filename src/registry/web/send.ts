@@ -5,6 +5,7 @@ import { isIP, type Socket } from 'node:net'
 import { connect as tlsConnect } from 'node:tls'
 import type { Clock } from '../../clock.ts'
 import { withoutUndefined } from '../../protocol/json.ts'
+import { sayDuration } from '../../shape/duration.ts'
 import { codeOf } from '../../shape/thrown.ts'
 import { RegistryError } from '../registry-error.ts'
 
@@ -54,7 +55,7 @@ export async function send(request: WebRequest, wire: Wire): Promise<WebReply | 
   } catch (error) {
     if (error instanceof RegistryError) throw error
     if (wire.signal.aborted) return new Unanswered(`${place}: it was stopped`)
-    if (late.signal.aborted) return new Unanswered(`${place}: there was no whole reply within ${timeout} ms`)
+    if (late.signal.aborted) return new Unanswered(`${place}: there was no whole reply within ${sayDuration(timeout)}`)
     return new Unanswered(`${place}: ${whyUnreachable(error)}`)
   } finally {
     cancel()

@@ -2,6 +2,7 @@
 import { type IncomingMessage, request } from 'node:http'
 import { json } from 'node:stream/consumers'
 import { RuntimeUnavailableError } from '../../sandbox.ts'
+import { sayDuration } from '../../shape/duration.ts'
 
 /** The API of Docker 29, which knows none before 1.44. Earlier engines, and Podman, have all that is asked of it here. */
 const known = '1.52'
@@ -50,7 +51,7 @@ export function createEngine(socketPath: string, patience = 60_000): Engine {
     return new Promise((resolve, reject) => {
       const sent = request({ socketPath, method, path, headers, timeout: patience + delay, signal })
       if (text !== undefined) sent.setHeader('content-type', 'application/json')
-      const giveUp = () => sent.destroy(new Error(`no answer within ${(patience + delay) / 1000} s`))
+      const giveUp = () => sent.destroy(new Error(`no answer within ${sayDuration(patience + delay)}`))
       sent.once('timeout', giveUp)
       sent.once('response', stream => {
         // From here on silence may mean that there is nothing to tell.
