@@ -1,6 +1,6 @@
 import { malformed, readOrRefuse } from './request-fields.ts'
 
-/** The query of a request: each parameter at most once, decoded once. */
+/** The query of a request: each parameter at most once, decoded once. An empty one counts as absent. */
 export type Query = ReadonlyMap<string, string>
 
 const nothing: Query = new Map()
@@ -18,6 +18,7 @@ export function parseQuery(text: string): Query {
     if (known.has(name) && query.has(name)) throw malformed(`the query parameter ${name} came twice`)
     query.set(name, value)
   }
+  for (const [name, value] of query) if (value === '') query.delete(name)
   return query
 }
 
@@ -36,16 +37,9 @@ export function parseDeletion(query: Query): DeletionRequest {
   return { serviceId: required(query, 'service_id'), planId: required(query, 'plan_id') }
 }
 
-/** Fetching and polling: both are hints that may be absent, but not empty. */
-export function checkHints(query: Query): void {
-  if (query.size === 0) return
-  for (const name of ['service_id', 'plan_id', 'operation'])
-    if (query.get(name) === '') throw malformed(`the query parameter ${name} must not be empty`)
-}
-
 function required(query: Query, name: string): string {
   const value = query.get(name)
-  if (value === undefined || value === '') throw malformed(`the query parameter ${name} is required`)
+  if (value === undefined) throw malformed(`the query parameter ${name} is required`)
   return value
 }
 

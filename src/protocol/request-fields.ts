@@ -1,7 +1,7 @@
 import { describe } from '../shape/describe.ts'
-import type { Read, Shape } from '../shape/shape.ts'
+import type { Kind, Read, Shape } from '../shape/shape.ts'
 import { BrokerError } from './errors.ts'
-import { isJsonObject, type JsonObject } from './json.ts'
+import { isJsonObject, type Json, type JsonObject } from './json.ts'
 
 /** What is inside of an object is looked at later, if at all. */
 export type Envelope<S extends Shape> = {
@@ -10,13 +10,15 @@ export type Envelope<S extends Shape> = {
 
 /**
  * Reads the envelope of a request. Unknown fields are ignored (GEN-05); a known one of the wrong type is a 400 that names
- * it. `null` counts as absent: generated clients send it where they mean nothing.
+ * it. `null` and an empty text count as absent: clients made from Go structs send them where they mean nothing.
  */
 export function createReader<S extends Shape>(shape: S): (body: JsonObject) => Envelope<S> {
-  const fields = describe(shape).wire.map(({ key, name, field }) => {
-    const read = field.info.kind === 'text' ? readText : readObject
-    return { key, name, read, isRequired: !field.optional }
-  })
+  const fields = describe(shape).wire.map(({ key, name, field }) => ({
+    key,
+    name,
+    read: readers.get(field.info.kind) ?? readDetails,
+    isRequired: !field.optional,
+  }))
   return body => {
     const envelope: Record<string, unknown> = {}
     for (const { key, name, read, isRequired } of fields) {
@@ -28,15 +30,21 @@ export function createReader<S extends Shape>(shape: S): (body: JsonObject) => E
   }
 }
 
-/** An empty text is a mistake. */
-export function readText(body: JsonObject, name: string): string | undefined {
+/** By the kind of a field. What has none is an object of the platform's. */
+const readers = new Map<Kind | undefined, (body: JsonObject, name: string) => string | JsonObject | undefined>([
+  ['text', readText],
+  ['other', readObject],
+])
+
+/** `path` is what a refusal calls it. */
+export function readText(body: JsonObject, name: string, path = name): string | undefined {
   const value = own(body, name)
-  if (value === undefined || value === null) return undefined
-  if (typeof value !== 'string') throw malformed(`${name} must be a string`)
-  if (value === '') throw malformed(`${name} must not be empty`)
+  if (saysNothing(value)) return undefined
+  if (typeof value !== 'string') throw malformed(`${path} must be a string`)
   return value
 }
 
+/** As it is: what parameters hold is the user's business. */
 function readObject(body: JsonObject, name: string): JsonObject | undefined {
   const value = own(body, name)
   if (value === undefined || value === null) return undefined
@@ -44,12 +52,14 @@ function readObject(body: JsonObject, name: string): JsonObject | undefined {
   return value
 }
 
-/** T-45: without a version, or with an empty one, `maintenance_info` says nothing. */
-export function maintenanceVersion(info: JsonObject | undefined): string | undefined {
-  const version = info === undefined ? undefined : own(info, 'version')
-  if (version === undefined || version === null || version === '') return undefined
-  if (typeof version !== 'string') throw malformed('maintenance_info.version must be a string')
-  return version
+/** Without the fields that say nothing. Where none is left, the object says nothing either. */
+function readDetails(body: JsonObject, name: string): JsonObject | undefined {
+  const given = Object.entries(readObject(body, name) ?? {}).filter(([, value]) => !saysNothing(value))
+  return given.length === 0 ? undefined : Object.fromEntries(given)
+}
+
+function saysNothing(value: Json | undefined): value is undefined | null | '' {
+  return value === undefined || value === null || value === ''
 }
 
 export function required(name: string): BrokerError {

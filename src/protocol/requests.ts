@@ -1,12 +1,13 @@
-import { json, text } from '../shape/fields.ts'
-import { object, optional } from '../shape/shape.ts'
-import type { JsonObject } from './json.ts'
-import { createReader, type Envelope, maintenanceVersion, readText, required } from './request-fields.ts'
+import { anything, json, text } from '../shape/fields.ts'
+import { map, object, optional } from '../shape/shape.ts'
+import type { Json, JsonObject } from './json.ts'
+import { createReader, type Envelope, readText, required } from './request-fields.ts'
 
 /** The bodies of the platform's requests, each field once: what is parsed, and the types of the client. */
 
-const shared = { context: optional(json()), parameters: optional(json()) }
-/** T-45: without a version, or with an empty one, it says nothing. */
+/** What a platform says about itself and its own: fields of it may say nothing, as those of the body may. */
+const details = optional(map(anything<Json | undefined>('a value')))
+const shared = { context: details, parameters: optional(json()) }
 const maintenanceInfo = optional(object({ version: text() }))
 
 export const requests = {
@@ -22,7 +23,7 @@ export const requests = {
     serviceId: text(),
     planId: optional(text()),
     ...shared,
-    previousValues: optional(json()),
+    previousValues: details,
     maintenanceInfo,
   }),
   /** `serviceId` and `planId` are mandatory except in a rotation, which names its predecessor (ROT-05). */
@@ -31,7 +32,7 @@ export const requests = {
     planId: optional(text()),
     ...shared,
     appGuid: optional(text()),
-    bindResource: optional(json()),
+    bindResource: details,
     predecessorBindingId: optional(text()),
   }),
 }
@@ -59,8 +60,13 @@ export function parseProvision(body: JsonObject, lenient: boolean): ProvisionReq
     ...ids,
     context: withPlace(context, organizationGuid, spaceGuid),
     parameters,
-    maintenanceVersion: maintenanceVersion(maintenanceInfo),
+    maintenanceVersion: versionOf(maintenanceInfo),
   }
+}
+
+/** T-45: without a version, `maintenance_info` says nothing. */
+function versionOf(maintenanceInfo: JsonObject | undefined): string | undefined {
+  return maintenanceInfo && readText(maintenanceInfo, 'version', 'maintenance_info.version')
 }
 
 /** A Kubernetes context has a namespace in place of org and space; any context tells where the instance belongs. */
@@ -85,7 +91,7 @@ const readUpdate = createReader(requests.update)
 /** `previous_values` is checked for its shape and never trusted: the broker's own record decides (UPD-14). */
 export function parseUpdate(body: JsonObject): UpdateRequest {
   const { serviceId, planId, context, parameters, maintenanceInfo } = readUpdate(body)
-  return { serviceId, planId, context, parameters, maintenanceVersion: maintenanceVersion(maintenanceInfo) }
+  return { serviceId, planId, context, parameters, maintenanceVersion: versionOf(maintenanceInfo) }
 }
 
 /** PUT /v2/service_instances/:instance_id/service_bindings/:binding_id ("Binding", "Binding Rotation"). */
@@ -102,6 +108,6 @@ export function parseBind(body: JsonObject): BindRequest {
     if (request.planId === undefined) throw required('plan_id')
   }
   // BIND-08: the app is named in bind_resource, or, by older platforms, at the top level.
-  const boundApp = request.bindResource && readText(request.bindResource, 'app_guid')
+  const boundApp = request.bindResource && readText(request.bindResource, 'app_guid', 'bind_resource.app_guid')
   return { ...request, appGuid: boundApp ?? request.appGuid, predecessorId }
 }

@@ -19,8 +19,9 @@ type Expected = Partial<Record<Kind, number>>
 
 const any = (status: number): Expected =>
   Object.fromEntries(Object.keys(values).map(kind => [kind, status])) as Expected
+const text = (status: number): Expected => ({ string: status, null: status, 'empty string': status })
 const object = (status: number): Expected => ({ object: status, null: status })
-const version = (status: number): Expected => ({ string: 422, null: status, 'empty string': status })
+const version = (status: number): Expected => ({ ...text(status), string: 422 })
 
 const endpoints: readonly {
   readonly name: string
@@ -59,7 +60,7 @@ const endpoints: readonly {
     good: { service_id: sync.service_id },
     fields: {
       service_id: {},
-      plan_id: { null: 200 },
+      plan_id: { ...text(200), string: 400 },
       context: object(200),
       'context.organization_guid': any(200),
       parameters: object(200),
@@ -83,14 +84,14 @@ const endpoints: readonly {
       plan_id: {},
       context: object(201),
       'context.platform': any(201),
-      app_guid: { string: 201, null: 201 },
+      app_guid: text(201),
       bind_resource: object(201),
-      'bind_resource.app_guid': { string: 201, null: 201 },
+      'bind_resource.app_guid': text(201),
       'bind_resource.route': any(201),
       'bind_resource.backup_agent': any(201),
       parameters: object(201),
       'parameters.anything': any(201),
-      predecessor_binding_id: { null: 201 },
+      predecessor_binding_id: { ...text(201), string: 400 },
       of_a_later_version: any(201),
     },
   },

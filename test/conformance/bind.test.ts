@@ -134,12 +134,12 @@ conformance('Binding', () => {
       [{ service_id }, 'plan_id'],
       [{ ...full, service_id: '' }, 'service_id'],
       [{ ...full, plan_id: 5 }, 'plan_id'],
-      [{ ...full, app_guid: '' }, 'app_guid'],
+      [{ ...full, app_guid: 5 }, 'app_guid'],
       [{ ...full, bind_resource: 'x' }, 'bind_resource'],
-      [{ ...full, bind_resource: { app_guid: '' } }, 'app_guid'],
+      [{ ...full, bind_resource: { app_guid: 5 } }, 'bind_resource.app_guid'],
       [{ ...full, parameters: [] }, 'parameters'],
       [{ ...full, context: 'x' }, 'context'],
-      [{ ...full, predecessor_binding_id: '' }, 'predecessor_binding_id'],
+      [{ ...full, predecessor_binding_id: 5 }, 'predecessor_binding_id'],
     ]
     for (const [body, word] of bodies) {
       const answer = await t.request('PUT', path, { body })

@@ -21,7 +21,7 @@ const refusals: readonly Refusal[] = [
   [400, 'MalformedRequest', 'DELETE', 'i'],
   [400, 'MalformedRequest', 'PUT', 'i/service_bindings/x', {}],
   [400, 'MalformedRequest', 'DELETE', 'i/service_bindings/b?service_id=full'],
-  [400, 'MalformedRequest', 'GET', 'i/last_operation?operation='],
+  [400, 'MalformedRequest', 'GET', 'i/last_operation?operation=%zz'],
   [400, 'UnknownService', 'PUT', 'x', { ...small, service_id: 'nothing' }],
   [400, 'UnknownPlan', 'PUT', 'x', { ...small, plan_id: 'plain-plan' }],
   [400, 'InvalidParameters', 'PUT', 'x', { ...small, parameters: { size: 11 } }],

@@ -3,7 +3,7 @@ import { fetchBinding } from '../../broker/fetch-binding.ts'
 import { unbind } from '../../broker/unbind.ts'
 import { trimBody } from '../../protocol/answers.ts'
 import { BrokerError } from '../../protocol/errors.ts'
-import { checkHints, parseDeletion } from '../../protocol/query.ts'
+import { parseDeletion } from '../../protocol/query.ts'
 import { parseBind } from '../../protocol/requests.ts'
 import { json } from '../respond.ts'
 import type { Endpoint } from './endpoint.ts'
@@ -20,7 +20,6 @@ export const bindEndpoint: Endpoint = async (broker, request) => {
 
 /** GET …/service_bindings/:binding_id */
 export const fetchBindingEndpoint: Endpoint = async (broker, request) => {
-  checkHints(request.query)
   const body = await fetchBinding(broker, request.caller, request.instanceId, request.bindingId)
   return json(200, trimBody('fetchBinding', body, request.minor))
 }

@@ -3,7 +3,7 @@ import { fetchInstance } from '../../broker/fetch-instance.ts'
 import { provision } from '../../broker/provision.ts'
 import { update } from '../../broker/update.ts'
 import { answers, trimBody } from '../../protocol/answers.ts'
-import { checkHints, parseDeletion } from '../../protocol/query.ts'
+import { parseDeletion } from '../../protocol/query.ts'
 import { parseProvision, parseUpdate } from '../../protocol/requests.ts'
 import { toWire } from '../../shape/wire.ts'
 import type { HttpResponse } from '../message.ts'
@@ -24,7 +24,6 @@ export const provisionEndpoint: Endpoint = async (broker, request) => {
 
 /** GET /v2/service_instances/:instance_id */
 export const fetchInstanceEndpoint: Endpoint = async (broker, request) => {
-  checkHints(request.query)
   const body = await fetchInstance(broker, request.caller, request.instanceId)
   return json(200, trimBody('fetchInstance', body, request.minor))
 }

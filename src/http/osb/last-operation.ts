@@ -1,6 +1,5 @@
 import { lastOperation, type Polled, type PolledOperation } from '../../broker/last-operation.ts'
 import { answers } from '../../protocol/answers.ts'
-import { checkHints } from '../../protocol/query.ts'
 import { toWire } from '../../shape/wire.ts'
 import type { HttpResponse } from '../message.ts'
 import { json } from '../respond.ts'
@@ -8,14 +7,12 @@ import type { Endpoint } from './endpoint.ts'
 
 /** GET /v2/service_instances/:instance_id/last_operation */
 export const lastInstanceOperationEndpoint: Endpoint = async (broker, { caller, instanceId, query, minor }) => {
-  checkHints(query)
   return polledResponse(await lastOperation(broker, caller, { instanceId }, query.get('operation')), minor)
 }
 
 /** GET …/service_bindings/:binding_id/last_operation */
 export const lastBindingOperationEndpoint: Endpoint = async (broker, request) => {
   const { caller, instanceId, bindingId, query, minor } = request
-  checkHints(query)
   return polledResponse(await lastOperation(broker, caller, { instanceId, bindingId }, query.get('operation')), minor)
 }
 
