@@ -92,8 +92,8 @@ export interface OpenedBroker extends Broker {
 }
 
 /**
- * How long, after the grace, requests may take to be answered and the store to close. With the default grace of `purser
- * serve` less than the 30 seconds that Kubernetes gives.
+ * How long, after the grace, requests may take to be answered and the store to close. With the defaults of
+ * `server.shutdownDelay` and `server.shutdownGrace` less than the 30 seconds that Kubernetes gives.
  */
 export const timeForLastAnswers = 3_000
 

@@ -13,8 +13,8 @@ export interface BrokerEvents {
   'broker.serving': { readonly url: string; readonly store: string; readonly services: number }
   /** The server accepts requests without credentials. */
   'broker.open': { readonly url: string }
-  /** The process was asked to stop. Running operations have `graceMs` to end. */
-  'broker.stopping': { readonly signal: string; readonly graceMs: number }
+  /** The process was asked to stop. It takes requests for `delayMs` more; then running operations have `graceMs` to end. */
+  'broker.stopping': { readonly signal: string; readonly delayMs: number; readonly graceMs: number }
   /** Everything has ended; the process exits now. */
   'broker.stopped': Record<never, never>
 

@@ -20,10 +20,12 @@ export async function main(args: readonly string[], io: CliIo): Promise<number> 
 
 export async function run(): Promise<void> {
   const args = process.argv.slice(2)
-  // A reader that has read enough, such as head, is not an error; a broker goes on without one.
+  // A reader that has read enough, such as head, is not an error. A broker outlives the reader of its log, whatever becomes
+  // of it: a closed terminal, or a full disk.
   process.stdout.on('error', error => {
+    if (args[0] === 'serve') return
     if (!('code' in error) || error.code !== 'EPIPE') throw error
-    if (args[0] !== 'serve') process.exit()
+    process.exit()
   })
   process.exitCode = await main(args, processIo())
 }

@@ -38,6 +38,8 @@ export interface RunningServer {
   /** Where a client on this machine reaches it. */
   readonly url: string
   readonly port: number
+  /** From here on every answer ends its connection, so that clients that keep theirs look for another server. */
+  announceClose(): void
   /** Takes no more connections, lets running requests end for at most `grace`, then cuts what is left. */
   close(grace: number): Promise<void>
 }
@@ -61,6 +63,7 @@ export async function listen(options: ListenOptions): Promise<RunningServer> {
   return {
     url: `${options.tls === undefined ? 'http' : 'https'}://${toReachable(address)}:${address.port}`,
     port: address.port,
+    announceClose: () => listener.drain(),
     close(grace) {
       closed ??= closeGracefully(server, listener, connections, cut => clock.after(grace, cut))
       return closed

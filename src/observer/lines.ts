@@ -26,7 +26,7 @@ export const lines: { readonly [Type in EventType]: LineOf<BrokerEvents[Type]> }
   'broker.startFailed': ['error', 'the broker cannot start', 'error'],
   'broker.serving': ['info', 'serving', 'url', 'store', 'services'],
   'broker.open': ['warn', 'no credentials are configured: everybody on this machine may use the broker'],
-  'broker.stopping': ['info', 'stopping', 'signal', 'graceMs'],
+  'broker.stopping': ['info', 'stopping', 'signal', 'delayMs', 'graceMs'],
   'broker.stopped': ['info', 'stopped'],
 
   'configuration.warning': ['warn', ({ message }) => `configuration: ${message}`],

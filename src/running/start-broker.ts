@@ -47,6 +47,8 @@ export interface RegistryOptions
 export interface RunningBroker {
   readonly app: HttpApp
   readonly context: BrokerContext
+  /** From here on `/readyz` says that it is being stopped; all else goes on. */
+  announceStop(): void
   /**
    * Claims nothing more, interrupts its chores, gives running operations `grace`, hands the leases of the rest back and
    * lets requests go that still wait for one. The store is the caller's to close.
@@ -113,6 +115,9 @@ export async function startBroker(options: StartOptions): Promise<RunningBroker>
   return {
     app,
     context: broker,
+    announceStop() {
+      ending = true
+    },
     async stop(grace) {
       ending = true
       await Promise.all([chores.stop(), worker.stop(grace)])

@@ -3,7 +3,7 @@ import { createBasicAuthenticator } from '../authenticator/basic.ts'
 import { createOpenAuthenticator } from '../authenticator/open.ts'
 import type { Authenticator } from '../authenticator.ts'
 import type { BrokerDefinition } from '../author/broker-definition.ts'
-import { systemClock } from '../clock.ts'
+import { sleep, systemClock } from '../clock.ts'
 import { openBroker, timeForLastAnswers } from '../create-broker.ts'
 import { createDemoBroker } from '../demo/demo-broker.ts'
 import { listen, type RunningServer } from '../http/node.ts'
@@ -15,6 +15,7 @@ import { StartError } from '../running/start-error.ts'
 import { type Config, type ConfigFlags, loadConfig, maskStoreUrl, toSettings } from './config.ts'
 import { demoCredentials } from './demo-credentials.ts'
 import { findBrokerModule, loadBrokerModule } from './load-broker.ts'
+import { untilStopped } from './signals.ts'
 import { welcome } from './welcome.ts'
 
 export interface ServeOptions extends Omit<ConfigFlags, 'broker'> {
@@ -32,6 +33,8 @@ export interface ServeOptions extends Omit<ConfigFlags, 'broker'> {
 /** `purser serve`: from the configuration to a running broker, until a signal ends it. Resolves when it has ended. */
 export async function runServe(options: ServeOptions): Promise<void> {
   const { env, cwd, stdout } = options
+  // From the beginning: a process that is asked to end while it starts hands back what it has claimed by then.
+  const stopped = untilStopped()
   const loaded = await loadConfig({
     file: options.config,
     env,
@@ -58,7 +61,7 @@ export async function runServe(options: ServeOptions): Promise<void> {
     { openRegistries: opened => openRegistries(config, { ...opened, env }) },
   )
   try {
-    const { context } = await broker.running()
+    const running = await broker.running()
     const { host, port, tls, headerLimit, requestTimeout } = config.server
     const limits = { headerLimit, requestTimeout, headersTimeout: requestTimeout }
     server = await listen({ app: broker.handle, host, port, tls, limits, observer })
@@ -66,12 +69,17 @@ export async function runServe(options: ServeOptions): Promise<void> {
     const usernames = users.map(user => user.username)
     if (demo || config.log.format === 'people')
       stdout.write(welcome({ ...served, users: usernames, demo, command: options.command, env }))
-    observer['broker.serving']?.({ ...served, services: context.services.offerings.length })
+    observer['broker.serving']?.({ ...served, services: running.context.services.offerings.length })
     if (users.length === 0) observer['broker.open']?.({ url: url() })
-    const signal = await untilStopped()
-    observer['broker.stopping']?.({ signal, graceMs: config.server.shutdownGrace })
+    const signal = await stopped
+    // Ctrl-C comes from a person, and no load balancer has to notice first.
+    const delayMs = signal === 'SIGINT' ? 0 : config.server.shutdownDelay
+    observer['broker.stopping']?.({ signal, delayMs, graceMs: config.server.shutdownGrace })
+    running.announceStop()
+    server.announceClose()
+    await sleep(systemClock, delayMs)
   } finally {
-    // Not ready any more, and new connections are refused. Running requests may end while the worker does; those that wait
+    // New connections are refused. Running requests may end while the worker does; those that wait
     // for an operation are told when it has been handed back, so they need a little longer.
     await Promise.all([broker.close(), server?.close(config.server.shutdownGrace + timeForLastAnswers)])
   }
@@ -117,22 +125,6 @@ function chooseAuthenticator(users: Config['auth']['basic'], config: Config): Au
     'Everybody who reaches that address could create and delete instances.',
     'Set PURSER_USERNAME and PURSER_PASSWORD, or auth.basic in purser.yaml; or listen on 127.0.0.1.',
   )
-}
-
-/** A terminal's Ctrl-C reaches a process and, through the one that started it, reaches it again: that is one wish. */
-const sameWish = 1_000
-
-/** Resolves with the first signal that asks this process to end; another one, later, ends it at once. */
-function untilStopped(): Promise<string> {
-  return new Promise(resolve => {
-    let askedAt: number | undefined
-    for (const signal of ['SIGINT', 'SIGTERM'] as const)
-      process.on(signal, () => {
-        if (askedAt !== undefined && systemClock.now() - askedAt > sameWish) process.exit(130)
-        askedAt ??= systemClock.now()
-        resolve(signal)
-      })
-  })
 }
 
 /** A process ends by itself when nothing is left to do; a database that never answers a good-bye would keep it for ever. */

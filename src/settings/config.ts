@@ -28,6 +28,14 @@ const server = section({
   ),
   ...listenFields,
   ...serverFields,
+  shutdownDelay: fallback(
+    duration(
+      '0s',
+      '1h',
+      'how long the server still takes requests after SIGTERM while `/readyz` answers 503, so that load balancers notice; `server.shutdownGrace` comes after it',
+    ),
+    '5s',
+  ),
 })
 
 const passwordHash = (doc: string) =>

@@ -47,8 +47,8 @@ export const serverFields = {
   bodyLimit: fallback(size('1KB', '64MB', 'the longest request body; beyond it 413'), '1MB'),
   syncTimeout: fallback(duration('1s', '1h', 'how long a synchronous request waits for its operation'), '55s'),
   shutdownGrace: fallback(
-    duration('0s', '1h', 'how long running requests and operations may go on after SIGTERM'),
-    '25s',
+    duration('0s', '1h', 'how long running requests and operations may go on when the broker stops'),
+    '20s',
   ),
 }
 

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createBasicAuthenticator } from '../../src/authenticator/basic.ts'
 import { systemClock } from '../../src/clock.ts'
+import { openBroker } from '../../src/create-broker.ts'
 import { type Broker, type BrokerOptions, createBroker, defineBroker, type Service } from '../../src/index.ts'
 import { type Observer, silent } from '../../src/observer.ts'
 import { createMemoryStore } from '../../src/store/memory/index.ts'
@@ -162,6 +163,19 @@ describe('createBroker', () => {
     gate.resolve()
     await Promise.all([answer, closed])
     expect(order).toEqual(['answered 200', 'closed'])
+  })
+
+  it('that announces its stop is not ready, and goes on otherwise', async () => {
+    const broker = openBroker(
+      { services: [serviceOf({})] },
+      { store: 'memory:', authenticator: 'none', observer: silent },
+    )
+    onTestFinished(() => broker.close())
+    const ready = async () => (await broker.fetch(new Request('http://x/readyz'))).status
+    const running = await broker.running()
+    expect(await ready()).toBe(200)
+    running.announceStop()
+    expect([await ready(), await statusOf(broker)]).toEqual([503, 200])
   })
 
   it('keeps the paths of a platform, whatever the routes of the author', async () => {

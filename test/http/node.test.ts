@@ -144,6 +144,18 @@ describe('a listener that throws', () => {
 })
 
 describe('close', () => {
+  it('that is announced: connections are still taken, and every answer ends its own', async () => {
+    const { app } = createEcho()
+    await serving(app, async server => {
+      expect((await fetch(server.url)).headers.get('connection')).toBe('keep-alive')
+      server.announceClose()
+      for (let again = 0; again < 2; again += 1) {
+        const { status, headers } = await fetch(server.url)
+        expect([status, headers.get('connection')]).toEqual([200, 'close'])
+      }
+    })
+  })
+
   it('lets a running request end, says close, and takes no new connection', async () => {
     const [arrived, gate] = [deferred(), deferred()]
     const server = await listen({

@@ -25,7 +25,7 @@ export interface ServeOptions {
 export const user = { username: 'platform', password: 'br0ker-pass' }
 
 /** What every purser.yaml of these tests has. */
-export const served = `server: { port: 0, shutdownGrace: 5s }
+export const served = `server: { port: 0, shutdownDelay: 0s, shutdownGrace: 5s }
 auth: { basic: [{ username: ${user.username}, password: ${user.password}, roles: [platform, operator, viewer] }] }
 store: sqlite:ledger.db
 engine: { pollInterval: 50ms, lease: 5s, callTimeout: 2s }

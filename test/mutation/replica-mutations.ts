@@ -10,6 +10,20 @@ const mongoProgress = { ...mongodb, file: 'src/store/mongodb/progress.ts' }
 /** The guards that stand in the other stores, too, where many replicas write. */
 export const replicaMutations: readonly Mutation[] = [
   {
+    suite: ['test/http/create-broker.test.ts'],
+    file: 'src/running/start-broker.ts',
+    name: 'a replica that is about to stop says that it is ready',
+    find: 'announceStop() {\n      ending = true',
+    replace: 'announceStop() {',
+  },
+  {
+    suite: ['test/http/node.test.ts'],
+    file: 'src/http/node.ts',
+    name: 'a server that is about to close keeps connections alive',
+    find: 'announceClose: () => listener.drain()',
+    replace: 'announceClose: () => {}',
+  },
+  {
     ...postgresFunctions,
     only: 'fence',
     name: 'postgres writes without their fence',

@@ -28,6 +28,7 @@ export default defineBroker({ services: [defineService({
   id: 'service', name: 'service', description: 'Takes its time', bindable: false,
   plans: [{ id: 'plan', name: 'plan', description: 'The plan' }],
   async provision(ctx) {
+    ctx.log.info('begun')
     await ctx.step('one', () => step(ctx.instance.parameters))
     await ctx.step('two', () => step(ctx.instance.parameters))
   },
@@ -44,15 +45,17 @@ export async function makeDeployment(built: BuiltPackage, settings: object) {
   await writeFile(join(folder, 'broker.mjs'), brokerModule)
   // JSON is YAML.
   await writeFile(join(folder, 'purser.yaml'), JSON.stringify({ broker: 'broker.mjs', ...settings }))
-  return { start: () => start(built.bin, folder) }
+  const command = [process.execPath, built.bin, 'serve', '--port', '0']
+  return {
+    folder,
+    command,
+    /** Also by another program that runs the command, such as nohup. */
+    start: (run: readonly string[] = command) => start(run, folder),
+  }
 }
 
-async function start(bin: string, cwd: string): Promise<Process> {
-  const child = spawn(process.execPath, [bin, 'serve', '--port', '0'], {
-    cwd,
-    env: { PATH: process.env.PATH },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
+async function start([program = '', ...args]: readonly string[], cwd: string): Promise<Process> {
+  const child = spawn(program, args, { cwd, env: { PATH: process.env.PATH }, stdio: ['ignore', 'pipe', 'inherit'] })
   const ended = once(child, 'close').then(([code, signal]) => (code ?? signal) as number | string | null)
   onTestFinished(async () => {
     child.kill('SIGKILL')

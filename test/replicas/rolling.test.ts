@@ -1,6 +1,6 @@
 import { connect as connectSocket } from 'node:net'
 import { expect, it } from 'vitest'
-import type { OsbClient } from '../../src/client/index.ts'
+import { createOsbClient, type OsbClient } from '../../src/client/index.ts'
 import { openPostgresStore } from '../../src/store/postgres/index.ts'
 import type { Store } from '../../src/store.ts'
 import { useBuiltPackage } from '../cli/built-package.ts'
@@ -10,17 +10,21 @@ import { connect } from '../external/postgres-connection.ts'
 import { startProxy } from '../store/postgres-proxy.ts'
 import { describePostgres, newSchema, openStore } from '../store/postgres-subject.ts'
 import { until } from './broker.ts'
+import { startLoadBalancer } from './load-balancer.ts'
 import { makeDeployment, type Process } from './processes.ts'
 
 const built = useBuiltPackage()
 const leaseMs = 12_000
 const pollMs = 250
 
+/** For tests without a load balancer. */
+const atOnce = { shutdownDelay: '0s' }
+
 function settingsOf(store: string, schema: string, more: object = {}): object {
   return {
     store,
     ledger: { schema },
-    server: { shutdownGrace: '300ms' },
+    server: { ...atOnce, shutdownGrace: '300ms' },
     osb: { requireOrgAndSpace: false },
     engine: { lease: `${leaseMs}ms`, callTimeout: '4s', pollInterval: `${pollMs}ms` },
     log: { format: 'json' },
@@ -128,9 +132,72 @@ describePostgres('replicas that are stopped', server => {
     expect(Math.max(...claims.map(({ waited }) => waited))).toBeLessThanOrEqual(leaseMs + pollMs)
   })
 
+  it('behind a load balancer: no refused connection and no failed request', async () => {
+    // Ten times what the load balancer needs to notice, on a machine that is busy.
+    const { start } = await makeDeployment(
+      built,
+      settingsOf(server.url, newSchema(), { server: { shutdownDelay: '10s' } }),
+    )
+    const balancer = await startLoadBalancer()
+    const add = async () => {
+      const replica = await start()
+      balancer.add(replica.url)
+      await until(async () => balancer.ready.has(replica.url))
+      return replica
+    }
+    const old = [await add(), await add(), await add()]
+    const client = createOsbClient({ url: balancer.url, timeout: 120_000 })
+
+    let rolling = true
+    let answered = 0
+    const statuses = new Set<number>()
+    const ask = async <Answer extends { readonly status: number }>(request: Promise<Answer>): Promise<Answer> => {
+      const answer = await request
+      statuses.add(answer.status)
+      answered += 1
+      return answer
+    }
+    const platform = async (name: number): Promise<void> => {
+      for (let turn = 0; rolling; turn += 1) {
+        const id = `i${name}-${turn}`
+        await ask(client.catalog())
+        // Every third waits for its answer.
+        const options = turn % 3 === 0 ? {} : incomplete
+        const { body } = await ask(client.provision(id, { ...ids, parameters: { stepMs: 100 } }, options))
+        const { operation } = body
+        if (typeof operation !== 'string') continue
+        await until(async () => (await ask(client.lastOperation(id, { operation }))).body.state === 'succeeded')
+      }
+    }
+    const platforms = Promise.all(Array.from({ length: 8 }, (_, name) => platform(name)))
+    platforms.catch(() => {})
+    const ends: Promise<number | string | null>[] = []
+    for (const replica of old) {
+      const before = answered
+      await until(async () => answered > before + 100)
+      await add()
+      replica.signal('SIGTERM')
+      await until(async () => !balancer.ready.has(replica.url))
+      // It is there for whoever has not noticed yet, and lets go of connections that are kept alive.
+      const late = await fetch(`${replica.url}/healthz`)
+      expect([late.status, late.headers.get('connection')]).toEqual([200, 'close'])
+      ends.push(replica.ended)
+    }
+    expect(await Promise.all(ends)).toEqual([0, 0, 0])
+    const before = answered
+    await until(async () => answered > before + 100)
+    rolling = false
+    await platforms
+    expect(balancer.failures).toEqual([])
+    expect([...statuses].sort()).toEqual([200, 201, 202])
+  })
+
   it('a request that waits when SIGTERM comes gets its result, or is told to come again', async () => {
     const schema = newSchema()
-    const deployment = await makeDeployment(built, settingsOf(server.url, schema, { server: { shutdownGrace: '2s' } }))
+    const deployment = await makeDeployment(
+      built,
+      settingsOf(server.url, schema, { server: { ...atOnce, shutdownGrace: '2s' } }),
+    )
     const replica = await deployment.start()
     const store = await openStore({ url: server.url, schema })
     const waiting = [500, 3_900].map(stepMs =>
@@ -164,7 +231,10 @@ describePostgres('replicas that are stopped', server => {
 
   it('a second SIGTERM ends it at once', async () => {
     const schema = newSchema()
-    const deployment = await makeDeployment(built, settingsOf(server.url, schema, { server: { shutdownGrace: '1h' } }))
+    const deployment = await makeDeployment(
+      built,
+      settingsOf(server.url, schema, { server: { ...atOnce, shutdownGrace: '1h' } }),
+    )
     const replica = await deployment.start()
     const store = await openStore({ url: server.url, schema })
     const { body } = await replica.client.provision('i', { ...ids, parameters: { stepMs: 3_600_000 } }, incomplete)
