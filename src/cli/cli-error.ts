@@ -4,23 +4,29 @@ export interface CliErrorParts {
   readonly next: string
 }
 
+/** 1: the broker refused, failed or could not be reached. 2: wrong usage. 130: Ctrl-C, as shells have it. */
+export type ExitCode = 1 | 2 | 130
+
 /** An end without success, for a person: what, why, and the next step. */
 export class CliError extends Error implements CliErrorParts {
   override readonly name = 'CliError'
   readonly what: string
   readonly why: string
   readonly next: string
-  /** 1: the broker refused, failed or could not be reached. 2: wrong usage. */
-  readonly exitCode: 1 | 2
+  readonly exitCode: ExitCode
+  /** What else the JSON of `--output json` says: ids, or the results there are. */
+  readonly about: object
 
-  constructor(exitCode: 1 | 2, parts: CliErrorParts) {
+  constructor(exitCode: ExitCode, parts: CliErrorParts, about: object = {}) {
     super(`${parts.what}: ${parts.why}`)
     this.exitCode = exitCode
+    this.about = about
     this.what = parts.what
     this.why = parts.why
     this.next = parts.next
   }
 }
 
-export const failure = (parts: CliErrorParts) => new CliError(1, parts)
+export const failure = (parts: CliErrorParts, about?: object) => new CliError(1, parts, about)
 export const wrongUsage = (parts: CliErrorParts) => new CliError(2, parts)
+export const interrupted = (parts: CliErrorParts, about?: object) => new CliError(130, parts, about)

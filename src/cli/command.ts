@@ -57,7 +57,8 @@ export class CliCommand extends Command {
   }
 
   parameterOptions(): this {
-    const param = 'a parameter; JSON where it parses, else text; a.b=1 nests; repeatable'
+    const param =
+      "a parameter, as the plan's schema has it: else JSON where it parses, else text; a.b=1 nests; repeatable"
     return this.option('--param <key=value>', param, collect)
       .option('--params <json|@file>', 'all parameters as a JSON object; --param goes over it')
       .option('--context <json|@file>', "the platform's context as a JSON object")

@@ -10,10 +10,10 @@ const parts = { what: 'a', why: 'b', next: 'c' }
 const threeLines = 'error: a\n  why: b\n next: c\n'
 
 it('errors that know what, why and next are three lines', () => {
-  expect(describeError(failure(parts), plain)).toEqual({ text: threeLines, exitCode: 1 })
-  expect(describeError(wrongUsage(parts), plain)).toEqual({ text: threeLines, exitCode: 2 })
-  expect(describeError(new StartError('a', 'b', 'c'), plain)).toEqual({ text: threeLines, exitCode: 2 })
-  expect(describeError(new OsbConnectionError('GET http://h', 'b', 'c'), plain)).toEqual({
+  expect(describeError(failure(parts), plain)).toMatchObject({ text: threeLines, exitCode: 1 })
+  expect(describeError(wrongUsage(parts), plain)).toMatchObject({ text: threeLines, exitCode: 2 })
+  expect(describeError(new StartError('a', 'b', 'c'), plain)).toMatchObject({ text: threeLines, exitCode: 2 })
+  expect(describeError(new OsbConnectionError('GET http://h', 'b', 'c'), plain)).toMatchObject({
     text: 'error: the broker could not be reached\n  why: b (GET http://h)\n next: c\n',
     exitCode: 1,
   })
@@ -36,7 +36,7 @@ it('lists of mistakes keep their lines, without control characters', () => {
   const error = Object.assign(new Error('The configuration has a mistake:\n  a.yaml:1 port: \u001b[2J'), {
     name: 'ConfigError',
   })
-  expect(describeError(error, plain)).toEqual({
+  expect(describeError(error, plain)).toMatchObject({
     text: 'error: The configuration has a mistake:\n  a.yaml:1 port: [2J\n',
     exitCode: 2,
   })
@@ -44,7 +44,7 @@ it('lists of mistakes keep their lines, without control characters', () => {
 
 it('a port in use is not a mistake of the user', () => {
   const error = Object.assign(new Error('port 80 is taken'), { name: 'ListenError' })
-  expect(describeError(error, plain)).toEqual({ text: 'error: port 80 is taken\n', exitCode: 1 })
+  expect(describeError(error, plain)).toMatchObject({ text: 'error: port 80 is taken\n', exitCode: 1 })
 })
 
 it('anything else is a defect, with its stack', () => {

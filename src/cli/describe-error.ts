@@ -1,19 +1,34 @@
-import type { CliErrorParts } from './cli-error.ts'
+import type { CliErrorParts, ExitCode } from './cli-error.ts'
 import type { Paint } from './io.ts'
 import { toIndentedLine, toLine } from './render/printable.ts'
 
+interface DescribedError {
+  /** For stderr. */
+  readonly text: string
+  /** For stdout, where `--output json` asks for it. */
+  readonly body: object
+  readonly exitCode: ExitCode
+}
+
 /**
- * What stderr says about an error, and the exit code it means. Recognizes errors by name and shape: importing their
- * classes would load code that `purser --help` does not need.
+ * What is said about an error, and the exit code it means. Recognizes errors by name and shape: importing their classes
+ * would load code that `purser --help` does not need.
  */
-export function describeError(error: unknown, paint: Paint) {
+export function describeError(error: unknown, paint: Paint): DescribedError {
   if (!(error instanceof Error)) return describeDefect(String(error), '', paint)
+  const exitCode = exitCodeOf(error)
+  const about = 'about' in error ? error.about : {}
   if (hasParts(error)) {
     const why = 'where' in error ? `${error.why} (${error.where})` : error.why
-    return { text: renderParts({ what: error.what, why, next: error.next }, paint), exitCode: exitCodeOf(error) }
+    const { what, next } = error
+    return {
+      text: renderParts({ what, why, next }, paint),
+      body: { error: what, why, next, ...Object(about) },
+      exitCode,
+    }
   }
   if (mistakes.has(error.name) || obstacles.has(error.name))
-    return { text: renderListing(error.message, paint), exitCode: exitCodeOf(error) }
+    return { text: renderListing(error.message, paint), body: { error: error.message, ...Object(about) }, exitCode }
   return describeDefect(error.message, error.stack ?? '', paint)
 }
 
@@ -28,15 +43,22 @@ function hasParts(error: Error): error is Error & CliErrorParts {
   return ['what', 'why', 'next'].every(part => part in error)
 }
 
-function exitCodeOf(error: Error): 1 | 2 {
-  if ('exitCode' in error && (error.exitCode === 1 || error.exitCode === 2)) return error.exitCode
+function exitCodeOf(error: Error): ExitCode {
+  const given = 'exitCode' in error ? error.exitCode : undefined
+  if (given === 1 || given === 2 || given === 130) return given
   if ('failure' in error && badSettings.has(error.failure)) return 2
   return mistakes.has(error.name) ? 2 : 1
 }
 
-function describeDefect(why: string, stack: string, paint: Paint) {
+function describeDefect(why: string, stack: string, paint: Paint): DescribedError {
+  const what = 'purser failed unexpectedly'
   const next = 'Please report this as a defect, with the lines below.'
-  return { text: `${renderParts({ what: 'purser failed unexpectedly', why, next }, paint)}${stack}\n`, exitCode: 1 }
+  const text = `${renderParts({ what, why, next }, paint)}${stack}\n`
+  return {
+    text,
+    body: { error: what, why, next: 'Please report this as a defect, with what stderr says.' },
+    exitCode: 1,
+  }
 }
 
 function renderParts({ what, why, next }: CliErrorParts, paint: Paint): string {

@@ -1,6 +1,6 @@
 import { styleText } from 'node:util'
 import type { Clock } from '../clock.ts'
-import { type CliErrorParts, failure } from './cli-error.ts'
+import { type CliErrorParts, interrupted } from './cli-error.ts'
 
 /** Everything a command touches outside itself, so that a test can run one in process. */
 export interface CliIo {
@@ -47,7 +47,7 @@ export async function interruptible<Result>(
   work: (signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
   const interrupt = new AbortController()
-  const stopListening = io.onInterrupt(() => interrupt.abort(failure(stopped)))
+  const stopListening = io.onInterrupt(() => interrupt.abort(interrupted(stopped)))
   try {
     return await work(interrupt.signal)
   } catch (error) {

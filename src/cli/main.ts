@@ -3,19 +3,34 @@ import { CliCommand } from './command.ts'
 import { describeError } from './describe-error.ts'
 import { type CliIo, createPaint, processIo } from './io.ts'
 import { packageVersion } from './package-info.ts'
+import { renderJson } from './render/json.ts'
+import { verbsFirst } from './verbs-first.ts'
 
 /** Runs one command; `args` come without the names of node and of the script. Resolves to the exit code. */
 export async function main(args: readonly string[], io: CliIo): Promise<number> {
   try {
     const program = await createProgram(io, args)
-    await program.parseAsync([...args], { from: 'user' })
+    await program.parseAsync([...verbsFirst(program, args)], { from: 'user' })
     return 0
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
-    const { text, exitCode } = describeError(error, createPaint(io))
+    if (error instanceof CommanderError && error.exitCode === 0) return 0
+    const { text, body, exitCode } =
+      error instanceof CommanderError ? describeUsage(error) : describeError(error, createPaint(io))
     io.stderr.write(text)
+    if (asksForJson(args)) io.stdout.write(renderJson(body))
     return exitCode
   }
+}
+
+/** From what was typed: a command line that cannot be read wants its answer in JSON, too. */
+function asksForJson(args: readonly string[]): boolean {
+  return args.some((arg, index) => arg === '--output=json' || (arg === '--output' && args[index + 1] === 'json'))
+}
+
+/** Commander has written it to stderr already. */
+function describeUsage({ code, message }: CommanderError) {
+  const what = code === 'commander.help' ? 'there is no command' : message.replace(/^error: /, '')
+  return { text: '', body: { error: what, next: 'purser help shows the commands and their options.' }, exitCode: 2 }
 }
 
 export async function run(): Promise<void> {
@@ -23,7 +38,7 @@ export async function run(): Promise<void> {
   // A reader that has read enough, such as head, is not an error. A broker outlives the reader of its log, whatever becomes
   // of it: a closed terminal, or a full disk.
   process.stdout.on('error', error => {
-    if (args[0] === 'serve') return
+    if (args.includes('serve')) return
     if (!('code' in error) || error.code !== 'EPIPE') throw error
     process.exit()
   })
@@ -58,7 +73,8 @@ const groups: Readonly<Record<string, Readonly<Record<string, Loader>>>> = {
   'Bundles, for their authors:': { bundle: () => import('./commands/bundle.ts') },
 }
 
-async function createProgram(io: CliIo, args: readonly string[]): Promise<CliCommand> {
+/** The commands that these arguments need; all of them where that is not clear. */
+export async function createProgram(io: CliIo, args: readonly string[]): Promise<CliCommand> {
   const program = new CliCommand(io, 'purser')
     .description('An Open Service Broker, and the tools around it.')
     .version(packageVersion(), '-v, --version', 'print the version')

@@ -2,7 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { applyParam, readJsonOption, readParameters } from './parameters.ts'
+import { applyParam } from './param.ts'
+import { readJsonOption, readParameters } from './parameters.ts'
 
 describe('--param', () => {
   it.each([
@@ -23,7 +24,10 @@ describe('--param', () => {
   })
 
   it('adds to inner objects', () => {
-    expect(['a.x=1', 'a.y=2', 'b=3'].reduce(applyParam, {})).toEqual({ a: { x: 1, y: 2 }, b: 3 })
+    expect(['a.x=1', 'a.y=2', 'b=3'].reduce((before, text) => applyParam(before, text), {})).toEqual({
+      a: { x: 1, y: 2 },
+      b: 3,
+    })
   })
 
   it.each(['', '=1', 'alone', 'a..b=1', '.a=1', 'a.=1'])('refuses %j', text => {
@@ -44,12 +48,53 @@ describe('--param', () => {
   })
 })
 
+describe('--param with the schema of a plan', () => {
+  const schema = {
+    $schema: 'http://json-schema.org/draft-04/schema#',
+    type: 'object',
+    properties: {
+      version: { type: 'string' },
+      release: { enum: ['9.6', '10'] },
+      either: { type: ['string', 'number'] },
+      size: { type: 'integer', maximum: 100 },
+      limits: { type: 'object', properties: { 'a/b': { $ref: '#/definitions/text' } } },
+      padded: { type: 'string', default: 'x' },
+    },
+    required: ['size', 'version'],
+    definitions: { text: { anyOf: [{ type: 'string' }, { type: 'null' }] } },
+  }
+
+  it.each([
+    [['version=9.6'], { version: '9.6' }],
+    [['version=true', 'size=3'], { version: 'true', size: 3 }],
+    [['version={"a":1}'], { version: '{"a":1}' }],
+    [['release=10'], { release: '10' }],
+    [['either=9.6'], { either: 9.6 }],
+    [['limits.a/b=1', 'limits.c=1'], { limits: { 'a/b': '1', c: 1 } }],
+    [['limits.a/b=null'], { limits: { 'a/b': null } }],
+    // Wrong both ways: the broker says so, about the number that was meant.
+    [['size=500'], { size: 500 }],
+    [['unknown=1.0'], { unknown: 1 }],
+  ])('%j', async (param, expected) => {
+    const { typedBy } = await readParameters({ param }, '/')
+    expect(await typedBy(schema)).toEqual(expected)
+  })
+
+  it('without a schema, or with one that cannot be read, JSON where it parses', async () => {
+    const { typedBy } = await readParameters({ params: '{"a":1}', param: ['version=9.6'] }, '/')
+    expect(await typedBy(undefined)).toEqual({ a: 1, version: 9.6 })
+    expect(await typedBy({ $schema: 'http://example.com/mine' })).toEqual({ a: 1, version: 9.6 })
+    const { typedBy: none } = await readParameters({}, '/')
+    expect(await none(schema)).toBeUndefined()
+  })
+})
+
 describe('--params and --context', () => {
   it('--params comes first, --param over it', async () => {
-    expect(await readParameters({ params: '{"a":1,"b":{"c":2}}', param: ['a=5', 'b.d=3'] }, '/')).toEqual({
+    expect(await readParameters({ params: '{"a":1,"b":{"c":2}}', param: ['a=5', 'b.d=3'] }, '/')).toMatchObject({
       parameters: { a: 5, b: { c: 2, d: 3 } },
     })
-    expect(await readParameters({ context: '{}' }, '/')).toEqual({ context: {} })
+    expect(await readParameters({ context: '{}' }, '/')).toMatchObject({ parameters: undefined, context: {} })
   })
 
   it('reads a file', async () => {

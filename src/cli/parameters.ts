@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { isJsonObject, type Json, type JsonObject, parseJson } from '../protocol/json.ts'
+import { isJsonObject, type JsonObject, parseJson } from '../protocol/json.ts'
 import { messageOf } from '../shape/thrown.ts'
 import { wrongUsage } from './cli-error.ts'
+import { applyParam } from './param.ts'
 
 export interface ParameterOptions {
   /** `key=value`, in order. */
@@ -12,12 +13,25 @@ export interface ParameterOptions {
   readonly context?: string
 }
 
+export interface Input {
+  readonly parameters: JsonObject | undefined
+  readonly context: JsonObject | undefined
+  /** The parameters with every `--param` as the schema of the plan takes it. */
+  typedBy(schema: JsonObject | undefined): Promise<JsonObject | undefined>
+}
+
 /** What the options hold, undefined where they were not given. `--params` comes first, then every `--param` over it. */
-export async function readParameters({ params, param, context }: ParameterOptions, cwd: string) {
+export async function readParameters({ params, param, context }: ParameterOptions, cwd: string): Promise<Input> {
   const base = params === undefined ? undefined : await readJsonOption('--params', params, cwd)
+  const parameters = param === undefined ? base : param.reduce((before, text) => applyParam(before, text), base ?? {})
   return {
-    parameters: param === undefined ? base : param.reduce(applyParam, base ?? {}),
+    parameters,
     context: context === undefined ? undefined : await readJsonOption('--context', context, cwd),
+    async typedBy(schema) {
+      if (param === undefined || schema === undefined) return parameters
+      const { applyTypedParams } = await import('./typed-params.ts')
+      return applyTypedParams(base ?? {}, param, schema)
+    },
   }
 }
 
@@ -32,40 +46,6 @@ export async function readJsonOption(flag: string, value: string, cwd: string): 
     why: file === undefined ? 'the text does not parse as one' : `${file} does not hold one`,
     next: `Write ${flag} '{"key": "value"}', or ${flag} @file.json.`,
   })
-}
-
-/** `size=3` sets a number, `name=db` a string, `limits.cpu=2` an inner key. */
-export function applyParam(base: JsonObject, text: string): JsonObject {
-  const at = text.indexOf('=')
-  const path = text.slice(0, at).split('.')
-  if (at < 1 || path.includes(''))
-    throw wrongUsage({
-      what: '--param needs a key and a value',
-      // The value may be a secret: only the key is shown.
-      why: at < 1 ? 'there is no "key=" in front' : `the key "${text.slice(0, at)}" has an empty part`,
-      next: 'Write --param key=value, or --param outer.inner=value.',
-    })
-  return setPath(base, path, parseValue(text.slice(at + 1)), path.join('.'))
-}
-
-function setPath(base: JsonObject, path: readonly string[], value: Json, name: string): JsonObject {
-  const [key = '', ...rest] = path
-  if (rest.length === 0) return { ...base, [key]: value }
-  const inner = Object.hasOwn(base, key) ? base[key] : {}
-  if (!isJsonObject(inner))
-    throw wrongUsage({
-      what: `--param ${name} does not fit`,
-      why: `"${key}" already has a value that is not an object`,
-      next: 'Give the outer key an object, or leave one of the two off.',
-    })
-  return { ...base, [key]: setPath(inner, rest, value, name) }
-}
-
-function parseValue(text: string): Json {
-  const value = parseJson(text)
-  // A long number, such as an account's, would lose its last digits.
-  const losesDigits = typeof value === 'number' && /^-?\d+$/.test(text) && !Number.isSafeInteger(value)
-  return value === undefined || losesDigits ? text : value
 }
 
 /** What `read` makes of the file that an option names. */

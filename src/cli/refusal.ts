@@ -1,9 +1,9 @@
 import type { OsbResponse, WireError } from '../client/index.ts'
 import { type CliError, failure } from './cli-error.ts'
 
-/** The broker's answer as an error: what was tried, the status and text of the answer, and what may help. */
-export function refusal(what: string, response: OsbResponse<WireError>): CliError {
-  return failure({ what, why: explain(response), next: advise(response) })
+/** The broker's answer as an error: what was tried, the status and text of the answer, and what may help with this instance. */
+export function refusal(what: string, response: OsbResponse<WireError>, { instanceId = '<instance>' } = {}): CliError {
+  return failure({ what, why: explain(response), next: advise(response).replaceAll('<instance>', () => instanceId) })
 }
 
 function explain({ status, body }: OsbResponse<WireError>): string {

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { createAdminClient, createOsbClient } from '../client/index.ts'
-import { wrongUsage } from './cli-error.ts'
+import { CliError, wrongUsage } from './cli-error.ts'
 import type { CliCommand } from './command.ts'
 import type { CliIo } from './io.ts'
 import { createMemory } from './memory.ts'
-import { renderJson, renderResult } from './render/fields.ts'
+import { renderResult } from './render/fields.ts'
+import { renderJson } from './render/json.ts'
 
 /** The connection options of a command, and the wait options where it has them. */
 export interface SessionOptions {
@@ -22,9 +23,15 @@ export interface SessionOptions {
 
 /** The action of a command with connection options: `run` gets a session in front of its arguments and options. */
 export function onBroker<Args extends unknown[]>(run: (session: Session, ...args: Args) => Promise<void>) {
-  return (...args: unknown[]) => {
+  return async (...args: unknown[]) => {
     const command = args.at(-1) as CliCommand
-    return run(openSession(command.io, command.opts()), ...(args as Args))
+    const session = openSession(command.io, command.opts())
+    try {
+      await run(session, ...(args as Args))
+    } catch (error) {
+      const about = { ...session.about, ...(error instanceof CliError ? error.about : {}) }
+      throw error instanceof Error ? Object.assign(error, { about }) : error
+    }
   }
 }
 
@@ -39,6 +46,8 @@ function openSession(io: CliIo, options: SessionOptions) {
     options,
     client,
     admin,
+    /** What the command is about, for the JSON of a failure: filled in as soon as it is known. */
+    about: {} as { instance_id?: string; binding_id?: string; operation?: string },
     memory: createMemory(io, client.url),
     /** For requests that change something: whether a 202 is welcome. */
     callOptions: { acceptsIncomplete: !sync },

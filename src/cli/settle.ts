@@ -34,6 +34,7 @@ type State = 'succeeded' | 'in progress' | 'gone'
 export async function settle(session: Session, change: Change, answer: Answer) {
   const { instanceId, bindingId } = change
   const operation = operationOf(answer)
+  session.about.operation = operation
   if (answer.status < 400) await session.memory.rememberOperation(operation, instanceId, bindingId)
   const state = await awaitEnd(session, change, answer, operation)
   if (isDelete(change) && state !== 'in progress') await session.memory.forget(instanceId, bindingId)
@@ -49,10 +50,10 @@ async function awaitEnd(session: Session, change: Change, answer: Answer, operat
   const { status } = answer
   if (status === 200 || status === 201) return 'succeeded'
   if (status === 410 && isDelete(change)) return 'gone'
-  if (status !== 202) throw refusal(`could not ${change.label}`, answer)
+  if (status !== 202) throw refusal(`could not ${change.label}`, answer, change)
   if (session.options.wait === false) return 'in progress'
   const result = await watch(session, change, operation)
-  if (result.state !== 'succeeded') throw unsuccessful(change, result)
+  if (result.state !== 'succeeded') throw unsuccessful(change, result, operation)
   return 'succeeded'
 }
 
@@ -66,7 +67,7 @@ function watch({ io, client, options }: Session, change: Change, operation?: str
   const maximum = Math.min(options.timeout ?? limit ?? longestWait, limit ?? Infinity)
   const stopped = {
     what: `stopped waiting for: ${label}`,
-    why: 'interrupted; the broker goes on with the operation',
+    why: `interrupted; the broker goes on with ${nameOf(operation)}`,
     next: `${statusCommand(change)} shows how it ends.`,
   }
   return interruptible(io, stopped, async signal => {
@@ -79,29 +80,38 @@ function watch({ io, client, options }: Session, change: Change, operation?: str
   })
 }
 
-function unsuccessful(change: Change, result: PollResult) {
-  const said = result.description === undefined ? '' : `: ${result.description}`
-  if (result.state === 'timed out') {
-    return failure({
-      what: `gave up waiting for: ${change.label}`,
-      why: `it has not ended after ${sayDuration(result.elapsed)}${said}`,
-      next: `${statusCommand(change)} shows whether it has ended since; --timeout sets how long to wait.`,
-    })
-  }
-  return failure({
-    what: `could not ${change.label}`,
-    why: `the operation failed${said === '' ? ' and the broker gave no reason' : said}`,
-    next: adviseAfterFailure(change, result),
-  })
+/** POLL-06: a broker need not name its operations. */
+function nameOf(operation: string | undefined): string {
+  return operation === undefined ? 'the operation' : `operation ${operation}`
 }
 
-function adviseAfterFailure({ action, instanceId, bindingId }: Change, result: PollResult): string {
+function unsuccessful(change: Change, result: PollResult, operation?: string) {
+  const said = result.description === undefined ? '' : `: ${result.description}`
+  if (result.state === 'timed out') {
+    const parts = {
+      what: `gave up waiting for: ${change.label}`,
+      why: `${nameOf(operation)} has not ended after ${sayDuration(result.elapsed)}${said}`,
+      next: `${statusCommand(change)} shows whether it has ended since; --timeout sets how long to wait.`,
+    }
+    return failure(parts, { state: 'in progress' })
+  }
+  const parts = {
+    what: `could not ${change.label}`,
+    why: `${nameOf(operation)} failed${said === '' ? ' and the broker gave no reason' : said}`,
+    next: adviseAfterFailure(change, result),
+  }
+  return failure(parts, { state: 'failed' })
+}
+
+function adviseAfterFailure(change: Change, result: PollResult): string {
+  const { action, instanceId, bindingId } = change
   if (action === 'provision') return `purser deprovision ${instanceId} removes what is left; then try again.`
   if (action === 'bind') return `purser unbind ${instanceId} ${bindingId} removes what is left; then try again.`
   if (result.instanceUsable === false)
-    return 'The instance is no longer usable: repair it with an update, or deprovision it.'
-  if (result.updateRepeatable === false) return 'The same update would fail again: change it.'
-  return 'Repeat the command; if it fails again, the log of the broker says more.'
+    return `The instance is no longer usable: repair it with purser update ${instanceId}, or purser deprovision ${instanceId}.`
+  if (result.updateRepeatable === false)
+    return `The same update would fail again: change it (purser update ${instanceId}).`
+  return `Repeat it (purser ${action} ${[instanceId, bindingId].filter(Boolean).join(' ')}); if it fails again, the log of the broker says more.`
 }
 
 function statusCommand({ instanceId, bindingId }: Change): string {

@@ -118,6 +118,9 @@ describe('purser bundle lint', () => {
     await writeFile(join(cwd, 'bundle.yml'), spec)
     const { code, out } = await runCli(['bundle', 'lint', '.', '--output', 'json'], { cwd })
     expect(JSON.parse(out)).toEqual({
+      error: '. cannot be used',
+      why: '1 error, listed above',
+      next: 'Correct them and run it again.',
       ok: false,
       bundles: [
         {
@@ -218,7 +221,7 @@ error: provision failed
         }
       },
     })
-    expect(await running).toMatchObject({ code: 1, err: expect.stringContaining('error: provision was stopped\n') })
+    expect(await running).toMatchObject({ code: 130, err: expect.stringContaining('error: provision was stopped\n') })
     await writeFile(join(cwd, 'done'), '')
     expect(await purser(cwd, 'run', 'provision', '--secrets', 'secrets.yaml')).toMatchObject({ code: 0, err: '1\n' })
     const given = ['--secrets', 'secrets.yaml', '--param', 'admin_password=mine']

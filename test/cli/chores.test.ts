@@ -114,7 +114,7 @@ describe('purser chores run', () => {
     const running = main(['chores', 'run', 'purge'], io)
     while (broker.calls.length < 3) await new Promise(resolve => setImmediate(resolve))
     io.interrupt()
-    expect(await running).toBe(1)
+    expect(await running).toBe(130)
     expect(io.err()).toContain(
       'why: interrupted; the broker goes on with it\n next: purser chores list shows how it ends.',
     )

@@ -131,7 +131,7 @@ describe('purser provision', () => {
     const broker = await startCannedBroker({ ...ok, [put]: accepted, [poll]: failed })
     const args = ['provision', 'postgres', 'small', '--id', 'db', '--url', broker.url]
     const { code, err } = await runCli(args, { cwd: await makeFolder() })
-    expect(err).toContain('why: the operation failed: no room left\n next: purser deprovision db removes what is left')
+    expect(err).toContain('why: operation op-1 failed: no room left\n next: purser deprovision db removes what is left')
     expect(code).toBe(1)
   })
 
@@ -140,9 +140,11 @@ describe('purser provision', () => {
     const broker = await startCannedBroker({ ...ok, [put]: accepted, [poll]: running })
     const options = { cwd: await makeFolder(), env: { PURSER_URL: broker.url } }
     const args = ['provision', 'postgres', 'large', '--id', 'db']
-    expect((await runCli(args, options)).err).toContain('why: it has not ended after 1 minute: starting')
+    expect((await runCli(args, options)).err).toContain('why: operation op-1 has not ended after 1 minute: starting')
     const { code, err } = await runCli([...args, '--timeout', '20s'], options)
-    expect(err).toContain('why: it has not ended after 20 seconds: starting\n next: purser status db shows whether')
+    expect(err).toContain(
+      'why: operation op-1 has not ended after 20 seconds: starting\n next: purser status db shows whether',
+    )
     expect(code).toBe(1)
   })
 
@@ -156,8 +158,10 @@ describe('purser provision', () => {
       },
     })
     const code = await main(['provision', 'postgres', 'small', '--id', 'db', '--url', broker.url], io)
-    expect(io.err()).toContain('why: interrupted; the broker goes on with the operation\n next: purser status db shows')
-    expect(code).toBe(1)
+    expect(io.err()).toContain(
+      'why: interrupted; the broker goes on with operation op-1\n next: purser status db shows',
+    )
+    expect(code).toBe(130)
   })
 
   it('keeps ids in a private file, never parameters or credentials', async () => {

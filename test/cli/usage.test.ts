@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { main } from '../../src/cli/main.ts'
-import { catalog, startCannedBroker } from './canned-broker.ts'
+import { createProgram, main } from '../../src/cli/main.ts'
+import { optionsOf } from '../../src/cli/verbs-first.ts'
+import { type CannedAnswers, catalog, startCannedBroker } from './canned-broker.ts'
 import { createTestIo, makeFolder, runCli } from './test-io.ts'
 
 const commands = [
@@ -85,6 +86,104 @@ describe('wrong usage is exit code 2 and tells what to do', () => {
   })
 })
 
+describe('options before the verb', () => {
+  it.each([
+    [['--url', 'URL', 'catalog', '--output', 'json']],
+    [['--output=json', '--url', 'URL', 'catalog']],
+    [['--output', 'json', 'catalog', '--url', 'URL']],
+  ])('%j', async args => {
+    const broker = await startCannedBroker({ 'GET /v2/catalog': { status: 200, body: catalog } })
+    const { code, out } = await runCli(args.map(arg => (arg === 'URL' ? broker.url : arg)))
+    expect(JSON.parse(out)).toEqual(catalog)
+    expect(code).toBe(0)
+  })
+
+  it('before and between the verbs of a group, with a value that is called like a verb', async () => {
+    const broker = await startCannedBroker({ 'GET /admin/chores': { status: 200, body: { chores: [] } } })
+    const args = ['--token', 'chores', 'chores', '--output', 'json', 'list', '--url', broker.url]
+    expect(await runCli(args)).toMatchObject({ code: 0, out: '{\n  "chores": []\n}\n' })
+    expect(broker.requests[0]?.headers.authorization).toBe('Bearer chores')
+  })
+
+  it.each([
+    [['--help', 'provision'], 0, 'Usage: purser provision'],
+    [['--output', 'json', '--outptu', 'x', 'catalog'], 2, "unknown option '--outptu'"],
+    [['--url', 'http://x', 'catalogue'], 2, 'Did you mean catalog?'],
+    [['--config', 'none.yaml', 'serve'], 2, 'none.yaml'],
+    [['--url', 'http://x'], 2, 'Usage: purser [options] [command]'],
+  ])('%j', async (args, code, text) => {
+    const result = await runCli(args)
+    expect(`${result.out}${result.err}`).toContain(text)
+    expect(result.code).toBe(code)
+  })
+
+  it('an option takes a value in every command or in none', async () => {
+    const program = await createProgram(createTestIo(), [])
+    const kinds = new Map<string, Set<boolean>>()
+    for (const { long, required } of optionsOf(program))
+      kinds.set(long ?? '', (kinds.get(long ?? '') ?? new Set()).add(required))
+    expect([...kinds].filter(([, both]) => both.size > 1)).toEqual([])
+    expect(kinds.size).toBeGreaterThan(20)
+  })
+})
+
+describe('a failure with --output json', () => {
+  const put = 'PUT /v2/service_instances/db'
+  const poll = 'GET /v2/service_instances/db/last_operation'
+  const ok = { 'GET /v2/catalog': { status: 200, body: catalog } }
+
+  async function fail(args: readonly string[], answers: CannedAnswers) {
+    const broker = await startCannedBroker({ ...ok, ...answers })
+    const result = await runCli([...args, '--output', 'json'], {
+      cwd: await makeFolder(),
+      env: { PURSER_URL: broker.url },
+    })
+    return { ...result, body: JSON.parse(result.out) }
+  }
+  const provision = ['provision', 'postgres', 'small', '--id', 'db']
+
+  it('is one JSON document on stdout; people read the same on stderr', async () => {
+    const failed = { status: 200, body: { state: 'failed', description: 'no room left' } }
+    const { code, body, err } = await fail(provision, {
+      [put]: { status: 202, body: { operation: 'op-1' } },
+      [poll]: failed,
+    })
+    expect(body).toEqual({
+      error: 'could not provision postgres/small',
+      why: 'operation op-1 failed: no room left',
+      next: 'purser deprovision db removes what is left; then try again.',
+      instance_id: 'db',
+      operation: 'op-1',
+      state: 'failed',
+    })
+    expect(err).toContain('error: could not provision postgres/small\n')
+    expect(code).toBe(1)
+  })
+
+  it('knows the instance when the broker refuses, or breaks off', async () => {
+    const refused = await fail(provision, { [put]: { status: 422, body: { error: 'ConcurrencyError' } } })
+    expect(refused.body).toEqual({
+      error: 'could not provision postgres/small',
+      why: 'the broker answered 422 ConcurrencyError',
+      next: expect.stringContaining('purser status db'),
+      instance_id: 'db',
+    })
+    const brokenOff = await fail(provision, { [put]: 'hang up' })
+    expect(brokenOff.body).toMatchObject({ error: 'the broker could not be reached', instance_id: 'db' })
+  })
+
+  it.each([
+    [['provision', 'postgres'], { error: "missing required argument 'plan'" }],
+    [['catalog', '--user', 'nobody'], { error: '--user needs a name and a password' }],
+    [['frobnicate'], { error: "unknown command 'frobnicate'" }],
+    [[], { error: 'there is no command' }],
+  ])('wrong usage: %j', async (args, expected) => {
+    const { code, body } = await fail(args, {})
+    expect(body).toMatchObject({ ...expected, next: expect.any(String) })
+    expect(code).toBe(2)
+  })
+})
+
 describe('purser hash-password', () => {
   it('hashes what is piped in, without its line end', async () => {
     const { verifyPassword, parsePasswordHash } = await import('../../src/authenticator/password.ts')
@@ -115,7 +214,7 @@ describe('purser hash-password', () => {
   it('ends at Ctrl-C', async () => {
     const { code, io } = await typeIn('half\u0003')
     expect(io.err()).toContain('why: interrupted')
-    expect({ code, out: io.out() }).toEqual({ code: 1, out: '' })
+    expect({ code, out: io.out() }).toEqual({ code: 130, out: '' })
   })
 })
 

@@ -150,6 +150,34 @@ describe('purser credentials', () => {
   })
 })
 
+describe('--param and the schema of the plan', () => {
+  const version = { type: 'object', properties: { version: { type: 'string' }, size: { type: 'integer' } } }
+  const typed = structuredClone(catalog)
+  Object.assign(typed.services[0]?.plans[0] ?? {}, {
+    schemas: {
+      service_instance: { create: { parameters: version }, update: { parameters: version } },
+      service_binding: { create: { parameters: version } },
+    },
+  })
+
+  it('types the values of provision, update and bind', async () => {
+    const { run, broker } = await begin({
+      'GET /v2/catalog': { status: 200, body: typed },
+      [`PATCH ${instance}`]: { status: 200 },
+      [`PUT ${binding}`]: { status: 201 },
+    })
+    const params = ['--param', 'version=9.6', '--param', 'size=3', '--param', 'other=9.6']
+    for (const args of [
+      ['provision', 'postgres', 'small', '--id', 'db'],
+      ['update', 'db'],
+      ['bind', 'db', '--id', 'app'],
+    ]) {
+      await run(...args, ...params)
+      expect(broker.requests.at(-1)?.body).toMatchObject({ parameters: { version: '9.6', size: 3, other: 9.6 } })
+    }
+  })
+})
+
 describe('purser unbind and deprovision', () => {
   it('send the ids and forget what is gone', async () => {
     const { run, broker, options } = await begin({
@@ -181,7 +209,9 @@ describe('purser unbind and deprovision', () => {
       [`GET ${instance}/last_operation`]: { status: 200, body: { state: 'failed', instance_usable: false } },
     })
     const { code, err } = await run('deprovision', 'db')
-    expect(err).toContain('and the broker gave no reason\n next: The instance is no longer usable')
+    expect(err).toContain(
+      'operation op-4 failed and the broker gave no reason\n next: The instance is no longer usable',
+    )
     expect(code).toBe(1)
     expect(Object.keys(await remembered(options))).toEqual(['db'])
   })
@@ -206,6 +236,39 @@ describe('purser update', () => {
     // POLL-04: the plan before the change.
     expect(poll?.query.get('plan_id')).toBe('plan-1')
     expect((await remembered(options)).db.plan_id).toBe('plan-2')
+  })
+
+  it('--upgrade asks for the maintenance version of the catalog, of the plan after the update', async () => {
+    const upgradable = structuredClone(catalog)
+    const [small, large] = upgradable.services[0]?.plans ?? []
+    Object.assign(small ?? {}, { maintenance_info: { version: '2.1.0', description: 'New kernel' } })
+    Object.assign(large ?? {}, { maintenance_info: { version: '3.0.0' } })
+    const { run, broker } = await begin({
+      'GET /v2/catalog': { status: 200, body: upgradable },
+      [`PATCH ${instance}`]: { status: 200 },
+    })
+    expect((await run('update', 'db', '--upgrade')).code).toBe(0)
+    expect(broker.requests.at(-1)?.body).toMatchObject({ maintenance_info: { version: '2.1.0' } })
+    expect((await run('update', 'db', '--upgrade', '--plan', 'large')).code).toBe(0)
+    expect(broker.requests.at(-1)?.body).toMatchObject({ plan_id: 'plan-2', maintenance_info: { version: '3.0.0' } })
+  })
+
+  it('--upgrade needs a version in the catalog', async () => {
+    const { run, broker } = await begin({})
+    const { code, err } = await run('update', 'db', '--upgrade')
+    expect(err).toContain('why: the catalog has no maintenance version for its plan small\n')
+    expect(code).toBe(2)
+    expect(broker.calls).not.toContain(`PATCH ${instance}`)
+  })
+
+  it('a failed update names its operation and the next command', async () => {
+    const { run } = await begin({
+      [`PATCH ${instance}`]: { status: 202, body: { operation: 'op-5' } },
+      [`GET ${instance}/last_operation`]: { status: 200, body: { state: 'failed', description: 'no room' } },
+    })
+    const { code, err } = await run('update', 'db', '--param', 'size=5')
+    expect(err).toContain('why: operation op-5 failed: no room\n next: Repeat it (purser update db); if it fails again')
+    expect(code).toBe(1)
   })
 
   it('needs something to change', async () => {

@@ -4,6 +4,7 @@ import type { JsonObject } from '../../protocol/json.ts'
 import { isBindable, type Offering, type Plan } from '../../protocol/offering.ts'
 import type { DevTask } from '../../running/bundles/dev/perform.ts'
 import { wrongUsage } from '../cli-error.ts'
+import type { Input } from '../parameters.ts'
 import type { KnownInstance, RunFile } from './run-file.ts'
 
 /** What one run does, and what is known of the instance before it. */
@@ -12,13 +13,11 @@ export interface RunTask {
   readonly before: KnownInstance
 }
 
-export interface Wanted {
+export interface Wanted extends Input {
   readonly action: BundleAction
   readonly instance: string
   readonly binding: string
   readonly plan?: string
-  readonly parameters: JsonObject | undefined
-  readonly context: JsonObject | undefined
 }
 
 const platform = 'purser-cli'
@@ -77,15 +76,15 @@ function findPlan({ plans }: Offering, name: string | undefined): Plan {
 /** An update changes the parameters that it names and keeps the others. */
 async function instanceParameters(plan: Plan, known: KnownInstance | undefined, wanted: Wanted): Promise<JsonObject> {
   const { create, update } = plan.schemas?.serviceInstance ?? {}
-  if (wanted.action === 'provision') return check(create?.parameters, wanted.parameters)
+  if (wanted.action === 'provision') return check(create?.parameters, wanted)
   if (wanted.action !== 'update') return known?.parameters ?? {}
-  return { ...known?.parameters, ...(await check(update?.parameters, wanted.parameters)) }
+  return { ...known?.parameters, ...(await check(update?.parameters, wanted)) }
 }
 
 async function chooseBinding(plan: Plan, { bindings }: KnownInstance, wanted: Wanted): Promise<DevTask['binding']> {
   const { action, binding: id } = wanted
   if (action === 'bind') {
-    const parameters = await check(plan.schemas?.serviceBinding?.create?.parameters, wanted.parameters)
+    const parameters = await check(plan.schemas?.serviceBinding?.create?.parameters, wanted)
     return { id, parameters, state: bindings[id]?.state ?? {} }
   }
   if (wanted.parameters !== undefined && (action === 'unbind' || action === 'deprovision'))
@@ -104,7 +103,8 @@ async function chooseBinding(plan: Plan, { bindings }: KnownInstance, wanted: Wa
   })
 }
 
-async function check(schema: JsonObject | undefined, input: JsonObject = {}): Promise<JsonObject> {
+async function check(schema: JsonObject | undefined, wanted: Input): Promise<JsonObject> {
+  const input = (await wanted.typedBy(schema)) ?? {}
   if (schema === undefined) return input
   const checked = await createParameterSchema(schema).check(input)
   if (checked.ok) return checked.value

@@ -5,7 +5,7 @@ import { explain, isError, type Mistake } from '../../shape/mistake.ts'
 import { showPath } from '../../shape/place.ts'
 import { failure } from '../cli-error.ts'
 import type { CliIo } from '../io.ts'
-import { renderJson } from '../render/fields.ts'
+import { renderJson } from '../render/json.ts'
 import { toLine } from '../render/printable.ts'
 import type { SessionOptions } from '../session.ts'
 import { checkFolder } from './check-folder.ts'
@@ -17,17 +17,17 @@ export async function lintBundles(io: CliIo, paths: readonly string[], { output 
   const bundles = []
   for (const path of paths) bundles.push(await lint(path, io.cwd))
   const broken = bundles.filter(({ ok }) => !ok)
-  io.stdout.write(
-    output === 'json'
-      ? renderJson({ ok: broken.length === 0, bundles: bundles.map(toJson) })
-      : bundles.map(render).join(''),
-  )
-  if (broken.length > 0)
-    throw failure({
-      what: broken.length === 1 ? `${broken[0]?.path} cannot be used` : `${broken.length} bundles cannot be used`,
-      why: `${count(broken.flatMap(({ problems }) => problems.filter(isError)).length, 'error')}, listed above`,
-      next: 'Correct them and run it again.',
-    })
+  const result = { ok: broken.length === 0, bundles: bundles.map(toJson) }
+  if (output === 'text') io.stdout.write(bundles.map(render).join(''))
+  else if (result.ok) io.stdout.write(renderJson(result))
+  if (result.ok) return
+  const errors = broken.flatMap(({ problems }) => problems.filter(isError)).length
+  const parts = {
+    what: broken.length === 1 ? `${broken[0]?.path} cannot be used` : `${broken.length} bundles cannot be used`,
+    why: `${count(errors, 'error')}, listed above`,
+    next: 'Correct them and run it again.',
+  }
+  throw failure(parts, result)
 }
 
 type Linted = Awaited<ReturnType<typeof lint>>

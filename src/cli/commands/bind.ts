@@ -35,12 +35,14 @@ export function defineCommand(program: CliCommand): void {
 
 async function bind(session: Session, instanceId: string, options: BindOptions): Promise<void> {
   const { id: bindingId = randomUUID(), app, rotate } = options
-  const input = await readParameters(options, session.io.cwd)
+  const { context, typedBy } = await readParameters(options, session.io.cwd)
   const { ids, plan } = await locateInstance(session, instanceId, options)
 
   session.note(`binding ${bindingId}`)
+  Object.assign(session.about, { instance_id: instanceId, binding_id: bindingId })
   const bindResource = app === undefined ? undefined : { app_guid: app }
-  const request = { ...ids, ...input, bind_resource: bindResource, predecessor_binding_id: rotate }
+  const parameters = await typedBy(plan?.schemas?.service_binding?.create?.parameters)
+  const request = { ...ids, context, parameters, bind_resource: bindResource, predecessor_binding_id: rotate }
   const response = await session.client.bind(instanceId, bindingId, request, session.callOptions)
   const change = { action: 'bind', label: `bind ${instanceId}`, instanceId, bindingId, ids, plan } as const
   const { state, operation } = await settle(session, change, response)

@@ -15,6 +15,7 @@ export function defineCommand(program: CliCommand): void {
 }
 
 async function deprovision(session: Session, instanceId: string, flags: LocateFlags): Promise<void> {
+  session.about.instance_id = instanceId
   const { ids, plan } = await locateInstance(session, instanceId, flags)
   const response = await session.client.deprovision(instanceId, ids, session.callOptions)
   const change = { action: 'deprovision', label: `deprovision ${instanceId}`, instanceId, ids, plan } as const

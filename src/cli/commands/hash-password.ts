@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline'
 import { Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import { failure, wrongUsage } from '../cli-error.ts'
+import { interrupted, wrongUsage } from '../cli-error.ts'
 import type { CliCommand } from '../command.ts'
 import type { CliIo } from '../io.ts'
 
@@ -48,5 +48,5 @@ async function askHidden(io: CliIo, question: string): Promise<string> {
   } finally {
     io.stderr.write('\n')
   }
-  throw failure({ what: 'no password was given', why: 'interrupted', next: 'Run it again.' })
+  throw interrupted({ what: 'no password was given', why: 'interrupted', next: 'Run it again.' })
 }

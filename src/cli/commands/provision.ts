@@ -35,15 +35,17 @@ const ownName = 'purser-cli'
 async function provision(session: Session, service: string, planName: string, options: ProvisionOptions) {
   const { client, memory } = session
   const { id: instanceId = randomUUID() } = options
-  const { parameters, context = { platform: ownName } } = await readParameters(options, session.io.cwd)
+  const { context = { platform: ownName }, typedBy } = await readParameters(options, session.io.cwd)
   const offering = requireOffering(await readCatalog(session), service)
   const plan = requirePlan(offering, planName)
   const ids = { service_id: offering.id, plan_id: plan.id }
+  const parameters = await typedBy(plan.schemas?.service_instance?.create?.parameters)
 
   // Remembered and printed before the broker can act, so that the id is not lost if this process is.
   const known = await memory.recall(instanceId)
   await memory.change(instanceId, before => ({ bindings: {}, ...before, ...ids, operation: undefined }))
   session.note(`instance ${instanceId}`)
+  session.about.instance_id = instanceId
   const organization_guid = textOr(context.organization_guid)
   const space_guid = textOr(context.space_guid)
   const request = { ...ids, organization_guid, space_guid, context, parameters }

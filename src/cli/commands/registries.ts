@@ -37,17 +37,20 @@ async function syncRegistries(session: Session): Promise<void> {
   const run = await watchChore(session, 'sync', response.body.due_at)
   const { registries = [], last_change } = await readRegistries(session)
   const changed = last_change !== undefined && last_change.at >= (run.started_at ?? '') ? last_change : undefined
-  session.print({ changes: changed?.report, registries }, renderChanges(changed?.report))
+  const result = { changes: changed?.report, registries }
   const failed = registries.filter(hasFailed)
+  const ok = run.ok !== false && failed.length === 0
+  if (ok || session.options.output === 'text') session.print(result, renderChanges(changed?.report))
   for (const { name, problems = [] } of registries)
     for (const problem of problems) session.note(`problem: ${name}: ${toLine(problem)}`)
-  if (run.ok === false || failed.length > 0)
-    throw failure({
-      what: failed.length === 0 ? 'the sync failed' : `no answer from ${failed.map(({ name }) => name).join(', ')}`,
-      why:
-        failed.map(({ last_problem }) => last_problem ?? '').join('; ') || (run.message ?? 'the broker gave no reason'),
-      next: 'What was known of them stays in the catalog; purser registries list shows since when they fail.',
-    })
+  if (ok) return
+  const parts = {
+    what: failed.length === 0 ? 'the sync failed' : `no answer from ${failed.map(({ name }) => name).join(', ')}`,
+    why:
+      failed.map(({ last_problem }) => last_problem ?? '').join('; ') || (run.message ?? 'the broker gave no reason'),
+    next: 'What was known of them stays in the catalog; purser registries list shows since when they fail.',
+  }
+  throw failure(parts, result)
 }
 
 /** A sync that already runs may have asked too early to see what is new: we wait for its end and then begin another. */

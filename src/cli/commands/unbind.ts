@@ -16,6 +16,7 @@ export function defineCommand(program: CliCommand): void {
 }
 
 async function unbind(session: Session, instanceId: string, bindingId: string, flags: LocateFlags): Promise<void> {
+  Object.assign(session.about, { instance_id: instanceId, binding_id: bindingId })
   const { ids, plan } = await locateInstance(session, instanceId, flags)
   const response = await session.client.unbind(instanceId, bindingId, ids, session.callOptions)
   const change = { action: 'unbind', label: `unbind ${bindingId}`, instanceId, bindingId, ids, plan } as const

@@ -1,3 +1,4 @@
+import type { WirePlan } from '../../client/index.ts'
 import { requirePlan } from '../catalog-lookup.ts'
 import { wrongUsage } from '../cli-error.ts'
 import type { CliCommand } from '../command.ts'
@@ -7,38 +8,49 @@ import { onBroker, type Session } from '../session.ts'
 import { settle } from '../settle.ts'
 
 /** Its plan is the one to change to. */
-type UpdateOptions = ParameterOptions & LocateFlags
+type UpdateOptions = ParameterOptions & LocateFlags & { readonly upgrade?: boolean }
 
 export function defineCommand(program: CliCommand): void {
   program
     .command('update')
     .instanceArgument()
-    .description('change the plan or the parameters of an instance')
+    .description('change the plan or the parameters of an instance, or upgrade it')
     .option('--plan <plan>', 'name or id of the plan to change to')
+    .option('--upgrade', "bring the instance to its plan's maintenance version in the catalog")
     .locateOptions()
     .parameterOptions()
     .changeOptions()
-    .examples('purser update my-db --plan large', 'purser update my-db --param size=5')
+    .examples('purser update my-db --plan large', 'purser update my-db --param size=5', 'purser update my-db --upgrade')
     .action(onBroker(update))
 }
 
 async function update(session: Session, instanceId: string, options: UpdateOptions): Promise<void> {
-  const input = await readParameters(options, session.io.cwd)
-  if (input.parameters === undefined && input.context === undefined && options.plan === undefined)
+  const { upgrade = false } = options
+  const { parameters, context, typedBy } = await readParameters(options, session.io.cwd)
+  if (!upgrade && [parameters, context, options.plan].every(given => given === undefined))
     throw wrongUsage({
       what: 'there is nothing to update',
-      why: 'neither a plan nor a parameter nor a context was given',
-      next: 'Give --plan, --param key=value, --params or --context.',
+      why: 'neither a plan nor a parameter nor a context was given, nor --upgrade',
+      next: 'Give --plan, --param key=value, --params, --context or --upgrade.',
     })
+  session.about.instance_id = instanceId
   // The plan of now is good to know but not needed; --plan is another one.
   const { ids, plan, offering } = await locate(session, instanceId, { service: options.service })
   const { service_id, plan_id } = ids
   if (service_id === undefined) throw unknownIds(instanceId, '--service')
   // A service that has left the catalog: the broker has to know the plan by what was typed.
-  const target = offering && options.plan !== undefined ? requirePlan(offering, options.plan).id : options.plan
+  const next = offering && options.plan !== undefined ? requirePlan(offering, options.plan) : undefined
+  const target = next?.id ?? options.plan
+  const wanted = options.plan === undefined ? plan : next
 
-  const previous = plan_id === undefined ? undefined : { plan_id }
-  const request = { service_id, plan_id: target, ...input, previous_values: previous }
+  const request = {
+    service_id,
+    plan_id: target,
+    context,
+    parameters: await typedBy(wanted?.schemas?.service_instance?.update?.parameters),
+    maintenance_info: upgrade ? requireMaintenance(instanceId, wanted) : undefined,
+    previous_values: plan_id === undefined ? undefined : { plan_id },
+  }
   const response = await session.client.update(instanceId, request, session.callOptions)
   const change = { action: 'update', label: `update ${instanceId}`, instanceId, ids, plan } as const
   const { state, operation } = await settle(session, change, response)
@@ -53,5 +65,19 @@ async function update(session: Session, instanceId: string, options: UpdateOptio
     dashboard_url,
     operation,
     metadata,
+  })
+}
+
+/** What the catalog says now: the version alone, without its description. */
+function requireMaintenance(instanceId: string, plan: WirePlan | undefined) {
+  const { version } = plan?.maintenance_info ?? {}
+  if (version !== undefined) return { version }
+  throw wrongUsage({
+    what: `instance ${instanceId} cannot be upgraded`,
+    why:
+      plan === undefined
+        ? 'its plan is not known, or no longer in the catalog'
+        : `the catalog has no maintenance version for its plan ${plan.name}`,
+    next: 'Leave --upgrade off, or change to a plan that has one with --plan (purser catalog --output json shows them).',
   })
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { renderFields, renderJson } from './fields.ts'
+import { renderFields } from './fields.ts'
+import { renderJson } from './json.ts'
 
 describe('fields', () => {
   it('stand in two columns, inner ones by their path', () => {

@@ -1,4 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from '../../protocol/json.ts'
+import { renderJson } from './json.ts'
 import { toValue } from './printable.ts'
 
 type Field = readonly [name: string, value: string]
@@ -23,10 +24,6 @@ function toFields(value: Json | undefined, path = ''): Field[] {
     return Object.entries(value).flatMap(([key, inner]) => toFields(inner, path === '' ? key : `${path}.${key}`))
   }
   return [[path, typeof value === 'string' ? value : JSON.stringify(value)]]
-}
-
-export function renderJson(value: object): string {
-  return `${JSON.stringify(value, undefined, 2)}\n`
 }
 
 /** Without the fields that are undefined or null. */
