@@ -1,7 +1,6 @@
 import type { Binding } from '../domain/binding.ts'
 import { decideBind } from '../domain/decide-bind.ts'
 import { knownInstance } from '../domain/instance.ts'
-import { BrokerError } from '../protocol/errors.ts'
 import type { JsonObject } from '../protocol/json.ts'
 import { isBindable } from '../protocol/offering.ts'
 import type { BindRequest } from '../protocol/requests.ts'
@@ -23,8 +22,6 @@ export async function bind(
 ): Promise<Bound> {
   const asked = await complete(broker, caller, instanceId, request)
   const { service, plan, schemas } = await findPlanInUse(broker, instanceId, asked.serviceId, asked.planId)
-  if (request.predecessorId !== undefined && plan?.bindingRotatable !== true)
-    throw new BrokerError('NotRotatable', 'Bindings of this plan cannot be rotated.')
   // What a rotation inherits has been checked when its predecessor was made.
   const parameters =
     asked.parameters === request.parameters || request.predecessorId === undefined
@@ -38,6 +35,8 @@ export async function bind(
     ...createIntent(broker, caller, { action: 'bind', instanceId, service, plan, attributes, acceptsIncomplete }),
     bindingId,
     planId: asked.planId,
+    requestedPlanId: request.planId,
+    rotatable: plan?.bindingRotatable === true,
     bindable: plan === undefined ? service.offering.bindable : isBindable(service.offering, plan),
     context: asked.context,
     bindResource: asked.bindResource,

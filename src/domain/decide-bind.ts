@@ -9,7 +9,10 @@ import { begin, busy, waits } from './intent.ts'
 export interface BindIntent extends Intent {
   readonly bindingId: string
   readonly planId: string
+  /** A rotation may leave it out. */
+  readonly requestedPlanId?: string
   readonly bindable: boolean
+  readonly rotatable: boolean
   readonly context: JsonObject
   readonly bindResource: JsonObject
   readonly appGuid?: string
@@ -25,20 +28,21 @@ export type BindAnswer = (Accepted & { readonly binding: Binding }) | { kind: 'e
 export function decideBind(snapshot: Snapshot, intent: BindIntent): Verdict<BindAnswer> {
   const { operation, binding, bindingOperation, now } = snapshot
   const instance = knownInstance(snapshot.instance, intent.platform)
-  if (instance.serviceId !== intent.serviceId)
-    throw new BrokerError('MalformedRequest', 'service_id is not the service of this instance.')
-  if (!intent.bindable) throw new BrokerError('NotBindable', 'Instances of this plan cannot be bound.')
-
   if (binding !== undefined && binding.phase !== 'deleted') {
-    if (binding.requestHash !== intent.requestHash)
+    if (!isRepeated(binding, intent))
       throw new BrokerError(
         'BindingConflict',
-        'A binding with this id exists, or is being created, with other parameters.',
+        'A binding with this id exists, or is being created, with other attributes.',
       )
     if (bindingOperation?.action === 'bind')
       return { answer: { kind: 'accepted', operation: bindingOperation, binding, wait: waits(intent) } }
     if (bindingOperation === undefined && binding.phase === 'ready') return { answer: { kind: 'exists', binding } }
   }
+  if (instance.serviceId !== intent.serviceId)
+    throw new BrokerError('MalformedRequest', 'service_id is not the service of this instance.')
+  if (!intent.bindable) throw new BrokerError('NotBindable', 'Instances of this plan cannot be bound.')
+  if (intent.predecessorId !== undefined && !intent.rotatable)
+    throw new BrokerError('NotRotatable', 'Bindings of this plan cannot be rotated.')
   if (bindingOperation !== undefined) throw busy(bindingOperation, 'The binding')
   if (operation !== undefined && operation.action !== 'observe') throw busy(operation, 'The instance')
   if (instance.planId !== intent.planId)
@@ -76,6 +80,14 @@ export function decideBind(snapshot: Snapshot, intent: BindIntent): Verdict<Bind
     answer: { kind: 'accepted', operation: begun.operation, binding: creating, wait },
     change: { bindings: [creating], ...begun.written },
   }
+}
+
+/** The hash of a rotation knows no service and no plan: it may name them, and then they must be those of the binding. */
+function isRepeated(
+  binding: Binding,
+  { requestHash, serviceId, requestedPlanId = binding.planId }: BindIntent,
+): boolean {
+  return binding.requestHash === requestHash && binding.serviceId === serviceId && binding.planId === requestedPlanId
 }
 
 /** ROT-04, ROT-09: a predecessor belongs to the same instance, is ready, and has not expired. */

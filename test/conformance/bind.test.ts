@@ -159,8 +159,17 @@ conformance('Binding', () => {
     await provisioned(t, 'i')
     await provisioned(t, 'j')
     const request = { ...full, parameters: { readonly: true } }
+    const others = [
+      {},
+      { parameters: { readonly: false } },
+      { ...request, app_guid: 'app' },
+      { ...request, plan_id: 'full-large' },
+      { ...request, plan_id: 'full-unbindable' },
+      { service_id: 'always-sync', plan_id: 'always-sync-plan' },
+      { service_id: 'plain', plan_id: 'plain-plan' },
+    ]
     const expectConflicts = async () => {
-      for (const other of [{}, { parameters: { readonly: false } }, { ...request, app_guid: 'app' }])
+      for (const other of others)
         expect(await t.client.bind('i', 'b', { ...full, ...other }, incomplete)).toMatchObject({
           status: 409,
           body: { error: 'BindingConflict' },

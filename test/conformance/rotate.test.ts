@@ -154,14 +154,22 @@ conformance('Rotating bindings', () => {
     expect([first.status, again.status]).toEqual([202, 202])
     expect(again.body).toEqual(first.body)
     const conflict = { status: 409, body: { error: 'BindingConflict' } }
-    const other = { predecessor_binding_id: 'a' }
-    expect(await t.client.bind('i', 'c', other, incomplete)).toMatchObject(conflict)
+    const others = [
+      { predecessor_binding_id: 'a' },
+      { ...rotation, ...large },
+      { ...rotation, service_id: 'always-sync', plan_id: 'always-sync-plan' },
+    ]
+    for (const other of others) expect(await t.client.bind('i', 'c', other, incomplete)).toMatchObject(conflict)
     release()
     await t.ended('i', 'c')
     expect((await t.client.bind('i', 'c', rotation)).status).toBe(200)
-    expect(await t.client.bind('i', 'c', other)).toMatchObject(conflict)
+    expect((await t.client.bind('i', 'c', { ...rotation, ...full })).status).toBe(200)
+    for (const other of others) expect(await t.client.bind('i', 'c', other)).toMatchObject(conflict)
     expect((await t.client.unbind('i', 'b', full)).status).toBe(200)
     expect((await t.client.bind('i', 'c', rotation)).status).toBe(200)
+    expect((await t.client.update('i', large)).status).toBe(200)
+    expect((await t.client.bind('i', 'c', rotation)).status).toBe(200)
+    expect((await t.client.bind('i', 'd', { predecessor_binding_id: 'c' })).body.error).toBe('NotRotatable')
     expect(t.backend.done.filter(line => line === 'bind c')).toHaveLength(1)
   })
 

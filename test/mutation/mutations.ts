@@ -405,6 +405,16 @@ export const mutations: readonly Mutation[] = [
     suite: ['test/engine/results.test.ts'],
   },
 
+  // What a request may repeat.
+  {
+    name: 'a rotation of another service or plan counts as a repeat',
+    file: 'src/domain/decide-bind.ts',
+    find: ' && binding.serviceId === serviceId && binding.planId === requestedPlanId',
+    replace: ' && (serviceId === requestedPlanId || true)',
+    suite: ['test/conformance/rotate.test.ts'],
+    only: 'ROT-10',
+  },
+
   // A store that does not answer.
   {
     name: 'a store that does not answer counts as a failure of the action',
