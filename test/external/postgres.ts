@@ -1,22 +1,28 @@
 /** A real PostgreSQL for tests: a new cluster in a temporary folder, on a free port, as durable as in production. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chownSync, mkdtempSync, rmSync } from 'node:fs'
+import { chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { freePort } from './free-port.ts'
-import { type Binaries, findBinaries } from './postgres-binaries.ts'
+import { findBinaries } from './postgres-binaries.ts'
 import { whyNot } from './wanted.ts'
+
+/** `fast` says good-bye to its connections; `immediate` is as a crash: what was not on the disk is lost; `kill` is one. */
+type Down = keyof typeof signals
+
+const signals = { fast: 'SIGINT', immediate: 'SIGQUIT', kill: 'SIGKILL' } as const
 
 export interface PostgresServer {
   readonly url: string
+  /** Its folder. */
+  readonly data: string
   pid(): number
-  /** `fast` says good-bye to its connections; `immediate` is as a crash: what was not on the disk is lost. */
-  down(mode: 'fast' | 'immediate'): Promise<void>
+  down(mode: Down): Promise<void>
   /** Starts again, on the same port and data, what is down. */
   up(): Promise<void>
-  restart(mode: 'fast' | 'immediate'): Promise<void>
+  restart(mode: Down): Promise<void>
   /** For good, data included. */
   stop(): Promise<void>
 }
@@ -29,9 +35,17 @@ export function whyNoPostgres(): Promise<string | undefined> {
   })
 }
 
+interface PostgresOptions {
+  /** Of its configuration. */
+  readonly settings?: Readonly<Record<string, string>>
+  /** It begins as a copy of this one, which is down, and as its standby. */
+  readonly standbyOf?: PostgresServer
+}
+
 /** Throws where this machine has no PostgreSQL that can be started. */
-export async function startPostgres(binaries?: Binaries): Promise<PostgresServer> {
-  const programs = binaries ?? (await findBinaries())
+export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
+  const { standbyOf } = options
+  const programs = await findBinaries()
   const user = findUser()
   const folder = mkdtempSync(join(tmpdir(), 'purser-postgres-'))
   if (user !== undefined) chownSync(folder, user.uid, user.gid)
@@ -41,18 +55,13 @@ export async function startPostgres(binaries?: Binaries): Promise<PostgresServer
   const run = (binary: string, args: string[]): [string, string[]] =>
     command === undefined ? [binary, args] : [command, [...before, binary, ...args]]
 
-  const [initdb, initArgs] = run(programs.initdb, [
-    '-D',
-    data,
-    '-A',
-    'trust',
-    '-U',
-    'postgres',
-    '-E',
-    'UTF8',
-    '--locale=C',
-  ])
-  execFileSync(initdb, initArgs, { cwd: folder, stdio: 'pipe' })
+  const initOptions = ['-A', 'trust', '-U', 'postgres', '-E', 'UTF8', '--locale=C']
+  const [program, args] =
+    standbyOf === undefined
+      ? run(programs.initdb, ['-D', data, ...initOptions])
+      : run('cp', ['-a', standbyOf.data, data])
+  execFileSync(program, args, { cwd: folder, stdio: 'pipe' })
+  if (standbyOf !== undefined) writeFileSync(join(data, 'standby.signal'), '')
 
   let current: ChildProcess | undefined
   const settings = {
@@ -61,6 +70,8 @@ export async function startPostgres(binaries?: Binaries): Promise<PostgresServer
     unix_socket_directories: '',
     fsync: 'on',
     max_connections: 200,
+    ...(standbyOf === undefined ? {} : { primary_conninfo: `${standbyOf.url}?application_name=standby` }),
+    ...options.settings,
   }
   const serverArgs = ['-D', data, ...Object.entries(settings).flatMap(([key, value]) => ['-c', `${key}=${value}`])]
 
@@ -71,7 +82,7 @@ export async function startPostgres(binaries?: Binaries): Promise<PostgresServer
     await new Promise<void>((resolve, reject) => {
       createInterface(child.stderr).on('line', line => {
         if (seen.length < 50) seen.push(line)
-        if (line.includes('ready to accept connections')) resolve()
+        if (/ready to accept (read-only )?connections/.test(line)) resolve()
       })
       child.once('error', reject)
       child.once('exit', () => reject(new Error(`PostgreSQL did not start: ${seen.join('\n')}`)))
@@ -79,18 +90,19 @@ export async function startPostgres(binaries?: Binaries): Promise<PostgresServer
     current = child
   }
 
-  async function down(mode: 'fast' | 'immediate'): Promise<void> {
+  async function down(mode: Down): Promise<void> {
     const child = current
     current = undefined
     if (child === undefined || child.exitCode !== null) return
     const exit = once(child, 'exit')
-    child.kill(mode === 'fast' ? 'SIGINT' : 'SIGQUIT')
+    child.kill(signals[mode])
     await exit
   }
 
   await up()
   return {
     url: `postgres://postgres@127.0.0.1:${port}/postgres`,
+    data,
     pid() {
       if (current?.pid === undefined) throw new Error('the server is down')
       return current.pid

@@ -4,6 +4,7 @@ const postgres = { needs: 'postgres', suite: ['test/store/postgres.test.ts'] } a
 const postgresStatements = { ...postgres, file: 'src/store/postgres/statements.ts' }
 const postgresFunctions = { ...postgres, file: 'src/store/postgres/functions.ts' }
 const postgresGathering = { ...postgresFunctions, suite: ['test/store/postgres-gathering.test.ts'] }
+const postgresFailover = { ...postgres, suite: ['test/store/postgres-failover.test.ts'] }
 const mongodb = { needs: 'mongodb', suite: ['test/store/mongodb.test.ts'] } as const
 const mongoProgress = { ...mongodb, file: 'src/store/mongodb/progress.ts' }
 
@@ -65,6 +66,30 @@ export const replicaMutations: readonly Mutation[] = [
     name: 'postgres keeps all decisions for one that is locked',
     find: 'v.change, v.now, false) w;',
     replace: 'v.change, v.now, true) w;',
+  },
+  {
+    ...postgresFailover,
+    file: 'src/store/postgres/servers.ts',
+    only: 'wherever it stands',
+    name: 'postgres takes a standby for the primary',
+    find: 'if (rows[0]?.read_only === false) return',
+    replace: 'if (rows.length > 0) return',
+  },
+  {
+    ...postgresFailover,
+    file: 'src/store/postgres/failures.ts',
+    only: 'become read-only',
+    name: 'postgres keeps a connection that cannot write',
+    find: " && said.code !== '25006'",
+    replace: '',
+  },
+  {
+    ...postgresFailover,
+    file: 'src/store/postgres/database.ts',
+    only: 'vanished',
+    name: 'postgres waits for every connection to a server that is gone',
+    find: 'if (!usable) giveUp(connection)',
+    replace: '',
   },
   {
     ...postgresStatements,

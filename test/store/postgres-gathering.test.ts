@@ -3,6 +3,7 @@ import { systemClock } from '../../src/clock.ts'
 import { createDatabase } from '../../src/store/postgres/database.ts'
 import { connectionConfig, loadLibrary, parseAddress } from '../../src/store/postgres/driver.ts'
 import { createServerClock } from '../../src/store/postgres/server-clock.ts'
+import { createServers } from '../../src/store/postgres/servers.ts'
 import { createStatements } from '../../src/store/postgres/statements.ts'
 import { createPostgresStore } from '../../src/store/postgres/store.ts'
 import { createWakeUps } from '../../src/store/wake-ups.ts'
@@ -170,10 +171,11 @@ function number(operationId: string): number {
 async function openCounted({ url }: PostgresServer, statementTimeoutMs = patient.statementTimeout) {
   const schema = newSchema()
   await (await openStore({ url, schema })).close()
-  const { Pool } = await loadLibrary()
-  const config = connectionConfig(parseAddress(url), { connectTimeoutMs: patient.connectTimeout, statementTimeoutMs })
-  const pool = new Pool({ ...config, max: 5, idleTimeoutMillis: 60_000, query_timeout: 120_000 })
-  const database = createDatabase(pool, 'counted')
+  const library = await loadLibrary()
+  const address = parseAddress(url)
+  const config = connectionConfig(address, { connectTimeoutMs: patient.connectTimeout, statementTimeoutMs })
+  const pool = new library.Pool({ ...config, max: 5, idleTimeoutMillis: 60_000, query_timeout: 120_000 })
+  const database = createDatabase({ pool, servers: createServers(library, address), name: 'counted' })
   const counts = { look: 0, write: 0 }
   const store = createPostgresStore({
     name: 'counted',

@@ -30,6 +30,9 @@ export function describePostgres(title: string, tests: (server: PostgresServer) 
       get url() {
         return server().url
       },
+      get data() {
+        return server().data
+      },
       pid: () => server().pid(),
       down: mode => server().down(mode),
       up: () => server().up(),

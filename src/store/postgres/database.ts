@@ -1,6 +1,7 @@
 import { StoreUnavailableError } from '../../store.ts'
-import type { Pool, SqlRow, SqlValue } from './driver.ts'
+import type { Pool, PooledConnection, SqlRow, SqlValue } from './driver.ts'
 import { isUsableAfter, toStoreError } from './failures.ts'
+import type { Servers } from './servers.ts'
 import type { Statement, Statements } from './statements.ts'
 
 export type Run = (statement: Statement, values: readonly SqlValue[]) => Promise<readonly SqlRow[]>
@@ -13,20 +14,50 @@ export interface Calls {
 
 export type Database = ReturnType<typeof createDatabase>
 
+export interface DatabaseParts {
+  readonly pool: Pool
+  readonly servers: Pick<Servers, 'count' | 'current'>
+  readonly name: string
+}
+
 /** The pool as the store uses it: mostly single statements, each a transaction of its own. */
-export function createDatabase(pool: Pool, name: string) {
+export function createDatabase({ pool, servers, name }: DatabaseParts) {
   const running = new Set<Promise<unknown>>()
+  const generationOf = new WeakMap<PooledConnection, number>()
+  let generation = 0
   let closed: Promise<void> | undefined
   // A connection that breaks while nobody uses it is taken out of the pool; one that breaks in use also fails its statement.
   // Nobody needs to hear of it a second time, but an event without a listener would end the process.
   pool.on('error', () => {})
-  pool.on('connect', connection => connection.on('error', () => {}))
+  pool.on('connect', connection => {
+    generationOf.set(connection, generation)
+    connection.on('error', () => {})
+  })
+
+  /** Where a server fails, the others are tried, each once. The pool may also have no connection free in time. */
+  async function checkOut(): Promise<PooledConnection> {
+    let failures = 0
+    for (;;) {
+      const tried = servers.current()
+      try {
+        const connection = await pool.connect()
+        if (generationOf.get(connection) === generation) return connection
+        connection.release(true)
+      } catch (error) {
+        failures += 1
+        if (failures === servers.count || servers.current() === tried) throw toStoreError(error, name)
+      }
+    }
+  }
+
+  /** What one connection has found out about its server, the others need not: each would wait as long for an answer. */
+  function giveUp(connection: PooledConnection): void {
+    if (generationOf.get(connection) === generation) generation += 1
+  }
 
   /** What is done on one connection, which then goes back to the pool, or out of it where it cannot be used again. */
   async function connected<Result>(body: (run: Run, isUsable: () => boolean) => Promise<Result>): Promise<Result> {
-    const connection = await pool.connect().catch(error => {
-      throw toStoreError(error, name)
-    })
+    const connection = await checkOut()
     let usable = true
     try {
       const run: Run = async (statement, values) => {
@@ -35,6 +66,7 @@ export function createDatabase(pool: Pool, name: string) {
         } catch (error) {
           // The statement may have been done or not where no answer came: it is never repeated here.
           usable = isUsableAfter(error)
+          if (!usable) giveUp(connection)
           throw toStoreError(error, name)
         }
       }

@@ -49,6 +49,12 @@ interface PoolConfig extends ConnectionConfig {
   readonly max: number
   readonly idleTimeoutMillis: number
   readonly query_timeout: number
+  /** What makes its connections; the driver's own where it is not said. */
+  readonly Client?: new (
+    config: ConnectionConfig,
+  ) => Connection
+  /** Asked about each new connection before its first use; one with an error is not used. */
+  readonly verify?: (connection: PooledConnection, done: (error?: unknown) => void) => void
 }
 
 export interface Library {
@@ -76,36 +82,68 @@ const parsers: Record<number, (text: string) => unknown> = {
 export interface Address {
   /** `postgres://host:port/database`, without user, password and options. */
   readonly name: string
-  readonly url: string
+  /** One for each server, as the driver takes it. */
+  readonly urls: readonly [string, ...string[]]
   /** Server settings that the URL asks for. */
   readonly options: string
 }
 
+/** `postgres://user@host:port/database`, or with several `host:port,host:port`, as libpq has it. */
 export function parseAddress(url: string): Address {
-  const parsed = URL.canParse(url) ? new URL(url) : undefined
-  if (parsed === undefined || !/^postgres(ql)?:$/.test(parsed.protocol))
-    // Nothing of the text is shown: whatever it is, a password may stand in it.
-    throw new StoreOpenError('bad-url', 'the URL of the PostgreSQL store must read postgres://user@host:port/database')
-  const options = parsed.searchParams.get('options') ?? ''
-  const host = parsed.host || (parsed.searchParams.get('host') ?? 'localhost')
+  const [, before = '', hosts = '', after = ''] = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)([^/?#]*)(.*)$/s.exec(url) ?? []
+  const [first, ...others] = hosts.split(',').map(host => parseServer(before, host, after))
+  if (first === undefined || (others.length > 0 && hosts.split(',').includes(''))) throw badUrl()
+  checkTarget(first.target)
+  const names = [first, ...others].map(({ host }) => host)
+  return {
+    name: `postgres://${names.join(',')}${first.path}`,
+    urls: [first.url, ...others.map(({ url }) => url)],
+    options: first.options,
+  }
+}
+
+function parseServer(before: string, host: string, after: string) {
+  const url = `${before}${host}${after}`
+  if (before === '' || !URL.canParse(url)) throw badUrl()
+  const parsed = new URL(url)
+  const { searchParams } = parsed
+  const found = {
+    host: parsed.host || (searchParams.get('host') ?? 'localhost'),
+    path: parsed.pathname,
+    options: searchParams.get('options') ?? '',
+    target: searchParams.get('target_session_attrs') ?? 'read-write',
+  }
   // The driver lets the URL win over what it is told besides; the options go together, ours last.
-  parsed.searchParams.delete('options')
-  return { name: `postgres://${host}${parsed.pathname}`, url: parsed.href, options }
+  for (const name of ['options', 'target_session_attrs']) searchParams.delete(name)
+  return { ...found, url: parsed.href }
+}
+
+function badUrl(): StoreOpenError {
+  // Nothing of the text is shown: whatever it is, a password may stand in it.
+  const forms = 'postgres://user@host:port/database, or with several host:port,host:port'
+  return new StoreOpenError('bad-url', `the URL of the PostgreSQL store must read ${forms}`)
+}
+
+/** Whatever a URL says of it, only a primary can be written. */
+function checkTarget(target: string): void {
+  if (target === 'read-write' || target === 'primary') return
+  const reason = 'target_session_attrs must be read-write or primary, or left out: the ledger is written'
+  throw new StoreOpenError('bad-url', `the URL of the PostgreSQL store cannot be used: ${reason}`)
 }
 
 export interface Session {
   readonly connectTimeoutMs: number
   /** The server ends a statement that takes longer; 0: none does. */
   readonly statementTimeoutMs: number
-  /** Whether commits wait for the disk; undefined leaves the server's setting. */
-  readonly synchronousCommit?: 'on' | 'off'
+  /** Commits do not wait for the disk: for what need not last. */
+  readonly careless?: boolean
 }
 
-export function connectionConfig(address: Address, session: Session) {
+export function connectionConfig({ urls, options }: Address, session: Session) {
   return {
-    connectionString: address.url,
+    connectionString: urls[0],
     application_name: 'purser',
-    options: [address.options, ...settings(session)].join(' ').trim(),
+    options: [options, ...settings(session)].join(' ').trim(),
     connectionTimeoutMillis: session.connectTimeoutMs,
     keepAlive: true,
     types,
@@ -119,13 +157,13 @@ export function connectionConfig(address: Address, session: Session) {
  *   made when the table was empty, and for a queue, whose statistics are always old. Compiling such statements takes
  *   longer than running them.
  */
-function settings({ statementTimeoutMs, synchronousCommit }: Session): string[] {
+function settings({ statementTimeoutMs, careless }: Session): string[] {
   return [
     '-c default_transaction_isolation=read\\ committed',
     '-c enable_seqscan=off',
     '-c enable_bitmapscan=off',
     '-c jit=off',
     `-c statement_timeout=${statementTimeoutMs}`,
-    synchronousCommit === undefined ? '' : `-c synchronous_commit=${synchronousCommit}`,
+    careless === true ? '-c synchronous_commit=off' : '',
   ]
 }

@@ -5,7 +5,11 @@
 import { StoreOpenError, type StoreOpenFailure, StoreUnavailableError } from '../../store.ts'
 import { revisionGone } from '../pins.ts'
 
+/** A standby, or a primary that was told not to write. */
+export class ReadOnlyServerError extends Error {}
+
 export function toStoreError(error: unknown, name: string): Error {
+  if (error instanceof ReadOnlyServerError) return readOnly(name)
   const said = serverError(error)
   if (said === undefined)
     return new StoreUnavailableError(`${name} does not answer (${messageOf(error)}). What it accepted is not lost`)
@@ -19,9 +23,20 @@ export function toStoreError(error: unknown, name: string): Error {
   )
 }
 
+export function readOnly(name: string): StoreUnavailableError {
+  return new StoreUnavailableError(`${name} is read-only: name the primary server`)
+}
+
+/** What to say of several servers, none of which could be used: what one of them answered, or why each did not. */
+export function toOneError(errors: readonly unknown[]): unknown {
+  return errors.length === 1 ? errors[0] : (errors.find(serverError) ?? new AggregateError(errors, ''))
+}
+
 /** The same while the store is being opened: there the operator is listening. */
 export function toOpenError(error: unknown, name: string): unknown {
   if (error instanceof StoreOpenError) return error
+  if (error instanceof ReadOnlyServerError)
+    return new StoreOpenError('unsuitable-server', `${name} cannot be used: ${error.message}. Name the primary server`)
   const said = serverError(error)
   if (said === undefined)
     return new StoreOpenError(
@@ -34,10 +49,10 @@ export function toOpenError(error: unknown, name: string): unknown {
   return new StoreOpenError(failure, `${name} cannot be used: ${said.message} (${said.code}). ${advice}`)
 }
 
-/** Whether the connection may be used again: the server answered, and did not say good-bye. */
+/** Whether the connection may be used again: the server answered, did not say good-bye, and can be written. */
 export function isUsableAfter(error: unknown): boolean {
   const said = serverError(error)
-  return said !== undefined && said.severity === 'ERROR'
+  return said !== undefined && said.severity === 'ERROR' && said.code !== '25006'
 }
 
 const raised = 'P0001'

@@ -4,25 +4,21 @@ import { type Store, StoreOpenError } from '../../store.ts'
 import { type LedgerOptions, readLedgerOptions } from '../options.ts'
 import { createWakeUps } from '../wake-ups.ts'
 import { createDatabase } from './database.ts'
-import {
-  type Address,
-  type Connection,
-  connectionConfig,
-  type Library,
-  loadLibrary,
-  parseAddress,
-  type Session,
-} from './driver.ts'
-import { toOpenError } from './failures.ts'
+import { type Address, type Connection, connectionConfig, loadLibrary, parseAddress, type Session } from './driver.ts'
+import { toOneError, toOpenError } from './failures.ts'
 import { startListener } from './listener.ts'
 import { findPending, migrate, toScript } from './migrate.ts'
 import { createServerClock } from './server-clock.ts'
+import { createServers, type Servers } from './servers.ts'
 import { createStatements } from './statements.ts'
 import { createPostgresStore } from './store.ts'
 
 /** The schema is made where it is missing. */
 export interface MigrationTarget extends Pick<LedgerOptions, 'schema' | 'connectTimeout'> {
-  /** `postgres://user:password@host:port/database`, with what the package pg understands (`?sslmode=verify-full`). */
+  /**
+   * `postgres://user:password@host:port/database`, with what the package pg understands (`?sslmode=verify-full`). Several
+   * servers (`host:port,host:port`) are tried in turn: that which can be written is used.
+   */
   readonly url: string
 }
 
@@ -40,25 +36,26 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const address = parseAddress(options.url)
   const name = `${address.name} (schema ${schema})`
   const library = await loadLibrary()
-  const patience = { connectTimeoutMs, statementTimeoutMs }
-  const settings = await withConnection(library, address, patience, async connection => {
-    const found = await checkServer(connection, statementTimeoutMs)
+  const servers = createServers(library, address)
+  const session: Session = { connectTimeoutMs, statementTimeoutMs }
+  await withConnection({ servers, address, session }, async connection => {
+    await checkServer(connection, statementTimeoutMs)
     const migrations = await migrate(connection, schema, statementTimeoutMs)
     if (migrations > 0) observer?.['store.migrated']?.({ store: name, migrations })
-    return found
   })
-  const session: Session = { ...patience, ...settings }
   const pool = new library.Pool({
     ...connectionConfig(address, session),
     max: poolSize,
     idleTimeoutMillis: 60_000,
     // The server should be the first to give up, because then it is known that nothing was done.
     query_timeout: statementTimeoutMs + 2_000,
+    Client: servers.Client,
+    verify: (connection, done) => void servers.greet(connection, statementTimeoutMs).then(() => done(), done),
   })
   const wakeUps = createWakeUps()
   const listener = await startListener({
     // It writes nothing that must last.
-    connect: () => new library.Client(connectionConfig(address, { ...session, synchronousCommit: 'off' })),
+    connect: () => new servers.Client(connectionConfig(address, { ...session, careless: true })),
     channel: `${schema}_wake_up`,
     clock,
     onWakeUp: wakeUp => wakeUps.send([wakeUp]),
@@ -68,7 +65,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   return createPostgresStore({
     name,
     schema: quoted,
-    database: createDatabase(pool, name),
+    database: createDatabase({ pool, servers, name }),
     statements: createStatements(quoted),
     clock: createServerClock(clock),
     wakeUps,
@@ -103,8 +100,10 @@ async function onSchema<Result>(
 ): Promise<Result> {
   const { schema, connectTimeoutMs } = readLedgerOptions(target)
   checkSchema(schema)
+  const address = parseAddress(target.url)
+  const servers = createServers(await loadLibrary(), address)
   const session = { connectTimeoutMs, statementTimeoutMs: patienceMs }
-  return withConnection(await loadLibrary(), parseAddress(target.url), session, async connection => {
+  return withConnection({ servers, address, session }, async connection => {
     await checkServer(connection, patienceMs)
     return body(connection, schema)
   })
@@ -112,38 +111,46 @@ async function onSchema<Result>(
 
 const patienceMs = readLedgerOptions({}).statementTimeoutMs
 
+interface Place {
+  readonly servers: Servers
+  readonly address: Address
+  readonly session: Session
+}
+
+/** On the first of the servers that can be written. */
 async function withConnection<Result>(
-  library: Library,
-  address: Address,
-  session: Session,
+  { servers, address, session }: Place,
   body: (connection: Connection) => Promise<Result>,
 ): Promise<Result> {
-  const connection = new library.Client(connectionConfig(address, session))
-  // What breaks the connection also fails the statement under way; the event needs a listener all the same.
-  connection.on('error', () => {})
-  try {
-    await connection.connect()
-    return await body(connection)
-  } catch (error) {
-    throw toOpenError(error, address.name)
-  } finally {
-    // Ends an open transaction as well.
-    await connection.end().catch(() => {})
+  const failures: unknown[] = []
+  for (;;) {
+    const tried = servers.current()
+    const connection = new servers.Client(connectionConfig(address, session))
+    // What breaks the connection also fails the statement under way; the event needs a listener all the same.
+    connection.on('error', () => {})
+    try {
+      await connection.connect()
+      await servers.greet(connection, session.statementTimeoutMs)
+      return await body(connection)
+    } catch (error) {
+      failures.push(error)
+      if (failures.length === servers.count || servers.current() === tried)
+        throw toOpenError(toOneError(failures), address.name)
+    } finally {
+      // Ends an open transaction as well.
+      await connection.end().catch(() => {})
+    }
   }
 }
 
-/** An answer that was given must outlive a power cut, even on a server whose default is otherwise. */
-async function checkServer(connection: Connection, patienceMs: number): Promise<Pick<Session, 'synchronousCommit'>> {
+async function checkServer(connection: Connection, patienceMs: number): Promise<void> {
   const { rows } = await connection.query({
-    text: `select current_setting('server_version_num')::integer as version, pg_is_in_recovery() as standby,
-      current_setting('server_encoding') as encoding, current_setting('synchronous_commit') as commit`,
+    text: `select current_setting('server_version_num')::integer as version, current_setting('server_encoding') as encoding`,
     query_timeout: patienceMs,
   })
-  const { version, standby, encoding, commit } = rows[0] ?? {}
+  const { version, encoding } = rows[0] ?? {}
   if (Number(version) < 130_000) throw unsuitable('it is older than PostgreSQL 13: upgrade the server')
   if (encoding !== 'UTF8') throw unsuitable(`its encoding is ${encoding}: create a database with encoding UTF8`)
-  if (standby === true) throw unsuitable('it is a standby and read-only: name the primary server')
-  return { synchronousCommit: commit === 'off' ? 'on' : undefined }
 }
 
 function unsuitable(reason: string): StoreOpenError {

@@ -1,4 +1,4 @@
-import { type Lease, type Store, StoreUnavailableError, type WakeUp } from '../../store.ts'
+import type { Lease, Store, WakeUp } from '../../store.ts'
 import { type Methods, runMethods } from '../methods.ts'
 import { type WakeUps, wakeUpsOf } from '../wake-ups.ts'
 import { accept, createDeciding, finish } from './accept.ts'
@@ -6,6 +6,7 @@ import { createChores } from './chores.ts'
 import { claimDue } from './claim.ts'
 import { cleanUp } from './clean-up.ts'
 import type { Database } from './database.ts'
+import { readOnly } from './failures.ts'
 import type { Listener } from './listener.ts'
 import { createLists } from './lists.ts'
 import { changeCatalog, createCatalogReads } from './marketplace.ts'
@@ -95,7 +96,7 @@ export function createPostgresStore(parts: PostgresStoreParts): Store {
 
     async ping() {
       const [row] = await run(statements.ping, [])
-      if (row?.read_only !== false) throw new StoreUnavailableError(`${name} is read-only: name the primary server`)
+      if (row?.read_only !== false) throw readOnly(name)
     },
   }
 
