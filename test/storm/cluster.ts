@@ -98,7 +98,7 @@ export class Cluster {
     this.#backendUrl = url
     for (let index = 0; index < replicaCount; index += 1) {
       const name = `replica-${index}`
-      const network = await createNetwork(database.port)
+      const network = await createNetwork(database.ports)
       const clocks = random.fork(`clock of ${name}`)
       this.replicas.push(new Replica(name, network, () => this.#startReplica(name, network, clocks)))
     }
@@ -155,7 +155,7 @@ export class Cluster {
       ...timing,
       name,
       platforms,
-      storeUrl: database.urlAt(network.port),
+      storeUrl: database.urlAt(network.ports),
       backendUrl: this.#backendUrl,
       clockOffsetMs: clocks.int(-3_600_000, 3_600_000),
       notesFile: this.#notesFile,

@@ -1,17 +1,19 @@
 /** The databases that storms run on, and what can be done to them. */
 import { type Document, MongoClient } from 'mongodb'
 import { startMongo, whyNoMongo } from '../external/mongodb.ts'
-import { startPostgres, whyNoPostgres } from '../external/postgres.ts'
+import { type PostgresServer, startPostgres, whyNoPostgres } from '../external/postgres.ts'
 import { connect } from '../external/postgres-connection.ts'
+import { startPair } from '../external/postgres-pair.ts'
 
-export type DatabaseKind = 'postgres' | 'mongodb'
+export type DatabaseKind = 'postgres' | 'postgres that fails over' | 'mongodb'
 
 export interface Database {
   readonly kind: DatabaseKind
-  readonly port: number
-  /** The ledger, by way of another port of this machine. */
-  urlAt(port: number): string
-  /** As a crash: what was not on the disk is lost. */
+  /** One for each server. */
+  readonly ports: readonly number[]
+  /** The ledger, by way of other ports of this machine. */
+  urlAt(ports: readonly number[]): string
+  /** As a crash: what was not on the disk is lost. Where there is a standby, it takes over. */
   crash(): Promise<void>
   /** Ends what its clients have under way. */
   terminate(): Promise<void>
@@ -24,32 +26,58 @@ export function whyNot(kind: DatabaseKind): Promise<string | undefined> {
 }
 
 export function startDatabase(kind: DatabaseKind): Promise<Database> {
-  return kind === 'postgres' ? startPostgresDatabase() : startMongoDatabase()
+  if (kind === 'mongodb') return startMongoDatabase()
+  return kind === 'postgres' ? startPostgresDatabase() : startPostgresPair()
 }
 
 async function startPostgresDatabase(): Promise<Database> {
   const server = await startPostgres()
-  const at = (port: number) => {
-    const url = new URL(server.url)
-    url.port = String(port)
-    return url.href
-  }
   return {
     kind: 'postgres',
-    port: Number(new URL(server.url).port),
-    urlAt: at,
+    ports: [portOf(server)],
+    urlAt: postgresAt,
     crash: () => server.restart('immediate'),
-    async terminate() {
-      const connection = await connect(server.url)
-      try {
-        await connection.query({
-          text: 'select pg_terminate_backend(pid) from pg_stat_activity where usename is not null and pid <> pg_backend_pid()',
-        })
-      } finally {
-        await connection.end()
-      }
-    },
+    terminate: () => terminate(server),
     stop: () => server.stop(),
+  }
+}
+
+/** The first crash is a failover: the primary is killed, and its synchronous standby promoted. */
+async function startPostgresPair(): Promise<Database> {
+  const pair = await startPair({ synchronous: true })
+  let failedOver = false
+  return {
+    kind: 'postgres that fails over',
+    ports: [portOf(pair.primary), portOf(pair.standby)],
+    urlAt: postgresAt,
+    async crash() {
+      if (failedOver) return pair.standby.restart('immediate')
+      failedOver = true
+      await pair.primary.down('kill')
+      await pair.promote()
+    },
+    terminate: () => terminate(failedOver ? pair.standby : pair.primary),
+    stop: () => pair.stop(),
+  }
+}
+
+function portOf({ url }: PostgresServer): number {
+  return Number(new URL(url).port)
+}
+
+function postgresAt(ports: readonly number[]): string {
+  return `postgres://postgres@${ports.map(port => `127.0.0.1:${port}`).join(',')}/postgres`
+}
+
+async function terminate({ url }: PostgresServer): Promise<void> {
+  const connection = await connect(url)
+  try {
+    // Of clients: the standby's connection is none.
+    await connection.query({
+      text: "select pg_terminate_backend(pid) from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()",
+    })
+  } finally {
+    await connection.end()
   }
 }
 
@@ -69,9 +97,9 @@ async function startMongoDatabase(): Promise<Database> {
   const port = Number(/:(\d+)/.exec(server.url)?.[1])
   return {
     kind: 'mongodb',
-    port,
+    ports: [port],
     // Without discovery, which would lead past the other port.
-    urlAt: other => `mongodb://127.0.0.1:${other}/storm?directConnection=true`,
+    urlAt: ([other]) => `mongodb://127.0.0.1:${other}/storm?directConnection=true`,
     async crash() {
       await server.restart()
       await endSoon()

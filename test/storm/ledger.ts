@@ -9,7 +9,7 @@ import type { Asked, LedgerInstance, Polled } from './record.ts'
 
 export async function withLedger<T>(database: Database, look: (store: Store) => Promise<T>): Promise<T> {
   const { ledger } = readSettings({ ledger: { connectTimeout: '60s', statementTimeout: '60s' } })
-  const store = await openStore(database.urlAt(database.port), systemClock, { ledger })
+  const store = await openStore(database.urlAt(database.ports), systemClock, { ledger })
   try {
     return await look(store)
   } finally {

@@ -21,7 +21,7 @@ export function planBlows(random: Random, durationMs: number, leaseMs: number): 
     const afterMs = random.int(300, 2_200)
     at += afterMs
     sinceCrash += afterMs
-    const fault = random.weighted<Fault>([
+    const drawn = random.weighted<Fault>([
       [6, 'kill'],
       [6, 'pause'],
       [2, 'stop'],
@@ -31,6 +31,7 @@ export function planBlows(random: Random, durationMs: number, leaseMs: number): 
       [3, 'cut'],
       [4, 'freeze'],
     ])
+    const fault = sinceCrash > 15_000 ? 'crash database' : drawn
     if (fault === 'crash database') sinceCrash = 0
     const forMs = Math.round(leaseMs * (0.5 + random.next()))
     blows.push({ fault, afterMs, replica: random.int(0, replicaCount - 1), forMs })

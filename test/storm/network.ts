@@ -1,9 +1,10 @@
-/** A network between one replica and the database that can be cut. */
+/** A network between one replica and the servers of the database that can be cut. */
 import { once } from 'node:events'
-import { connect, createServer, type Socket } from 'node:net'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
 export interface Network {
-  readonly port: number
+  /** One for each server. */
+  readonly ports: readonly number[]
   /** Every connection ends; new ones are let through. */
   cut(): void
   /** From now on nothing gets through, and nobody is told. */
@@ -12,11 +13,11 @@ export interface Network {
   close(): Promise<void>
 }
 
-export async function createNetwork(port: number): Promise<Network> {
+export async function createNetwork(ports: readonly number[]): Promise<Network> {
   const sockets = new Set<Socket>()
   let frozen = false
 
-  const server = createServer(client => {
+  const join = (port: number) => (client: Socket) => {
     const upstream = connect(port, '127.0.0.1')
     const end = () => {
       client.destroy()
@@ -34,16 +35,15 @@ export async function createNetwork(port: number): Promise<Network> {
     client.on('data', data => void upstream.write(data))
     upstream.on('data', data => void client.write(data))
     if (frozen) for (const socket of [client, upstream]) socket.pause()
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
+  }
+  const servers = ports.map(port => createServer(join(port)).listen(0, '127.0.0.1'))
+  await Promise.all(servers.map(server => once(server, 'listening')))
 
   const cut = () => {
     for (const socket of sockets) socket.destroy()
   }
   return {
-    port: typeof address === 'object' && address !== null ? address.port : 0,
+    ports: servers.map(server => (server.address() as AddressInfo).port),
     cut,
     freeze() {
       frozen = true
@@ -55,8 +55,7 @@ export async function createNetwork(port: number): Promise<Network> {
     },
     async close() {
       cut()
-      server.close()
-      await once(server, 'close')
+      await Promise.all(servers.map(server => once(server.close(), 'close')))
     },
   }
 }

@@ -6,7 +6,8 @@ const long = process.env.PURSER_TEST_LONG === '1'
 const seeds = process.env.PURSER_STORM_SEED?.split(',') ?? newSeeds(long ? 5 : 1)
 const durationMs = Number(process.env.PURSER_STORM_SECONDS ?? (long ? 120 : 45)) * 1_000
 
-const kinds: readonly DatabaseKind[] = ['postgres', 'mongodb']
+const needed = 'accepted,operations,superseded,claims,refused writes,late calls,sweeps,database crashes'.split(',')
+const kinds: readonly DatabaseKind[] = ['postgres', 'postgres that fails over', 'mongodb']
 const missing = new Map(await Promise.all(kinds.map(async kind => [kind, await whyNot(kind)] as const)))
 
 describe.for(kinds)('a storm over three replicas on %s', kind => {
@@ -20,8 +21,7 @@ describe.for(kinds)('a storm over three replicas on %s', kind => {
     const { problems, counts, folder } = await runStorm({ kind, seed, durationMs })
     console.log(`storm on ${kind}: ${JSON.stringify(counts)}`)
     expect(problems, `PURSER_STORM_SEED=${seed}, evidence in ${folder}`).toEqual([])
-    for (const what of ['accepted', 'operations', 'superseded', 'claims', 'refused writes', 'late calls', 'sweeps'])
-      expect(counts[what], `${what}: a storm in which there are none shows nothing`).toBeGreaterThan(0)
+    for (const what of needed) expect(counts[what], `${what}: a storm without any shows nothing`).toBeGreaterThan(0)
   })
 })
 
