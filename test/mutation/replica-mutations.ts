@@ -6,6 +6,7 @@ const postgresFunctions = { ...postgres, file: 'src/store/postgres/functions.ts'
 const postgresGathering = { ...postgresFunctions, suite: ['test/store/postgres-gathering.test.ts'] }
 const postgresFailover = { ...postgres, suite: ['test/store/postgres-failover.test.ts'] }
 const mongodb = { needs: 'mongodb', suite: ['test/store/mongodb.test.ts'] } as const
+const mongoFailover = { needs: 'mongodb', suite: ['test/store/mongodb-failover.test.ts'] } as const
 const mongoProgress = { ...mongodb, file: 'src/store/mongodb/progress.ts' }
 
 /** The guards that stand in the other stores, too, where many replicas write. */
@@ -150,5 +151,37 @@ export const replicaMutations: readonly Mutation[] = [
     name: 'mongodb without its unique index',
     find: 'active), unique: true }',
     replace: 'active) }',
+  },
+  {
+    ...mongoFailover,
+    file: 'src/store/mongodb/transactions.ts',
+    only: 'rolled back',
+    name: 'mongodb answers what only one member has',
+    find: "writeConcern: { w: 'majority', journal: true, wtimeoutMS: timeoutMs }",
+    replace: 'writeConcern: { w: 1, journal: true }',
+  },
+  {
+    ...mongoFailover,
+    file: 'src/store/mongodb/open.ts',
+    only: 'rolled back',
+    name: 'mongodb hands out claims that only one member has',
+    find: "writeConcern: { w: 'majority', journal: true, wtimeoutMS: timeoutMs }",
+    replace: 'writeConcern: { w: 1, journal: true }',
+  },
+  {
+    ...mongoFailover,
+    file: 'src/store/mongodb/open.ts',
+    only: 'rolled back',
+    name: 'mongodb shows what only one member has',
+    find: "readConcern: new ReadConcern('majority')",
+    replace: "readConcern: new ReadConcern('local')",
+  },
+  {
+    ...mongoFailover,
+    file: 'src/store/mongodb/reads.ts',
+    only: 'cannot know',
+    name: 'mongodb believes a primary that was replaced',
+    find: ' ?? (await rows.findOne(filter, sure))',
+    replace: '',
   },
 ]

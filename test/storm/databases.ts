@@ -1,11 +1,16 @@
 /** The databases that storms run on, and what can be done to them. */
 import { type Document, MongoClient } from 'mongodb'
+import { isSecondary, type Mongod } from '../external/mongod.ts'
 import { startMongo, whyNoMongo } from '../external/mongodb.ts'
+import { startMongoSet } from '../external/mongodb-set.ts'
 import { type PostgresServer, startPostgres, whyNoPostgres } from '../external/postgres.ts'
 import { connect } from '../external/postgres-connection.ts'
 import { startPair } from '../external/postgres-pair.ts'
 
-export type DatabaseKind = 'postgres' | 'postgres that fails over' | 'mongodb'
+export type DatabaseKind = 'postgres' | 'postgres that fails over' | 'mongodb' | 'mongodb that fails over'
+
+/** How a primary is lost: killed, told to give way, or silent for so long that the others elect another one. */
+export type Failover = 'kill' | 'step down' | 'freeze'
 
 export interface Database {
   readonly kind: DatabaseKind
@@ -17,17 +22,25 @@ export interface Database {
   crash(): Promise<void>
   /** Ends what its clients have under way. */
   terminate(): Promise<void>
+  /** Where there are several servers: resolves when another is the primary, and the one that was is back in the set. */
+  failOver?(how: Failover): Promise<void>
   stop(): Promise<void>
 }
 
 /** Why there is none; undefined where there is. A database that STORES names and that is not to be had is an error. */
 export function whyNot(kind: DatabaseKind): Promise<string | undefined> {
-  return kind === 'mongodb' ? whyNoMongo() : whyNoPostgres()
+  return kind.startsWith('postgres') ? whyNoPostgres() : whyNoMongo()
+}
+
+const starters: Readonly<Record<DatabaseKind, () => Promise<Database>>> = {
+  postgres: startPostgresDatabase,
+  'postgres that fails over': startPostgresPair,
+  mongodb: startMongoDatabase,
+  'mongodb that fails over': startMongoSetDatabase,
 }
 
 export function startDatabase(kind: DatabaseKind): Promise<Database> {
-  if (kind === 'mongodb') return startMongoDatabase()
-  return kind === 'postgres' ? startPostgresDatabase() : startPostgresPair()
+  return starters[kind]()
 }
 
 async function startPostgresDatabase(): Promise<Database> {
@@ -106,5 +119,39 @@ async function startMongoDatabase(): Promise<Database> {
     },
     terminate: () => command({ killAllSessions: [] }),
     stop: () => server.stop(),
+  }
+}
+
+async function startMongoSetDatabase(): Promise<Database> {
+  const set = await startMongoSet()
+  const lose: Readonly<Record<Failover, (primary: Mongod) => unknown>> = {
+    kill: primary => primary.kill(),
+    // It closes the connection that it is told by.
+    'step down': primary => primary.command({ replSetStepDown: 60 }).catch(() => {}),
+    freeze: primary => primary.signal('SIGSTOP'),
+  }
+  const bringBack: Readonly<Record<Failover, (primary: Mongod) => unknown>> = {
+    kill: primary => primary.start(),
+    'step down': () => {},
+    freeze: primary => primary.signal('SIGCONT'),
+  }
+  const failOver = async (how: Failover) => {
+    const primary = await set.primary()
+    await lose[how](primary)
+    await set.untilOther(primary)
+    await bringBack[how](primary)
+    await primary.until(isSecondary)
+  }
+  return {
+    kind: 'mongodb that fails over',
+    ports: [],
+    // Its members are found by what they say of each other, so no other port leads to them.
+    urlAt: () => set.url.replace('/?', '/storm?'),
+    crash: () => failOver('kill'),
+    terminate: async () => {
+      await (await set.primary()).command({ killAllSessions: [] })
+    },
+    failOver,
+    stop: () => set.stop(),
   }
 }

@@ -9,13 +9,21 @@ import { monotonicNow, timeLimit } from './record.ts'
 import type { Timing } from './settings.ts'
 import { inWorld, platforms, type World } from './world.ts'
 
-export interface StormOptions {
+export interface WeatherOptions {
   readonly kind: DatabaseKind
   readonly seed: string
-  /** How long things go wrong; what comes after takes as long as it takes. */
-  readonly durationMs: number
   /** Guards that are switched off. */
   readonly changes?: readonly SourceChange[]
+}
+
+export interface StormOptions extends WeatherOptions {
+  /** How long things go wrong; what comes after takes as long as it takes. */
+  readonly durationMs: number
+}
+
+/** What fell, by name. */
+export interface Struck {
+  readonly fault: string
 }
 
 export interface StormReport {
@@ -31,18 +39,28 @@ const timing: Timing = { leaseMs: 3_000, callTimeoutMs: 1_200 }
 const livenessMs = 180_000
 
 export function runStorm({ durationMs, ...options }: StormOptions): Promise<StormReport> {
+  return runThrough(options, ({ cluster, database, random }) => {
+    const plan = planBlows(random.fork('nemesis'), durationMs, timing.leaseMs)
+    return strike(plan, cluster, database, timeLimit(durationMs))
+  })
+}
+
+/** Platforms at work while `strikeAll` lasts; then everything must end, go away, and agree with what was said. */
+export function runThrough(
+  options: WeatherOptions,
+  strikeAll: (world: World, actors: readonly Actor[]) => Promise<readonly Struck[]>,
+): Promise<StormReport> {
   return inWorld({ ...options, timing }, async world => {
-    const { cluster, database, random } = world
+    const { cluster, random } = world
     const actors = createActors(platforms, 3)
     const players = actors.map(actor => new Player(actor, random.fork(actor.instance), () => cluster.urls()))
-    const plan = planBlows(random.fork('nemesis'), durationMs, timing.leaseMs)
 
     let over = false
     await cluster.order({ faults: true })
     const playing = players.map(async player => {
       while (!over) await player.play(() => over)
     })
-    const blows = await strike(plan, cluster, database, timeLimit(durationMs)).finally(() => {
+    const blows = await strikeAll(world, actors).finally(() => {
       over = true
     })
     await cluster.order({ faults: false })
@@ -96,7 +114,7 @@ function toPlain(evidence: Evidence): object {
 function count(
   actors: readonly Actor[],
   { replicas }: Cluster,
-  blows: readonly { readonly fault: string }[],
+  blows: readonly Struck[],
   { notes, backend, ledger }: Evidence,
 ): Readonly<Record<string, number>> {
   const events = actors.flatMap(actor => actor.events)

@@ -1,17 +1,29 @@
+import type { Collection, Filter, FindOptions } from 'mongodb'
 import type { Reads } from '../../store.ts'
 import type { Database } from './database.ts'
 import { keyOf } from './keys.ts'
 import { toBinding, toHistory, toInstance, toOperation, toStep } from './rows.ts'
 
-export function createReads({ collections }: Database): Omit<Reads, `list${string}`> {
+export function createReads({ collections, timeoutMs: maxTimeMS }: Database): Omit<Reads, `list${string}`> {
   const { instance, binding, operation, history } = collections
+
+  /**
+   * A primary that was cut off does not know at first that there is another one: before it says that something is not
+   * there, a majority must confirm that it is the primary.
+   */
+  async function find<Row extends { _id: string }>(rows: Collection<Row>, _id: string, options?: FindOptions) {
+    const filter = { _id } as Filter<Row>
+    const sure: FindOptions = { ...options, readConcern: { level: 'linearizable' }, maxTimeMS }
+    return (await rows.findOne(filter, options)) ?? (await rows.findOne(filter, sure))
+  }
+
   return {
     async instance(id) {
-      const found = await instance.findOne({ _id: keyOf(id) })
+      const found = await find(instance, keyOf(id))
       return found === null ? undefined : toInstance(found)
     },
     async binding(instanceId, id) {
-      const found = await binding.findOne({ _id: keyOf(instanceId, id) })
+      const found = await find(binding, keyOf(instanceId, id))
       return found === null ? undefined : toBinding(found)
     },
     async bindings(instanceId) {
@@ -19,7 +31,7 @@ export function createReads({ collections }: Database): Omit<Reads, `list${strin
       return (await found.toArray()).map(toBinding)
     },
     async operation(id) {
-      const found = await operation.findOne({ _id: keyOf(id) }, { projection: { steps: 0 } })
+      const found = await find(operation, keyOf(id), { projection: { steps: 0 } })
       return found === null ? undefined : toOperation(found)
     },
     async steps(operationId) {
