@@ -38,7 +38,7 @@ export function decideProvision(snapshot: Snapshot, intent: ProvisionIntent): Ve
   if (instance.platform !== intent.platform || instance.requestHash !== intent.requestHash)
     throw new BrokerError(
       'InstanceConflict',
-      'An instance with this id exists, or is being created, with other attributes.',
+      'An instance with this id exists, or is being created, with other attributes or for another platform.',
     )
   if (operation?.action === 'provision')
     return { answer: { kind: 'accepted', operation, instance, wait: waits(intent) } }

@@ -22,6 +22,9 @@ export interface AppOptions extends OpenRoutes, AdminContext {
   readonly publicUrl?: string
 }
 
+const nothingThere =
+  'There is nothing at this path. The OSB API is under /v2, and under /<prefix>/v2 for the names in osb.prefixes.'
+
 /** The application: the order of its checks is the order of the lines (401, version, route, body, then the use case). */
 export function createApp(options: AppOptions): HttpApp {
   const { broker, authenticator } = options
@@ -41,9 +44,8 @@ export function createApp(options: AppOptions): HttpApp {
     if (!principal.roles.includes('platform'))
       throw unauthorized(exchange, { refused: 'these credentials may not use the OSB API' })
     const minor = readVersion(exchange, broker.settings.osb.missingVersion)
-    const target = parseOsbPath(path)
-    if (target === undefined)
-      throw new BrokerError('NotFound', 'There is nothing at this path. The OSB API is under /v2.')
+    const target = parseOsbPath(path, broker.settings.osb.prefixes)
+    if (target === undefined) throw new BrokerError('NotFound', nothingThere)
     if (target.route !== undefined) exchange.route = `/v2/${target.route}`
     const endpoint = findEndpoint(routes, target, request.method)
     exchange.platform = target.prefix === undefined ? principal.platform : `${principal.platform}/${target.prefix}`

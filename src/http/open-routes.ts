@@ -34,8 +34,8 @@ export function openRoute(
     return dashboardRedirect(broker, method, path)
   }
   const route = findAuthorRoute(routes, method, path)
-  // Any first segment may be the name of a platform: `/files/*` does not hide `/files/v2/catalog`.
-  if (route === undefined || parseOsbPath(path) !== undefined) return undefined
+  // Where `files` is a prefix, `/files/*` does not hide `/files/v2/catalog`.
+  if (route === undefined || parseOsbPath(path, broker.settings.osb.prefixes) !== undefined) return undefined
   exchange.route = route.path
   // The rest of such a path is the author's, and may be a secret.
   exchange.maskedPath = route.path

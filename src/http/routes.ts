@@ -33,7 +33,7 @@ export function createRoutes(presentCatalog: PresentCatalog | undefined): RouteT
 const patterns = ['catalog', ...Object.keys(resources)].map(pattern => pattern.split('/'))
 
 export interface OsbPath {
-  /** The part of the path before `/v2`, if any: which platform this is (GEN-07). */
+  /** What stands before `/v2`, if anything: which platform this is (GEN-07). */
   readonly prefix: string | undefined
   /** The key of the route table; undefined where the path is under /v2 and the OSB API has no such path. */
   readonly route: string | undefined
@@ -43,14 +43,14 @@ export interface OsbPath {
 
 const catalog: OsbPath = { prefix: undefined, route: 'catalog', instanceId: '', bindingId: '' }
 
-/** Splits, then decodes: `%2F` stays inside an id (URL-07). Undefined for paths outside `/v2` and `/:platform/v2`. */
-export function parseOsbPath(path: string): OsbPath | undefined {
+/** Splits, then decodes: `%2F` stays inside an id (URL-07). Undefined for paths outside `/v2` and `/:prefix/v2`. */
+export function parseOsbPath(path: string, prefixes: readonly string[]): OsbPath | undefined {
   if (path === '/v2/catalog') return catalog
   const segments = path.split('/')
-  const at = segments[1] === 'v2' ? 1 : segments[2] === 'v2' ? 2 : 0
-  if (at === 0) return undefined
-  const prefix = at === 1 ? undefined : decodeSegment(segments[1] ?? '')
-  const rest = segments.slice(at + 1)
+  const [, first = ''] = segments
+  const prefix = first === 'v2' ? undefined : first
+  if (prefix !== undefined && (segments[2] !== 'v2' || !prefixes.includes(prefix))) return undefined
+  const rest = segments.slice(prefix === undefined ? 2 : 3)
   const route = findPattern(patterns, rest)?.join('/')
   const [, instance = '', , binding = ''] = route === undefined ? [] : rest
   return { prefix, route, instanceId: decodeSegment(instance), bindingId: decodeSegment(binding) }

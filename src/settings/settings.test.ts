@@ -28,6 +28,13 @@ describe('settings in code', () => {
   settings.chores.purgeAfter: found "1d"; must not be shorter than osb.rememberDeleted, for which a deletion is remembered; raise it, or lower that`)
   })
 
+  it('name prefixes that a path can have, and that are not paths of the broker itself', () => {
+    expect(readSettings().osb.prefixes).toEqual([])
+    expect(readSettings({ osb: { prefixes: ['cf-eu', 'k8s_1.a', 'v2x'] as const } }).osb.prefixes).toHaveLength(3)
+    for (const prefix of ['', '.', '..', 'a/b', '/cf', 'a b', 'ü', '%41', 'v2', 'admin', 'dashboards'])
+      expect(() => readSettings({ osb: { prefixes: ['cf', prefix] } })).toThrow('settings.osb.prefixes[1]: found')
+  })
+
   it('have types that refuse other names and other durations', () => {
     expectTypeOf<NonNullable<Settings['engine']>['lease']>().toEqualTypeOf<
       number | `${number}ms` | `${number}s` | `${number}m` | `${number}h` | `${number}d` | undefined

@@ -5,6 +5,7 @@ import { read } from '../shape/read.ts'
 import {
   fallback,
   field,
+  list,
   object,
   optional,
   type Read,
@@ -59,6 +60,19 @@ export const listenFields = {
 }
 
 const osb = section({
+  prefixes: fallback(
+    list(
+      text({
+        rule: 'letters, digits, dots, dashes and underscores, not a dot or dash first, and not v2, admin or dashboards',
+        allows: /^(?!(v2|admin|dashboards)$)\w[\w.-]*$/,
+      }),
+      {
+        rule: 'a list of names',
+        doc: 'what may stand before `/v2` in a path: with `[east]`, `/east/v2` is the OSB API for a platform of its own. Any other prefix is answered 404',
+      },
+    ),
+    [],
+  ),
   missingVersion: fallback(oneOf([412, 400], 'the answer to a request without `X-Broker-API-Version`'), 412),
   requireOrgAndSpace: fallback(
     flag('a provision without `organization_guid` and `space_guid`, at the top or in `context`, is refused'),

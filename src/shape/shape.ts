@@ -6,7 +6,7 @@ import { fromCode, isObject, type Path, put } from './place.ts'
 export type Shape<Written = unknown, Read = unknown> = v.GenericSchema<Written, Read>
 
 /** How a value is given, in code or in a file. */
-export type Written<S extends Shape> = v.InferInput<S>
+export type Written<S extends Shape> = DeepReadonly<v.InferInput<S>>
 /** What is made of it. */
 export type Read<S extends Shape> = DeepReadonly<v.InferOutput<S>>
 

@@ -86,17 +86,40 @@ conformance('General rules', () => {
     expect(t.backend.done).toEqual(['provision i', 'update i', 'bind b', 'unbind b'])
   })
 
-  requirement('GEN-07', 'platforms that differ by URL prefix see nothing of each other', async t => {
-    const east = t.createClient({ url: `${t.url}/east` })
-    const west = t.createClient({ url: `${t.url}/west` })
-    expect((await east.provision('i', { ...full, ...org })).status).toBe(201)
-    expect((await east.fetchInstance('i')).status).toBe(200)
-    await seesNothing(t, west)
-    await seesNothing(t, t.client)
-    expect((await east.deprovision('i', full)).status).toBe(200)
-  })
+  requirement(
+    'GEN-07',
+    'platforms that differ by URL prefix cannot use the instances of each other',
+    async t => {
+      const east = t.createClient({ url: `${t.url}/east` })
+      const west = t.createClient({ url: `${t.url}/west` })
+      expect((await east.provision('i', { ...full, ...org })).status).toBe(201)
+      expect((await east.fetchInstance('i')).status).toBe(200)
+      await cannotUse(t, west)
+      await cannotUse(t, t.client)
+      expect((await east.deprovision('i', full)).status).toBe(200)
+      expect((await west.provision('i', { ...full, ...org })).status).toBe(201)
+    },
+    { settings: { osb: { prefixes: ['east', 'west'] } } },
+  )
 
-  requirement('GEN-07', 'platforms that differ by credentials see nothing of each other', async t => {
+  requirement(
+    'GEN-07',
+    'a URL prefix that the settings do not name is no platform: 404, nothing created',
+    async t => {
+      const refused = { status: 404, body: { error: 'NotFound', description: expect.stringContaining('osb.prefixes') } }
+      for (const prefix of ['/eats', '/EAST', '/east/east', '/east%2F', '/%zz', '/'])
+        for (const [method, path, body] of [
+          ['GET', '/v2/catalog', undefined],
+          ['PUT', '/v2/service_instances/i', { ...full, ...org }],
+        ] as const)
+          expect(await t.request(method, prefix + path, { body })).toMatchObject(refused)
+      expect(await t.store.instance('i')).toBeUndefined()
+      expect((await t.request('GET', '/east/v2/catalog')).status).toBe(200)
+    },
+    { settings: { osb: { prefixes: ['east'] } } },
+  )
+
+  requirement('GEN-07', 'platforms that differ by credentials cannot use the instances of each other', async t => {
     const users = ['east', 'west'].map(name => ({
       username: name,
       password: `password-${name}`,
@@ -109,13 +132,13 @@ conformance('General rules', () => {
     })
     const [east, west] = users.map(({ username, password }) => shared.createClient({ username, password }))
     expect((await east?.provision('i', { ...full, ...org }))?.status).toBe(201)
-    await seesNothing(t, west)
+    await cannotUse(t, west)
     expect((await east?.fetchInstance('i'))?.status).toBe(200)
   })
 })
 
-/** Another platform's instance `i` cannot be seen, used, changed or deleted, nor can its id be taken. */
-async function seesNothing(t: Platform, other: Platform['client'] | undefined): Promise<void> {
+/** Another platform's instance `i` cannot be read, used, changed or deleted. Its id is taken for everybody. */
+async function cannotUse(t: Platform, other: Platform['client'] | undefined): Promise<void> {
   const before = [...t.backend.done]
   expect((await other?.fetchInstance('i'))?.status).toBe(404)
   expect((await other?.lastOperation('i'))?.status).toBe(404)

@@ -38,7 +38,7 @@ async function start() {
       },
       createLogObserver({ format: 'people', level: 'info', stream: { write: line => lines.push(line) } }),
     ),
-    settings: { osb: { requireOrgAndSpace: false } },
+    settings: { osb: { requireOrgAndSpace: false, prefixes: ['east'] } },
   })
   onTestFinished(() => broker.stop())
   const port = Number(new URL(broker.url).port)

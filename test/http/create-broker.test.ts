@@ -178,16 +178,19 @@ describe('createBroker', () => {
     expect([await ready(), await statusOf(broker)]).toEqual([503, 200])
   })
 
-  it('keeps the paths of a platform, whatever the routes of the author', async () => {
+  it.each([
+    [['files'], '"services"'],
+    [[], 'mine'],
+  ])('with the prefixes %j, /files/v2 below a route of the author answers %s', async (prefixes, answer) => {
     const route = { method: 'GET', path: '/files/*', handle: () => new Response('mine') }
     const broker = createBroker(
       { services: [serviceOf({})], routes: [route] },
-      { store: 'memory:', authenticator: 'none', observer: silent },
+      { store: 'memory:', authenticator: 'none', observer: silent, settings: { osb: { prefixes } } },
     )
     const headers = { 'X-Broker-API-Version': '2.17' }
     const ask = async (path: string) => (await broker.fetch(new Request(`http://x${path}`, { headers }))).text()
     expect(await ask('/files/a')).toBe('mine')
-    expect(await ask('/files/v2/catalog')).toContain('"services"')
+    expect(await ask('/files/v2/catalog')).toContain(answer)
     await broker.close()
   })
 

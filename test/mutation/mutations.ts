@@ -405,7 +405,7 @@ export const mutations: readonly Mutation[] = [
     suite: ['test/engine/results.test.ts'],
   },
 
-  // What a request may repeat.
+  // What counts as a repeat, and as a platform.
   {
     name: 'a rotation of another service or plan counts as a repeat',
     file: 'src/domain/decide-bind.ts',
@@ -413,6 +413,14 @@ export const mutations: readonly Mutation[] = [
     replace: ' && (serviceId === requestedPlanId || true)',
     suite: ['test/conformance/rotate.test.ts'],
     only: 'ROT-10',
+  },
+  {
+    name: 'any prefix of a path is a platform',
+    file: 'src/http/routes.ts',
+    find: "(segments[2] !== 'v2' || !prefixes.includes(prefix))",
+    replace: "segments[2] !== 'v2'",
+    suite: ['test/conformance/general.test.ts'],
+    only: 'GEN-07',
   },
 
   // A store that does not answer.

@@ -29,6 +29,7 @@ describe('loadConfig', () => {
       store: `sqlite:${join(cwd, 'purser.db')}`,
       auth: { basic: [] },
       osb: {
+        prefixes: [],
         missingVersion: 412,
         requireOrgAndSpace: true,
         pollAfterDelete: 'succeeded',
@@ -93,14 +94,14 @@ describe('loadConfig', () => {
 server.public-url: https://broker.example/base/
 engine.retry.max: 10s
 engine: { retry: { initial: 250 }, timeouts.bind: 10m }
-osb: { missing_version: 400 }
+osb: { missing_version: 400, prefixes: [east, west] }
 log: { level: warn }
 `,
     )
     expect(await load()).toMatchObject({
       server: { bodyLimit: 2_097_152, shutdownGrace: 5000, publicUrl: 'https://broker.example/base', port: 8080 },
       engine: { retry: { initial: 250, max: 10_000 }, timeouts: { bind: 600_000, unbind: 86_400_000 } },
-      osb: { missingVersion: 400 },
+      osb: { missingVersion: 400, prefixes: ['east', 'west'] },
       log: { level: 'warn' },
     })
   })

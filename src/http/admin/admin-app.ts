@@ -39,9 +39,8 @@ const routes: Readonly<Record<string, AdminRoute>> = {
 
 const patterns = Object.keys(routes).map(pattern => pattern.split('/'))
 
-/** `/admin/v2/…` is the OSB API of a platform that is called admin. */
 export function isAdminPath(path: string): boolean {
-  return path === '/admin' || (path.startsWith('/admin/') && !path.startsWith('/admin/v2/'))
+  return path === '/admin' || path.startsWith('/admin/')
 }
 
 export async function handleAdmin(
