@@ -137,12 +137,15 @@ export interface Runtime {
   list(): Promise<readonly FoundSandbox[]>
 }
 
-/** The sandbox cannot be started as it was asked for, now or later: nothing has run. */
+/**
+ * The sandbox cannot be started as it was asked for, now or later: nothing has run. Platforms read the message: what only the
+ * log may have, such as paths, machines and images, is its cause.
+ */
 export class SandboxRefusedError extends Error {
   override readonly name = 'SandboxRefusedError'
 }
 
-/** The runtime did not answer, or answered with a fault of its own: try again. */
+/** The runtime did not answer, or answered with a fault of its own: try again. The message is for the log. */
 export class RuntimeUnavailableError extends Error {
   override readonly name = 'RuntimeUnavailableError'
 }

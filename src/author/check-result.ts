@@ -47,7 +47,15 @@ const url = text({ rule: urlRule, allows: isWebUrl })
 const date = field<Date | string, number>({ kind: 'other', rule: 'a date' }, value => toTime(value))
 const anyText = text({ allows: /^/ })
 
+const message = optional(
+  text({
+    rule: `a text of at most ${limits.descriptionLength} characters`,
+    allows: value => value.length <= limits.descriptionLength,
+  }),
+)
+
 const provision = object({
+  message,
   state: optional(map),
   dashboardUrl: optional(url),
   metadata: optional(object({ labels: optional(map), attributes: optional(map) })),
@@ -64,6 +72,7 @@ const times = object(
 )
 
 const bind = object({
+  message,
   credentials: optional(map),
   syslogDrainUrl: optional(text()),
   routeServiceUrl: optional(text()),
@@ -74,23 +83,21 @@ const bind = object({
   instanceState: optional(map),
 })
 
-const nothing = field<unknown, object>({ kind: 'other', rule: 'nothing' }, value =>
-  isJsonObject(value) && Object.keys(value).length === 0 ? value : undefined,
-)
+const deprovision = object({ message })
 
 const shapes: Readonly<Record<Action, Shape>> = {
   provision,
   update: provision,
-  deprovision: nothing,
+  deprovision,
   bind,
-  unbind: object({ instanceState: optional(map) }),
+  unbind: object({ message, instanceState: optional(map) }),
   observe: object({
     ready: flag(),
     degraded: optional(flag()),
     reason: optional(anyText),
     message: optional(anyText),
   }),
-  sweep: nothing,
+  sweep: deprovision,
 }
 
 function isWebUrl(value: string): boolean {

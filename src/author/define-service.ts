@@ -16,7 +16,7 @@ import type {
   UpdateContext,
 } from './context.ts'
 import type { Again, Jsonify, Storable } from './jsonify.ts'
-import type { BindResult, ObserveResult, ProvisionResult, UnbindResult } from './results.ts'
+import type { AnyResult, BindResult, ObserveResult, ProvisionResult, UnbindResult } from './results.ts'
 
 export interface ActionSettings {
   /** auto: asynchronous where the platform allows it; always: 422 AsyncRequired without; never: the request waits. */
@@ -81,7 +81,9 @@ export interface ServiceDefinition<
   update?(
     ctx: UpdateContext<ParametersOf<P>, StateOf<S, NoInfer<State>>, PlanOf<Plans>>,
   ): Awaitable<ProvisionResult<AcceptedAgain<S, NoInfer<State>>> | Wait | Nothing>
-  deprovision(ctx: DeprovisionContext<ParametersOf<P>, StateOf<S, NoInfer<State>>>): Awaitable<Wait | Nothing>
+  deprovision(
+    ctx: DeprovisionContext<ParametersOf<P>, StateOf<S, NoInfer<State>>>,
+  ): Awaitable<AnyResult | Wait | Nothing>
   bind?(
     ctx: BindContext<ParametersOf<B>, StateOf<S, NoInfer<State>>, PlanOf<Plans>>,
   ): Awaitable<

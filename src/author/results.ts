@@ -1,6 +1,12 @@
 import type { JsonObject } from '../protocol/json.ts'
 
-export interface ProvisionResult<State> {
+/** What every action may return. */
+export interface AnyResult {
+  /** What the platform shows when the action has succeeded. What `ctx.describe` said is over then. */
+  readonly message?: string
+}
+
+export interface ProvisionResult<State> extends AnyResult {
   /** Comes back in every later action of the instance. JSON. */
   readonly state?: State
   readonly dashboardUrl?: string
@@ -8,7 +14,7 @@ export interface ProvisionResult<State> {
   readonly metadata?: { readonly labels?: JsonObject; readonly attributes?: JsonObject }
 }
 
-export interface BindResult<Credentials, BindingState> {
+export interface BindResult<Credentials, BindingState> extends AnyResult {
   readonly credentials?: Credentials
   /** Needs `requires: ['syslog_drain']`. */
   readonly syslogDrainUrl?: string
@@ -24,7 +30,7 @@ export interface BindResult<Credentials, BindingState> {
   readonly instanceState?: JsonObject
 }
 
-export interface UnbindResult {
+export interface UnbindResult extends AnyResult {
   /** As for a bind. Not for an unbind that is part of a deprovision: the state goes with the instance. */
   readonly instanceState?: JsonObject
 }

@@ -1,4 +1,4 @@
-import { isActive, type Operation } from '../domain/operation.ts'
+import { isActive, type Operation, progressOf } from '../domain/operation.ts'
 import type { Target } from '../ledger.ts'
 import { BrokerError } from '../protocol/errors.ts'
 import type { BrokerContext, Caller } from './context.ts'
@@ -37,7 +37,10 @@ export async function lastOperation(
     if (forgotten || settings.osb.pollAfterDelete === 'gone') throw gone(target)
   }
   if (operation === undefined) return { operation: deletionOf(target, resource.phase) }
-  return { operation, retryAfter: retryAfter(operation, storeNow()) }
+  if (!isActive(operation)) return { operation }
+  // A platform that waits is always told what for.
+  const description = operation.description || progressOf(operation)
+  return { operation: { ...operation, description }, retryAfter: retryAfter(operation, storeNow()) }
 }
 
 /** Observations and sweeps are the broker's own business. */
@@ -60,8 +63,7 @@ function deletionOf(target: PollTarget, phase: string): PolledOperation {
 }
 
 /** A parked operation can have no news before it is due; a running one is asked less often the longer it takes. */
-function retryAfter(operation: Operation, now: number): number | undefined {
-  if (!isActive(operation)) return undefined
+function retryAfter(operation: Operation, now: number): number {
   const waiting = Math.ceil((operation.notBefore - now) / 1000)
   if (operation.state === 'queued' && waiting > 1) return waiting
   const age = (now - operation.acceptedAt) / 1000

@@ -1,6 +1,6 @@
 import type { Hook } from '../author/broker-definition.ts'
 import { checkResult, wrongResult } from '../author/check-result.ts'
-import type { BindResult, ObserveResult, ProvisionResult, UnbindResult } from '../author/results.ts'
+import type { AnyResult, BindResult, ObserveResult, ProvisionResult, UnbindResult } from '../author/results.ts'
 import type { Binding } from '../domain/binding.ts'
 import { limits } from '../domain/limits.ts'
 import { mergePatch } from '../domain/merge-patch.ts'
@@ -144,8 +144,8 @@ async function deprovision(performing: Performing): Promise<ActionResult | Wait>
     const result = await call(performing, { action: 'unbind', binding, stepPrefix: `unbind ${binding.id}: ` })
     if (isWait(result)) return result
   }
-  const result = await call(performing, { action: 'deprovision' })
-  return isWait(result) ? result : { unbound }
+  const result = await call<AnyResult>(performing, { action: 'deprovision' })
+  return isWait(result) ? result : { ...result, unbound }
 }
 
 /** Those that went with their instance, as they were then. A purge may have been faster. */
@@ -167,7 +167,7 @@ async function bind(performing: Performing): Promise<ActionResult | Wait> {
   const state = result.state ?? run.state
   await checkState(service.code, 'bindingState', state)
   await checkInstanceState(performing, 'bind', result)
-  return { ...body, state, instanceState: result.instanceState }
+  return { ...body, state, instanceState: result.instanceState, message: result.message }
 }
 
 async function unbind(performing: Performing): Promise<ActionResult | Wait> {

@@ -87,6 +87,13 @@ export function isActive(operation: Operation | undefined): operation is Operati
   return operation !== undefined && (operation.state === 'queued' || operation.state === 'running')
 }
 
+/** What an active operation is doing, where nobody has said more. */
+export function progressOf({ action, state, attempt, drains }: Operation): string {
+  if (state === 'running') return `the ${action} is running`
+  if (attempt > 0) return `the ${action} waits to go on`
+  return drains === undefined ? 'waiting for its turn' : 'waiting until what it takes over from has stopped'
+}
+
 export type OperationEvent = 'claim' | 'park' | 'succeed' | 'fail' | 'supersede'
 
 const transitions: Record<OperationState, Partial<Record<OperationEvent, OperationState>>> = {

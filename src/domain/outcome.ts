@@ -5,6 +5,8 @@ import type { OperationError } from './operation.ts'
 
 /** What a finished action gave. Which fields count depends on the action. */
 export interface ActionResult {
+  /** What the author says at the end. What was said on the way is over. */
+  readonly message?: string
   /** Replaces the resource's state; absent keeps it. */
   readonly state?: JsonObject
   /** Bind and unbind: what is merged into the instance's state, key by key; null removes a key. */
@@ -28,8 +30,7 @@ export interface Observed {
 }
 
 export type Outcome =
-  /** `description` is what the last run said; what an earlier one waited for is over. */
-  | { readonly kind: 'succeeded'; readonly result: ActionResult; readonly description?: string | undefined }
+  | { readonly kind: 'succeeded'; readonly result: ActionResult }
   | { readonly kind: 'failed'; readonly error: OperationError }
 
 /** Facts of the service that settling needs. Times are milliseconds. */

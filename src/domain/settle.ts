@@ -29,7 +29,7 @@ export function settle(snapshot: Finishing, outcome: Outcome, policy: SettlePoli
 function end(operation: Operation, outcome: Outcome, now: number): Operation {
   const ended = { ...operation, leaseOwner: undefined, leaseUntil: undefined, finishedAt: now }
   if (outcome.kind === 'succeeded')
-    return { ...ended, state: nextState(operation.state, 'succeed'), description: outcome.description }
+    return { ...ended, state: nextState(operation.state, 'succeed'), description: outcome.result.message }
   const { error } = outcome
   return { ...ended, state: nextState(operation.state, 'fail'), description: error.message, error }
 }

@@ -25,6 +25,11 @@ export class TerminalError extends Error {
   }
 }
 
+/** It may pass: try again. The message is shown to the platform's user meanwhile; what only the log may have is the cause. */
+export class PassingError extends Error {
+  override readonly name = 'PassingError'
+}
+
 /** Ends a run whose outcome is already decided. It stays inside the engine: no author's code sees it. */
 export class RunEnded extends Error {
   override readonly name = 'RunEnded'
@@ -64,12 +69,12 @@ export function retryAfter(error: unknown): number {
   return Number.isFinite(seconds) && seconds > 0 ? seconds * 1000 : 0
 }
 
-/** What the ledger keeps of a final error: only an author's own words are for the platform's user. */
-export function toOperationError(error: unknown, where: string, nothingDone: boolean): OperationError {
-  if (!(error instanceof TerminalError)) return { message: `${where} failed for good.` }
+/** What the ledger keeps of a final error: an author's own words are for the platform's user, and `otherwise` where there are none. */
+export function toOperationError(error: unknown, otherwise: string, nothingDone: boolean): OperationError {
+  if (!(error instanceof TerminalError)) return { message: otherwise }
   const { status, instanceUsable, updateRepeatable } = error.options
   return {
-    message: shorten(error.message) || `${where} failed for good.`,
+    message: shorten(error.message) || otherwise,
     status: nothingDone ? status : undefined,
     instanceUsable,
     updateRepeatable,
@@ -82,7 +87,7 @@ export function shorten(text: string): string {
   return `${text.slice(0, limits.descriptionLength - 1).replace(/[\ud800-\udbff]$/, '')}…`
 }
 
-function statusOf(error: unknown): number | undefined {
+export function statusOf(error: unknown): number | undefined {
   if (typeof error !== 'object' || error === null) return undefined
   const status = 'status' in error ? error.status : 'statusCode' in error ? error.statusCode : undefined
   return typeof status === 'number' ? status : undefined

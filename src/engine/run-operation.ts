@@ -11,6 +11,7 @@ import { traceAuthorCode } from './author-code.ts'
 import { asError, isPermanent, retryAfter, shorten, toOperationError } from './errors.ts'
 import type { HeldLease } from './held-lease.ts'
 import { attemptFields } from './operation-fields.ts'
+import { publicReason } from './public-reason.ts'
 import { type Attempt, type Retry, Run } from './run.ts'
 import { type FindWork, isWait, type Wait, type Work } from './work.ts'
 
@@ -95,7 +96,7 @@ async function perform(running: Running): Promise<void> {
     const { waitFor, description } = ended.value
     return park(running, 'wait', { until: held.storeNow() + waitFor, description })
   }
-  const outcome: Outcome = { kind: 'succeeded', result: ended.value, description: run.description }
+  const outcome: Outcome = { kind: 'succeeded', result: ended.value }
   if (await finish(running, { outcome, unclean: run.unclean })) await work.afterwards?.(outcome)
 }
 
@@ -147,12 +148,13 @@ async function retryOrFail(running: Running, thrown: unknown): Promise<void> {
   const failures = before.attempts + 1
   const now = held.storeNow()
   const error = asError(thrown, `the ${action}`)
+  const reason = publicReason(error)
   if (isPermanent(thrown) || isExhausted(work.retry, failures, before.startedAt, now))
-    return fail(running, toOperationError(error, `The ${action}`, run.nothingDone), error)
+    return fail(running, toOperationError(error, `The ${action} failed for good${reason}.`, run.nothingDone), error)
   const delayMs = backOff(work.retry, failures, random(), retryAfter(thrown))
   observer['action.failed']?.({ ...attemptFields(claim, held), failures, delayMs, error })
   const step: Step = { ...before, attempts: failures, error: error.message }
-  const description = `${action} failed ${count(failures, 'time')}, trying again`
+  const description = `the ${action} failed ${count(failures, 'time')}${reason}, trying again`
   await park(running, 'retry', { until: now + delayMs, description, step })
 }
 

@@ -14,6 +14,7 @@ import { type Call, callWithDeadline } from './call.ts'
 import { asError, isPermanent, RunEnded, retryAfter, TerminalError } from './errors.ts'
 import type { HeldLease } from './held-lease.ts'
 import { operationFields } from './operation-fields.ts'
+import { publicReason } from './public-reason.ts'
 import { type Kept, toJson } from './to-json.ts'
 
 /** Steps with this prefix decide whether the action may begin: when one of them refuses, nothing has been done. */
@@ -241,12 +242,17 @@ export class Run {
       const isFinal = isPermanent(thrown) || exhausted
       const delayMs = isFinal ? undefined : backOff(retry, attempts, random(), retryAfter(thrown))
       observer['step.failed']?.({ ...this.#stepFields(step, calledAt), delayMs, error })
+      const reason = publicReason(error)
       if (delayMs !== undefined)
-        throw this.#retryLater(delayMs, `the step "${name}" failed ${count(attempts, 'time')}, trying again`, step)
+        throw this.#retryLater(
+          delayMs,
+          `the step "${name}" failed ${count(attempts, 'time')}${reason}, trying again`,
+          step,
+        )
       await this.#write({ step })
       if (error instanceof TerminalError) throw error
       const how = exhausted ? `gave up after ${count(attempts, 'attempt')}` : 'was refused for good'
-      throw new TerminalError(`The step "${name}" ${how}.`, { cause: error })
+      throw new TerminalError(`The step "${name}" ${how}${reason}.`, { cause: error })
     }
   }
 

@@ -29,7 +29,7 @@ const notes = defineService({
   async provision(ctx) {
     await ctx.step('create folder', () => mkdir(join(home(ctx.instance.id), 'tokens'), { recursive: true }))
     await ctx.step('write limits', () => writeLimits(ctx.instance.id, ctx.parameters.maxLength))
-    ctx.describe('folder created')
+    return { message: 'folder created' }
   },
 
   async update(ctx) {

@@ -181,7 +181,7 @@ conformance('Synchronous and asynchronous', () => {
       async provision(ctx: Parameters<ReturnType<typeof bareService>['provision']>[0]) {
         ctx.describe('copying the image')
         await ctx.step('copy', call => t.backend.perform('stage', 'copy', call.signal, () => {}))
-        ctx.describe('all is there')
+        return { message: 'all is there' }
       },
     })
     const broker = await another(t, { services: [staged] })

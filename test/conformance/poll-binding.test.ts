@@ -81,13 +81,16 @@ conformance('Polling a binding', () => {
 
   requirement(
     ['BPOLL-15', 'BPOLL-16'],
-    'an empty description is left out, and Retry-After says in whole seconds when there can be news',
+    'a description is never empty, and Retry-After says in whole seconds when there can be news',
     async t => {
       await provisioned(t, 'i', bare)
       await t.client.bind('i', 'b', bare, incomplete)
       await t.clock.advance(0)
       const first = await t.client.lastBindingOperation('i', 'b')
-      expect([first.body, first.headers['retry-after']]).toEqual([{ state: 'in progress' }, '30'])
+      expect([first.body, first.headers['retry-after']]).toEqual([
+        { state: 'in progress', description: 'the bind waits to go on' },
+        '30',
+      ])
       await t.clock.advance(30_000)
       const second = await t.client.lastBindingOperation('i', 'b')
       expect(second.body).toEqual({ state: 'in progress', description: 'The role is being made.' })

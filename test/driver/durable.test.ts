@@ -1,6 +1,9 @@
 /** What others do to an operation while its bundle runs, and what stands in the way of running it. */
+import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
+import type { Observer } from '../../src/observer.ts'
 import { type Runtime, RuntimeUnavailableError } from '../../src/sandbox.ts'
+import type { Store } from '../../src/store.ts'
 import { createCrashableStore } from '../../src/testing/crash-points.ts'
 import { asynchronous, idsOf, patient, place, useWorlds, type World } from './world.ts'
 
@@ -145,7 +148,9 @@ describe('a runtime', () => {
     ['when it is to be fetched', (runtime: Runtime) => runtime],
     ['when it is to be started', (runtime: Runtime): Runtime => ({ ...runtime, prepare: async () => {} })],
   ])('that refuses a bundle %s fails the operation with its reason, and leaves nothing', async (_, wrap) => {
-    const world = await open({ script: 'exit 0', quick: true })
+    const reasons: string[] = []
+    const observer: Observer = { 'operation.failed': ({ error }) => reasons.push(inspect(error)) }
+    const world = await open({ script: 'exit 0', quick: true, observer })
     const { client } = await world.start({
       wrap,
       parts: { programFor: async () => ({ kind: 'folder', folder: '/nowhere' }) },
@@ -153,7 +158,11 @@ describe('a runtime', () => {
     const answer = await client.provision('i', { ...idsOf(world), ...place }, asynchronous)
     const operation = await world.ended(answer)
     expect(operation).toMatchObject({ state: 'failed' })
-    expect(operation.description).toMatch(/^The bundle cannot be run: .*\/nowhere/)
+    expect(operation.description).toBe(
+      "The bundle cannot be run: the bundle's folder cannot be found; correct the registry's path.",
+    )
+    // The log says where.
+    expect(reasons.join()).toContain('/nowhere')
     expect((await world.store.instance('i'))?.state.sandbox ?? null).toBeNull()
     expect(await names(world)).toEqual([])
   })
@@ -235,24 +244,28 @@ describe('two machines', () => {
   })
 
   it('one of which is gone: the other waits until the sandbox must have ended, and says that it does not know how', async () => {
-    const world = await open({ script: waiting, parts: { limits: { time: 600_000 } } })
+    const reasons: string[] = []
+    const observer: Observer = { 'operation.failed': ({ error }) => reasons.push(inspect(error)) }
+    const world = await open({ script: waiting, parts: { limits: { time: 600_000 } }, observer })
     const doomed = createCrashableStore(world.store)
     const front = await world.start({ concurrency: 0 })
-    await world.start({ host: 'a', store: doomed.store })
+    await world.start({ host: 'machine-a', store: doomed.store })
     const ids = idsOf(world)
     const provisioned = await front.client.provision('i', { ...ids, ...place }, asynchronous)
     await world.until(() => world.lines('runs').length === 1)
     doomed.crash()
     await world.start({ host: 'b' })
     const description = async () => (await front.client.lastOperation('i')).body.description
-    await world.until(async () => (await description()) === 'waiting for the sandbox on a')
+    await world.until(async () => (await description()) === 'waiting for the machine that runs the bundle')
     await world.clock.advance(600_000)
     expect((await front.client.lastOperation('i')).body.state).toBe('in progress')
     await world.clock.advance(600_000)
     expect(await world.ended(provisioned)).toMatchObject({
       state: 'failed',
-      description: expect.stringContaining('How the provision ended is not known: it ran on a'),
+      description:
+        'How the provision ended is not known: nothing was heard from the machine that ran it, and its time is over.',
     })
+    expect(reasons.join()).toContain('it ran on machine-a')
     // Its time is over: whoever comes next need not wait.
     expect(await world.ended(await front.client.deprovision('i', ids, asynchronous))).toMatchObject({
       state: 'succeeded',
@@ -295,4 +308,74 @@ describe('two machines', () => {
     expect(await world.ended(answer)).toMatchObject({ state: 'succeeded' })
     expect(world.lines('runs')).toHaveLength(2)
   })
+})
+
+describe('what a bundle needs is fetched on the machine that runs it', () => {
+  /** Ends the process as SIGKILL does when it has fetched; `name` is what the step is called in the ledger. */
+  function dyingAfterFetch(store: Store, name: string) {
+    const doomed = createCrashableStore(store)
+    const checkpoint: Store['checkpoint'] = async (lease, { step, ...more }) => {
+      const fetched = step?.name === 'fetch 1'
+      const written = await doomed.store.checkpoint(lease, { ...more, step: fetched ? { ...step, name } : step })
+      if (fetched) doomed.crash()
+      return written
+    }
+    return { ...doomed.store, checkpoint }
+  }
+
+  const counting = (fetched: string[], host: string) => (runtime: Runtime) => ({
+    ...runtime,
+    prepare: async (...given: Parameters<Runtime['prepare']>) => {
+      fetched.push(host)
+      await runtime.prepare(...given)
+    },
+  })
+
+  it.each([
+    ['by another machine', 'b', 'fetch 1', ['a', 'b'], ['fetch 1', 'fetch 1 on machine 2']],
+    ['by the same machine', 'a', 'fetch 1', ['a'], ['fetch 1']],
+    // As an earlier release has called it.
+    ['by another machine, under an older name', 'b', 'fetch 1 on a', ['a', 'b'], ['fetch 1 on a', 'fetch 1']],
+    ['by the same machine, under an older name', 'a', 'fetch 1 on a', ['a', 'a'], ['fetch 1 on a', 'fetch 1']],
+  ])('when an operation is continued %s', async (_, next, name, machines, steps) => {
+    const world = await open({ script: 'echo "$1" >> $out/runs', quick: true })
+    const fetched: string[] = []
+    const front = await world.start({ concurrency: 0 })
+    await world.start({ host: 'a', wrap: counting(fetched, 'a'), store: dyingAfterFetch(world.store, name) })
+    const provisioned = await front.client.provision('i', { ...idsOf(world), ...place }, asynchronous)
+    await world.until(() => fetched.length === 1)
+    await world.start({ host: next, wrap: counting(fetched, next) })
+    const operation = await world.ended(provisioned)
+    expect(operation).toMatchObject({ state: 'succeeded' })
+    expect(fetched).toEqual(machines)
+    const names = (await world.store.steps(operation.id)).map(({ name }) => name)
+    expect(names.filter(name => name.startsWith('fetch'))).toEqual(steps)
+    expect(world.lines('runs')).toEqual(['provision'])
+  })
+})
+
+it.each([
+  ['prepare', 'fetch 1', 'the bundle cannot be fetched now'],
+  ['start', 'start 1', 'what runs the bundle does not answer'],
+  ['collect', 'collect 1', 'what runs the bundle does not answer'],
+  ['remove', 'remove 1', 'what runs the bundle does not answer'],
+] as const)('a platform reads why the %s of a runtime is tried again, and not where', async (call, step, reason) => {
+  const world = await open({ script: 'exit 0', quick: true })
+  const down = async () => {
+    throw new RuntimeUnavailableError('the engine at /run/engine.sock of vm-17 does not answer')
+  }
+  let isDown = true
+  const wrap = (runtime: Runtime): Runtime => ({
+    ...runtime,
+    [call]: (...given: never[]) => (isDown ? down() : (runtime[call] as (...given: never[]) => unknown)(...given)),
+  })
+  const { client } = await world.start({ host: 'vm-17', wrap })
+  const answer = await client.provision('i', { ...idsOf(world), ...place }, asynchronous)
+  const told = await world.until(async () => {
+    const { description = '' } = (await client.lastOperation('i')).body
+    return description?.includes('trying again') && description
+  })
+  expect(told).toMatch(new RegExp(`^the step "${step}" failed \\d+ times? \\(${reason}\\), trying again$`))
+  isDown = false
+  expect(await world.ended(answer)).toMatchObject({ state: 'succeeded' })
 })

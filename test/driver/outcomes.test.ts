@@ -96,7 +96,8 @@ describe('a running bundle', () => {
       await world.until(async () => (await client.lastOperation('i')).body.description === `step ${step}`)
       world.touch(step)
     }
-    expect(await world.ended(answer)).toMatchObject({ state: 'succeeded', description: 'step two' })
+    await world.ended(answer)
+    expect((await client.lastOperation('i')).body).toEqual({ state: 'succeeded' })
   })
 })
 

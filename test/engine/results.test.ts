@@ -26,7 +26,7 @@ const wrongProvisions: readonly (readonly [what: string, result: unknown, descri
   [
     'a key of another action',
     { credentials: {} },
-    'credentials is not known here; known here: state, dashboardUrl, metadata',
+    'credentials is not known here; known here: message, state, dashboardUrl, metadata',
   ],
   ['a text', 'done', 'it must be a map, not a text'],
   ['no URL', { dashboardUrl: 'x.example' }, 'dashboardUrl must be a URL that begins with http:// or https://'],
@@ -244,7 +244,7 @@ describe('a result is checked where it is returned, and a wrong one fails at onc
     await process.unbind('i', 'b')
     await world.clock.advance(seconds(1))
     expect((await process.pollBinding('i', 'b')).description).toBe(
-      'The unbind returned a wrong result: states is not known here; known here: instanceState.',
+      'The unbind returned a wrong result: states is not known here; known here: message, instanceState.',
     )
     const updated = await process.update('i', { a: 'b' })
     await world.clock.advance(seconds(1))
@@ -256,7 +256,7 @@ describe('a result is checked where it is returned, and a wrong one fails at onc
     const removed = await other.deprovision('i')
     await world2.clock.advance(seconds(1))
     expect((await other.poll('i', removed)).description).toBe(
-      'The deprovision returned a wrong result: it must be nothing, not a map.',
+      'The deprovision returned a wrong result: states is not known here; known here: message.',
     )
   })
 

@@ -155,7 +155,7 @@ describe('retries', () => {
     expect(world.times).toEqual([0])
     expect(await process.poll('i', operation)).toEqual({
       state: 'failed',
-      description: 'The step "create" was refused for good.',
+      description: `The step "create" was refused for good (the answer was ${status}).`,
     })
   })
 

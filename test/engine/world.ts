@@ -103,10 +103,16 @@ function verbs({ client }: TestBroker) {
     deprovision: async (id: string) => accepted(await client.deprovision(id, ids, incomplete)),
     bind: async (id: string, binding: string) => accepted(await client.bind(id, binding, ids, incomplete)),
     unbind: async (id: string, binding: string) => accepted(await client.unbind(id, binding, ids, incomplete)),
-    poll: async (id: string, operation?: string) => (await client.lastOperation(id, query(operation))).body,
+    poll: async (id: string, operation?: string) => told((await client.lastOperation(id, query(operation))).body),
     pollBinding: async (id: string, binding: string, operation?: string) =>
-      (await client.lastBindingOperation(id, binding, query(operation))).body,
+      told((await client.lastBindingOperation(id, binding, query(operation))).body),
   }
+}
+
+/** Whoever waits is always told what for. */
+function told(polled: Polled): Polled {
+  if (polled.state === 'in progress') expect(polled.description ?? '').not.toBe('')
+  return polled
 }
 
 /** Resolves on the world's clock, whatever becomes of the one who waits: as a remote system works on. */

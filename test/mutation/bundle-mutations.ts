@@ -31,6 +31,19 @@ export const bundleMutations: readonly Mutation[] = [
     replace: 'if (left <= Number.MAX_VALUE) return undefined',
   },
   {
+    ...attempt,
+    name: 'what another machine has fetched is taken for fetched here',
+    find: 'if ((where ?? undefined) === host) return',
+    replace: 'if (where !== null) return',
+  },
+  {
+    ...attempt,
+    name: 'what a runtime says of itself reaches the platform',
+    file: 'src/driver/bundle/ask-runtime.ts',
+    find: 'throw new PassingError(unavailable, { cause: error })',
+    replace: 'throw new PassingError(error.message, { cause: error })',
+  },
+  {
     ...durable,
     file: 'src/driver/bundle/pick-runtime.ts',
     name: 'a sandbox that only its host reaches is looked for on another one',
@@ -46,7 +59,7 @@ export const bundleMutations: readonly Mutation[] = [
   {
     ...run,
     name: 'what an earlier operation left runs on',
-    find: 'if (runtime !== undefined) await ctx.step(step, () => runtime.remove(sandbox.name), callSettings)',
+    find: 'if (runtime !== undefined) await ctx.step(step, () => askRuntime(() => runtime.remove(sandbox.name)), callSettings)',
     replace: 'if (runtime !== undefined) continue',
   },
   {

@@ -106,7 +106,7 @@ export function testContainers({ engineName, reason, start }: TestedEngine): voi
             clock: systemClock,
           })
           const started = runtime.start(containerSpec('localhost/none:1'))
-          await expect(started).rejects.toThrow('localhost/none:1 is not on this machine')
+          await expect(started).rejects.toThrow('its image is not on this machine')
           expect(await runtime.list()).toEqual([])
         } finally {
           rmSync(folder, { recursive: true, force: true })

@@ -78,7 +78,8 @@ describe.each(engines)('containers of $engineName', ({ reason, start }) => {
     const started = open().start({ ...spec, program: { ...spec.program, entrypoint: '/nowhere' } })
     await expect(started).rejects.toMatchObject({
       name: 'SandboxRefusedError',
-      message: expect.stringMatching(/cannot be run: .*nowhere/),
+      message: 'the entry point of its image cannot be run; correct the image',
+      cause: expect.objectContaining({ message: expect.stringContaining('nowhere') }),
     })
     expect(await containers().list()).toEqual([])
   })

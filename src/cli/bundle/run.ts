@@ -62,15 +62,24 @@ function perform(io: CliIo, bundle: DevBundle, settings: DevSettings, { driven }
     }
     try {
       return await runDevAction(bundle, settings, { ...driven, clock: io.clock, signal, onProgress, onEnd })
-    } catch (error) {
+    } catch (thrown) {
+      // It may pass, which nobody waits for here.
+      const error = thrown instanceof Error && thrown.name === 'PassingError' ? thrown.cause : thrown
       if (!(error instanceof Error) || !expected.has(error.name)) throw error
-      throw failure({ what: `${action} failed`, why: error.message, next: adviseAfter(error, action) })
+      throw failure({ what: `${action} failed`, why: explain(error), next: adviseAfter(error, action) })
     }
   })
 }
 
 /** Errors of the bundle, of a program that cannot be run, and of a runtime that does not answer, by name. */
 const expected = new Set(['TerminalError', 'SandboxRefusedError', 'RuntimeUnavailableError', 'RegistryError'])
+
+/** With what a platform would not read: whoever runs this command may know it. */
+function explain(error: Error): string {
+  let root = error
+  while (root.cause instanceof Error) root = root.cause
+  return error.message.includes(root.message) ? error.message : `${error.message} (${root.message})`
+}
 
 function adviseAfter(error: Error, action: string): string {
   if (error.name === 'RuntimeUnavailableError') return 'Start the container engine; DOCKER_HOST may name its socket.'

@@ -1,6 +1,7 @@
 import type { ActionContext } from '../../author/context.ts'
 import type { BundleAction } from '../../bundle/actions.ts'
 import { sandboxLabels } from '../../domain/sandbox-labels.ts'
+import type { Call } from '../../engine/call.ts'
 import { TerminalError } from '../../engine/errors.ts'
 import type { Wait } from '../../engine/work.ts'
 import {
@@ -12,6 +13,7 @@ import {
   type SandboxSpec,
   type SandboxStatus,
 } from '../../sandbox.ts'
+import { askRuntime } from './ask-runtime.ts'
 import { limitsFor } from './limits.ts'
 import type { Bundle, BundleParts } from './parts.ts'
 import { pickRuntime, placeOn, runtimeAt } from './pick-runtime.ts'
@@ -83,13 +85,14 @@ export async function runAttempt(attempt: Attempt): Promise<EndedRun | Wait | un
     const waiting = waitForUnreachable(parts, ctx, sandbox)
     if (waiting !== undefined) return waiting
     throw new TerminalError(
-      `How the ${task.action} ended is not known: it ran on ${shownPlace(sandbox)}, and nothing was heard from there.`,
+      `How the ${task.action} ended is not known: nothing was heard from the machine that ran it, and its time is over.`,
+      { cause: new Error(`it ran on ${shownPlace(sandbox)}`) },
     )
   }
   let isNew = false
   const starting = () => {
     isNew = true
-    return start(attempt, runtime, sandbox)
+    return askRuntime(() => start(attempt, runtime, sandbox))
   }
   const started = await unlessRefused(ctx, () => ctx.step(`start ${number}`, starting, callSettings))
   if (!started) return undefined
@@ -113,9 +116,10 @@ export async function runAttempt(attempt: Attempt): Promise<EndedRun | Wait | un
 export function waitForUnreachable(parts: BundleParts, ctx: ActionContext, sandbox: SavedSandbox): Wait | undefined {
   const left = sandbox.ended === undefined ? sandbox.until - parts.storeNow() : 0
   if (left <= 0) return undefined
-  return ctx.wait(Math.min(left, elsewhereMs), `waiting for the sandbox on ${shownPlace(sandbox)}`)
+  return ctx.wait(Math.min(left, elsewhereMs), 'waiting for the machine that runs the bundle')
 }
 
+/** For the log: no platform reads where something runs. */
 function shownPlace({ host, runtime }: SavedSandbox): string {
   return host ?? `the runtime ${runtime}`
 }
@@ -135,20 +139,26 @@ async function place({ bundle, task, number, name }: Attempt, before: SavedSandb
   return placed
 }
 
-/** Before the sandbox is placed: a pull may take long, and a placed sandbox has to start soon. */
+/**
+ * Before the sandbox is placed: a pull may take long, and a placed sandbox has to start soon. There is one step for each
+ * machine, since what one has fetched another has not. Platforms may read the name of a step, so its output names the machine.
+ */
 async function fetchProgram(bundle: Bundle, ctx: ActionContext, number: number): Promise<void> {
   const runtime = await runtimeFor(bundle)
   const { parts } = bundle
   const { host } = placeOn(runtime, parts.host)
-  await ctx.step(
-    host === undefined ? `fetch ${number}` : `fetch ${number} on ${host}`,
-    async ({ signal }) => {
-      const program = await withTerminalRefusal(() => parts.programFor(bundle))
-      if (program.kind === 'image') ctx.describe('fetching the image of the bundle')
-      await withTerminalRefusal(() => runtime.prepare(program, signal))
-    },
-    { timeout: pullTimeout },
-  )
+  const fetchHere = async ({ signal }: Call) => {
+    const program = await parts.programFor(bundle)
+    if (program.kind === 'image') ctx.describe('fetching the image of the bundle')
+    await runtime.prepare(program, signal)
+    return host
+  }
+  for (let machine = 1; ; machine += 1) {
+    const name = machine === 1 ? `fetch ${number}` : `fetch ${number} on machine ${machine}`
+    const fetching = (call: Call) => askRuntime(() => fetchHere(call), 'the bundle cannot be fetched now')
+    const where = await ctx.step(name, fetching, { timeout: pullTimeout })
+    if ((where ?? undefined) === host) return
+  }
 }
 
 /** Where the runtime refuses the start there is no sandbox, so the ledger must not name one. */
@@ -182,12 +192,12 @@ async function start({ bundle, task, name }: Attempt, runtime: Runtime, sandbox:
       [sandboxLabels.instance]: ctx.instance.id,
       ...(bindingId === undefined ? {} : { [sandboxLabels.binding]: bindingId }),
     },
-    program: await withTerminalRefusal(() => parts.programFor(bundle)),
+    program: await parts.programFor(bundle),
     inputs: task.inputs(),
     limits,
     network: parts.network,
   }
-  await withTerminalRefusal(() => runtime.start(wanted))
+  await runtime.start(wanted)
   return true
 }
 
@@ -212,19 +222,9 @@ function collect(
     const exit = status.kind === 'exited' ? status.code : undefined
     return { verdict: judge(status, outputs), outputs, log, exit }
   }
-  return task.ctx.step(`collect ${number}`, collected, callSettings)
+  return task.ctx.step(`collect ${number}`, () => askRuntime(collected), callSettings)
 }
 
 function runtimeFor({ parts, revision }: Bundle): Promise<Runtime> {
-  return withTerminalRefusal(async () => pickRuntime(parts.runtimes, revision))
-}
-
-/** What was refused will be refused again. */
-async function withTerminalRefusal<T>(call: () => Promise<T>): Promise<T> {
-  try {
-    return await call()
-  } catch (error) {
-    if (!(error instanceof SandboxRefusedError)) throw error
-    throw new TerminalError(`The bundle cannot be run: ${error.message}.`, { cause: error })
-  }
+  return askRuntime(async () => pickRuntime(parts.runtimes, revision))
 }

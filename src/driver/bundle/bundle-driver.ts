@@ -53,7 +53,7 @@ export function actionsOf(bundle: Bundle) {
     provision: ctx => runForInstance(bundle, ctx, { action: 'provision' }, toResult),
     update: ctx => runForInstance(bundle, ctx, { action: 'update', previous: ctx.previous }, toResult),
     // The state goes with the instance, and only with it: what a deprovision that failed wants to keep has no use.
-    deprovision: ctx => runForInstance(bundle, ctx, { action: 'deprovision' }, () => undefined),
+    deprovision: ctx => runForInstance(bundle, ctx, { action: 'deprovision' }, ({ message }) => ({ message })),
     bind: ctx => runForBinding(bundle, ctx, { action: 'bind', parameters: ctx.parameters }, toBound),
     unbind: ctx => runForBinding(bundle, ctx, { action: 'unbind' }, instanceChanges),
   } satisfies Pick<Service, BundleAction>
@@ -109,8 +109,8 @@ async function run<Result>(
 
 /** An update that gives new credentials replaces those of the provision. */
 function toResult(outputs: SandboxOutputs, state: BundleState): ProvisionResult<JsonObject> {
-  const { dashboardUrl, credentials = state.credentials } = outputs
-  return { state: toStored(changeValues(state.values, outputs.state), credentials), dashboardUrl }
+  const { message, dashboardUrl, credentials = state.credentials } = outputs
+  return { state: toStored(changeValues(state.values, outputs.state), credentials), dashboardUrl, message }
 }
 
 function toBound(
@@ -127,7 +127,8 @@ function toBound(
 
 /** Binds of one instance may run side by side: what they change is merged when they end. */
 function instanceChanges(outputs: SandboxOutputs, state: BundleState): UnbindResult {
-  if (outputs.state === undefined) return {}
+  const { message } = outputs
+  if (outputs.state === undefined) return { message }
   changeValues(state.values, outputs.state)
-  return { instanceState: { state: outputs.state } }
+  return { message, instanceState: { state: outputs.state } }
 }

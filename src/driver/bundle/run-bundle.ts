@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { pauseAfter } from '../../domain/retry.ts'
 import { TerminalError } from '../../engine/errors.ts'
 import { isWait, type Wait } from '../../engine/work.ts'
+import { askRuntime } from './ask-runtime.ts'
 import {
   type Attempt,
   type BundleTask,
@@ -47,7 +48,7 @@ async function removeLeftovers({ parts }: Bundle, task: BundleTask<unknown>): Pr
   for (const [step, sandbox] of left) {
     if (sandbox === undefined || belongsTo(ctx.operation.id, sandbox.name)) continue
     const runtime = runtimeAt(parts, sandbox)
-    if (runtime !== undefined) await ctx.step(step, () => runtime.remove(sandbox.name), callSettings)
+    if (runtime !== undefined) await ctx.step(step, () => askRuntime(() => runtime.remove(sandbox.name)), callSettings)
     else {
       const waiting = waitForUnreachable(parts, ctx, sandbox)
       if (waiting !== undefined) return waiting
@@ -88,7 +89,6 @@ async function waitForNext(attempt: Attempt, message: string): Promise<Wait | un
 }
 
 async function finish<Result>(attempt: Attempt, task: BundleTask<Result>, collected: EndedRun): Promise<Result> {
-  const { ctx } = task
   const { parts } = attempt.bundle
   const result = conclude(task, collected)
   if (result instanceof TerminalError) {
@@ -97,9 +97,6 @@ async function finish<Result>(attempt: Attempt, task: BundleTask<Result>, collec
     throw result
   }
   await remove(attempt)
-  const { message, progress } = collected.outputs
-  const last = message ?? progress
-  if (last !== undefined) ctx.describe(last)
   return result.value
 }
 
@@ -132,7 +129,7 @@ async function remove({ bundle, task, number, name }: Attempt): Promise<void> {
   const runtime = saved && runtimeAt(parts, saved)
   if (runtime === undefined) return
   try {
-    await task.ctx.step(`remove ${number}`, () => runtime.remove(name), removal)
+    await task.ctx.step(`remove ${number}`, () => askRuntime(() => runtime.remove(name)), removal)
   } catch (error) {
     if (!(error instanceof TerminalError)) throw error
     parts.observer['sandbox.removalFailed']?.({

@@ -21,7 +21,8 @@ export async function ensureImage(engine: Engine, program: ImageProgram, signal?
     if ((pull !== 'always' || image.includes('@sha256:')) && (await hasImage(engine, image, signal))) return
     if (pull === 'never')
       throw new SandboxRefusedError(
-        `the image ${image} is not on this machine, and may not be pulled; load it, or allow pulling`,
+        'its image is not on this machine, and may not be pulled; load it, or allow pulling',
+        { cause: new Error(`it is ${image}`) },
       )
     await pullImage(engine, program, signal)
   } catch (error) {
@@ -57,10 +58,11 @@ const longestPull = 3_600_000
 /** Whether it is worth while to try again: engines tell a registry's "no" from its silence in words only. */
 function cannotPull({ image, credentials }: ImageProgram, status: number, problem: string): Error {
   const safe = createRedactor(credentials === undefined ? [] : [credentials.password])(problem.slice(0, 500))
+  const cause = new Error(`pulling ${image}: ${safe}`)
   if (status === 404 || /manifest unknown|name unknown|not found/i.test(problem))
-    return new SandboxRefusedError(`the image ${image} cannot be pulled: ${safe}; correct its name`)
+    return new SandboxRefusedError('its image is not in its registry; correct the name of the image', { cause })
   if (/unauthorized|denied|authentication required|invalid username|no basic auth credentials/i.test(problem))
-    return new SandboxRefusedError(`the image ${image} cannot be pulled: ${safe}; correct the registry's credentials`)
+    return new SandboxRefusedError("its image may not be pulled; correct the registry's credentials", { cause })
   return new RuntimeUnavailableError(`the image ${image} cannot be pulled now: ${safe}; try again`)
 }
 

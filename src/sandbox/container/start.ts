@@ -72,7 +72,9 @@ async function startOnce(context: Starting, spec: SandboxSpec, output: string): 
   if (made.status !== 201) {
     const failure = await unavailable(`creating the container of ${spec.name}`, made)
     if (made.status === 409 || !(await isOurs())) return false
-    throw made.status < 500 ? new SandboxRefusedError(failure.message) : failure
+    throw made.status < 500
+      ? new SandboxRefusedError('the container engine refuses to make its container', { cause: failure })
+      : failure
   }
   const id = String(Object(await made.json()).Id)
   const started = await engine.call('POST', `/containers/${id}/start`)
@@ -87,7 +89,7 @@ async function startOnce(context: Starting, spec: SandboxSpec, output: string): 
   await containers.discard(id, true)
   if (!ours) return false
   throw started.status < 500 || cannotRun.test(failure.message)
-    ? new SandboxRefusedError(`the entry point of ${image} cannot be run: ${failure.message}; correct the image`)
+    ? new SandboxRefusedError('the entry point of its image cannot be run; correct the image', { cause: failure })
     : failure
 }
 

@@ -127,7 +127,7 @@ export async function createProcessRuntime(options: ProcessRuntimeOptions): Prom
       checkName(spec.name)
       const folder = pathOf(spec.name)
       if (!isReachable(`${folder}/s-00000000`))
-        throw new SandboxRefusedError(`the path ${folder} is too long for a socket in it; use a shorter folder`)
+        throw refused('the path of its sandbox is too long for a socket; use a shorter bundles.folder', folder)
       for (let made = false; ; ) {
         const owner = await readOwner(folder)
         if (owner === removed) throw wasRemoved(spec.name)
@@ -172,18 +172,23 @@ async function findProgram(program: SandboxProgram): Promise<{ readonly folder: 
     )
   const { entrypoint = 'entrypoint.sh' } = program
   const folder = await realpath(program.folder).catch(() => {
-    throw new SandboxRefusedError(`the bundle's folder ${program.folder} cannot be found; correct the registry's path`)
+    throw refused("the bundle's folder cannot be found; correct the registry's path", program.folder)
   })
   const file = await realpath(resolve(folder, entrypoint)).catch(() => {
-    throw new SandboxRefusedError(`${folder} has no ${entrypoint}; add it, or name another "entrypoint" in the spec`)
+    throw refused(`the bundle has no ${entrypoint}; add it, or name another "entrypoint" in the spec`, folder)
   })
   const inside = relative(folder, file)
   if (isAbsolute(entrypoint) || inside.startsWith('..') || isAbsolute(inside))
-    throw new SandboxRefusedError(`the entrypoint ${entrypoint} is outside of ${folder}; move it into the bundle`)
+    throw refused('its entrypoint is outside of the bundle; move it into the bundle', `${entrypoint} in ${folder}`)
   await access(file, constants.X_OK).catch(() => {
-    throw new SandboxRefusedError(`${file} is not executable; run chmod +x on it`)
+    throw refused(`${inside} is not executable; run chmod +x on it`, file)
   })
   return { folder, file }
+}
+
+/** Where it is, is for the log: platforms read the message. */
+function refused(message: string, where: string): SandboxRefusedError {
+  return new SandboxRefusedError(message, { cause: new Error(`it is at ${where}`) })
 }
 
 function noAnswer(name: string, reason: string): RuntimeUnavailableError {

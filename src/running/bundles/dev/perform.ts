@@ -55,7 +55,7 @@ export async function performDev(bundle: Bundle, task: DevTask): Promise<Result>
     },
   }
   const actions = actionsOf(bundle)
-  const perform: Readonly<Record<BundleAction, () => Promise<Result | Wait | undefined>>> = {
+  const perform: Readonly<Record<BundleAction, () => Promise<Result | Wait>>> = {
     provision: () => actions.provision(ofInstance),
     update: () => actions.update(ofInstance),
     deprovision: () => actions.deprovision(ofInstance),
@@ -64,7 +64,10 @@ export async function performDev(bundle: Bundle, task: DevTask): Promise<Result>
   }
   while (true) {
     const result = await perform[action]()
-    if (!isWait(result)) return result ?? {}
+    if (!isWait(result)) {
+      if (result.message !== undefined) onProgress(result.message)
+      return result
+    }
     onProgress(result.description)
     await sleep(clock, result.waitFor, signal)
     signal.throwIfAborted()
