@@ -84,7 +84,9 @@ export async function createActionContext(options: ContextOptions): Promise<Cont
     plan: { id: target.planId, name: plan?.name ?? target.planId, metadata: plan?.metadata },
     operation: { id: operation.id, attempt: operation.attempt, fence: operation.fence },
     identity: operation.identity,
-    signal: run.signal,
+    get signal() {
+      return run.signal
+    },
     log: {
       info: (message, fields) => run.log('info', message, fields),
       warn: (message, fields) => run.log('warn', message, fields),

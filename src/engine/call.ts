@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts'
 import { sayDuration } from '../shape/duration.ts'
+import { type Abortable, LazyAbort } from './lazy-abort.ts'
 
 /** What a call to the outside gets: everything it needs to be safe to repeat. */
 export interface Call {
@@ -16,35 +17,57 @@ export class CallTimeout extends Error {
 }
 
 /**
- * Runs `fn` and gives up waiting for it after `timeout` or when `signal` is aborted, whether `fn` listens or not: a
+ * Runs `fn` and gives up waiting for it after `timeout` or when `ending` is aborted, whether `fn` listens or not: a
  * call that never returns must not hold the operation. What it may still do later is what fences and the sweep are for.
  */
-export async function callWithDeadline<T>(
+export function callWithDeadline<T>(
   fn: (call: Call) => T | Promise<T>,
-  call: Pick<Call, 'fence' | 'key'>,
-  { timeout, signal, clock }: { readonly timeout: number; readonly signal: AbortSignal; readonly clock: Clock },
+  { fence, key }: Pick<Call, 'fence' | 'key'>,
+  { timeout, ending, clock }: { readonly timeout: number; readonly ending: Abortable; readonly clock: Clock },
 ): Promise<T> {
-  signal.throwIfAborted()
-  const own = new AbortController()
-  let release = () => {}
-  try {
-    return await new Promise<T>((resolve, reject) => {
-      const stopWaiting = (reason: unknown) => {
-        own.abort(reason)
-        reject(reason)
-      }
-      const onAbort = () => stopWaiting(signal.reason)
-      signal.addEventListener('abort', onAbort, { once: true })
-      const cancel = clock.after(timeout, () =>
-        stopWaiting(new CallTimeout(`no answer within ${sayDuration(timeout)}`)),
-      )
-      release = () => {
-        cancel()
-        signal.removeEventListener('abort', onAbort)
-      }
-      Promise.resolve(fn({ ...call, signal: own.signal })).then(resolve, reject)
-    })
-  } finally {
-    release()
-  }
+  return new Promise<T>((resolve, reject) => {
+    if (ending.aborted) throw ending.reason
+    const own = new LazyAbort()
+    const call: Call = {
+      fence,
+      key,
+      get signal() {
+        return own.signal
+      },
+    }
+    const answer = fn(call)
+    // Who has answered at once needs no clock.
+    if (!isThenable(answer)) return resolve(answer)
+    const release = () => {
+      cancel()
+      stopListening()
+    }
+    const stopWaiting = (reason: unknown) => {
+      release()
+      own.abort(reason)
+      reject(reason)
+    }
+    const stopListening = ending.onAbort(() => stopWaiting(ending.reason))
+    const cancel = clock.after(timeout, () => stopWaiting(new CallTimeout(`no answer within ${sayDuration(timeout)}`)))
+    if (ending.aborted) return stopWaiting(ending.reason)
+    Promise.resolve(answer).then(
+      value => {
+        release()
+        resolve(value)
+      },
+      error => {
+        release()
+        reject(error)
+      },
+    )
+  })
+}
+
+/** Some libraries give what can be awaited and is no promise. */
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return (
+    (typeof value === 'object' || typeof value === 'function') &&
+    value !== null &&
+    typeof (value as Partial<PromiseLike<unknown>>).then === 'function'
+  )
 }

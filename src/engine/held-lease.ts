@@ -2,6 +2,7 @@ import type { Clock } from '../clock.ts'
 import type { Lease } from '../ledger.ts'
 import type { Observer } from '../observer.ts'
 import { AbortedError, RunEnded } from './errors.ts'
+import { type Abortable, LazyAbort } from './lazy-abort.ts'
 import type { Outage } from './outage.ts'
 
 /** What somebody needs who asks the ledger for leases. */
@@ -40,8 +41,7 @@ export class HeldLease<Of = Lease> {
   /** When the lease was given, by the store's clock. */
   readonly startedAt: number
   readonly #options: HeldLeaseOptions<Of>
-  readonly #controller = new AbortController()
-  readonly signal: AbortSignal = this.#controller.signal
+  readonly #ending = new LazyAbort()
   /** Why the signal was aborted before the run was over; only `abort` sets it. */
   why: Abortion | undefined
   #until: number
@@ -56,6 +56,16 @@ export class HeldLease<Of = Lease> {
     this.#cancelTimer = this.#watch()
   }
 
+  /** Aborted when the lease is lost, when there is no more time, when the process stops, and at the end of the run. */
+  get ending(): Abortable {
+    return this.#ending
+  }
+
+  /** The same, for code that is not ours. */
+  get signal(): AbortSignal {
+    return this.#ending.signal
+  }
+
   /** The store's clock, as well as it is known here: for back-off and budgets, never for a lease. */
   storeNow(): number {
     const { clock, storeNow, sentAt } = this.#options
@@ -64,7 +74,7 @@ export class HeldLease<Of = Lease> {
 
   /** The store has extended the lease in answer to a request sent at `sentAt`. */
   renewed(sentAt: number): void {
-    if (this.signal.aborted) return
+    if (this.#ending.aborted) return
     this.#until = Math.max(this.#until, sentAt + this.#options.leaseTime)
     this.#isSure = true
     this.#cancelTimer()
@@ -76,12 +86,11 @@ export class HeldLease<Of = Lease> {
     this.#isSure = false
   }
 
-  /** A call of this length fits into the lease, extended first where it must be. */
-  async ensure(callTime: number): Promise<void> {
-    if (this.signal.aborted) throw new RunEnded()
+  /** Whether a call of this length fits into the lease as it stands. Otherwise it has to be renewed first. */
+  fits(callTime: number): boolean {
+    if (this.#ending.aborted) throw new RunEnded()
     const { clock, leaseTime } = this.#options
-    if (this.#isSure && this.#until - clock.now() >= Math.min(callTime, leaseTime * 0.6)) return
-    if (!(await this.renew())) throw new RunEnded()
+    return this.#isSure && this.#until - clock.now() >= Math.min(callTime, leaseTime * 0.6)
   }
 
   async renew(): Promise<boolean> {
@@ -110,7 +119,7 @@ export class HeldLease<Of = Lease> {
 
   #end(reason: AbortedError): void {
     this.#cancelTimer()
-    this.#controller.abort(reason)
+    this.#ending.abort(reason)
   }
 
   #watch(): () => void {

@@ -46,7 +46,7 @@ export async function runOperation(claim: Claim, held: HeldLease, context: RunCo
     queueMs: Math.max(0, now - operation.notBefore),
     takenOver: claim.takenOver,
   })
-  const attempt: Attempt = { claim, held, ...context }
+  const attempt: Attempt = { ...context, claim, held }
   const isOver = now >= operation.deadlineAt
   const late = () => (operation.attempt === 1 ? neverRan(operation, now) : timedOut(operation))
   const isPoison = claim.takenOver && operation.losses > poisonLosses
@@ -66,7 +66,7 @@ export async function runOperation(claim: Claim, held: HeldLease, context: RunCo
     const description = 'waiting for a broker that knows the service'
     return park(attempt, 'unknownService', { until: now + noDriverPause, description })
   }
-  const run = new Run({ ...attempt, retry: work.retry, callTimeout: work.callTimeout })
+  const run = new Run(attempt, work)
   const running = { ...attempt, run, work }
   const stopTracing = traceAuthorCode()
   try {
@@ -80,7 +80,7 @@ export async function runOperation(claim: Claim, held: HeldLease, context: RunCo
 async function perform(running: Running): Promise<void> {
   const { run, work, held, claim, clock } = running
   const cancelDeadline = clock.after(claim.operation.deadlineAt - held.storeNow(), () => held.abort('deadline'))
-  const ended = await firstEnd(run, () => work.perform(run))
+  const ended = await firstEnd(running)
   cancelDeadline()
   await run.settled()
   if (held.why === 'deadline') {
@@ -103,17 +103,18 @@ async function perform(running: Running): Promise<void> {
 type Ended = { readonly value: ActionResult | Wait } | { readonly error: unknown } | 'over'
 
 /** The action's end, or that of the run: an action that does not return cannot hold the operation. */
-async function firstEnd(run: Run, action: () => Promise<ActionResult | Wait>): Promise<Ended> {
-  const { signal } = run
+async function firstEnd({ run, work, held }: Running): Promise<Ended> {
   const ended = await new Promise<Ended>(resolve => {
     const end = () => resolve('over')
-    if (signal.aborted) return end()
-    signal.addEventListener('abort', end, { once: true })
-    void run.over.then(end)
-    run.runAuthorCode(action).then(
-      value => resolve({ value }),
-      error => resolve({ error }),
-    )
+    if (held.ending.aborted) return end()
+    held.ending.onAbort(end)
+    run.onOver(end)
+    run
+      .runAuthorCode(() => work.perform(run))
+      .then(
+        value => resolve({ value }),
+        error => resolve({ error }),
+      )
   })
   // Node.js reports a rejection that nobody handles when all that can run has run.
   if (ended !== 'over') await new Promise(resolve => setImmediate(resolve))

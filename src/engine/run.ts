@@ -52,7 +52,8 @@ export interface Attempt {
   readonly observer: Observer
 }
 
-export interface RunOptions extends Attempt {
+/** How the calls of a run are made. */
+export interface CallPolicy {
   readonly retry: RetryPolicy
   readonly callTimeout: number
 }
@@ -63,19 +64,15 @@ export interface RunOptions extends Attempt {
  */
 export class Run {
   readonly claim: Claim
-  readonly signal: AbortSignal
-  readonly #options: RunOptions
+  readonly #attempt: Attempt
+  readonly #policy: CallPolicy
   readonly #held: HeldLease
   readonly #fields: RunFields
   readonly #steps: Map<string, Step>
   readonly #used = new Set<string>()
   readonly #inFlight = new Set<Promise<unknown>>()
   readonly #link: RunLink
-  #end: () => void = () => {}
-  /** Resolved when the run can only end, although the action has not returned. */
-  readonly over = new Promise<void>(resolve => {
-    this.#end = resolve
-  })
+  #whenOver: () => void = () => {}
   // What follows is set here only, and read by whoever ends the run.
   /** The state of the operation's resource, with what this operation has saved. */
   state: JsonObject
@@ -88,12 +85,12 @@ export class Run {
   /** What this run has said last. */
   description: string | undefined
 
-  constructor(options: RunOptions) {
-    const { claim, held, observer } = options
+  constructor(attempt: Attempt, policy: CallPolicy) {
+    const { claim, held, observer } = attempt
     const { operation, instance } = claim
     this.claim = claim
-    this.signal = held.signal
-    this.#options = options
+    this.#attempt = attempt
+    this.#policy = policy
     this.#held = held
     this.#fields = { ...operationFields(operation, instance), attempt: operation.attempt }
     this.#steps = new Map(claim.steps.map(step => [step.name, step]))
@@ -103,6 +100,20 @@ export class Run {
       this.unhandled ??= error
       this.#end()
     }
+  }
+
+  /** Calls back when the run can only end, although the action has not returned. */
+  onOver(listener: () => void): void {
+    this.#whenOver = listener
+  }
+
+  #end(): void {
+    this.#whenOver()
+  }
+
+  /** For the author's code: aborted when the run ends, whatever its reason. */
+  get signal(): AbortSignal {
+    return this.#held.signal
   }
 
   /** Nothing was ever attempted under this operation, but for what stands before the action. A crash leaves doubt. */
@@ -142,18 +153,20 @@ export class Run {
 
   /** Shown by the platform while it polls. Not awaited by the action; the end of the run waits for it. */
   describe(description: string): void {
-    if (description === '' || this.signal.aborted) return
+    if (description === '' || this.#held.ending.aborted) return
     this.description = description
-    this.#track(this.#write({ description }).catch(() => this.#held.doubt()))
+    const writing = this.#write({ description }).catch(() => this.#held.doubt())
+    this.#inFlight.add(writing)
+    void writing.then(() => this.#inFlight.delete(writing))
   }
 
   log(level: 'info' | 'warn' | 'error', message: string, fields?: LogFields): void {
-    this.#options.observer['author.log']?.({ ...this.#fields, step: currentStep(), level, message, fields })
+    this.#attempt.observer['author.log']?.({ ...this.#fields, step: currentStep(), level, message, fields })
   }
 
   /** Every step that was started has ended, so nothing of this run is under way any more. */
   async settled(): Promise<void> {
-    while (this.#inFlight.size > 0) await Promise.allSettled([...this.#inFlight])
+    while (this.#inFlight.size > 0) await Promise.allSettled(this.#inFlight)
   }
 
   /** The run is over. Its code may have left something behind that runs on; that has no hold on the run. */
@@ -174,15 +187,15 @@ export class Run {
       throw new TerminalError(`The action has more than ${limits.stepsPerOperation} steps: put several calls into one.`)
     const before = this.#steps.get(name)
     if (before?.state === 'done') return before.output as T
-    const { output, step } = await this.#attempt(name, fn, options)
-    const done: Step = { ...step, state: 'done', output }
-    await this.#write({ step: done })
+    const { output, step } = await this.#call(name, fn, options)
+    const done: Step = { name, state: 'done', attempts: step.attempts, startedAt: step.startedAt, output }
+    this.#stillHeld(await this.#attempt.store.checkpoint(this.#held.lease, { step: done }))
     this.#steps.set(name, done)
     return output
   }
 
   async #shared(wish: Exclude<SharedWish, 'settle'>, key: string, fn: (call: Call) => unknown): Promise<void> {
-    const { store } = this.#options
+    const { store } = this.#attempt
     const answer = this.#stillHeld(await store.share(this.#held.lease, key, wish))
     if (answer === 'ready') return
     if (answer === 'busy') throw this.#retryLater(1_000, `waiting for the shared resource ${key}`)
@@ -190,7 +203,7 @@ export class Run {
       this.#letLateCallsLand(key)
       return this.#shared('recreate', key, fn)
     }
-    const { step } = await this.#attempt(`${wish} ${key}`, fn, {})
+    const { step } = await this.#call(`${wish} ${key}`, fn, {})
     // An earlier call of this removal may land once more: it stays unsettled, and the next creation waits for that.
     if ((wish === 'release' || wish === 'sweep') && (step.attempts > 1 || this.#isRepeated)) return
     this.#stillHeld(await store.share(this.#held.lease, key, 'settle'))
@@ -201,7 +214,7 @@ export class Run {
     const name = `quiet ${key}`
     if (this.#steps.has(name)) return
     const waited: Step = { name, state: 'failed', attempts: 1, startedAt: this.#held.storeNow() }
-    const quiet = 2 * this.#options.callTimeout
+    const quiet = 2 * this.#policy.callTimeout
     throw this.#retryLater(quiet, `waiting for late calls to the shared resource ${key}`, waited)
   }
 
@@ -211,13 +224,14 @@ export class Run {
   }
 
   /** One call under a deadline. A failure either ends the run for now, or is final and thrown to the action. */
-  async #attempt<T>(name: string, fn: (call: Call) => T | Promise<T>, options: StepOptions) {
+  async #call<T>(name: string, fn: (call: Call) => T | Promise<T>, options: StepOptions) {
     if (this.retry !== undefined || this.interrupted) throw new RunEnded()
-    const { clock, observer, random, callTimeout } = this.#options
-    const { timeout = callTimeout, retry = this.#options.retry } = options
+    const { clock, observer, random } = this.#attempt
+    const { callTimeout } = this.#policy
+    const { timeout = callTimeout, retry = this.#policy.retry } = options
     if (timeout > callTimeout)
       throw new TerminalError(`The step "${name}" may take longer than the service's callTimeout: raise that first.`)
-    await this.#held.ensure(timeout)
+    if (!this.#held.fits(timeout) && !(await this.#held.renew())) throw new RunEnded()
     const { operation } = this.claim
     const before = this.#steps.get(name)
     const attempts = (before?.attempts ?? 0) + 1
@@ -227,14 +241,14 @@ export class Run {
       const output = await callWithDeadline(
         call => this.runAuthorCode(() => fn(call), name),
         { fence: operation.fence, key: `${operation.id}/${name}` },
-        { timeout, signal: this.signal, clock },
+        { timeout, ending: this.#held.ending, clock },
       )
       const step = { name, attempts, startedAt }
       const kept = toJson(output, keptOutput(name))
       observer['step.succeeded']?.(this.#stepFields(step, calledAt))
       return { output: kept, step }
     } catch (thrown) {
-      if (this.signal.aborted) throw new RunEnded()
+      if (this.#held.ending.aborted) throw new RunEnded()
       const error = asError(thrown, `the step "${name}"`)
       const step: Step = { name, state: 'failed', attempts, startedAt, error: error.message }
       this.#steps.set(name, step)
@@ -273,7 +287,7 @@ export class Run {
   }
 
   async #write(checkpoint: Checkpoint): Promise<void> {
-    this.#stillHeld(await this.#options.store.checkpoint(this.#held.lease, checkpoint))
+    this.#stillHeld(await this.#attempt.store.checkpoint(this.#held.lease, checkpoint))
   }
 
   /** A guarded write was refused: somebody else has the operation now. */
@@ -291,21 +305,20 @@ export class Run {
    * so it is collected.
    */
   #untilOver<T>(work: Promise<T>): Promise<T> {
-    this.#track(work)
+    this.#inFlight.add(work)
     return new Promise((resolve, reject) => {
-      work.then(resolve, error => {
+      const onEnd = (value: T) => {
+        this.#inFlight.delete(work)
+        resolve(value)
+      }
+      work.then(onEnd, error => {
+        this.#inFlight.delete(work)
         const unanswered = error instanceof StoreUnavailableError
         this.interrupted ||= unanswered
         if (unanswered || error instanceof RunEnded) this.#end()
         else reject(error)
       })
     })
-  }
-
-  #track(work: Promise<unknown>): void {
-    this.#inFlight.add(work)
-    const forget = () => this.#inFlight.delete(work)
-    work.then(forget, forget)
   }
 }
 

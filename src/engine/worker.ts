@@ -26,7 +26,8 @@ export class Worker {
   readonly #outage: Outage
   readonly #running = new Map<HeldLease, Promise<void>>()
   readonly #stopping = new AbortController()
-  #wake = new AbortController()
+  #poked = false
+  #wake: () => void = () => {}
   #refusals = 0
   #storeOffset = 0
   #loop: Promise<void> | undefined
@@ -73,12 +74,12 @@ export class Worker {
   }
 
   async #claimUntilStopped(): Promise<void> {
-    const { clock, pollInterval, concurrency } = this.#options
+    const { pollInterval, concurrency } = this.#options
     while (!this.#stopping.signal.aborted) {
-      this.#wake = new AbortController()
+      this.#poked = false
       const free = concurrency - this.#running.size
       const pause = free > 0 ? await this.#claim(free) : pollInterval
-      if (!this.#stopping.signal.aborted) await sleep(clock, pause, this.#wake.signal)
+      if (!this.#poked) await this.#sleep(pause)
     }
   }
 
@@ -109,7 +110,7 @@ export class Worker {
   }
 
   #begin(claim: Claim, sentAt: number, storeNow: number): void {
-    const { store, clock, leaseTime, observer } = this.#options
+    const { store, clock, leaseTime } = this.#options
     const lease = { operationId: claim.operation.id, fence: claim.operation.fence }
     const held = new HeldLease({
       lease,
@@ -120,23 +121,37 @@ export class Worker {
       lost: 'the operation was superseded, or another process runs it now',
       renew: async () => (await store.renew([lease], leaseTime)).length > 0,
     })
-    const done = runOperation(claim, held, this.#options)
-      .catch(error =>
-        // The ledger could not be written: the lease runs out and the operation goes on from its last checkpoint.
-        observer['operation.interrupted']?.({ ...attemptFields(claim, held), error: toError(error) }),
-      )
-      .finally(() => {
-        held.end()
-        this.#running.delete(held)
-        this.#poke()
-      })
-    this.#running.set(held, done)
+    this.#running.set(held, this.#run(claim, held))
+  }
+
+  async #run(claim: Claim, held: HeldLease): Promise<void> {
+    try {
+      await runOperation(claim, held, this.#options)
+    } catch (error) {
+      // The ledger could not be written: the lease runs out and the operation goes on from its last checkpoint.
+      const { observer } = this.#options
+      observer['operation.interrupted']?.({ ...attemptFields(claim, held), error: toError(error) })
+    }
+    held.end()
+    this.#running.delete(held)
+    this.#poke()
   }
 
   /** There may be work: the ledger is looked at now, or once more after the look that is under way. */
   #poke(): void {
-    // With a reason, since Node.js would make an error with its stack for each.
-    this.#wake.abort('woken')
+    this.#poked = true
+    this.#wake()
+  }
+
+  /** Until the next poke. */
+  #sleep(ms: number): Promise<void> {
+    return new Promise(resolve => {
+      const cancel = this.#options.clock.after(ms, resolve)
+      this.#wake = () => {
+        cancel()
+        resolve()
+      }
+    })
   }
 
   #scheduleRenewal(pause = this.#options.leaseTime / 3): void {

@@ -1,6 +1,7 @@
 import type { ActionContext } from '../../author/context.ts'
 import type { Clock } from '../../clock.ts'
 import { callWithDeadline } from '../../engine/call.ts'
+import { fromSignal } from '../../engine/lazy-abort.ts'
 import type { Runtime, SandboxStatus } from '../../sandbox.ts'
 import { messageOf } from '../../shape/thrown.ts'
 
@@ -58,5 +59,5 @@ function answered<T>(
   ask: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const call = { fence: ctx.operation.fence, key: ctx.operation.id }
-  return callWithDeadline(({ signal }) => ask(signal), call, { timeout, signal: ctx.signal, clock })
+  return callWithDeadline(({ signal }) => ask(signal), call, { timeout, ending: fromSignal(ctx.signal), clock })
 }
