@@ -14,8 +14,9 @@ import type { ParameterSchema } from '../catalog/parameters.ts'
 import type { Binding } from '../domain/binding.ts'
 import type { Instance } from '../domain/instance.ts'
 import type { OperationInput } from '../domain/operation.ts'
+import type { RetryPolicy } from '../domain/retry.ts'
 import { TerminalError } from '../engine/errors.ts'
-import type { Run } from '../engine/run.ts'
+import type { Run, StepOptions } from '../engine/run.ts'
 import { createWait, type Wait } from '../engine/work.ts'
 import type { Action } from '../protocol/actions.ts'
 import { isJsonObject, type JsonObject } from '../protocol/json.ts'
@@ -106,14 +107,10 @@ export async function createActionContext(options: ContextOptions): Promise<Cont
       parameters: instance.parameters,
       maintenanceVersion: instance.maintenanceVersion,
     },
-    step<T>(name: string, fn: StepFunction<T>, step: StepSettings = {}) {
+    step<T>(name: string, fn: StepFunction<T>, step?: StepSettings) {
       checkFunction(fn, `ctx.step('${checkStepName(name)}', fn)`)
-      const wrong = checkStepSettings(step)
-      if (wrong.length > 0)
-        throw new TerminalError(`The settings of ctx.step('${name}') are wrong: ${wrong.join('; ')}`)
-      const { retry, timeout } = step
-      const fallback = retryOf(service, operation.action, settings)
-      const options = { retry: retry && toRetryPolicy(retry, fallback), timeout: timeout && parseDuration(timeout) }
+      const options =
+        step === undefined ? undefined : readStepSettings(name, step, retryOf(service, operation.action, settings))
       return run.step<unknown>(stepPrefix + name, fn, options) as Promise<Jsonify<T>>
     },
     describe: text => run.describe(checkDescription(text, 'ctx.describe')),
@@ -152,6 +149,13 @@ function withInput(instance: Instance, input: OperationInput): Instance {
     context: input.context ?? instance.context,
     maintenanceVersion: input.maintenanceVersion,
   }
+}
+
+function readStepSettings(name: string, step: StepSettings, fallback: RetryPolicy): StepOptions {
+  const wrong = checkStepSettings(step)
+  if (wrong.length > 0) throw new TerminalError(`The settings of ctx.step('${name}') are wrong: ${wrong.join('; ')}`)
+  const { retry, timeout } = step
+  return { retry: retry && toRetryPolicy(retry, fallback), timeout: timeout && parseDuration(timeout) }
 }
 
 function toBindingInfo({ id, appGuid, bindResource, context, predecessorId }: Binding): BindingInfo {

@@ -29,9 +29,9 @@ export function createFindWork(broker: BrokerContext, hooks: readonly Hook[], ra
     const parts = { service, settings, store, storeNow, hooks }
     const retry = retryOf(service, action, settings)
     return {
-      perform: run => performAction({ run, ...parts }),
+      perform: run => performAction({ ...parts, run }),
       onFailure: (run, error) =>
-        reportFailure({ run, ...parts }, error, (hook, thrown) =>
+        reportFailure({ ...parts, run }, error, (hook, thrown) =>
           observer['hook.failed']?.({ ...operationFields(operation, instance), hook, error: toError(thrown) }),
         ),
       // One look per observation: the next one is scheduled anyway.

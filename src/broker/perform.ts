@@ -88,7 +88,7 @@ function contextFor(performing: Performing): Promise<ContextInUse> {
   return createActionContext({ ...performing, action: operation.action, binding })
 }
 
-async function act(performing: Performing): Promise<ActionResult | Wait> {
+function act(performing: Performing): Promise<ActionResult | Wait> {
   const { action, bindingId } = performing.run.claim.operation
   switch (action) {
     case 'provision':
@@ -131,7 +131,8 @@ async function provisionOrUpdate(performing: Performing, action: 'provision' | '
   if (isWait(result)) return result
   const state = result.state ?? performing.run.state
   // An update that returns no state leaves what it found, which may still be that of an older release.
-  if (action === 'provision' || result.state !== undefined) await checkState(code, 'state', state)
+  if (code.state !== undefined && (action === 'provision' || result.state !== undefined))
+    await checkState(code, 'state', state)
   return { ...result, state }
 }
 

@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { isJsonObject, type Json, type JsonObject } from '../protocol/json.ts'
 
 /** Equal for requests that ask for the same, whatever the order of their keys. */
 export function hashRequest(attributes: JsonObject): string {
-  return createHash('sha256').update(canonical(attributes)).digest('base64url')
+  return hash('sha256', canonical(attributes), 'base64url')
 }
 
 /** The part of the context that says where an instance belongs; names and annotations may change under it (PROV-23). */

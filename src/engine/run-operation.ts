@@ -12,10 +12,10 @@ import { asError, isPermanent, retryAfter, shorten, toOperationError } from './e
 import type { HeldLease } from './held-lease.ts'
 import { attemptFields } from './operation-fields.ts'
 import { publicReason } from './public-reason.ts'
-import { type Attempt, type Retry, Run } from './run.ts'
+import { type Attempt, type Retry, Run, type Tools } from './run.ts'
 import { type FindWork, isWait, type Wait, type Work } from './work.ts'
 
-export interface RunContext extends Omit<Attempt, 'claim' | 'held'> {
+export interface RunContext extends Tools {
   readonly findWork: FindWork
 }
 
@@ -46,7 +46,7 @@ export async function runOperation(claim: Claim, held: HeldLease, context: RunCo
     queueMs: Math.max(0, now - operation.notBefore),
     takenOver: claim.takenOver,
   })
-  const attempt: Attempt = { ...context, claim, held }
+  const attempt: Attempt = { claim, held, tools: context }
   const isOver = now >= operation.deadlineAt
   const late = () => (operation.attempt === 1 ? neverRan(operation, now) : timedOut(operation))
   const isPoison = claim.takenOver && operation.losses > poisonLosses
@@ -67,7 +67,7 @@ export async function runOperation(claim: Claim, held: HeldLease, context: RunCo
     return park(attempt, 'unknownService', { until: now + noDriverPause, description })
   }
   const run = new Run(attempt, work)
-  const running = { ...attempt, run, work }
+  const running: Running = { claim, held, tools: context, run, work }
   const stopTracing = traceAuthorCode()
   try {
     await (isOver ? fail(running, late()) : perform(running))
@@ -78,8 +78,8 @@ export async function runOperation(claim: Claim, held: HeldLease, context: RunCo
 }
 
 async function perform(running: Running): Promise<void> {
-  const { run, work, held, claim, clock } = running
-  const cancelDeadline = clock.after(claim.operation.deadlineAt - held.storeNow(), () => held.abort('deadline'))
+  const { run, work, held, claim, tools } = running
+  const cancelDeadline = tools.clock.after(claim.operation.deadlineAt - held.storeNow(), () => held.abort('deadline'))
   const ended = await firstEnd(running)
   cancelDeadline()
   await run.settled()
@@ -122,7 +122,8 @@ async function firstEnd({ run, work, held }: Running): Promise<Ended> {
 }
 
 /** A call that was cut off may still land: the ledger notes that there was one, as the claim after a crash does. */
-async function handBack({ claim, held, store, observer }: Running): Promise<void> {
+async function handBack({ claim, held, tools }: Running): Promise<void> {
+  const { store, observer } = tools
   const reason = held.why === 'stopping' ? 'stopping' : 'lost'
   observer['operation.handedBack']?.({ ...attemptFields(claim, held), reason })
   await store.checkpoint(held.lease, { step: { ...failuresSoFar(claim), error: 'interrupted' } })
@@ -135,15 +136,16 @@ async function handBack({ claim, held, store, observer }: Running): Promise<void
  * answer, the lease runs out.
  */
 async function parkInterrupted(running: Running): Promise<void> {
-  const { claim, held, work, random } = running
-  const until = held.storeNow() + backOff(work.retry, 1, random())
+  const { claim, held, work, tools } = running
+  const until = held.storeNow() + backOff(work.retry, 1, tools.random())
   const step = { ...failuresSoFar(claim), error: 'interrupted' }
   await park(running, 'store', { until, description: 'interrupted, trying again', step })
 }
 
 /** The action threw outside its steps, let a final failure of a step through, or left a rejected promise behind. */
 async function retryOrFail(running: Running, thrown: unknown): Promise<void> {
-  const { claim, held, run, work, random, observer } = running
+  const { claim, held, run, work, tools } = running
+  const { random, observer } = tools
   const { action } = claim.operation
   const before = failuresSoFar(claim)
   const failures = before.attempts + 1
@@ -168,12 +170,13 @@ function failuresSoFar({ operation, steps }: Claim): Step {
 
 async function parkForRetry(running: Running, { steps, until, description }: Retry): Promise<void> {
   const [first, ...others] = steps
-  for (const step of others) await running.store.checkpoint(running.held.lease, { step })
+  for (const step of others) await running.tools.store.checkpoint(running.held.lease, { step })
   await park(running, 'retry', { until, description, step: first })
 }
 
 /** Gives the operation back to the ledger; it is due again at the deadline at the latest, so that it ends then. */
-async function park({ claim, held, store, observer }: Attempt, reason: ParkReason, parking: Parking): Promise<void> {
+async function park({ claim, held, tools }: Attempt, reason: ParkReason, parking: Parking): Promise<void> {
+  const { store, observer } = tools
   const until = Math.min(parking.until, Math.max(claim.operation.deadlineAt, 0))
   const { description } = parking
   if (await store.park(held.lease, { ...parking, until }))
@@ -181,13 +184,13 @@ async function park({ claim, held, store, observer }: Attempt, reason: ParkReaso
 }
 
 async function fail(running: Running, error: OperationError, cause?: Error): Promise<void> {
-  const { run, work, held, clock } = running
+  const { run, work, held, tools } = running
   // The hooks that hear of the failure cannot keep the operation from ending.
   const heard = new AbortController()
   const hearing = run
     .runAuthorCode(() => work.onFailure(run, cause ?? new Error(error.message)))
     .finally(() => heard.abort())
-  await Promise.race([hearing, sleep(clock, work.callTimeout, heard.signal)])
+  await Promise.race([hearing, sleep(tools.clock, work.callTimeout, heard.signal)])
   const unclean = run.unclean || held.why === 'deadline'
   await finish(running, { outcome: { kind: 'failed', error }, unclean, cause })
 }
@@ -200,7 +203,8 @@ interface Finish {
 }
 
 async function finish(attempt: Attempt & { readonly work?: Work }, { outcome, unclean, cause }: Finish) {
-  const { claim, held, store, observer, work } = attempt
+  const { claim, held, tools, work } = attempt
+  const { store, observer } = tools
   const policy = work?.settlePolicy(held.storeNow()) ?? noDriverPolicy
   const finished = await store.finish(held.lease, snapshot => {
     const finishing = unclean ? { ...snapshot.finishing, unclean } : snapshot.finishing

@@ -42,14 +42,19 @@ export interface Retry {
   readonly steps: readonly Step[]
 }
 
-/** A claimed operation, who holds it, and what its run works with. */
-export interface Attempt {
-  readonly claim: Claim
-  readonly held: HeldLease
+/** What every run works with. */
+export interface Tools {
   readonly store: Ledger
   readonly clock: Clock
   readonly random: () => number
   readonly observer: Observer
+}
+
+/** A claimed operation, who holds it, and what its run works with. */
+export interface Attempt {
+  readonly claim: Claim
+  readonly held: HeldLease
+  readonly tools: Tools
 }
 
 /** How the calls of a run are made. */
@@ -64,7 +69,7 @@ export interface CallPolicy {
  */
 export class Run {
   readonly claim: Claim
-  readonly #attempt: Attempt
+  readonly #tools: Tools
   readonly #policy: CallPolicy
   readonly #held: HeldLease
   readonly #fields: RunFields
@@ -85,17 +90,16 @@ export class Run {
   /** What this run has said last. */
   description: string | undefined
 
-  constructor(attempt: Attempt, policy: CallPolicy) {
-    const { claim, held, observer } = attempt
+  constructor({ claim, held, tools }: Attempt, policy: CallPolicy) {
     const { operation, instance } = claim
     this.claim = claim
-    this.#attempt = attempt
+    this.#tools = tools
     this.#policy = policy
     this.#held = held
     this.#fields = { ...operationFields(operation, instance), attempt: operation.attempt }
     this.#steps = new Map(claim.steps.map(step => [step.name, step]))
     this.state = (operation.bindingId === undefined ? instance : claim.binding)?.state ?? {}
-    this.#link = new RunLink(this.#fields, observer)
+    this.#link = new RunLink(this.#fields, tools.observer)
     this.#link.fail = error => {
       this.unhandled ??= error
       this.#end()
@@ -161,7 +165,7 @@ export class Run {
   }
 
   log(level: 'info' | 'warn' | 'error', message: string, fields?: LogFields): void {
-    this.#attempt.observer['author.log']?.({ ...this.#fields, step: currentStep(), level, message, fields })
+    this.#tools.observer['author.log']?.({ ...this.#fields, step: currentStep(), level, message, fields })
   }
 
   /** Every step that was started has ended, so nothing of this run is under way any more. */
@@ -189,13 +193,13 @@ export class Run {
     if (before?.state === 'done') return before.output as T
     const { output, step } = await this.#call(name, fn, options)
     const done: Step = { name, state: 'done', attempts: step.attempts, startedAt: step.startedAt, output }
-    this.#stillHeld(await this.#attempt.store.checkpoint(this.#held.lease, { step: done }))
+    this.#stillHeld(await this.#tools.store.checkpoint(this.#held.lease, { step: done }))
     this.#steps.set(name, done)
     return output
   }
 
   async #shared(wish: Exclude<SharedWish, 'settle'>, key: string, fn: (call: Call) => unknown): Promise<void> {
-    const { store } = this.#attempt
+    const { store } = this.#tools
     const answer = this.#stillHeld(await store.share(this.#held.lease, key, wish))
     if (answer === 'ready') return
     if (answer === 'busy') throw this.#retryLater(1_000, `waiting for the shared resource ${key}`)
@@ -226,7 +230,7 @@ export class Run {
   /** One call under a deadline. A failure either ends the run for now, or is final and thrown to the action. */
   async #call<T>(name: string, fn: (call: Call) => T | Promise<T>, options: StepOptions) {
     if (this.retry !== undefined || this.interrupted) throw new RunEnded()
-    const { clock, observer, random } = this.#attempt
+    const { clock, observer, random } = this.#tools
     const { callTimeout } = this.#policy
     const { timeout = callTimeout, retry = this.#policy.retry } = options
     if (timeout > callTimeout)
@@ -287,7 +291,7 @@ export class Run {
   }
 
   async #write(checkpoint: Checkpoint): Promise<void> {
-    this.#stillHeld(await this.#attempt.store.checkpoint(this.#held.lease, checkpoint))
+    this.#stillHeld(await this.#tools.store.checkpoint(this.#held.lease, checkpoint))
   }
 
   /** A guarded write was refused: somebody else has the operation now. */

@@ -23,25 +23,23 @@ export function fromText(value: unknown) {
 
 /** An instance, a binding, an operation or a step: the document and what was sealed of it. */
 export function toDocument(row: Row): object {
-  return { ...JSON.parse(text(row.doc)), ...(unseal(text(row.sealed)) as object) }
+  return Object.assign(JSON.parse(text(row.doc)), unseal(text(row.sealed)))
 }
 
 /** `more`: what else has a column of its own. */
 export function toOperation(row: Row, more: Partial<Operation> = {}): Operation {
-  return withoutUndefined({
-    ...toDocument(row),
-    state: row.state,
-    attempt: row.attempt,
-    losses: row.losses,
-    notBefore: row.not_before,
-    leaseOwner: row.lease_owner ?? undefined,
-    leaseUntil: row.lease_until ?? undefined,
-    fence: row.fence,
-    unclean: Boolean(row.unclean),
-    checkpointAt: row.checkpoint_at ?? undefined,
-    description: fromText(row.description),
-    ...more,
-  }) as Operation
+  const operation: Record<string, unknown> = Object.assign(toDocument(row), more)
+  operation.state = row.state
+  operation.attempt = row.attempt
+  operation.losses = row.losses
+  operation.notBefore = row.not_before
+  if (row.lease_owner !== null) operation.leaseOwner = row.lease_owner
+  if (row.lease_until !== null) operation.leaseUntil = row.lease_until
+  operation.fence = row.fence
+  operation.unclean = Boolean(row.unclean)
+  if (row.checkpoint_at !== null) operation.checkpointAt = row.checkpoint_at
+  if (row.description !== null) operation.description = fromText(row.description)
+  return operation as unknown as Operation
 }
 
 export function toShared(key: string, row: Row = {}): SharedResource {

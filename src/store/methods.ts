@@ -14,10 +14,10 @@ export type RowReads = Pick<
 >
 
 /** The same methods, each of them run by `run`: it may refuse one, translate its errors, and know which are under way. */
-export function runMethods(methods: Methods, run: <Result>(method: () => Promise<Result>) => Promise<Result>) {
+export function runMethods(methods: Methods, run: (method: () => unknown) => Promise<unknown>) {
   const entries = Object.entries(methods).map(([name, method]) => {
     const call = method as (...values: readonly unknown[]) => unknown
-    return [name, (...values: readonly unknown[]) => run(async () => call(...values))]
+    return [name, (...values: readonly unknown[]) => run(() => call(...values))]
   })
   return Object.fromEntries(entries) as Omit<Store, 'name' | 'onWakeUp' | 'close'>
 }

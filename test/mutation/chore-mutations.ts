@@ -144,6 +144,13 @@ export const choreMutations: readonly Mutation[] = [
   },
   {
     ...sql,
+    file: 'src/store/sqlite/accept.ts',
+    name: 'sqlite keeps the deletion of what is gone for ever',
+    find: "resource?.lastOperationId === id && resource.phase !== 'deleted'",
+    replace: 'resource?.lastOperationId === id',
+  },
+  {
+    ...sql,
     file: 'src/store/sqlite/store.ts',
     name: 'sqlite shows an operation that was cleaned up',
     find: 'for (const id of removed) cache.forget(operationKey(id))',

@@ -332,6 +332,13 @@ export const mutations: readonly Mutation[] = [
     suite: deadline,
   },
   {
+    name: 'what can be awaited and is no promise has no deadline',
+    file: 'src/engine/call.ts',
+    find: 'if (!isThenable(answer)) return resolve(answer)',
+    replace: 'if (!(answer instanceof Promise)) return resolve(answer)',
+    suite: ['src/engine/call.test.ts'],
+  },
+  {
     name: 'no end of a poisonous operation',
     file: 'src/engine/run-operation.ts',
     find: 'operation.losses > poisonLosses',

@@ -124,7 +124,7 @@ export function createMongoStore({ name, ledger, clock, onStreamBreak, onClosed 
 
   return {
     name,
-    ...runMethods(methods, run),
+    ...runMethods(methods, method => run(async () => method())),
     onWakeUp(listener) {
       if (closing === undefined && streams.length === 0)
         streams = [follow(collections.operation, work), follow(collections.catalog, catalog)]

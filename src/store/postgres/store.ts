@@ -102,7 +102,7 @@ export function createPostgresStore(parts: PostgresStoreParts): Store {
 
   return {
     name,
-    ...runMethods(methods, during),
+    ...runMethods(methods, method => during(async () => method())),
     onWakeUp: listener => wakeUps.listen(listener),
     async close() {
       await Promise.all([database.close(), listener.close()])

@@ -66,11 +66,17 @@ export function applyChange(statements: Statements, change: Change, wake: WakeUp
     put(statements.putBinding, statements.replaceBinding, fromBinding(binding))
   for (const operation of change.operations ?? []) {
     put(statements.putOperation, statements.replaceOperation, fromOperation(operation))
-    if (operation.finishedAt !== undefined) statements.spendOperation.run(operation.id)
+    if (operation.finishedAt !== undefined && !isLatest(operation, change)) statements.spendOperation.run(operation.id)
   }
   for (const id of change.deleteOperations ?? []) statements.deleteOperation.run(id)
   for (const event of change.history ?? []) statements.appendHistory.run(event.instanceId, JSON.stringify(event))
   wake.push(...wakeUpsOf(change))
+}
+
+/** Whether the change itself says that polls are answered from the operation, as for most that end: then it is not spent. */
+function isLatest({ id, bindingId }: Operation, { instance, bindings = [] }: Change): boolean {
+  const resource = bindingId === undefined ? instance : bindings.find(binding => binding.id === bindingId)
+  return resource?.lastOperationId === id && resource.phase !== 'deleted'
 }
 
 function put(usual: Statement, replace: Statement, row: readonly SqlValue[]): void {

@@ -31,6 +31,7 @@ function createDatabase({ failingCommits = 0 } = {}) {
     },
     rollback: () => void calls.push('rollback'),
     isDatabaseError: (error: unknown) => error instanceof DatabaseError,
+    translate: (error: unknown) => error,
   }
 }
 

@@ -13,6 +13,8 @@ export interface Transactions {
   rollback(): void
   /** Whether the error came from the database: then the transaction cannot be trusted any more. */
   isDatabaseError(error: unknown): boolean
+  /** What the caller is told of an error. */
+  translate(error: unknown): unknown
 }
 
 /**
@@ -23,8 +25,8 @@ export function createGroupCommit(transactions: Transactions, wake: (wakeUps: re
   let queue: Entry[] = []
 
   function next(): void {
-    const batch = queue.slice(0, largestBatch)
-    queue = queue.slice(largestBatch)
+    const batch = queue
+    queue = batch.splice(largestBatch)
     if (queue.length > 0) setImmediate(next)
     commit(batch)
   }
@@ -52,7 +54,11 @@ export function createGroupCommit(transactions: Transactions, wake: (wakeUps: re
     run<Result>(job: Job<Result>) {
       return new Promise<Result>((resolve, reject) => {
         if (queue.length === 0) setImmediate(next)
-        queue.push({ job, resolve: value => resolve(value as Result), reject })
+        queue.push({
+          job,
+          resolve: resolve as (value: unknown) => void,
+          reject: error => reject(transactions.translate(error)),
+        })
       })
     },
     /** Does at once what is still queued. */

@@ -71,7 +71,7 @@ export function toRow<Row extends Instance | Binding | Step>(row: SqlRow): Row {
 }
 
 export function toOperation(row: SqlRow): Operation {
-  return operationOf(row, { drains: (row.drains ?? undefined) as string | undefined })
+  return operationOf(row, row.drains === null ? undefined : { drains: row.drains as string })
 }
 
 /** What clean-up and purge go by. */

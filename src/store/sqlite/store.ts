@@ -38,17 +38,19 @@ export function createSqliteStore({ database, file, clock, onClosed }: SqliteSto
     // A full disk makes SQLite roll back by itself, and then there is nothing left to roll back: that is no error.
     rollback: () => tryExec(database, 'ROLLBACK'),
     isDatabaseError: (error: unknown) => resultCode(error) !== undefined,
+    translate: (error: unknown) => toStoreError(error, file),
   }
   const commits = createGroupCommit(transactions, wakeUps.send)
   const cache = createRowCache()
   let open = true
 
-  async function translated<Result>(method: () => Promise<Result>): Promise<Result> {
-    if (!open) throw new StoreUnavailableError(`sqlite:${file} is closed`)
+  /** No promise but the method's own: requests and steps make many calls. */
+  function run(method: () => unknown): Promise<unknown> {
+    if (!open) return Promise.reject(new StoreUnavailableError(`sqlite:${file} is closed`))
     try {
-      return await method()
+      return Promise.resolve(method())
     } catch (error) {
-      throw toStoreError(error, file)
+      return Promise.reject(toStoreError(error, file))
     }
   }
 
@@ -147,7 +149,7 @@ export function createSqliteStore({ database, file, clock, onClosed }: SqliteSto
 
   return {
     name: `sqlite:${file}`,
-    ...runMethods(methods, translated),
+    ...runMethods(methods, run),
     onWakeUp: listener => wakeUps.listen(listener),
     async close() {
       if (!open) return
