@@ -18,6 +18,11 @@ export interface BrokerEvents {
   /** Everything has ended; the process exits now. */
   'broker.stopped': Record<never, never>
 
+  /** The process has its name from one that has ended, or is taken for dead; what that one ran goes on. */
+  'name.takenOver': { readonly name: string; readonly former: string }
+  /** Another process has taken the name, since this one gave no sign of life. This one goes on without a name. */
+  'name.lost': { readonly name: string }
+
   /** A setting is accepted, but is probably not what was meant. */
   'configuration.warning': { readonly message: string }
   /** Something in the catalog is accepted, but some platforms will not like it. */

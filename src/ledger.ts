@@ -3,6 +3,7 @@ import type { Binding } from './domain/binding.ts'
 import type { Change, Finishing, Snapshot, Verdict } from './domain/change.ts'
 import type { Instance } from './domain/instance.ts'
 import type { Operation, Step } from './domain/operation.ts'
+import type { NameHolder, NameTaking } from './domain/replica-name.ts'
 import type { SharedVerdict, SharedWish } from './domain/shared-claim.ts'
 import type { JsonObject } from './protocol/json.ts'
 
@@ -52,6 +53,11 @@ export interface Parking {
   readonly step?: Step
 }
 
+/** Whether the name was to be had. `former` is the owner before, if there was another one; `now` the store's clock. */
+export type NameAnswer =
+  | { readonly taken: true; readonly former?: string }
+  | { readonly taken: false; readonly holder: NameHolder; readonly now: number }
+
 export interface Ledger {
   /**
    * Reads the target under its instance's lock, asks `decide` (pure, may throw: then nothing is written) and applies. An
@@ -76,4 +82,14 @@ export interface Ledger {
   handBack(lease: Lease): Promise<void>
   /** Decides about a shared resource under its row's lock; undefined means that the lease is lost. */
   share(lease: Lease, key: string, wish: SharedWish): Promise<SharedVerdict['answer'] | undefined>
+
+  /**
+   * Gives the name to `owner`, unless somebody else has it who was seen within `silence`. All leases of the owner before,
+   * on operations and chores, are over from then on: what it ran can be claimed at once, with a new fence, as after a crash.
+   */
+  takeName(taking: NameTaking): Promise<NameAnswer>
+  /** Says that the owner lives; false means that somebody else has the name. */
+  renewName(name: string, owner: string): Promise<boolean>
+  /** Gives the name up, where the owner still has it: the next one need not wait. */
+  releaseName(name: string, owner: string): Promise<void>
 }

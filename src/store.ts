@@ -21,6 +21,7 @@ export type { CatalogChanges, RegisteredService, RegistryState } from './domain/
 export type { Change, Finishing, HistoryEvent, HistoryType, Snapshot, Verdict } from './domain/change.ts'
 export type { Condition, Instance, InstanceMetadata, InstancePhase } from './domain/instance.ts'
 export type { FinalState, Operation, OperationError, OperationInput, OperationState, Step } from './domain/operation.ts'
+export type { NameHolder, NameTaking } from './domain/replica-name.ts'
 export type { Revision } from './domain/revision.ts'
 export type { SharedResource, SharedVerdict, SharedWish } from './domain/shared-claim.ts'
 export type * from './ledger.ts'

@@ -12,13 +12,15 @@ export interface HolderOptions {
   /** Names this process in the ledger. */
   readonly owner: string
   readonly leaseTime: number
+  /** Whether nobody can have taken the leases over with this process's name; absent where it has no name. */
+  readonly isSure?: () => boolean
   /** Shared with whoever else asks the same store, so that operators hear of it once. */
   readonly outage?: Outage
 }
 
 type Abortion = 'lost' | 'deadline' | 'stopping'
 
-interface HeldLeaseOptions<Of> extends Pick<HolderOptions, 'clock' | 'leaseTime'> {
+interface HeldLeaseOptions<Of> extends Pick<HolderOptions, 'clock' | 'leaseTime' | 'isSure'> {
   readonly lease: Of
   /** The local time just before the lease was asked for, and the store's time in its answer. */
   readonly sentAt: number
@@ -89,8 +91,8 @@ export class HeldLease<Of = Lease> {
   /** Whether a call of this length fits into the lease as it stands. Otherwise it has to be renewed first. */
   fits(callTime: number): boolean {
     if (this.#ending.aborted) throw new RunEnded()
-    const { clock, leaseTime } = this.#options
-    return this.#isSure && this.#until - clock.now() >= Math.min(callTime, leaseTime * 0.6)
+    const { clock, leaseTime, isSure } = this.#options
+    return this.#isSure && isSure?.() !== false && this.#until - clock.now() >= Math.min(callTime, leaseTime * 0.6)
   }
 
   async renew(): Promise<boolean> {

@@ -110,12 +110,13 @@ export class Worker {
   }
 
   #begin(claim: Claim, sentAt: number, storeNow: number): void {
-    const { store, clock, leaseTime } = this.#options
+    const { store, clock, leaseTime, isSure } = this.#options
     const lease = { operationId: claim.operation.id, fence: claim.operation.fence }
     const held = new HeldLease({
       lease,
       clock,
       leaseTime,
+      isSure,
       sentAt,
       storeNow,
       lost: 'the operation was superseded, or another process runs it now',

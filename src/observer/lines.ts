@@ -29,6 +29,9 @@ export const lines: { readonly [Type in EventType]: LineOf<BrokerEvents[Type]> }
   'broker.stopping': ['info', 'stopping', 'signal', 'delayMs', 'graceMs'],
   'broker.stopped': ['info', 'stopped'],
 
+  'name.takenOver': ['info', 'what this name ran before goes on', 'name', 'former'],
+  'name.lost': ['error', 'another process has taken the name, since this one gave no sign of life', 'name'],
+
   'configuration.warning': ['warn', ({ message }) => `configuration: ${message}`],
   'catalog.warning': ['warn', ({ message }) => `catalog: ${message}`],
   'catalog.readFailed': ['warn', 'could not read the catalog: trying again', 'error'],

@@ -13,6 +13,7 @@ import type { LoadedCatalog } from '../catalog/load-yaml.ts'
 import { type Clock, systemClock } from '../clock.ts'
 import type { ChoreRun } from '../engine/chore-run.ts'
 import { startChores } from '../engine/chores.ts'
+import { type HeldName, holdName, type NameOptions } from '../engine/held-name.ts'
 import { createOutage } from '../engine/outage.ts'
 import { Worker } from '../engine/worker.ts'
 import { createApp } from '../http/app.ts'
@@ -21,6 +22,7 @@ import { combineObservers, type Observer, toError } from '../observer.ts'
 import type { ReadSettings } from '../settings/settings.ts'
 import type { Store } from '../store.ts'
 import { createReadiness } from './readiness.ts'
+import { NameInUseError } from './start-error.ts'
 
 export interface StartOptions {
   readonly definition: BrokerDefinition
@@ -87,7 +89,9 @@ export async function startBroker(options: StartOptions): Promise<RunningBroker>
   const tasks = createChoreTasks(broker, { createSchedule, observes, random, sync })
   const owner = `${hostname()}/${process.pid}/${randomUUID()}`
   const outage = createOutage(store.name, observer, clock)
-  const holder = { store, clock, observer, owner, leaseTime: engine.lease, outage }
+  const name =
+    engine.name === undefined ? undefined : await takeName({ store, clock, observer, owner, outage, name: engine.name })
+  const holder = { store, clock, observer, owner, leaseTime: engine.lease, outage, isSure: name?.isSure }
   const worker = new Worker({
     ...holder,
     random,
@@ -121,10 +125,23 @@ export async function startBroker(options: StartOptions): Promise<RunningBroker>
     async stop(grace) {
       ending = true
       await Promise.all([chores.stop(), worker.stop(grace)])
+      await name?.release()
       stopping.abort()
       await following
     },
   }
+}
+
+/** Throws where another process lives under the name. */
+async function takeName(options: NameOptions): Promise<HeldName> {
+  const held = await holdName(options)
+  if (!('taken' in held)) return held
+  const { owner, since } = held.holder
+  throw new NameInUseError(
+    `The name ${options.name} is in use.`,
+    `${owner} has it since ${new Date(since).toISOString()}, and it lives: it was seen while this process waited.`,
+    'Stop that process, or give this one another engine.name; replicas need no name.',
+  )
 }
 
 /** Loaded only where there are registries. */

@@ -1,6 +1,6 @@
 /** Why a broker does not start: what, why, and what to do next. */
 export class StartError extends Error {
-  override readonly name = 'StartError'
+  override readonly name: string = 'StartError'
   readonly what: string
   readonly why: string
   readonly next: string
@@ -11,4 +11,10 @@ export class StartError extends Error {
     this.why = why
     this.next = next
   }
+}
+
+/** Another process lives under the name of this one. Nothing is wrong with the settings as such: exit code 1, not 2. */
+export class NameInUseError extends StartError {
+  override readonly name = 'NameInUseError'
+  readonly exitCode = 1
 }

@@ -103,6 +103,13 @@ const timeout = (doc: string) => duration('1s', '3650d', doc)
 
 const engine = section(
   {
+    name: optional(
+      text({
+        rule: 'letters, digits and . _ : @ -, at most 253',
+        allows: /^[\w.:@-]{1,253}$/,
+        doc: "this process's own name, which it keeps when it is started again, such as a pod's: what it ran goes on at once instead of after `engine.lease`. No two at a time may have it",
+      }),
+    ),
     concurrency: fallback(wholeNumber(1, 10_000, 'operations that run at a time in this process'), 16),
     lease: fallback(
       duration('1s', '1h', 'the right to run an operation; after a crash it waits at most this long'),

@@ -1,7 +1,7 @@
 /** What the stores in SQL databases read and write alike. */
 import type { SharedResource } from '../domain/shared-claim.ts'
 import { withoutUndefined } from '../protocol/json.ts'
-import type { Chore, Operation, RevisionUse } from '../store.ts'
+import type { Chore, NameHolder, Operation, RevisionUse } from '../store.ts'
 import { unseal } from './sealing.ts'
 
 type Row = Readonly<Record<string, unknown>>
@@ -63,4 +63,8 @@ export function toChore(row: Row): Chore {
     finishedAt: row.finished_at === null ? undefined : Number(row.finished_at),
     result: fromText(row.result),
   })
+}
+
+export function toNameHolder({ owner, since, seen_at }: Row): NameHolder {
+  return { owner: text(owner), since: Number(since), seenAt: seen_at === null ? undefined : Number(seen_at) }
 }

@@ -18,6 +18,7 @@ import { finishCases } from './store-contract/finish.ts'
 import { handBackCases } from './store-contract/hand-back.ts'
 import { listCases } from './store-contract/lists.ts'
 import { marketplaceCases } from './store-contract/marketplace.ts'
+import { nameCases } from './store-contract/names.ts'
 import { observationCases } from './store-contract/observation.ts'
 import { pinCases } from './store-contract/pins.ts'
 import { progressCases } from './store-contract/progress.ts'
@@ -41,6 +42,7 @@ export const ledgerContract: readonly StoreCase[] = [
   ...handBackCases,
   ...fenceCases,
   ...sharedCases,
+  ...nameCases,
   ...valueCases,
   ...concurrencyCases,
   ...durabilityCases,

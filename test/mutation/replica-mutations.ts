@@ -11,6 +11,68 @@ const mongoProgress = { ...mongodb, file: 'src/store/mongodb/progress.ts' }
 
 /** The guards that stand in the other stores, too, where many replicas write. */
 export const replicaMutations: readonly Mutation[] = [
+  // Names: one process at a time has a name, and who has lost it begins no call.
+  {
+    suite: ['test/engine/names.test.ts'],
+    file: 'src/engine/held-lease.ts',
+    name: 'a replica that may have lost its name begins calls',
+    find: 'this.#isSure && isSure?.() !== false && ',
+    replace: 'this.#isSure && ',
+  },
+  {
+    suite: ['test/engine/names.test.ts'],
+    file: 'src/engine/held-name.ts',
+    name: 'a name that is in use is waited for, for ever',
+    find: 'if (first !== undefined && (holder.owner !== first.owner || holder.seenAt !== first.seenAt))',
+    replace: 'if (first !== undefined && holder.owner !== first.owner)',
+    only: 'does not start',
+  },
+  {
+    suite: ['test/store/memory.test.ts', 'test/store/sqlite.test.ts'],
+    file: 'src/domain/replica-name.ts',
+    name: 'a name is taken from a process that lives',
+    find: 'seenAt === undefined || seenAt + taking.silence <= now',
+    replace: 'seenAt !== now',
+    only: 'names:',
+  },
+  {
+    suite: ['test/store/sqlite.test.ts'],
+    file: 'src/store/sqlite/names.ts',
+    name: 'sqlite lets the leases of a former owner run out',
+    find: 'statements.endLeases.run(now, now, latest, owner)',
+    replace: '',
+    only: 'names:',
+  },
+  {
+    suite: ['test/store/sqlite.test.ts'],
+    file: 'src/store/sqlite/statements.ts',
+    name: 'sqlite lets who has lost a name renew it',
+    find: 'update replica set seen_at = ? where name = ? and owner = ?',
+    replace: 'update replica set seen_at = ? where name = ? and ? is not null',
+    only: 'names:',
+  },
+  {
+    ...postgresStatements,
+    only: 'names:',
+    name: 'postgres takes a name from a process that lives',
+    find: 'or r.seen_at + $3 <= excluded.seen_at',
+    replace: 'or $3 >= 0',
+  },
+  {
+    ...postgresStatements,
+    only: 'names:',
+    name: 'postgres ends the leases of everybody with those of a former owner',
+    find: "o.state = 'running' and o.lease_owner = (select former from taken)",
+    replace: "o.state = 'running' and exists (select former from taken)",
+  },
+  {
+    ...mongodb,
+    file: 'src/store/mongodb/names.ts',
+    only: 'names:',
+    name: 'mongodb takes a name from a process that lives',
+    find: "{ $lte: [{ $add: [{ $ifNull: ['$seenAt', 0] }, taking.silence] }, now] },",
+    replace: '{ $lte: [0, now] },',
+  },
   {
     suite: ['test/http/create-broker.test.ts'],
     file: 'src/running/start-broker.ts',

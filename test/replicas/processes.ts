@@ -13,24 +13,32 @@ export interface Process {
   readonly url: string
   readonly client: OsbClient
   readonly log: readonly string[]
+  readonly pid: number | undefined
   signal(signal: NodeJS.Signals): void
   /** The exit code, or the signal that ended it. */
   readonly ended: Promise<number | string | null>
   hasEnded(): boolean
 }
 
-/** Steps take as long as the parameters say, and go on whatever the signal says, as a remote system does. */
+/**
+ * Steps take as long as the parameters say, and go on whatever the signal says, as a remote system does. With `waitFor`, those
+ * of the first attempt go on when there is a file of that name.
+ */
 const brokerModule = `
+import { existsSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { defineBroker, defineService } from 'purser'
-const step = parameters => sleep(parameters.stepMs ?? 0)
+const step = async ({ log, operation, parameters: { stepMs = 0, waitFor } }, name) => {
+  log.info(name + ' begun')
+  while (waitFor !== undefined && operation.attempt === 1 && !existsSync(waitFor)) await sleep(20)
+  await sleep(stepMs)
+}
 export default defineBroker({ services: [defineService({
   id: 'service', name: 'service', description: 'Takes its time', bindable: false,
   plans: [{ id: 'plan', name: 'plan', description: 'The plan' }],
   async provision(ctx) {
-    ctx.log.info('begun')
-    await ctx.step('one', () => step(ctx.instance.parameters))
-    await ctx.step('two', () => step(ctx.instance.parameters))
+    await ctx.step('one', () => step(ctx, 'one'))
+    await ctx.step('two', () => step(ctx, 'two'))
   },
   async deprovision() {},
 })] })
@@ -74,6 +82,7 @@ async function start([program = '', ...args]: readonly string[], cwd: string): P
     url,
     client: createOsbClient({ url, timeout: 60_000 }),
     log,
+    pid: child.pid,
     signal: signal => void child.kill(signal),
     ended,
     hasEnded: () => hasEnded(child),

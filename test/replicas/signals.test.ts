@@ -20,7 +20,7 @@ const deploy = (server: object) =>
 /** Begins an operation that does not end by itself. */
 async function beginEndless({ client, log }: Process): Promise<string> {
   const { body } = await client.provision('i', { ...ids, parameters: { stepMs: 3_600_000 } }, incomplete)
-  await until(async () => log.some(line => line.includes('"begun"')))
+  await until(async () => log.some(line => line.includes('one begun')))
   return body.operation ?? ''
 }
 

@@ -202,6 +202,10 @@ async function callEverything(store: Store): Promise<void> {
 }
 
 async function upkeep(store: Store): Promise<void> {
+  for (const owner of ['v', 'w']) await store.takeName({ name: 'n', owner, silence: owner === 'v' ? 0 : 1 })
+  await store.takeName({ name: 'n', owner: 'x', silence: 0 })
+  await store.renewName('n', 'x')
+  await store.releaseName('n', 'x')
   const lease = await store.takeChore({ name: 'sweep', dueAt: 1, owner: 'w', leaseTime })
   if (lease === undefined) throw new Error('the chore was not to be had')
   await store.takeChore({ name: 'sweep', dueAt: 1, owner: 'w', leaseTime })

@@ -27,6 +27,8 @@ type Call =
   | { type: 'checkpoint'; lease: number; step?: string; done: boolean; state?: number }
   | { type: 'park'; lease: number; delay: number; step?: string }
   | { type: 'share'; lease: number; key: string; wish: SharedWish }
+  | { type: 'takeName'; owner: string; silence: number }
+  | { type: 'renewName' | 'releaseName'; owner: string }
   | { type: 'takeChore'; name: string; late: number }
   | { type: 'renewChore' | 'finishChore'; lease: number }
   | { type: 'cleanUp'; of: CleanUp['of']; states: CleanUp['states']; age: number }
@@ -44,6 +46,7 @@ const instanceId = fc.constantFrom(...instanceIds)
 const lease = fc.nat({ max: 8 })
 const delay = fc.constantFrom(0, 1, 500, 2000)
 const step = fc.constantFrom('one', 'two')
+const owner = fc.constantFrom('w', 'v')
 const claim = fc.record({ type: fc.constant('claim'), max: fc.nat({ max: 3 }) })
 const serviceId = fc.constantFrom('s', 't')
 const revisionId = fc.constantFrom('s1', 's2', 't1')
@@ -77,6 +80,8 @@ const call = fc.oneof(
     key: fc.constantFrom('x', 'y'),
     wish: fc.constantFrom('acquire', 'recreate', 'release', 'sweep', 'settle'),
   }),
+  fc.record({ type: fc.constant('takeName'), owner, silence: delay }),
+  fc.record({ type: fc.constantFrom('renewName', 'releaseName'), owner }),
   fc.record({ type: fc.constant('takeChore'), name: fc.constantFrom('sweep', 'observe'), late: delay }),
   fc.record({ type: fc.constantFrom('renewChore', 'finishChore'), lease: fc.nat({ max: 2 }) }),
   fc.record({
@@ -201,6 +206,12 @@ export function createPlayer(store: Store, now: () => number) {
         })
       case 'share':
         return store.share(held(call.lease), call.key, call.wish)
+      case 'takeName':
+        return store.takeName({ name: 'n', owner: call.owner, silence: call.silence })
+      case 'renewName':
+        return store.renewName('n', call.owner)
+      case 'releaseName':
+        return store.releaseName('n', call.owner)
       case 'takeChore': {
         const taken = await store.takeChore({ name: call.name, dueAt: now() - call.late, owner: 'w', leaseTime })
         if (taken !== undefined) chores.push(taken)

@@ -101,6 +101,15 @@ export const guards: readonly Guard[] = [
       'a superseded operation leaves no doubt',
     ],
   },
+  {
+    name: 'a name has one process at a time, and who may have lost it begins no call',
+    mutations: [
+      'a replica that may have lost its name begins calls',
+      'a name is taken from a process that lives',
+      'postgres takes a name from a process that lives',
+      'mongodb takes a name from a process that lives',
+    ],
+  },
   { name: 'a call ends with its lease', mutations: ['a holder works on when its lease is over'] },
   {
     name: 'a decision is written only if what it was made from is still so',

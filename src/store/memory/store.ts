@@ -8,6 +8,7 @@ import { claimDue } from './claim.ts'
 import { cleanUp } from './clean-up.ts'
 import { listBindings, listInstances, listOperations } from './lists.ts'
 import { changeCatalog, readCatalog, readRegistries, readUses } from './marketplace.ts'
+import { releaseName, renewName, takeName } from './names.ts'
 import { handBack, park, renew, writeCheckpoint } from './progress.ts'
 import { purge } from './purge.ts'
 import { readBindings, readDueForObservation } from './reads.ts'
@@ -48,6 +49,10 @@ export function createMemoryStore({ clock = systemClock }: { readonly clock?: Cl
         if (handBack(tables, lease, now)) wake.push({ type: 'work' })
       }),
     share: (lease, key, wish) => run(now => share(tables, { lease, key, wish, now })),
+
+    takeName: taking => run(now => takeName(tables, taking, now)),
+    renewName: (name, owner) => run(now => renewName(tables, name, owner, now)),
+    releaseName: (name, owner) => run(now => releaseName(tables, name, owner, now)),
 
     takeChore: taking => run(now => takeChore(tables, taking, now)),
     renewChore: (lease, leaseMs) => run(now => renewChore(tables, lease, leaseMs, now)),

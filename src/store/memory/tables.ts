@@ -15,6 +15,7 @@ import type {
   Step,
 } from '../../store.ts'
 import { pinsOf, revisionGone } from '../pins.ts'
+import type { NameRow } from './names.ts'
 import { Table, type Undo } from './table.ts'
 
 /** The version of the catalog, and what was said about its latest change. */
@@ -43,6 +44,7 @@ export class Tables {
   readonly #undo: Undo = []
   readonly instances = new Table<Instance>(this.#undo)
   readonly chores = new Table<Chore>(this.#undo)
+  readonly names = new Table<NameRow>(this.#undo)
   readonly shared = new Table<SharedResource>(this.#undo)
   readonly revisions = new Table<Revision>(this.#undo)
   readonly services = new Table<RegisteredService>(this.#undo)

@@ -157,6 +157,16 @@ export interface ChoreDocument {
   readonly result?: string
 }
 
+export interface ReplicaDocument {
+  /** Its name. */
+  readonly _id: string
+  readonly owner: string
+  readonly since: number
+  readonly seenAt?: number
+  /** The owner before this one. */
+  readonly former?: string
+}
+
 /** What came from registries; the ids of services and revisions are our own hashes. */
 export interface RevisionDocument {
   readonly _id: string
@@ -220,6 +230,7 @@ export function collectionsOf(db: Db, prefix: string) {
     shared: named<SharedDocument>('shared'),
     claim: named<ClaimDocument>('claim'),
     chore: named<ChoreDocument>('chore'),
+    replica: named<ReplicaDocument>('replica'),
     catalog: named<CatalogDocument>('catalog'),
     registry: named<RegistryDocument>('registry'),
     service: named<ServiceDocument>('service'),

@@ -16,6 +16,7 @@ import { toStoreError } from './failures.ts'
 import { keyOf } from './keys.ts'
 import { listBindings, listInstances, listOperations } from './lists.ts'
 import { readCatalog, readRegistries, readUses } from './marketplace.ts'
+import { releaseName, renewName, takeName } from './names.ts'
 import { handBack, park, renew, writeCheckpoint } from './progress.ts'
 import { purge } from './purge.ts'
 import { createReads, readDueForObservation } from './reads.ts'
@@ -96,6 +97,10 @@ export function createMongoStore({ name, ledger, clock, onStreamBreak, onClosed 
       if (await handBack(ledger, keyOf(operationId), fence)) wakeUps.send([work])
     },
     share: (lease, key, wish) => turns.take(`shared ${key}`, () => share(ledger, lease, key, wish)),
+
+    takeName: taking => takeName(ledger, taking),
+    renewName: (name, owner) => renewName(ledger, name, owner),
+    releaseName: (name, owner) => releaseName(ledger, name, owner),
 
     takeChore: taking => takeChore(ledger, taking),
     renewChore: (lease, leaseMs) => renewChore(ledger, lease, leaseMs),

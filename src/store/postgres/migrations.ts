@@ -2,6 +2,7 @@ import { catalogSchema } from './catalog-schema.ts'
 import { functions, listedWrite, pinningWrite } from './functions.ts'
 import { listSchema } from './list-schema.ts'
 import { sweptLook } from './look-functions.ts'
+import { nameSchema } from './names.ts'
 import { resourceKind, upkeep } from './upkeep-functions.ts'
 
 /**
@@ -131,4 +132,5 @@ ${pinningWrite(schema)}`,
   schema => `${listSchema(schema)}
 ${listedWrite(schema)}`,
   sweptLook,
+  nameSchema,
 ]

@@ -1,3 +1,4 @@
+import { longestLease } from '../../domain/replica-name.ts'
 import type { Query } from './driver.ts'
 
 export type Statement = Pick<Query, 'name' | 'text'>
@@ -14,6 +15,8 @@ function texts(schema: string) {
   const active = `state in ('queued', 'running')`
   /** Read once for a statement, and in a form that an index can be searched with. */
   const clock = `clock as materialized (select ${schema}.now_ms() as now)`
+  /** Due when a lease that stands now ends, or when whatever else is due then. */
+  const leased = `o.due_at > (select now from clock) and o.due_at <= (select now + ${longestLease} from clock)`
   return {
     instance: `select to_json(i) as row from ${schema}.instance i where i.id = $1`,
     binding: `select to_json(b) as row from ${schema}.binding b where b.instance_id = $1 and b.id = $2`,
@@ -75,6 +78,45 @@ function texts(schema: string) {
     checkpoints: `select ${schema}.checkpoints($1)::double precision as fence`,
     park: `select ${schema}.park($1, $2, $3, $4, $5) as held`,
     handBack: `select ${schema}.hand_back($1, $2) as opened`,
+
+    // No row: the name is not to be had. The leases of the owner before are over with the same commit.
+    takeName: `with ${clock},
+      forgotten as (
+        delete from ${schema}.replica r using clock
+        where coalesce(r.seen_at, r.since) < clock.now - $4 and r.name >= '' and r.name <> $1
+      ),
+      taken as (
+        insert into ${schema}.replica as r (name, owner, since, seen_at)
+        select $1, $2, clock.now, clock.now from clock
+        on conflict (name) do update set former = nullif(r.owner, excluded.owner), owner = excluded.owner,
+          since = excluded.since, seen_at = excluded.seen_at
+        where r.owner = excluded.owner or r.seen_at is null or r.seen_at + $3 <= excluded.seen_at
+        returning r.former
+      ),
+      held as materialized (
+        select o.id from ${schema}.operation o
+        where o.${active} and ${leased} and o.state = 'running' and o.lease_owner = (select former from taken)
+        order by o.id for no key update
+      ),
+      ended as (
+        update ${schema}.operation o set lease_until = clock.now from held, clock where o.id = held.id
+      ),
+      chores as (
+        update ${schema}.chore c set lease_until = least(c.lease_until, clock.now) from clock
+        where c.name >= '' and c.owner = (select former from taken) and c.finished_at is null
+      ),
+      drained as materialized (
+        select ${schema}.hand_back(old.id, old.fence) as opened
+        from ${schema}.operation o join ${schema}.operation old on old.id = o.drains
+        where o.${active} and ${leased} and o.state = 'queued' and old.lease_owner = (select former from taken)
+      )
+      select taken.former, (select count(*) from drained) as drained from taken`,
+    nameHolder: `with ${clock} select clock.now, r.owner, r.since, r.seen_at
+      from clock join ${schema}.replica r on r.name = $1`,
+    renewName: `update ${schema}.replica r set seen_at = ${schema}.now_ms()
+      where r.name = $1 and r.owner = $2 returning true as held`,
+    releaseName: `update ${schema}.replica r set since = ${schema}.now_ms(), seen_at = null
+      where r.name = $1 and r.owner = $2`,
 
     // Each chore counts its own fences, under its row's lock. No row: the chore is not to be had.
     takeChore: `with ${clock}

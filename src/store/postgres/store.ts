@@ -10,6 +10,7 @@ import { readOnly } from './failures.ts'
 import type { Listener } from './listener.ts'
 import { createLists } from './lists.ts'
 import { changeCatalog, createCatalogReads } from './marketplace.ts'
+import { createNames } from './names.ts'
 import { createCheckpoints, handBack, park, renew } from './progress.ts'
 import { purge } from './purge.ts'
 import { createReads } from './reads.ts'
@@ -52,6 +53,7 @@ export function createPostgresStore(parts: PostgresStoreParts): Store {
     ...createReads(calls),
     ...createLists(run, schema),
     ...createChores(calls),
+    ...createNames(calls),
     cleanUp: wanted => cleanUp(calls, wanted),
     purge: (before, max) => purge(calls, before, max),
 

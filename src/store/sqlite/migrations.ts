@@ -212,6 +212,15 @@ export const migrations: readonly string[] = [
   drop index operation_by_instance;
   create index operation_by_instance on operation (instance_id, accepted_at, id);
   `,
+  // The names that processes are started under.
+  `
+  create table replica (
+    name text not null primary key,
+    owner text not null,
+    since integer not null,
+    seen_at integer
+  ) without rowid;
+  `,
 ]
 
 /** Says in the file's header whose database it is ("Purs"). */

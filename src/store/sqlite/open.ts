@@ -28,6 +28,8 @@ export function openWith(driver: Driver, { file: name, clock = systemClock }: Sq
     lock(database, file)
     configure(database)
     migrate(database)
+    // The lock is ours: whoever had a name has ended, and nobody needs to wait for a sign of it.
+    database.exec('update replica set seen_at = null')
     noteOwner(file, clock.now())
     return createSqliteStore({ database, file, clock, onClosed: () => removeOwner(file) })
   } catch (error) {

@@ -174,6 +174,21 @@ export const sql = {
   chores: `select name, due_at, owner, started_at, fence, lease_until, finished_at, result from chore
     where name >= '' order by name`,
 
+  nameHolder: 'select owner, since, seen_at from replica where name = ?',
+  putName: `insert into replica (name, owner, since, seen_at) values (?, ?, ?, ?)
+    on conflict (name) do update set owner = excluded.owner, since = excluded.since, seen_at = excluded.seen_at`,
+  renewName: 'update replica set seen_at = ? where name = ? and owner = ?',
+  releaseName: 'update replica set since = ?, seen_at = null where name = ? and owner = ?',
+  forgetNames: `delete from replica where name >= '' and ifnull(seen_at, since) < ?`,
+  endLeases: `update operation set lease_until = ?
+    where ${active} and due_at > ? and due_at <= ? and state = 'running' and lease_owner = ?`,
+  endChores: `update chore set lease_until = min(lease_until, ?)
+    where name >= '' and owner = ? and finished_at is null`,
+  // What waits for a lease of this owner.
+  drainedFrom: `select old.id, old.fence from operation cross join operation as old on old.id = operation.drains
+    where operation.${active} and operation.due_at > ? and operation.due_at <= ? and operation.state = 'queued'
+      and old.lease_owner = ?`,
+
   // What is needed is looked at once more: spent_at only leads to what may go.
   spent: `select id, spent_at from operation where (binding_id is null) = ? and state = ? and spent_at <= ?
     and ifnull(lease_until, 0) <= ? and not ${needed} order by spent_at limit ?`,

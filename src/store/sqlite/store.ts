@@ -12,6 +12,7 @@ import { toStoreError } from './failures.ts'
 import { createGroupCommit } from './group-commit.ts'
 import { createLists } from './lists.ts'
 import { changeCatalog, readCatalog, readRegistries, readUses } from './marketplace.ts'
+import { takeName } from './names.ts'
 import { handBack, park, writeCheckpoint } from './progress.ts'
 import { purge } from './purge.ts'
 import { createReads } from './reads.ts'
@@ -114,6 +115,14 @@ export function createSqliteStore({ database, file, clock, onClosed }: SqliteSto
         if (handBack(statements, lease, clock.now())) wake.push({ type: 'work' })
       }),
     share: (lease, key, wish) => written(() => share(calls, lease, key, wish)),
+
+    takeName: taking =>
+      written(() => {
+        cache.clear()
+        return takeName(statements, taking, clock.now())
+      }),
+    renewName: (name, owner) => written(() => statements.renewName.run(clock.now(), name, owner) > 0),
+    releaseName: (name, owner) => written(() => void statements.releaseName.run(clock.now(), name, owner)),
 
     takeChore: taking => written(() => takeChore(statements, taking, clock.now())),
     renewChore: ({ name, fence }, leaseTime) =>
