@@ -163,6 +163,11 @@ export interface BrokerEvents {
   'store.available': { readonly store: string; readonly outageMs: number }
   /** The schema was brought up to date. */
   'store.migrated': { readonly store: string; readonly migrations: number }
+  /**
+   * The ledger lacks what this replica knows was written: a standby that was behind has taken over, or a backup was put
+   * back. `lost` of its last writes are gone. See "What a standby that is behind loses" in docs/guides/replicas.md.
+   */
+  'store.wentBack': { readonly store: string; readonly lost: number }
   /** Wake-ups from other replicas come late until the connection is back. Polling goes on. */
   'store.wakeUpsLost': { readonly store: string; readonly error: Error }
 

@@ -124,6 +124,12 @@ export const lines: { readonly [Type in EventType]: LineOf<BrokerEvents[Type]> }
   'store.unavailable': ['error', 'the store does not answer: no work is begun until it does', 'store', 'error'],
   'store.available': ['info', 'the store answers again', 'store', 'outageMs'],
   'store.migrated': ['info', 'brought the schema up to date', 'store', 'migrations'],
+  'store.wentBack': [
+    'error',
+    'the ledger went back in time: what was written last is lost, compare it with your backends',
+    'store',
+    'lost',
+  ],
   'store.wakeUpsLost': [
     'warn',
     'wake-ups from other replicas come late until the connection is back',

@@ -1,7 +1,7 @@
 /** A real PostgreSQL for tests: a new cluster in a temporary folder, on a free port, as durable as in production. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -61,7 +61,13 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
       ? run(programs.initdb, ['-D', data, ...initOptions])
       : run('cp', ['-a', standbyOf.data, data])
   execFileSync(program, args, { cwd: folder, stdio: 'pipe' })
-  if (standbyOf !== undefined) writeFileSync(join(data, 'standby.signal'), '')
+  if (standbyOf !== undefined) {
+    writeFileSync(join(data, 'standby.signal'), '')
+    appendFileSync(
+      join(data, 'postgresql.auto.conf'),
+      `primary_conninfo = '${standbyOf.url}?application_name=standby'\n`,
+    )
+  }
 
   let current: ChildProcess | undefined
   const settings = {
@@ -70,7 +76,6 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
     unix_socket_directories: '',
     fsync: 'on',
     max_connections: 200,
-    ...(standbyOf === undefined ? {} : { primary_conninfo: `${standbyOf.url}?application_name=standby` }),
     ...options.settings,
   }
   const serverArgs = ['-D', data, ...Object.entries(settings).flatMap(([key, value]) => ['-c', `${key}=${value}`])]

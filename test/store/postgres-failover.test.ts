@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { applyMigrations, openPostgresStore } from '../../src/store/postgres/index.ts'
-import { type Store, StoreUnavailableError } from '../../src/store.ts'
-import { claimOne, finish, leaseOf, provision } from '../../src/testing/store-contract/rows.ts'
+import { type Lease, type Store, StoreUnavailableError } from '../../src/store.ts'
+import { claimOne, finish, leaseOf, provision, stepRow } from '../../src/testing/store-contract/rows.ts'
 import { whyNoPostgres } from '../external/postgres.ts'
 import { connect } from '../external/postgres-connection.ts'
 import { type PostgresPair, startPair } from '../external/postgres-pair.ts'
+import { createLog } from '../replicas/broker.ts'
 import { startProxy } from './postgres-proxy.ts'
 import { newSchema, openStore, patient } from './postgres-subject.ts'
 
@@ -82,7 +83,9 @@ describe.runIf(reason === undefined)('a failover of PostgreSQL', () => {
     const pair = await startPair({ synchronous: true })
     onTestFinished(() => pair.stop())
     const schema = newSchema()
-    const [one, other] = [await openStore({ url: pair.url, schema }), await openStore({ url: pair.url, schema })]
+    const { log, observer } = createLog()
+    const one = await openStore({ url: pair.url, schema, observer })
+    const other = await openStore({ url: pair.url, schema, observer })
     for (let index = 0; index < 20; index += 1) await provision(one, `before${index}`)
     const lease = leaseOf(await claimOne(other))
 
@@ -96,6 +99,7 @@ describe.runIf(reason === undefined)('a failover of PostgreSQL', () => {
     await expect(hears(one, other)).resolves.toBeUndefined()
     const cli = await applyMigrations({ url: pair.url, schema, ...patient })
     expect(cli).toBe(0)
+    expect(log.filter(line => line.includes('went back'))).toEqual([])
   })
 
   it('one that has vanished costs each caller one wait, not one for each connection', async () => {
@@ -112,6 +116,72 @@ describe.runIf(reason === undefined)('a failover of PostgreSQL', () => {
     await pair.promote()
     await expect(store.claim('w', 1, 1_000)).rejects.toBeInstanceOf(StoreUnavailableError)
     expect((await store.claim('w', 50, 60_000)).claims).toHaveLength(40)
+  })
+})
+
+describe.runIf(reason === undefined)('a standby of PostgreSQL that is behind', () => {
+  let pair: PostgresPair
+  let told: readonly string[]
+  /** It knows of writes that the standby does not have, and holds leases on both sides of the gap. */
+  let replica: Store
+  let before: Lease
+  let lost: Lease
+  let schema: string
+
+  beforeAll(async () => {
+    pair = await startPair({ synchronous: false })
+    schema = newSchema()
+    const { log, observer } = createLog()
+    told = log
+    replica = await openPostgresStore({ url: pair.url, schema, observer, ...patient })
+    await provision(replica, 'before')
+    before = leaseOf(await claimOne(replica))
+    await provision(replica, 'due')
+    await pair.detach()
+    await replica.checkpoint(before, { step: stepRow('lost'), state: { id: 'lost' } })
+    lost = leaseOf(await claimOne(replica))
+    await provision(replica, 'lost')
+  })
+  afterAll(async () => {
+    await replica?.close()
+    await pair?.stop()
+  })
+
+  it('is noticed after a failover, by whoever knows what is lost, also when others have written since', async () => {
+    await pair.primary.down('kill')
+    await pair.promote()
+    const other = await openStore({ url: pair.url, schema })
+    for (let index = 0; index < 30; index += 1) await provision(other, `since${index}`)
+    const again = leaseOf(await claimOne(other))
+    // Else both would hold it.
+    expect(again.operationId).toBe(lost.operationId)
+    expect(again.fence).toBeGreaterThan(lost.fence)
+    expect(told.filter(line => line.includes('went back'))).toEqual([])
+
+    // What was begun before is not done: it may stand on what is lost.
+    await expect(replica.checkpoint(before, { step: stepRow('next') })).rejects.toBeInstanceOf(StoreUnavailableError)
+    const line = 'error the ledger went back in time: what was written last is lost, compare it with your backends'
+    expect(told.filter(line => line.includes('went back'))).toEqual([line])
+    expect(await replica.instance('lost')).toBeUndefined()
+
+    await other.close()
+  })
+
+  it('ends every lease from before, so that its operation goes on from what the ledger has', async () => {
+    for (const lease of [before, lost]) {
+      expect(await replica.renew([lease], 60_000)).toEqual([])
+      expect(await replica.checkpoint(lease, { description: 'late' })).toBe(false)
+      expect(await replica.park(lease, { until: 1 })).toBe(false)
+      expect(await finish(replica, lease)).toBe(false)
+      expect(await replica.share(lease, 'key', 'acquire')).toBeUndefined()
+      await replica.handBack(lease)
+    }
+    expect(await replica.steps(before.operationId)).toEqual([])
+    const state = (await replica.operation(before.operationId))?.state
+    expect(state).toBe('running')
+    const next = leaseOf(await claimOne(replica))
+    expect(await finish(replica, next)).toBe(true)
+    expect(told.filter(line => line.includes('went back'))).toHaveLength(1)
   })
 })
 

@@ -6,6 +6,7 @@ import { createServerClock } from '../../src/store/postgres/server-clock.ts'
 import { createServers } from '../../src/store/postgres/servers.ts'
 import { createStatements } from '../../src/store/postgres/statements.ts'
 import { createPostgresStore } from '../../src/store/postgres/store.ts'
+import { createWitness } from '../../src/store/postgres/witness.ts'
 import { createWakeUps } from '../../src/store/wake-ups.ts'
 import { change, pin, revisionRow } from '../../src/testing/store-contract/catalog-rows.ts'
 import {
@@ -174,8 +175,9 @@ async function openCounted({ url }: PostgresServer, statementTimeoutMs = patient
   const library = await loadLibrary()
   const address = parseAddress(url)
   const config = connectionConfig(address, { connectTimeoutMs: patient.connectTimeout, statementTimeoutMs })
+  const witness = createWitness({ schema: `"${schema}"`, patienceMs: statementTimeoutMs, onLoss: () => {} })
   const pool = new library.Pool({ ...config, max: 5, idleTimeoutMillis: 60_000, query_timeout: 120_000 })
-  const database = createDatabase({ pool, servers: createServers(library, address), name: 'counted' })
+  const database = createDatabase({ pool, servers: createServers(library, address), witness, name: 'counted' })
   const counts = { look: 0, write: 0 }
   const store = createPostgresStore({
     name: 'counted',
@@ -190,6 +192,7 @@ async function openCounted({ url }: PostgresServer, statementTimeoutMs = patient
     },
     statements: createStatements(`"${schema}"`),
     clock: createServerClock(systemClock),
+    witness,
     wakeUps: createWakeUps(),
     listener: { tell() {}, close: async () => {} },
   })

@@ -79,8 +79,12 @@ export async function createSubject({ url }: PostgresServer, start?: number): Pr
   const schema = newSchema()
   const clock = createVirtualClock(start)
   const open = () => openPostgresStore({ url, schema, clock, ...patient })
-  await (await open()).close()
+  const first = await open()
+  await first.ping()
+  await first.close()
   const { admin, move } = await stopClock(url, schema, clock.now())
+  // Counted from one, as in memory.
+  await admin.query({ text: `alter sequence ${schema}.fence restart` })
   return {
     durable: true,
     open,

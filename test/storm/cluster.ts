@@ -139,6 +139,13 @@ export class Cluster {
     return lines.filter(line => line.endsWith('}')).map(line => JSON.parse(line))
   }
 
+  /** What the replicas have told their operators. */
+  logs(): readonly string[] {
+    return this.replicas.flatMap(({ name }) =>
+      readFileSync(join(this.#options.folder, `${name}.log`), 'utf8').split('\n'),
+    )
+  }
+
   async end(): Promise<void> {
     await Promise.all(this.replicas.map(replica => replica.end()))
     this.#backend?.kill('SIGKILL')

@@ -80,6 +80,8 @@ export function runThrough(
       ...cleaned.problems
         .filter(problem => !stormy.problems.includes(problem))
         .map(problem => `in the end: ${problem}`),
+      // No storm takes back what was written: the standby is a synchronous one.
+      ...cluster.logs().filter(line => line.includes('went back in time')),
       ...undead.map(({ row }) => `in the end: ${row.id} is ${row.phase}`),
       ...left.map(name => `in the end: ${name} is left`),
     ]

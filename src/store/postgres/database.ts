@@ -3,6 +3,7 @@ import type { Pool, PooledConnection, SqlRow, SqlValue } from './driver.ts'
 import { isUsableAfter, toStoreError } from './failures.ts'
 import type { Servers } from './servers.ts'
 import type { Statement, Statements } from './statements.ts'
+import type { Witness } from './witness.ts'
 
 export type Run = (statement: Statement, values: readonly SqlValue[]) => Promise<readonly SqlRow[]>
 
@@ -14,14 +15,22 @@ export interface Calls {
 
 export type Database = ReturnType<typeof createDatabase>
 
+/** What is done on one connection is done with this. */
+interface On {
+  readonly run: Run
+  isUsable(): boolean
+  readonly connection: PooledConnection
+}
+
 export interface DatabaseParts {
   readonly pool: Pool
   readonly servers: Pick<Servers, 'count' | 'current'>
+  readonly witness: Pick<Witness, 'losses' | 'learn'>
   readonly name: string
 }
 
 /** The pool as the store uses it: mostly single statements, each a transaction of its own. */
-export function createDatabase({ pool, servers, name }: DatabaseParts) {
+export function createDatabase({ pool, servers, witness, name }: DatabaseParts) {
   const running = new Set<Promise<unknown>>()
   const generationOf = new WeakMap<PooledConnection, number>()
   let generation = 0
@@ -56,10 +65,12 @@ export function createDatabase({ pool, servers, name }: DatabaseParts) {
   }
 
   /** What is done on one connection, which then goes back to the pool, or out of it where it cannot be used again. */
-  async function connected<Result>(body: (run: Run, isUsable: () => boolean) => Promise<Result>): Promise<Result> {
+  async function connected<Result>(body: (on: On) => Promise<Result>): Promise<Result> {
+    const losses = witness.losses()
     const connection = await checkOut()
     let usable = true
     try {
+      if (witness.losses() !== losses) throw new StoreUnavailableError(`${name} went back in time: try again`)
       const run: Run = async (statement, values) => {
         try {
           return (await connection.query({ ...statement, values })).rows
@@ -70,19 +81,24 @@ export function createDatabase({ pool, servers, name }: DatabaseParts) {
           throw toStoreError(error, name)
         }
       }
-      return await body(run, () => usable)
+      return await body({ run, isUsable: () => usable, connection })
     } finally {
       connection.release(!usable)
     }
   }
 
-  const runAlone: Run = (statement, values) => connected(run => run(statement, values))
+  const runAlone: Run = (statement, values) =>
+    connected(async ({ run, connection }) => {
+      const rows = await run(statement, values)
+      witness.learn(connection, rows[0]?.transaction)
+      return rows
+    })
 
   return {
     run: runAlone,
     /** Several statements in one transaction, for what has no place in a single one. A throw takes all of it back. */
     transaction: <Result>(body: (run: Run) => Promise<Result>) =>
-      connected(async (run, isUsable) => {
+      connected(async ({ run, isUsable }) => {
         await run(begin, [])
         try {
           const result = await body(run)

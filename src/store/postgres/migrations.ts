@@ -3,6 +3,7 @@ import { functions, listedWrite, pinningWrite } from './functions.ts'
 import { listSchema } from './list-schema.ts'
 import { sweptLook } from './look-functions.ts'
 import { nameSchema } from './names.ts'
+import { serverSchema } from './server-schema.ts'
 import { resourceKind, upkeep } from './upkeep-functions.ts'
 
 /**
@@ -133,4 +134,5 @@ ${pinningWrite(schema)}`,
 ${listedWrite(schema)}`,
   sweptLook,
   nameSchema,
+  serverSchema,
 ]

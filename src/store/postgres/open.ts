@@ -4,7 +4,15 @@ import { type Store, StoreOpenError } from '../../store.ts'
 import { type LedgerOptions, readLedgerOptions } from '../options.ts'
 import { createWakeUps } from '../wake-ups.ts'
 import { createDatabase } from './database.ts'
-import { type Address, type Connection, connectionConfig, loadLibrary, parseAddress, type Session } from './driver.ts'
+import {
+  type Address,
+  type Connection,
+  connectionConfig,
+  loadLibrary,
+  type PooledConnection,
+  parseAddress,
+  type Session,
+} from './driver.ts'
 import { toOneError, toOpenError } from './failures.ts'
 import { startListener } from './listener.ts'
 import { findPending, migrate, toScript } from './migrate.ts'
@@ -12,6 +20,7 @@ import { createServerClock } from './server-clock.ts'
 import { createServers, type Servers } from './servers.ts'
 import { createStatements } from './statements.ts'
 import { createPostgresStore } from './store.ts'
+import { createWitness } from './witness.ts'
 
 /** The schema is made where it is missing. */
 export interface MigrationTarget extends Pick<LedgerOptions, 'schema' | 'connectTimeout'> {
@@ -43,6 +52,16 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     const migrations = await migrate(connection, schema, statementTimeoutMs)
     if (migrations > 0) observer?.['store.migrated']?.({ store: name, migrations })
   })
+  const quoted = `"${schema}"`
+  const witness = createWitness({
+    schema: quoted,
+    patienceMs: statementTimeoutMs,
+    onLoss: lost => observer?.['store.wentBack']?.({ store: name, lost }),
+  })
+  const greet = async (connection: PooledConnection) => {
+    await servers.greet(connection, statementTimeoutMs)
+    await witness.meet(connection)
+  }
   const pool = new library.Pool({
     ...connectionConfig(address, session),
     max: poolSize,
@@ -50,7 +69,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     // The server should be the first to give up, because then it is known that nothing was done.
     query_timeout: statementTimeoutMs + 2_000,
     Client: servers.Client,
-    verify: (connection, done) => void servers.greet(connection, statementTimeoutMs).then(() => done(), done),
+    verify: (connection, done) => void greet(connection).then(() => done(), done),
   })
   const wakeUps = createWakeUps()
   const listener = await startListener({
@@ -61,13 +80,13 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     onWakeUp: wakeUp => wakeUps.send([wakeUp]),
     onTrouble: error => observer?.['store.wakeUpsLost']?.({ store: name, error }),
   })
-  const quoted = `"${schema}"`
   return createPostgresStore({
     name,
     schema: quoted,
-    database: createDatabase({ pool, servers, name }),
+    database: createDatabase({ pool, servers, witness, name }),
     statements: createStatements(quoted),
     clock: createServerClock(clock),
+    witness,
     wakeUps,
     listener,
   })

@@ -17,6 +17,8 @@ function texts(schema: string) {
   const clock = `clock as materialized (select ${schema}.now_ms() as now)`
   /** Due when a lease that stands now ends, or when whatever else is due then. */
   const leased = `o.due_at > (select now from clock) and o.due_at <= (select now + ${longestLease} from clock)`
+  /** Read last, when the statement has written what it writes: see witness.ts. */
+  const transaction = 'pg_current_xact_id_if_assigned()::text as transaction'
   return {
     instance: `select to_json(i) as row from ${schema}.instance i where i.id = $1`,
     binding: `select to_json(b) as row from ${schema}.binding b where b.instance_id = $1 and b.id = $2`,
@@ -33,8 +35,8 @@ function texts(schema: string) {
     /** No row for a lease that is lost. */
     lookHeld: `select l.fence::double precision as fence, s.* from unnest($1::text[], $2::bigint[]) as l (id, fence)
       cross join lateral ${schema}.look_held(l.id, l.fence) s`,
-    write: `select * from ${schema}.write($1, $2, $3, $4, $5, $6, true)`,
-    writes: `select * from ${schema}.writes($1)`,
+    write: `select *, ${transaction} from ${schema}.write($1, $2, $3, $4, $5, $6, true)`,
+    writes: `select *, ${transaction} from ${schema}.writes($1)`,
 
     // Locks and writes operation rows only, and waits for none: what somebody else has locked is not to be claimed now.
     // Fences are taken in the order of the claims. The rows of the first part are the newest; those that the last select
@@ -54,7 +56,7 @@ function texts(schema: string) {
         from numbered, clock where o.id = numbered.id
         returning o.*, numbered.state = 'running' as taken_over
       )
-      select clock.now,
+      select clock.now, ${transaction},
         (select o.due_at from ${schema}.operation o
           where o.${active} and o.due_at is not null and o.id not in (select id from due)
           order by o.due_at, o.seq limit 1) as next_at,
@@ -73,11 +75,11 @@ function texts(schema: string) {
         where o.state = 'running' and o.lease_until > clock.now order by o.id for no key update of o
       )
       update ${schema}.operation o set lease_until = clock.now + $3 from held, clock where o.id = held.id
-      returning o.id, o.fence::double precision as fence`,
-    checkpoint: `select ${schema}.checkpoint($1, $2, $3, $4, $5) as held`,
-    checkpoints: `select ${schema}.checkpoints($1)::double precision as fence`,
-    park: `select ${schema}.park($1, $2, $3, $4, $5) as held`,
-    handBack: `select ${schema}.hand_back($1, $2) as opened`,
+      returning o.id, o.fence::double precision as fence, ${transaction}`,
+    checkpoint: `select ${schema}.checkpoint($1, $2, $3, $4, $5) as held, ${transaction}`,
+    checkpoints: `select ${schema}.checkpoints($1)::double precision as fence, ${transaction}`,
+    park: `select ${schema}.park($1, $2, $3, $4, $5) as held, ${transaction}`,
+    handBack: `select ${schema}.hand_back($1, $2) as opened, ${transaction}`,
 
     // No row: the name is not to be had. The leases of the owner before are over with the same commit.
     takeName: `with ${clock},
@@ -165,6 +167,6 @@ function texts(schema: string) {
     changeCatalog: `select * from ${schema}.change_catalog($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
 
     lookShared: `select * from ${schema}.look_shared($1, $2, $3)`,
-    share: `select * from ${schema}.share($1, $2, $3, $4, $5, $6, $7)`,
+    share: `select *, ${transaction} from ${schema}.share($1, $2, $3, $4, $5, $6, $7)`,
   } as const
 }

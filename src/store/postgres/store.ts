@@ -18,6 +18,7 @@ import type { ServerClock } from './server-clock.ts'
 import { share } from './share.ts'
 import type { Statements } from './statements.ts'
 import { createTurns } from './turns.ts'
+import type { Witness } from './witness.ts'
 
 export interface PostgresStoreParts {
   readonly name: string
@@ -26,12 +27,13 @@ export interface PostgresStoreParts {
   readonly database: Database
   readonly statements: Statements
   readonly clock: ServerClock
+  readonly witness: Pick<Witness, 'stands'>
   readonly wakeUps: WakeUps
   readonly listener: Listener
 }
 
 export function createPostgresStore(parts: PostgresStoreParts): Store {
-  const { name, schema, database, statements, clock, wakeUps, listener } = parts
+  const { name, schema, database, statements, clock, witness, wakeUps, listener } = parts
   const instances = createTurns()
   const operations = createTurns()
   const { during, run } = database
@@ -40,8 +42,8 @@ export function createPostgresStore(parts: PostgresStoreParts): Store {
   const deciding = createDeciding(calls, clock)
 
   /** A worker's writes are done in the order in which it made them, though each may get another connection. */
-  function inTurn<Result>(lease: Lease, write: () => Promise<Result>): Promise<Result> {
-    return operations.take(lease.operationId, write)
+  function inTurn<Result>(lease: Lease, lost: Result, write: () => Promise<Result>): Promise<Result> {
+    return operations.take(lease.operationId, async () => (witness.stands(lease) ? write() : lost))
   }
 
   function wake(list: readonly WakeUp[]): void {
@@ -64,7 +66,7 @@ export function createPostgresStore(parts: PostgresStoreParts): Store {
         return answer
       }),
     finish: (lease, decide) =>
-      inTurn(lease, async () => {
+      inTurn(lease, false, async () => {
         const change = await finish(deciding, lease, decide)
         if (change !== undefined) wake(wakeUpsOf(change))
         return change !== undefined
@@ -75,19 +77,19 @@ export function createPostgresStore(parts: PostgresStoreParts): Store {
       clock.learn(claims.now)
       return claims
     },
-    renew: (leases, leaseMs) => renew(calls, leases, leaseMs),
-    checkpoint: (lease, checkpoint) => inTurn(lease, () => writeCheckpoint(lease, checkpoint)),
+    renew: (leases, leaseMs) => renew(calls, leases.filter(witness.stands), leaseMs),
+    checkpoint: (lease, checkpoint) => inTurn(lease, false, () => writeCheckpoint(lease, checkpoint)),
     park: (lease, parking) =>
-      inTurn(lease, async () => {
+      inTurn(lease, false, async () => {
         const parked = await park(calls, lease, parking)
         if (parked) wake([{ type: 'work' }])
         return parked
       }),
     handBack: lease =>
-      inTurn(lease, async () => {
+      inTurn(lease, undefined, async () => {
         if (await handBack(calls, lease)) wake([{ type: 'work' }])
       }),
-    share: (lease, key, wish) => inTurn(lease, () => share(calls, lease, key, wish)),
+    share: (lease, key, wish) => inTurn(lease, undefined, () => share(calls, lease, key, wish)),
 
     ...createCatalogReads(calls),
     async changeCatalog(version, changes, report) {
