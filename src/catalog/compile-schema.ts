@@ -1,7 +1,7 @@
 import type { Ajv, ErrorObject } from 'ajv'
-import type { JsonObject } from '../protocol/json.ts'
+import { isJsonObject, type JsonObject } from '../protocol/json.ts'
 import { type Draft, draftOf, drafts } from './json-schema-draft.ts'
-import { mapSubschemas } from './json-schema-walk.ts'
+import { holdsSchemas, mapSubschemas } from './json-schema-walk.ts'
 
 /** Fills the schema's defaults into `data`, and says what is wrong with it. */
 export type Validate = (data: JsonObject) => readonly ErrorObject[]
@@ -37,8 +37,15 @@ async function compile(schema: JsonObject): Promise<Validate> {
 
 /** Ids mean nothing here, and the compiler would refuse the second of two schemas that carry the same one. */
 function withoutIds(schema: JsonObject): JsonObject {
-  const { id: _, $id: __, ...rest } = mapSubschemas(schema, withoutIds)
-  return rest
+  const entries = Object.entries(mapSubschemas(schema, withoutIds))
+  const isId = ([keyword, value]: (typeof entries)[number]) => /^\$?id$/.test(keyword) && typeof value === 'string'
+  const isForeign = (keyword: string) => !holdsSchemas(keyword) && keyword !== 'default' && keyword !== 'const'
+  return Object.fromEntries(
+    entries
+      .filter(entry => !isId(entry))
+      // What forms write beside a schema (`widget: { id: select }`): the compiler looks for ids there, too.
+      .map(([keyword, value]) => [keyword, isJsonObject(value) && isForeign(keyword) ? withoutIds(value) : value]),
+  )
 }
 
 /** Patterns are meant in Unicode mode; many that people write (`a\\-b`) exist only outside of it. */

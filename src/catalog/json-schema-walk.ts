@@ -22,6 +22,11 @@ function mapPlaces(schema: JsonObject, rewrite: (value: Json | undefined, keywor
   return Object.fromEntries(Object.entries(schema).map(([keyword, value]) => [keyword, mapValue(keyword, value)]))
 }
 
+/** Whether schemas are expected below a keyword. */
+export function holdsSchemas(keyword: string): boolean {
+  return singleKeywords.has(keyword) || listKeywords.has(keyword) || mapKeywords.has(keyword)
+}
+
 /** Rewrites the schemas directly below one. */
 export function mapSubschemas(schema: JsonObject, rewrite: (subschema: JsonObject) => JsonObject): JsonObject {
   return mapPlaces(schema, value => (isJsonObject(value) ? rewrite(value) : value))

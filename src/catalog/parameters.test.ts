@@ -266,3 +266,17 @@ describe('toUpdateSchema', () => {
     expect(await update.check({})).toEqual({ ok: true, value: {} })
   })
 })
+
+describe('what other tools write beside a schema', () => {
+  it('may have ids of its own, and properties may be called id', async () => {
+    const widget = (id: string) => ({ type: 'string', widget: { id } })
+    const schema = createParameterSchema({
+      type: 'object',
+      properties: { id: widget('select'), region: widget('select'), $id: { type: 'integer' } },
+      dependencies: { region: ['id'] },
+    })
+    expect(await schema.check({ id: 'a', region: 'b', $id: 1 })).toMatchObject({ ok: true })
+    expect(await schema.check({ id: 1, $id: 'x' })).toMatchObject({ ok: false })
+    expect(await schema.check({ region: 'b' })).toMatchObject({ ok: false })
+  })
+})
