@@ -98,7 +98,7 @@ export async function resolveServices(
         }),
       )
   const offerings = parts.map(({ offering }) => offering)
-  const checked = await checkCatalog(offerings, declared.where)
+  const checked = await checkCatalog(offerings, declared.where, declared.sharedPlanIds)
   problems.push(...checked.problems)
   for (const [index, { offering, service }] of pairs.entries())
     for (const found of checkService(offering, service)) problems.push({ ...at(index), ...found })
@@ -112,7 +112,8 @@ export async function resolveServices(
   return {
     offerings,
     own: offerings,
-    warnings: checked.warnings.map(formatProblem),
+    // What was found in the file is found again in what was read from it.
+    warnings: [...new Set([...declared.warnings, ...checked.warnings].map(formatProblem))],
     find,
     of: ({ serviceId, revisionId }) => (revisionId === undefined ? find(serviceId) : undefined),
   }

@@ -74,7 +74,7 @@ export function parseBundleSpec(given: unknown, where: string): ParsedSpec {
     spelling: camelCase,
     textAsValues: true,
     valuesAsText: true,
-    unknown: 'warning',
+    unknown: () => 'warning',
     isIgnored: isScratch,
   })
   const problems = reading.mistakes

@@ -9,8 +9,8 @@ import { byPlan, objectsOf, type Report, subjectOf } from './problem.ts'
 type Where = (path: Path) => Place | undefined
 
 /** Checks everything that the OSB API and its platforms demand of a catalog. `where` knows the place of a path in its file. */
-export async function checkCatalog(offerings: readonly unknown[], where?: Where) {
-  const { problems, warnings } = await readOfferings(fromCode(offerings), {}, where)
+export async function checkCatalog(offerings: readonly unknown[], where?: Where, sharedPlanIds = false) {
+  const { problems, warnings } = await readOfferings(fromCode(offerings), { sharedPlanIds }, where)
   return { problems, warnings }
 }
 
@@ -25,8 +25,17 @@ interface ReadOfferings {
   readonly where: Where
 }
 
+interface ReadOfferingsOptions extends ReadOptions {
+  /** Only warns of plans of different services with the same id. */
+  readonly sharedPlanIds?: boolean
+}
+
 /** The offerings of a source, whatever it is, and all that is wrong with them. */
-export async function readOfferings(source: Source, options: ReadOptions, where?: Where): Promise<ReadOfferings> {
+export async function readOfferings(
+  source: Source,
+  { sharedPlanIds = false, ...options }: ReadOfferingsOptions,
+  where?: Where,
+): Promise<ReadOfferings> {
   const spelled = normalize(servicesShape, source, options)
   const { root } = spelled.source
   const offerings: readonly unknown[] = Array.isArray(root) ? root : []
@@ -36,9 +45,12 @@ export async function readOfferings(source: Source, options: ReadOptions, where?
     const { path, place = find(path) } = mistake
     mistakes.push({ ...mistake, place, subject: subjectOf(offerings, path) })
   }
-  for (const { path, place, ...mistake } of [...spelled.mistakes, ...read(servicesShape, spelled.source).mistakes])
-    report({ path, place, ...explain(mistake, nameOf(path)) })
-  checkUnique(offerings, report)
+  for (const { path, place, severity, ...mistake } of [
+    ...spelled.mistakes,
+    ...read(servicesShape, spelled.source).mistakes,
+  ])
+    report({ path, place, severity, ...explain(mistake, nameOf(path)) })
+  checkUnique(offerings, report, sharedPlanIds)
   for (const [index, offering] of objectsOf(offerings)) {
     for (const [plan, value] of objectsOf(offering.plans)) await checkSchemas(value, [index, 'plans', plan], report)
     warnOfStyle(offering, [index], report)
@@ -48,20 +60,22 @@ export async function readOfferings(source: Source, options: ReadOptions, where?
 }
 
 /** Ids are unique in the whole catalog, plan names in their service. Names are compared with their case (CAT-13). */
-function checkUnique(offerings: readonly unknown[], report: Report): void {
-  const createClaim = (what: string, remedy: string) => {
+function checkUnique(offerings: readonly unknown[], report: Report, sharedPlanIds: boolean): void {
+  const createClaim = (what: string, remedy: string, isShared = false) => {
     const seen = new Map<string, Path>()
     return (value: unknown, path: Path) => {
       if (typeof value !== 'string') return
       const first = seen.get(value)
-      if (first === undefined) seen.set(value, path)
-      else report({ path, problem: `the ${what} "${value}" is already used by ${subjectOf(offerings, first)}`, remedy })
+      if (first === undefined) return void seen.set(value, path)
+      const severity = isShared && first[0] !== path[0] ? 'warning' : 'error'
+      const problem = `the ${what} "${value}" is already used by ${subjectOf(offerings, first)}`
+      report({ severity, path, problem, remedy })
     }
   }
   const claimId = createClaim('service id', 'give each service an id of its own')
   const claimName = createClaim('service name', 'give each service a name of its own')
   const claimClient = createClaim('dashboard client id', 'give each service its own client')
-  const claimPlanId = createClaim('plan id', 'give each plan an id of its own, over all services')
+  const claimPlanId = createClaim('plan id', 'give each plan an id of its own, over all services', sharedPlanIds)
   for (const [index, { id, name, dashboardClient: client, plans }] of objectsOf(offerings)) {
     claimId(id, [index, 'id'])
     claimName(name, [index, 'name'])

@@ -29,21 +29,21 @@ describe('loadCatalogFile', () => {
     )
     const {
       offerings: [offering],
-    } = await loadCatalogFile(join(path, 'application.yaml'))
+    } = await loadCatalogFile(join(path, 'application.yaml'), {})
     expect(offering?.metadata).toEqual({ imageUrl: 'data:image/gif;base64,R0lG' })
   })
 
   it('says which file cannot be read, or which image is missing', async () => {
     const path = await folder()
     const file = join(path, 'catalog.yaml')
-    await expect(loadCatalogFile(file)).rejects.toThrow(
+    await expect(loadCatalogFile(file, {})).rejects.toThrow(
       `${file}: it cannot be read (ENOENT); check the path and its permissions`,
     )
     await writeFile(file, `${catalog}  metadata: { image-url-resource: none.png }\n`)
-    await expect(loadCatalogFile(file)).rejects.toThrow(
+    await expect(loadCatalogFile(file, {})).rejects.toThrow(
       `${file}:7:15 (service "service"): the image "none.png" does not exist`,
     )
     await mkdir(join(path, 'none.png'))
-    await expect(loadCatalogFile(file)).rejects.toThrow('cannot be read (EISDIR)')
+    await expect(loadCatalogFile(file, {})).rejects.toThrow('cannot be read (EISDIR)')
   })
 })

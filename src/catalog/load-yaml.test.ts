@@ -9,7 +9,7 @@ async function parse(
   text: string,
   readImage: (name: string) => Promise<Uint8Array | undefined> = noImages,
 ): Promise<readonly Offering[]> {
-  return (await readCatalog(text, 'catalog.yaml', readImage)).offerings
+  return (await readCatalog(text, 'catalog.yaml', { readImage, env: {} })).offerings
 }
 
 /** The lines of the error that a text ends with, its headline excepted. */

@@ -1,27 +1,38 @@
 import { readFile } from 'node:fs/promises'
 import { dirname, extname, join } from 'node:path'
-import { type Document, isAlias, isMap, isNode, isScalar, type Node } from 'yaml'
+import type { Document, Node } from 'yaml'
 import type { Offering } from '../protocol/offering.ts'
-import { relaxed } from '../shape/describe.ts'
+import { findNode } from '../shape/find-node.ts'
 import type { Mistake } from '../shape/mistake.ts'
 import type { Path, Place, Source } from '../shape/place.ts'
+import type { Environment } from '../shape/placeholders.ts'
 import { codeOf } from '../shape/thrown.ts'
 import { readYaml } from '../shape/yaml.ts'
 import { readOfferings } from './check-catalog.ts'
 import { CatalogError, subjectOf } from './problem.ts'
-import { readSpringSpelling, type WantedImage } from './spring-spelling.ts'
+import { readSpringCatalog } from './spring/catalog.ts'
+import { readSpringSpelling, type WantedImage } from './spring/spelling.ts'
 
 /** The bytes of a picture that `image-url-resource` names; `undefined` where there is none of that name. */
 type ReadImage = (name: string) => Promise<Uint8Array | undefined>
 
+interface ReadCatalogOptions {
+  readonly readImage: ReadImage
+  readonly env: Environment
+}
+
 /** Checked offerings, and where each part of them stands in its file. */
 export interface LoadedCatalog {
   readonly offerings: readonly Offering[]
+  /** What is passed over, and what some platforms dislike. */
+  readonly warnings: readonly Mistake[]
+  /** Whether services may have plans with the same id, as Spring allows it. */
+  readonly sharedPlanIds: boolean
   where(path: Path): Place | undefined
 }
 
 /** Reads and checks a catalog file. Throws a CatalogError that lists everything wrong with it. */
-export async function loadCatalogFile(path: string): Promise<LoadedCatalog> {
+export async function loadCatalogFile(path: string, env: Environment): Promise<LoadedCatalog> {
   let text: string
   try {
     text = await readFile(path, 'utf8')
@@ -31,84 +42,74 @@ export async function loadCatalogFile(path: string): Promise<LoadedCatalog> {
       { path: [], place: { source: path }, problem, remedy: 'check the path and its permissions' },
     ])
   }
-  return readCatalog(text, path, name => readImageBeside(path, name))
+  return readCatalog(text, path, { env, readImage: name => readImageBeside(path, name) })
 }
 
 /**
  * A catalog from YAML: bare, under `catalog`, or under `spring.cloud.openservicebroker.catalog` in the configuration of a
- * Spring application, of which the rest is ignored. Keys may be camelCase, snake_case or kebab-case.
+ * Spring application, of which the rest is ignored. Keys may be camelCase, snake_case or kebab-case. A `.json` file is taken
+ * for what a broker answers to GET /v2/catalog, and a `.properties` file for Spring's.
  */
-export async function readCatalog(text: string, file: string, readImage: ReadImage): Promise<LoadedCatalog> {
-  const { services, spring } = readSource(text, file)
-  const images = readSpringSpelling(services, spring)
-  const { offerings, problems, where } = await readOfferings(services, {
+export async function readCatalog(text: string, file: string, options: ReadCatalogOptions): Promise<LoadedCatalog> {
+  const { services, spring, notes } = readSource(text, file, options.env)
+  const isWire = extname(file) === '.json'
+  const images = isWire ? [] : readSpringSpelling(services, spring)
+  const { offerings, problems, warnings, where } = await readOfferings(services, {
     lenient: true,
-    unknown: spring ? 'ignore' : 'error',
+    textAsValues: spring,
+    valuesAsText: spring,
+    sharedPlanIds: spring,
+    unknown: key => (spring ? 'ignore' : isWire || key === 'public' ? 'warning' : 'error'),
   })
   const ofImages: Mistake[] = []
   for (const image of images) {
     const { path } = image
-    const mistake = await fillImage(image, readImage)
+    const mistake = await fillImage(image, options.readImage)
     if (mistake !== undefined)
       ofImages.push({ path, place: where(path), subject: subjectOf(offerings, path), ...mistake })
   }
   if (ofImages.length + problems.length > 0) throw new CatalogError([...ofImages, ...problems])
   // Every field has just been checked to be what the type says.
-  return { offerings: offerings as Offering[], where }
+  return { offerings: offerings as Offering[], warnings: [...notes, ...warnings], sharedPlanIds: spring, where }
 }
 
-/** Where a catalog may stand in a document, the most particular place first. */
-const places = [
-  { keys: ['spring', 'cloud', 'openservicebroker', 'catalog', 'services'], spring: true },
-  { keys: ['catalog', 'services'], spring: false },
-  { keys: ['services'], spring: false },
-] as const
+interface FoundCatalog {
+  readonly services: Source
+  /** Whether it is the configuration of a Spring application. */
+  readonly spring: boolean
+  readonly notes: readonly Mistake[]
+}
 
 /** Far more than a large catalog has, and few enough that a text full of aliases is refused at once. */
 const maxValues = 200_000
 
-/** The services of the first document that has some. Throws a CatalogError where it cannot be read. */
-function readSource(text: string, name: string) {
-  const source = readAs('1.2', text, name)
-  // Spring reads YAML 1.1: `free: yes` is true there.
-  return source.spring ? readAs('1.1', text, name) : source
+/** The services of a file. Throws a CatalogError where it cannot be read. */
+function readSource(text: string, name: string, env: Environment): FoundCatalog {
+  const found = readSpringCatalog(text, { name, env, maxValues }) ?? readPlainCatalog(text, name)
+  if (!Array.isArray(found.services.root)) {
+    const remedy = 'begin each service with "- id:"'
+    throw new CatalogError([{ path: [], place: found.services.place, problem: '"services" must be a list', remedy }])
+  }
+  return found
 }
 
-function readAs(version: '1.1' | '1.2', text: string, name: string): { services: Source; spring: boolean } {
-  let found: (typeof places)[number] | undefined
+/** Where a catalog may stand in a document, the most particular place first. */
+const places = [['catalog', 'services'], ['services']] as const
+
+/** The services of the first document that has some. */
+function readPlainCatalog(text: string, name: string): FoundCatalog {
+  let isFound = false
   const pick = (document: Document): Node | undefined => {
-    if (found !== undefined) return undefined
-    found = places.find(({ keys }) => find(document, document.contents, keys) !== undefined)
-    return found && find(document, document.contents, found.keys)
+    const found = isFound ? undefined : places.map(keys => findNode(document, keys)).find(node => node !== undefined)
+    isFound ||= found !== undefined
+    return found
   }
-  const { documents, faults } = readYaml(text, { name, version, pick, maxValues })
+  const { documents, faults } = readYaml(text, { name, pick, maxValues })
   const [services] = documents
   if (faults.length > 0) throw new CatalogError(faults)
-  if (services === undefined) {
-    const remedy = 'list the services under "services:" at the top level'
-    throw new CatalogError([{ path: [], place: { source: name }, problem: 'it has no catalog', remedy }])
-  }
-  if (!Array.isArray(services.root)) {
-    const remedy = 'begin each service with "- id:"'
-    throw new CatalogError([{ path: [], place: services.place, problem: '"services" must be a list', remedy }])
-  }
-  return { services, spring: found?.spring === true }
-}
-
-/** Follows the keys, of which several may be written as one with dots: `spring.cloud.openservicebroker:`. */
-function find(document: Document, start: unknown, keys: readonly string[]): Node | undefined {
-  const node = isAlias(start) ? start.resolve(document) : start
-  if (keys.length === 0) return isNode(node) ? node : undefined
-  if (!isMap(node)) return undefined
-  for (let count = keys.length; count > 0; count--) {
-    const wanted = keys.slice(0, count).join('.')
-    for (const { key, value } of node.items) {
-      if (!isScalar(key) || relaxed(String(key.value)) !== wanted) continue
-      const found = find(document, value, keys.slice(count))
-      if (found !== undefined) return found
-    }
-  }
-  return undefined
+  if (services !== undefined) return { services, spring: false, notes: [] }
+  const remedy = 'list the services under "services:" at the top level'
+  throw new CatalogError([{ path: [], place: { source: name }, problem: 'it has no catalog', remedy }])
 }
 
 const imageTypes = new Map(

@@ -43,7 +43,7 @@ function readEntry(entry: Source, index: number, folder: string) {
     lenient: true,
     textAsValues: true,
     valuesAsText: true,
-    unknown: 'warning',
+    unknown: () => 'warning',
     isIgnored: key => isScratch(key) || keysOfAll.has(relaxed(key)),
   })
   const { wire } = describe(shape)

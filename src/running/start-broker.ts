@@ -173,7 +173,8 @@ async function openRegistries(
 }
 
 async function declaredOfferings({ catalog }: BrokerDefinition): Promise<LoadedCatalog> {
-  if (typeof catalog !== 'string') return { offerings: catalog ?? [], where: () => undefined }
+  if (typeof catalog !== 'string')
+    return { offerings: catalog ?? [], warnings: [], sharedPlanIds: false, where: () => undefined }
   const { loadCatalogFile } = await import('../catalog/load-yaml.ts')
-  return loadCatalogFile(catalog)
+  return loadCatalogFile(catalog, process.env)
 }

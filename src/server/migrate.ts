@@ -1,5 +1,5 @@
+import type { Environment } from '../shape/placeholders.ts'
 import { findAdapter } from '../store/schemes.ts'
-import type { Environment } from './config/placeholders.ts'
 import { loadConfig, maskStoreUrl } from './config.ts'
 
 export interface MigrateOptions {

@@ -171,7 +171,11 @@ const { ledger, osb, instances, bindings, engine, reconcile, chores } = brokerSe
 export const configShape = object(
   {
     broker: optional(file('the module whose default export is the broker')),
-    catalog: optional(file("a YAML file with the catalog; the services' actions come from the broker module by id")),
+    catalog: optional(
+      file(
+        "a YAML, JSON or .properties file with the catalog; the services' actions come from the broker module by id",
+      ),
+    ),
     store: fallback(
       text({
         rule: storeForms,

@@ -27,7 +27,7 @@ export interface ReadOptions {
   /** Takes a number or a flag for a text, as it was written. */
   readonly valuesAsText?: boolean
   /** What becomes of keys that nobody knows, whatever the shape says. */
-  readonly unknown?: 'error' | 'warning' | 'ignore'
+  readonly unknown?: (key: string) => 'error' | 'warning' | 'ignore'
   /** Keys that are nobody's business. */
   readonly isIgnored?: (key: string) => boolean
 }
@@ -117,7 +117,7 @@ function tidyObject(tidying: Tidying, described: Described, value: Record<string
 
 function reportUnknown({ options, report }: Tidying, { info, fields, spellings }: Described, { path, place }: Spot) {
   const key = String(path.at(-1))
-  const severity = options.unknown ?? info.unknown ?? 'error'
+  const severity = options.unknown?.(key) ?? info.unknown ?? 'error'
   if (severity === 'ignore' || options.isIgnored?.(key)) return
   const known = [...(fields?.keys() ?? [])]
   const near = spellings.get(relaxed(key)) ?? suggest(key, known)

@@ -2,6 +2,7 @@ import * as yaml from 'yaml'
 import { createBudget, FaultError, findTooDeep, tooDeep } from './limits.ts'
 import type { Mistake } from './mistake.ts'
 import { type Place, type Places, quoted, type Source } from './place.ts'
+import { composeProperties } from './properties.ts'
 
 export interface YamlOptions {
   /** What places call the text: the name of its file. */
@@ -10,7 +11,7 @@ export interface YamlOptions {
   readonly version?: '1.1' | '1.2'
   readonly maxBytes?: number
   /** The part of a document that is read; where it is undefined, the document is left out. The rest may hold anything. */
-  readonly pick?: (document: yaml.Document) => yaml.Node | undefined
+  readonly pick?: (document: yaml.Document, all: readonly yaml.Document[]) => yaml.Node | null | undefined
   readonly maxValues?: number
 }
 
@@ -22,7 +23,7 @@ export interface Yaml {
 
 const maxFaults = 20
 
-/** YAML (or JSON) as plain values with their places: aliases unfolded, merge keys merged. */
+/** YAML (or JSON) as plain values with their places: aliases unfolded, merge keys merged. A .properties file is read, too. */
 export function readYaml(text: string, options: YamlOptions): Yaml {
   const { name, version = '1.2', maxBytes = Number.POSITIVE_INFINITY, maxValues = 1_000_000, pick } = options
   const lines = new yaml.LineCounter()
@@ -34,18 +35,22 @@ export function readYaml(text: string, options: YamlOptions): Yaml {
     const size = Buffer.byteLength(text)
     const tooLong = { problem: `it has ${size} bytes, and ${maxBytes} is the limit`, remedy: 'make it shorter' }
     if (size > maxBytes) throw new FaultError({ place: { source: name }, ...tooLong })
-    const tokens = [...new yaml.Parser(lines.addNewLine).parse(text)]
-    const deep = findTooDeep(tokens)
-    if (deep !== undefined) throw new FaultError({ place: placeAt(deep.offset), ...tooDeep })
-    // Keys are compared below: the library would compare each with each, which takes minutes for a hostile file.
-    const composer = new yaml.Composer({ version, prettyErrors: false, logLevel: 'error', uniqueKeys: false })
-    const documents = [...composer.compose(tokens)]
+    const compose = () => {
+      const tokens = [...new yaml.Parser(lines.addNewLine).parse(text)]
+      const deep = findTooDeep(tokens)
+      if (deep !== undefined) throw new FaultError({ place: placeAt(deep.offset), ...tooDeep })
+      // Keys are compared below: the library would compare each with each, which takes minutes for a hostile file.
+      const composer = new yaml.Composer({ version, prettyErrors: false, logLevel: 'error', uniqueKeys: false })
+      return [...composer.compose(tokens)]
+    }
+    const documents = name.endsWith('.properties') ? composeProperties(text, lines.addNewLine) : compose()
     const errors = documents.flatMap(document => document.errors).slice(0, maxFaults)
     if (errors.length > 0) return { documents: [], faults: distinct(errors.map(error => toFault(error, placeAt))) }
     const faults: Mistake[] = []
+    const places: Places = new WeakMap()
     const unfolded = documents.flatMap(document => {
-      const part = pick === undefined ? document.contents : pick(document)
-      return part === undefined ? [] : [unfold(document, part, { faults, placeAt, maxValues })]
+      const part = pick === undefined ? document.contents : pick(document, documents)
+      return part === undefined ? [] : [unfold(document, part, { faults, places, placeAt, maxValues })]
     })
     return { documents: faults.length > 0 ? [] : unfolded, faults: faults.slice(0, maxFaults) }
   } catch (error) {
@@ -57,11 +62,13 @@ export function readYaml(text: string, options: YamlOptions): Yaml {
 interface Unfolding {
   readonly faults: Mistake[]
   readonly maxValues: number
+  /** Of all documents, so that they can be put together. */
+  readonly places: Places
   placeAt(offset: number): Place
 }
 
-function unfold(document: yaml.Document, part: yaml.Node | null, { faults, placeAt, maxValues }: Unfolding): Source {
-  const places: Places = new WeakMap()
+function unfold(document: yaml.Document, part: yaml.Node | null, unfolding: Unfolding): Source {
+  const { faults, places, placeAt, maxValues } = unfolding
   const targets = aliasTargets(document)
   const spend = createBudget(maxValues)
   const inside = new Set<yaml.Node>()

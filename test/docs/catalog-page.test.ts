@@ -9,7 +9,7 @@ import { root } from './pages.ts'
 it('docs/reference/catalog.md lists every field of the catalog', async () => {
   const page = [
     '# The catalog',
-    'Every field of a service and of a plan, in code, in a YAML catalog and on the wire. In a file, keys may be camelCase,',
+    'Every field of a service and of a plan, in code, in a catalog file and on the wire. In a file, keys may be camelCase,',
     'snake_case or kebab-case. A platform that announces an older version of the OSB API does not get the fields that are newer.',
     'Made from `src/protocol/offering-shape.ts` by a test.',
     '## Service\n',

@@ -258,7 +258,57 @@ server: { port: "\${PORT:9090}", servlet: { context-path: / } }
     expect(config).not.toHaveProperty('management')
   })
 
+  const documents = `server.port: 1111
+instances: { forceDeleteUnknown: true }
+---
+spring.config.activate.on-profile: cloud
+server: { port: 2222, host: 127.0.0.2 }
+---
+spring.profiles: "!cloud"
+server.port: 3333
+`
+
+  it('has several documents, of which those of the active profiles count', async () => {
+    write('application.yaml', documents)
+    expect(await load({ file: 'application.yaml' })).toMatchObject({
+      server: { port: 3333, host: '127.0.0.1' },
+      instances: { forceDeleteUnknown: true },
+    })
+    expect(await load({ file: 'application.yaml', env: { SPRING_PROFILES_ACTIVE: 'cloud' } })).toMatchObject({
+      server: { port: 2222, host: '127.0.0.2' },
+      instances: { forceDeleteUnknown: true },
+    })
+  })
+
+  it('may be an application.properties', async () => {
+    write(
+      'application.properties',
+      `spring.application.name=my-broker
+com.equalities.osbapi.service-instances.force-delete-unknown=true
+server.port=\${PORT:9090}
+server.servlet.context-path=/
+store=sqlite:\${spring.application.name}.db
+spring.cloud.openservicebroker.catalog.services[0].id=s
+#---
+spring.config.activate.on-profile=cloud
+server.port=9191
+`,
+    )
+    expect(await load({ file: 'application.properties' })).toMatchObject({
+      server: { port: 9090 },
+      instances: { forceDeleteUnknown: true },
+      store: `sqlite:${join(cwd, 'my-broker.db')}`,
+      catalog: join(cwd, 'application.properties'),
+    })
+    const env = { SPRING_PROFILES_ACTIVE: 'cloud' }
+    expect(await load({ file: 'application.properties', env })).toMatchObject({ server: { port: 9191 } })
+  })
+
   it('still has its mistakes told', async () => {
+    write('application.properties', 'spring.a=1\n#---\nserver.port=many\n')
+    expect(await mistakes({ file: 'application.properties' })).toEqual([
+      'application.properties:3 server.port: found "many"; allowed: a whole number from 0 to 65535',
+    ])
     write(
       'application.yaml',
       'spring: {}\nserver: { port: many }\ncom.equalities.osbapi.serviceBindings.forceDeleteUnknown: 1\n',

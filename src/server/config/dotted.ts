@@ -1,6 +1,6 @@
 import { relaxed } from '../../shape/describe.ts'
 import type { Mistake } from '../../shape/mistake.ts'
-import { isObject, type Path, type Place, type Source, setPlace } from '../../shape/place.ts'
+import { isObject, type Path, type Place, type Places, type Source, setPlace } from '../../shape/place.ts'
 
 /** Sections with a reader of their own: their keys may be names of things, such as images. */
 const verbatim: ReadonlySet<string> = new Set(['registries', 'registry'])
@@ -53,6 +53,20 @@ export function unfoldDots({ root, places }: Source): { source: Source; mistakes
   }
 
   return { source: { root: convert(root, []), places }, mistakes }
+}
+
+/** Puts a document over those before it: maps key by key, anything else as a whole. */
+export function putOver(target: Record<string, unknown>, more: unknown, places: Places): void {
+  for (const [name, value] of Object.entries(more as object)) {
+    const key = Object.keys(target).find(candidate => relaxed(candidate) === relaxed(name)) ?? name
+    const present = target[key]
+    if (isObject(present) && isObject(value)) putOver(present, value, places)
+    else {
+      target[key] = value
+      const place = places.get(more as object)?.get(name)
+      if (place !== undefined) setPlace(places, target, key, place)
+    }
+  }
 }
 
 function toCamelCase(key: string | number): string | number {

@@ -2,9 +2,9 @@ import { configShape } from '../../settings/config.ts'
 import { listFields, snakeCase } from '../../shape/describe.ts'
 import type { Mistake } from '../../shape/mistake.ts'
 import { fromCode, isObject, type Path, put, type Source, setPlace, valueAt } from '../../shape/place.ts'
+import type { Environment } from '../../shape/placeholders.ts'
 import { normalize } from '../../shape/read.ts'
 import { toMistake } from './mistake.ts'
-import type { Environment } from './placeholders.ts'
 
 /** What the command line can say; the words of `purser serve`. */
 export interface ConfigFlags {

@@ -1,17 +1,19 @@
 import { readFile } from 'node:fs/promises'
 import { basename } from 'node:path'
+import type { Document } from 'yaml'
+import { readSpringDocuments } from '../../catalog/spring/documents.ts'
 import { configShape } from '../../settings/config.ts'
 import { describeAt, relaxed } from '../../shape/describe.ts'
 import type { Mistake } from '../../shape/mistake.ts'
-import { isObject, type Path, type Place, placeOf, put, type Source, valueAt } from '../../shape/place.ts'
+import { isObject, type Path, type Place, type Places, placeOf, put, type Source, valueAt } from '../../shape/place.ts'
+import { type Environment, type LookUp, substitute } from '../../shape/placeholders.ts'
 import { normalize } from '../../shape/read.ts'
 import { codeOf } from '../../shape/thrown.ts'
 import { readYaml } from '../../shape/yaml.ts'
 import { moveAutomationBroker } from './automation-broker.ts'
-import { unfoldDots } from './dotted.ts'
+import { putOver, unfoldDots } from './dotted.ts'
 import { ConfigError, toMistake } from './mistake.ts'
-import { type Environment, substitute } from './placeholders.ts'
-import { asSpringReads, isSpringFile, readSpring } from './spring.ts'
+import { asSpringReads, isSpringDocument, readSpring } from './spring.ts'
 
 export interface FileSettings {
   readonly source: Source
@@ -30,16 +32,16 @@ export async function readConfigFile(file: string, env: Environment): Promise<Fi
     throw new ConfigError([{ ...whole, problem: `${file} cannot be read (${codeOf(error)})`, remedy }])
   }
   const mistakes: Mistake[] = []
-  let source = parse(text, name, mistakes)
+  const { isSpring, lookUp, ...parsed } = parse(text, { name, env, mistakes })
+  let { source } = parsed
   let patterns: readonly Path[] = []
-  const isSpring = isSpringFile(source)
   if (isSpring) ({ source, patterns } = readSpring(source, isKnown, file))
   const known = mistakes.filter(({ path }) => !isSpring || isKnown(path.slice(0, 1)))
   known.push(...moveAutomationBroker(source))
   const tidied = normalize(configShape, source, { lenient: true })
   source = tidied.source
   known.push(...tidied.mistakes.map(toMistake))
-  substitute(source, env, (path, variable) => {
+  substitute(source, lookUp, (path, variable) => {
     known.push({
       path,
       place: placeOf(source, path) ?? whole.place,
@@ -51,19 +53,38 @@ export async function readConfigFile(file: string, env: Environment): Promise<Fi
   return { source, mistakes: known }
 }
 
-function parse(text: string, name: string, mistakes: Mistake[]): Source {
-  const { documents, faults } = readYaml(text, { name })
+interface ParseOptions {
+  readonly name: string
+  readonly env: Environment
+  readonly mistakes: Mistake[]
+}
+
+function parse(text: string, { name, env, mistakes }: ParseOptions) {
+  let isSpring = false
+  let lookUp: LookUp = variable => env[variable]
+  const pick = (document: Document, all: readonly Document[]) => {
+    isSpring ||= name.endsWith('.properties') || all.some(isSpringDocument)
+    if (!isSpring) return document.contents
+    const spring = readSpringDocuments(all, env)
+    lookUp = spring.lookUp
+    return spring.active.includes(document) ? document.contents : undefined
+  }
+  const { documents, faults } = readYaml(text, { name, pick })
   mistakes.push(...faults)
   const [first, second] = documents
   const refuse = (place: Place | undefined, problem: string, remedy: string) =>
     mistakes.push({ path: [], place, problem, remedy })
-  const root = second === undefined ? (first?.root ?? {}) : {}
-  if (second !== undefined) refuse(second.place, 'the file holds several YAML documents', 'keep one')
-  else if (!isObject(root))
+  if (second !== undefined && !isSpring) refuse(second.place, 'the file holds several YAML documents', 'keep one')
+  else if (documents.some(({ root }) => !isObject(root ?? {})))
     refuse({ source: name, line: 1 }, 'the file is not a map of settings', 'write "key: value" lines')
-  const unfolded = unfoldDots({ root: isObject(root) ? root : {}, places: first?.places ?? new WeakMap() })
-  mistakes.push(...unfolded.mistakes)
-  return unfolded.source
+  const places: Places = first?.places ?? new WeakMap()
+  const parts = second === undefined || isSpring ? documents.map(({ root }) => root).filter(isObject) : []
+  const unfolded = parts.map(root => unfoldDots({ root, places }))
+  mistakes.push(...unfolded.flatMap(({ mistakes: found }) => found))
+  const root = {}
+  for (const part of unfolded) putOver(root, part.source.root, places)
+  const source: Source = { root, places }
+  return { source, isSpring, lookUp }
 }
 
 /** Whether it is a setting, or what the Automation Broker calls one, in whichever spelling. */

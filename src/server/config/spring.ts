@@ -1,9 +1,11 @@
+import { type Document, isMap, isScalar } from 'yaml'
 import { relaxed } from '../../shape/describe.ts'
 import { isObject, type Path, placeOf, put, type Source, valueAt } from '../../shape/place.ts'
 
 /** A Spring broker's application.yaml is told by its `spring` or `com` key. */
-export function isSpringFile({ root }: Source): boolean {
-  return isObject(root) && (Object.hasOwn(root, 'spring') || Object.hasOwn(root, 'com'))
+export function isSpringDocument({ contents }: Document): boolean {
+  if (!isMap(contents)) return false
+  return contents.items.some(({ key }) => /^(spring|com)(\.|$)/.test(isScalar(key) ? String(key.value) : ''))
 }
 
 /**

@@ -1,6 +1,6 @@
-import { relaxed } from '../shape/describe.ts'
-import { isObject, type Path, type Places, type Source, setPlace } from '../shape/place.ts'
-import { objectsOf } from './problem.ts'
+import { relaxed } from '../../shape/describe.ts'
+import { isObject, type Path, type Places, type Source, setPlace } from '../../shape/place.ts'
+import { objectsOf } from '../problem.ts'
 
 type Values = Record<string, unknown>
 
@@ -18,7 +18,6 @@ export interface WantedImage {
  * the rest only where the file is the configuration of a Spring application.
  */
 export function readSpringSpelling({ root, places }: Source, spring: boolean): readonly WantedImage[] {
-  if (spring) unfoldKeys(root, places, false)
   const images: (WantedImage | undefined)[] = []
   for (const [index, service] of objectsOf(root)) {
     // Spring takes a service that does not say so for not bindable; the OSB API makes everybody else say it (CAT-18).
@@ -59,32 +58,6 @@ function readMetadata(owner: Values, spelling: Spelling, places: Places, path: P
   Object.assign(metadata, nested)
   if (image === undefined || image === null || metadata.imageUrl !== undefined) return undefined
   return { metadata, name: image, path: [...path, 'imageUrlResource'] }
-}
-
-const contentKeys: ReadonlySet<string> = new Set(['metadata', 'parameters'])
-const indexedKey = /^([^[\]]+)\[([^[\]]+)\]$/
-
-/**
- * Spring takes one entry of a map as a key beside it (`parameters[$schema]: …`), and wants brackets around keys with
- * special characters inside of what it does not know (`"[$schema]": …`).
- */
-function unfoldKeys(value: unknown, places: Places, isContent: boolean): void {
-  if (Array.isArray(value)) for (const item of value) unfoldKeys(item, places, isContent)
-  if (!isObject(value)) return
-  for (const [written, item] of Object.entries(value)) {
-    const [, map = written, index] = indexedKey.exec(written) ?? []
-    unfoldKeys(item, places, isContent || contentKeys.has(relaxed(map)))
-    if (isContent) {
-      delete value[written]
-      value[/^\[(.+)\]$/.exec(written)?.[1] ?? written] = item
-    } else if (index !== undefined) {
-      delete value[written]
-      if (value[map] === undefined) movePlace(places, value, written, map)
-      value[map] ??= {}
-      const into = value[map]
-      if (isObject(into)) into[index] = item
-    }
-  }
 }
 
 function movePlace(places: Places, object: object, from: string, to: string): void {

@@ -1,11 +1,14 @@
-import { type Path, type Source, valueAt } from '../../shape/place.ts'
+import { type Path, type Source, valueAt } from './place.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** Replaces `${NAME}` and `${NAME:default}` in the source's texts. What the environment says is not looked at again. */
+/** What a placeholder stands for; undefined where nobody knows. */
+export type LookUp = (name: string) => string | undefined
+
+/** Replaces `${NAME}` and `${NAME:default}` in the source's texts. What stands for a name is not looked at again. */
 export function substitute(
   source: Source,
-  env: Environment,
+  lookUp: LookUp,
   onMissing: (path: Path, name: string) => void,
   path: Path = [],
 ): void {
@@ -14,31 +17,31 @@ export function substitute(
   for (const [name, value] of Object.entries(parent)) {
     const at = [...path, Array.isArray(parent) ? Number(name) : name]
     if (typeof value === 'string') {
-      const text = expand(value, env, variable => onMissing(at, variable))
+      const text = expand(value, lookUp, variable => onMissing(at, variable))
       Reflect.set(parent, name, text)
-    } else substitute(source, env, onMissing, at)
+    } else substitute(source, lookUp, onMissing, at)
   }
 }
 
 /** Defaults may hold placeholders themselves. */
-function expand(text: string, env: Environment, onMissing: (name: string) => void): string {
+export function expand(text: string, lookUp: LookUp, onMissing: (name: string) => void): string {
   let result = ''
   let from = 0
   for (;;) {
     const start = text.indexOf('${', from)
     const end = start < 0 ? -1 : closingBrace(text, start + 2)
     if (end < 0) return result + text.slice(from)
-    result += text.slice(from, start) + resolve(text.slice(start + 2, end), env, onMissing)
+    result += text.slice(from, start) + resolve(text.slice(start + 2, end), lookUp, onMissing)
     from = end + 1
   }
 }
 
-function resolve(placeholder: string, env: Environment, onMissing: (name: string) => void): string {
+function resolve(placeholder: string, lookUp: LookUp, onMissing: (name: string) => void): string {
   const colon = placeholder.indexOf(':')
   const name = (colon < 0 ? placeholder : placeholder.slice(0, colon)).trim()
-  const value = env[name]
+  const value = lookUp(name)
   if (value !== undefined) return value
-  if (colon >= 0) return expand(placeholder.slice(colon + 1), env, onMissing)
+  if (colon >= 0) return expand(placeholder.slice(colon + 1), lookUp, onMissing)
   onMissing(name)
   return ''
 }
