@@ -27,6 +27,11 @@ export interface BrokerEvents {
   'configuration.warning': { readonly message: string }
   /** Something in the catalog is accepted, but some platforms will not like it. */
   'catalog.warning': { readonly message: string }
+  /**
+   * The ledger has instances of services, or of plans, that this broker does not have (any more). At most 20 are named, those
+   * with the most instances; `more` is the number of the others.
+   */
+  'catalog.incomplete': { readonly missing: readonly MissingOffer[]; readonly more: number }
   /** This replica could not read the catalog from the store. It keeps the one that it has and tries again. */
   'catalog.readFailed': { readonly error: Error }
 
@@ -221,6 +226,13 @@ export interface OperationFields {
   /** That of the request which asked for the operation, where the platform sent one. */
   readonly requestId?: string
   readonly acceptedAt: number
+}
+
+/** A service, or a plan of one that is there, and how many instances need it. */
+export interface MissingOffer {
+  readonly serviceId: string
+  readonly planId?: string
+  readonly instances: number
 }
 
 /** Which attempt of an operation an event is about, and how long the attempt took so far. */

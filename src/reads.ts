@@ -15,12 +15,24 @@ export interface Reads {
   /** The history of one instance, oldest first. */
   history(instanceId: string): Promise<readonly HistoryEvent[]>
 
+  /**
+   * How many instances each plan has, in no order. Those that are deleted, or being created, do not count. It looks at every
+   * instance: for a start, not for a request.
+   */
+  instanceCounts(): Promise<readonly InstanceCount[]>
+
   /** Instances by the time they were created. Those that are deleted only where the query asks for that phase. */
   listInstances(query?: InstanceQuery): Promise<Page<InstanceSummary>>
   /** Bindings by the time they were created. Those that are deleted only where the query asks for that phase. */
   listBindings(query?: BindingQuery): Promise<Page<BindingSummary>>
   /** Operations by the time they were accepted, or by the time they ended. */
   listOperations(query?: OperationQuery): Promise<Page<OperationSummary>>
+}
+
+export interface InstanceCount extends Pick<Instance, 'serviceId' | 'planId'> {
+  /** Whether they are pinned to revisions. Both kinds of one plan are counted apart. */
+  readonly pinned: boolean
+  readonly instances: number
 }
 
 /**

@@ -39,6 +39,7 @@ export function createIntent(
     timeout: Math.min(timeout, pollingLimit(request.plan), waitingLimit),
     identity: caller.identity,
     requestId: caller.requestId,
+    unknownService: request.service.isPlaceholder ? (broker.registered === undefined ? 'left' : 'later') : undefined,
   }
 }
 

@@ -21,7 +21,7 @@ export async function bind(
   { instanceId, bindingId, request, acceptsIncomplete }: AskedOfBinding<BindRequest>,
 ): Promise<Bound> {
   const asked = await complete(broker, caller, instanceId, request)
-  const { service, plan, schemas } = await findPlanInUse(broker, instanceId, asked.serviceId, asked.planId)
+  const { service, plan, schemas } = await findPlanInUse(broker, caller, instanceId, asked)
   // What a rotation inherits has been checked when its predecessor was made.
   const parameters =
     asked.parameters === request.parameters || request.predecessorId === undefined

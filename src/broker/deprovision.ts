@@ -4,7 +4,7 @@ import type { Target } from '../ledger.ts'
 import type { DeletionRequest } from '../protocol/query.ts'
 import { accept, createIntent, pollingLimit } from './accept.ts'
 import type { Asked, BrokerContext, Caller } from './context.ts'
-import { findPlanInUse } from './find-plan.ts'
+import { findPlanToDelete } from './find-plan.ts'
 import { sweepDelay } from './resolve-services.ts'
 import { waitForEnd } from './wait-for-end.ts'
 
@@ -17,7 +17,7 @@ export async function deprovision(
   { instanceId, request, acceptsIncomplete }: Asked<DeletionRequest>,
 ): Promise<Deleted> {
   const { osb, instances } = broker.settings
-  const { service, plan } = await findPlanInUse(broker, instanceId, request.serviceId, request.planId)
+  const { service, plan } = await findPlanToDelete(broker, caller, instanceId, request)
   const common = createIntent(broker, caller, { action: 'deprovision', instanceId, service, plan, acceptsIncomplete })
   const intent = {
     ...common,

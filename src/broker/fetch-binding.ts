@@ -1,6 +1,7 @@
 import { BrokerError } from '../protocol/errors.ts'
 import type { JsonObject } from '../protocol/json.ts'
 import { type BrokerContext, type Caller, toInstanceInfo } from './context.ts'
+import { findFetched } from './fetch-instance.ts'
 
 /** GET /v2/service_instances/:instance_id/service_bindings/:binding_id */
 export async function fetchBinding(
@@ -10,7 +11,7 @@ export async function fetchBinding(
   bindingId: string,
 ): Promise<JsonObject> {
   const instance = await broker.store.instance(instanceId)
-  const service = instance === undefined ? undefined : broker.services.of(instance)
+  const service = findFetched(broker, caller, instance)
   const binding = await broker.store.binding(instanceId, bindingId)
   if (
     instance === undefined ||

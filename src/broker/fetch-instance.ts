@@ -1,15 +1,17 @@
-import type { Instance } from '../domain/instance.ts'
+import { type Instance, isKnown } from '../domain/instance.ts'
+import { isLeft, serviceLeft } from '../domain/left-service.ts'
 import { answers } from '../protocol/answers.ts'
 import { latestMinor } from '../protocol/api-version.ts'
 import { BrokerError } from '../protocol/errors.ts'
 import type { JsonObject } from '../protocol/json.ts'
 import { toWire } from '../shape/wire.ts'
 import { type BrokerContext, type Caller, toInstanceInfo } from './context.ts'
+import type { ResolvedService } from './resolve-services.ts'
 
 /** GET /v2/service_instances/:instance_id */
 export async function fetchInstance(broker: BrokerContext, caller: Caller, instanceId: string): Promise<JsonObject> {
   const instance = await broker.store.instance(instanceId)
-  const service = instance === undefined ? undefined : broker.services.of(instance)
+  const service = findFetched(broker, caller, instance)
   if (instance === undefined || !isFetchable(instance, caller) || service?.offering.instancesRetrievable !== true)
     throw new BrokerError('InstanceNotFound', 'There is no instance with this id, or it is not there yet.')
   if (instance.phase === 'updating')
@@ -27,4 +29,17 @@ export async function fetchInstance(broker: BrokerContext, caller: Caller, insta
 function isFetchable({ platform, phase, created }: Instance, caller: Caller): boolean {
   const there = phase === 'ready' || phase === 'updating' || (phase === 'failed' && created)
   return platform === caller.platform && there
+}
+
+/** The service that answers for the instance. Where it is gone the instance is not: a 404 would say so. */
+export function findFetched(
+  { services, registered }: BrokerContext,
+  { platform }: Caller,
+  instance: Instance | undefined,
+): ResolvedService | undefined {
+  if (!isKnown(instance, platform)) return undefined
+  const service = services.of(instance)
+  if (service === undefined && isLeft(instance, registered === undefined ? 'left' : 'later'))
+    throw serviceLeft(instance.serviceId, 'deletion')
+  return service
 }

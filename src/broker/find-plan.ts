@@ -1,8 +1,10 @@
-import type { Instance } from '../domain/instance.ts'
+import { type Instance, isKnown } from '../domain/instance.ts'
+import { serviceLeft } from '../domain/left-service.ts'
 import { BrokerError } from '../protocol/errors.ts'
 import type { Plan } from '../protocol/offering.ts'
+import type { DeletionRequest } from '../protocol/query.ts'
 import type { UpdateRequest } from '../protocol/requests.ts'
-import type { BrokerContext } from './context.ts'
+import type { BrokerContext, Caller } from './context.ts'
 import { createPlaceholder, type ResolvedService } from './resolve-services.ts'
 import type { ServiceSchemas } from './service-schemas.ts'
 
@@ -19,12 +21,40 @@ export function knownService(service: ResolvedService | undefined): ResolvedServ
   return service
 }
 
+/** Refuses what is new where its service is not here. It may have left while the ledger has the instance. */
+export async function refuseUnknown(
+  { store }: BrokerContext,
+  { platform }: Caller,
+  instanceId: string,
+  serviceId: string,
+): Promise<never> {
+  const instance = await store.instance(instanceId)
+  if (isKnown(instance, platform) && instance.serviceId === serviceId) throw serviceLeft(serviceId, 'new')
+  return knownService(undefined) as never
+}
+
+type Wanted = Pick<DeletionRequest, 'serviceId' | 'planId'>
+
+/** A deletion is decided with a service that is not here, too: what does not exist is gone, and else the ledger refuses. */
+export async function findPlanToDelete(
+  broker: BrokerContext,
+  caller: Caller,
+  instanceId: string,
+  wanted: Wanted,
+): Promise<PlanInUse> {
+  const { services, registered, settings } = broker
+  if (services.find(wanted.serviceId) !== undefined || registered !== undefined)
+    return findPlanInUse(broker, caller, instanceId, wanted)
+  const service = createPlaceholder(wanted.serviceId, settings)
+  return { service, schemas: service.schemas }
+}
+
 /** CAT-09: a plan that left the catalog is served on where an instance has it, as its service says. */
 export async function findPlanInUse(
   broker: BrokerContext,
+  caller: Caller,
   instanceId: string,
-  serviceId: string,
-  planId: string,
+  { serviceId, planId }: Wanted,
 ): Promise<PlanInUse> {
   const { services, registered, store, settings } = broker
   const own = services.find(serviceId)
@@ -34,7 +64,7 @@ export async function findPlanInUse(
     const service = pinned ?? createPlaceholder(serviceId, settings)
     return { service, schemas: service.schemas, ...service.plans.get(planId) }
   }
-  const service = knownService(own)
+  const service = own ?? (await refuseUnknown(broker, caller, instanceId, serviceId))
   if (service.plans.has(planId)) return planOf(service, planId)
   const instance = await store.instance(instanceId)
   if (instance?.serviceId !== serviceId || instance.planId !== planId) return planOf(service, planId)
@@ -69,14 +99,15 @@ export function planOf(service: ResolvedService, planId: string): FoundPlan {
 /** The plan that an update asks for: one of those that are offered now, or the one that the instance has. */
 export async function checkTarget(
   broker: BrokerContext,
+  caller: Caller,
   instanceId: string,
   { serviceId, planId }: Pick<UpdateRequest, 'serviceId' | 'planId'>,
 ): Promise<void> {
   const { services, registered, store } = broker
   const own = services.find(serviceId)
   if (own !== undefined || registered === undefined) {
-    if (planId === undefined) knownService(own)
-    else await findPlanInUse(broker, instanceId, serviceId, planId)
+    if (own === undefined) await refuseUnknown(broker, caller, instanceId, serviceId)
+    if (planId !== undefined) await findPlanInUse(broker, caller, instanceId, { serviceId, planId })
     return
   }
   if (planId === undefined) return
@@ -97,7 +128,8 @@ export async function findRevisions(
   const { serviceId } = instance
   const own = broker.services.find(serviceId)
   if (own !== undefined) return { from: own, to: own }
-  const from = knownService(await serviceOf(broker, instance, serviceId))
+  const from = await serviceOf(broker, instance, serviceId)
+  if (from === undefined) throw serviceLeft(serviceId, 'new')
   const moves = maintenanceVersion !== undefined || (planId !== undefined && planId !== instance.planId)
   return { from, to: (moves ? await serviceOf(broker, undefined, serviceId) : undefined) ?? from }
 }

@@ -25,7 +25,11 @@ export function createFindWork(broker: BrokerContext, hooks: readonly Hook[], ra
     // An update is done by the revision that it leads to.
     const { revisionId = instance.revisionId } = operation.input
     const service = services.of({ serviceId, revisionId })
-    if (service === undefined) return broker.registered && createWaitingWork(broker)
+    if (service === undefined) {
+      // A service of the broker's own code that left it is no registry's to bring: nothing is taken for done without it.
+      const mayCome = revisionId !== undefined || instance.awaitsCatalog === true || action === 'provision'
+      return broker.registered && mayCome ? createWaitingWork(broker) : undefined
+    }
     const parts = { service, settings, store, storeNow, hooks }
     const retry = retryOf(service, action, settings)
     return {
@@ -95,6 +99,9 @@ async function waitForService(broker: BrokerContext, run: Run): Promise<ActionRe
   try {
     return await pin(broker, run)
   } catch (error) {
+    // Another replica may have it in its code, if it has ever been worked on.
+    if (error instanceof BrokerError && error.code === 'UnknownService' && instance.awaitsCatalog !== true)
+      return createWait(lookAgainAfter, 'waiting for a broker that has the service')
     if (error instanceof BrokerError) throw new TerminalError(error.message, { status: error.status, cause: error })
     if (error instanceof RevisionGoneError) return createWait(lookAgainAfter, 'reading the catalog again')
     throw error

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { decideProvision } from '../domain/decide-provision.ts'
-import type { Instance } from '../domain/instance.ts'
+import { type Instance, isKnown } from '../domain/instance.ts'
+import { isLeft, serviceLeft } from '../domain/left-service.ts'
 import { placeOf } from '../domain/request-hash.ts'
 import type { ProvisionRequest } from '../protocol/requests.ts'
 import { RevisionGoneError } from '../store.ts'
@@ -21,11 +22,10 @@ export async function provision(
   caller: Caller,
   asked: Asked<ProvisionRequest>,
 ): Promise<Provisioned> {
-  const { instanceId, request } = asked
-  const { serviceId, planId } = request
+  const { serviceId, planId } = asked.request
   for (let attempt = 1; ; attempt += 1) {
     const offered = await findOffered(broker, serviceId, planId).catch(
-      async refusal => (await findExisting(broker, instanceId, request)) ?? Promise.reject(refusal),
+      async refusal => (await findExisting(broker, caller, asked)) ?? Promise.reject(refusal),
     )
     const accepting = offered.kind === 'now' ? offered : { service: createPlaceholder(serviceId, broker.settings) }
     try {
@@ -38,15 +38,17 @@ export async function provision(
   }
 }
 
-/** Instances outlive the offer: a repeated request for one of them is answered as before. */
+/** Instances outlive the offer: a repeated request for one of them is answered as before, if its service is still here. */
 async function findExisting(
   broker: BrokerContext,
-  instanceId: string,
-  { serviceId, planId }: ProvisionRequest,
+  { platform }: Caller,
+  { instanceId, request: { serviceId, planId } }: Asked<ProvisionRequest>,
 ): Promise<Offered | undefined> {
   const instance = await broker.store.instance(instanceId)
-  if (instance?.revisionId === undefined || instance.serviceId !== serviceId) return undefined
-  const service = broker.registered?.at(instance.revisionId)
+  if (!isKnown(instance, platform) || instance.serviceId !== serviceId) return undefined
+  const service = broker.services.of(instance)
+  if (service === undefined && isLeft(instance, broker.registered === undefined ? 'left' : 'later'))
+    throw serviceLeft(serviceId, 'new')
   const found = service?.plans.get(planId)
   return service === undefined || found === undefined ? undefined : { kind: 'now', service, ...found }
 }

@@ -41,6 +41,8 @@ export interface ResolvedService {
   readonly revisionId?: string
   /** Plan ids by plan id: where an update may lead. Absent: wherever the plan may be left at all. */
   readonly updatesTo?: ReadonlyMap<string, readonly string[]>
+  /** Stands in for a service that is not known. */
+  readonly isPlaceholder?: boolean
   /** False where no call of an action can land after its worker has lost the lease. */
   readonly lateCalls?: boolean
 }
@@ -181,7 +183,7 @@ export function resolve(
 export function createPlaceholder(id: string, settings: ReadSettings): ResolvedService {
   const offering = { id, name: '', description: '', bindable: true, bindingsRetrievable: true, plans: [] }
   const code = { id, provision: () => undefined, deprovision: () => undefined }
-  return { ...resolve(offering, code, settings, {}), lateCalls: false }
+  return { ...resolve(offering, code, settings, {}), isPlaceholder: true, lateCalls: false }
 }
 
 export function toRetryPolicy(given: RetrySettings | undefined, fallback: RetryPolicy): RetryPolicy {

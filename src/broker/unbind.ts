@@ -3,7 +3,7 @@ import type { DeletionRequest } from '../protocol/query.ts'
 import { accept, createIntent } from './accept.ts'
 import type { AskedOfBinding, BrokerContext, Caller } from './context.ts'
 import { type Deleted, toDeleted } from './deprovision.ts'
-import { findPlanInUse } from './find-plan.ts'
+import { findPlanToDelete } from './find-plan.ts'
 
 /** DELETE /v2/service_instances/:instance_id/service_bindings/:binding_id */
 export async function unbind(
@@ -12,7 +12,7 @@ export async function unbind(
   { instanceId, bindingId, request, acceptsIncomplete }: AskedOfBinding<DeletionRequest>,
 ): Promise<Deleted> {
   // UNB-13: any plan of the service will do, since the instance may have changed its plan after the bind.
-  const { service, plan } = await findPlanInUse(broker, instanceId, request.serviceId, request.planId)
+  const { service, plan } = await findPlanToDelete(broker, caller, instanceId, request)
   const intent = {
     ...createIntent(broker, caller, { action: 'unbind', instanceId, service, plan, acceptsIncomplete }),
     bindingId,

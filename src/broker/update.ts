@@ -17,7 +17,7 @@ export type Updated = { readonly kind: 'updated' | 'unchanged'; readonly instanc
 /** PATCH /v2/service_instances/:instance_id */
 export async function update(broker: BrokerContext, caller: Caller, asked: Asked<UpdateRequest>): Promise<Updated> {
   const { instanceId, request } = asked
-  await checkTarget(broker, instanceId, request)
+  await checkTarget(broker, caller, instanceId, request)
   while (true) {
     const instance = knownInstance(await broker.store.instance(instanceId), caller.platform)
     if (instance.serviceId !== request.serviceId) throw malformed('service_id is not the service of this instance')

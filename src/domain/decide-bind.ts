@@ -5,6 +5,7 @@ import type { Snapshot, Verdict } from './change.ts'
 import { knownInstance } from './instance.ts'
 import type { Accepted, Intent } from './intent.ts'
 import { begin, busy, waits } from './intent.ts'
+import { isLeft, serviceLeft } from './left-service.ts'
 
 export interface BindIntent extends Intent {
   readonly bindingId: string
@@ -40,6 +41,7 @@ export function decideBind(snapshot: Snapshot, intent: BindIntent): Verdict<Bind
   }
   if (instance.serviceId !== intent.serviceId)
     throw new BrokerError('MalformedRequest', 'service_id is not the service of this instance.')
+  if (isLeft(instance, intent.unknownService)) throw serviceLeft(instance.serviceId, 'new')
   if (!intent.bindable) throw new BrokerError('NotBindable', 'Instances of this plan cannot be bound.')
   if (intent.predecessorId !== undefined && !intent.rotatable)
     throw new BrokerError('NotRotatable', 'Bindings of this plan cannot be rotated.')

@@ -4,6 +4,7 @@ import type { Snapshot, Verdict } from './change.ts'
 import { type Instance, isKnown } from './instance.ts'
 import type { DeletionAnswer, Intent } from './intent.ts'
 import { begin, busy, force, waits } from './intent.ts'
+import { isLeft, serviceLeft } from './left-service.ts'
 
 export interface DeprovisionIntent extends Intent {
   /** Live bindings are unbound first instead of refusing the request. */
@@ -33,6 +34,7 @@ export function decideDeprovision(snapshot: Snapshot, intent: DeprovisionIntent)
       'BindingsExist',
       `The instance still has ${count(snapshot.liveBindings, 'binding')}: delete them first. Nothing was changed.`,
     )
+  if (isLeft(instance, intent.unknownService)) throw serviceLeft(instance.serviceId, 'deletion')
   const wait = waits(intent)
   const unclean = (instance.uncleanUntil ?? 0) > now
   const afterSweeps = snapshot.sweptBindings > 0

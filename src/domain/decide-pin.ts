@@ -16,6 +16,6 @@ export function decidePin({ instance, operation, now }: Snapshot, pin: Pin): Ver
   const held = operation?.id === pin.operationId && operation.fence === pin.fence && operation.state === 'running'
   if (instance === undefined || !held) return { answer: false }
   const { revisionId, parameters, maintenanceVersion } = pin
-  const pinned = { ...instance, revisionId, parameters, maintenanceVersion, updatedAt: now }
+  const pinned = { ...instance, revisionId, parameters, maintenanceVersion, awaitsCatalog: undefined, updatedAt: now }
   return { answer: true, change: { instance: pinned } }
 }

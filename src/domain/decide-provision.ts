@@ -71,6 +71,9 @@ function start(snapshot: Snapshot, intent: ProvisionIntent, failed?: Instance): 
     dashboardToken: failed?.dashboardToken ?? intent.dashboardToken,
     maintenanceVersion: intent.catalogMaintenance,
     revisionId: intent.revisionId,
+    // Of an earlier attempt something may be there.
+    awaitsCatalog:
+      (intent.unknownService !== undefined && (failed?.awaitsCatalog ?? failed === undefined)) || undefined,
     uncleanUntil: failed?.uncleanUntil,
     conditions: [],
     lastOperationId: operation.id,

@@ -4,6 +4,7 @@ import type { Snapshot, Verdict } from './change.ts'
 import { isKnown } from './instance.ts'
 import type { DeletionAnswer, Intent } from './intent.ts'
 import { begin, busy, force, waits } from './intent.ts'
+import { isLeft, serviceLeft } from './left-service.ts'
 
 export interface UnbindIntent extends Intent {
   readonly bindingId: string
@@ -22,6 +23,7 @@ export function decideUnbind(snapshot: Snapshot, intent: UnbindIntent): Verdict<
   if (bindingOperation?.action === 'unbind')
     return { answer: { kind: 'accepted', operation: bindingOperation, wait: waits(intent) } }
   if (operation !== undefined && operation.action !== 'observe') throw busy(operation, 'The instance')
+  if (isLeft(instance, intent.unknownService)) throw serviceLeft(instance.serviceId, 'deletion')
 
   const wait = waits(intent)
   const unclean = (binding.uncleanUntil ?? 0) > now

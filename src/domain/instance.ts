@@ -49,6 +49,8 @@ export interface Instance {
   readonly maintenanceVersion?: string
   /** Where its service came from a registry: the revision that it is pinned to, for all that is done to it. */
   readonly revisionId?: string
+  /** Accepted before its service was known, and not pinned since: nothing was ever done for it. */
+  readonly awaitsCatalog?: boolean
   /** While an update leads to another revision: that one, which is needed too. */
   readonly nextRevisionId?: string
   readonly conditions: readonly Condition[]

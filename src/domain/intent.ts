@@ -26,6 +26,8 @@ export interface Intent extends OperationIntent {
   readonly platform: string
   readonly acceptsIncomplete: boolean
   readonly mode: AsyncMode
+  /** No code for the service is here. `later`: a registry may bring it, and a pinned revision may not be known here yet. */
+  readonly unknownService?: 'left' | 'later'
 }
 
 /** The request is answered from an operation: one that it started, or the one it repeats. */

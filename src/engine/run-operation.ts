@@ -1,4 +1,5 @@
 import { sleep } from '../clock.ts'
+import { sayLeft } from '../domain/left-service.ts'
 import type { Operation, OperationError, Step } from '../domain/operation.ts'
 import type { ActionResult, Outcome, SettlePolicy } from '../domain/outcome.ts'
 import { backOff, isExhausted } from '../domain/retry.ts'
@@ -48,7 +49,10 @@ export async function runOperation(claim: Claim, held: HeldLease, context: RunCo
   })
   const attempt: Attempt = { claim, held, tools: context }
   const isOver = now >= operation.deadlineAt
-  const late = () => (operation.attempt === 1 ? neverRan(operation, now) : timedOut(operation))
+  const late = () => {
+    if (work === undefined) return withoutService(operation)
+    return operation.attempt === 1 ? neverRan(operation, now) : timedOut(operation)
+  }
   const isPoison = claim.takenOver && operation.losses > poisonLosses
   const work = context.findWork(claim)
   // None of the author's code runs where it is unknown, or where it may be what kills the workers.
@@ -63,7 +67,7 @@ export async function runOperation(claim: Claim, held: HeldLease, context: RunCo
   }
   if (work === undefined) {
     observer['operation.unknownService']?.(attemptFields(claim, held))
-    const description = 'waiting for a broker that knows the service'
+    const description = 'waiting for a broker that has the service'
     return park(attempt, 'unknownService', { until: now + noDriverPause, description })
   }
   const run = new Run(attempt, work)
@@ -226,6 +230,11 @@ async function finish(attempt: Attempt & { readonly work?: Work }, { outcome, un
 function neverRan({ action, acceptedAt, deadlineAt }: Operation, now: number): OperationError {
   const [waited, limit] = [now - acceptedAt, deadlineAt - acceptedAt].map(sayDuration)
   return { message: `The ${action} never ran: it waited ${waited} in the queue, and may take ${limit} in all.` }
+}
+
+function withoutService({ action, acceptedAt, deadlineAt, serviceId }: Operation): OperationError {
+  const limit = sayDuration(deadlineAt - acceptedAt)
+  return { message: shorten(`The ${action} did not end within ${limit}. ${sayLeft(serviceId)}`) }
 }
 
 function timedOut({ action, acceptedAt, deadlineAt, description }: Operation): OperationError {

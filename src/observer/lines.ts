@@ -21,6 +21,16 @@ const target = ['method', 'path'] as const
 const client = ['address', 'principal', 'platform', 'requestId'] as const
 const chore = ['chore', 'durationMs'] as const
 
+function sayMissing({ missing, more }: BrokerEvents['catalog.incomplete']): string {
+  const named = missing.map(({ serviceId, planId, instances }) => {
+    const service = `service ${JSON.stringify(serviceId)}`
+    const what = planId === undefined ? service : `plan ${JSON.stringify(planId)} of ${service}`
+    return `${what} (${instances})`
+  })
+  const others = more === 0 ? '' : ` and ${more} more`
+  return `${named.join(', ')}${others}; put it back into the code or the catalog until they are deleted`
+}
+
 /** The whole log: level, text and fields of every event. */
 export const lines: { readonly [Type in EventType]: LineOf<BrokerEvents[Type]> } = {
   'broker.startFailed': ['error', 'the broker cannot start', 'error'],
@@ -34,6 +44,7 @@ export const lines: { readonly [Type in EventType]: LineOf<BrokerEvents[Type]> }
 
   'configuration.warning': ['warn', ({ message }) => `configuration: ${message}`],
   'catalog.warning': ['warn', ({ message }) => `catalog: ${message}`],
+  'catalog.incomplete': ['warn', event => `instances of what this broker does not have: ${sayMissing(event)}`],
   'catalog.readFailed': ['warn', 'could not read the catalog: trying again', 'error'],
 
   'request.ended': [

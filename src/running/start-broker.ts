@@ -8,6 +8,7 @@ import type { BrokerContext } from '../broker/context.ts'
 import { createFindWork } from '../broker/find-work.ts'
 import type { RegisteredCatalogParts } from '../broker/registries/registered-catalog.ts'
 import type { SyncParts } from '../broker/registries/sync.ts'
+import { reportMissing } from '../broker/report-missing.ts'
 import { resolveServices, type ServiceIndex } from '../broker/resolve-services.ts'
 import type { LoadedCatalog } from '../catalog/load-yaml.ts'
 import { type Clock, systemClock } from '../clock.ts'
@@ -112,6 +113,7 @@ export async function startBroker(options: StartOptions): Promise<RunningBroker>
     health: { readiness: () => (ending ? Promise.resolve('stopping') : readiness()) },
   })
   worker.start()
+  void reportMissing(broker)
   const following = registries?.follow(broker)
   // Whoever is asking the registries already does it for all.
   if (sync !== undefined)

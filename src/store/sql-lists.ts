@@ -1,5 +1,5 @@
 /** Lists in SQL, the same for both databases. Each text names what leads to its index: see the migrations. */
-import type { BindingQuery, InstanceQuery, OperationQuery, Page } from '../store.ts'
+import type { BindingQuery, InstanceCount, InstanceQuery, OperationQuery, Page } from '../store.ts'
 import { fromText, text } from './columns.ts'
 import { keyOf } from './keys.ts'
 import { type List, toBindingList, toInstanceList, toOperationList, toPage } from './lists.ts'
@@ -32,6 +32,21 @@ export function instanceList(query: InstanceQuery, { table }: Dialect) {
   where.phase(query.phase)
   if (query.usable !== undefined) where.add(query.usable ? 'usable' : 'not usable')
   return select(toInstanceList(query), { from: table('instance'), where, order: ['created_at', 'id'] })
+}
+
+/** One row for each plan, with the document of one of its instances: columns may hold a hash in place of an id. */
+export function instanceCounts({ table }: Dialect) {
+  const instance = table('instance')
+  return {
+    text: `select one.doc, counted.instances from (
+      select min(id) as id, count(*) as instances from ${instance}
+      where deleted_at is null and phase not in ('creating', 'deleted') group by service_id, plan_id, revision_id is null
+    ) counted join ${instance} one on one.id = counted.id`,
+    toCount({ doc, instances }: Row): InstanceCount {
+      const { serviceId, planId, revisionId } = JSON.parse(text(doc))
+      return { serviceId, planId, pinned: revisionId !== undefined, instances: Number(instances) }
+    },
+  }
 }
 
 export function bindingList(query: BindingQuery, { table, id }: Dialect) {

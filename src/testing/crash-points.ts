@@ -115,6 +115,7 @@ function wrapStore(store: Store, around: CrashPoints['around'], isDead: () => bo
     steps: operationId => around('steps', () => store.steps(operationId)),
     dueForObservation: max => around('dueForObservation', () => store.dueForObservation(max)),
     history: instanceId => around('history', () => store.history(instanceId)),
+    instanceCounts: () => around('instanceCounts', () => store.instanceCounts()),
     listInstances: query => around('listInstances', () => store.listInstances(query)),
     listBindings: query => around('listBindings', () => store.listBindings(query)),
     listOperations: query => around('listOperations', () => store.listOperations(query)),

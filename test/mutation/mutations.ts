@@ -138,6 +138,20 @@ export const mutations: readonly Mutation[] = [
   { ...sql, name: 'sqlite overwrites a done step', find: "where step.state <> 'done'", replace: 'where true' },
 
   ...choreMutations,
+  {
+    name: 'a deletion whose code is gone is taken for done',
+    file: 'src/broker/find-work.ts',
+    find: 'broker.registered && mayCome ?',
+    replace: 'broker.registered ?',
+    suite: ['test/engine/left-service.test.ts'],
+  },
+  {
+    name: 'a deletion that nobody can do is accepted',
+    file: 'src/domain/left-service.ts',
+    find: "return unknown === 'left' || revisionId === undefined",
+    replace: "return unknown === 'left' && revisionId === unknown",
+    suite: ['test/engine/left-service.test.ts'],
+  },
   ...bundleMutations,
   ...replicaMutations,
   ...catalogMutations,

@@ -121,6 +121,7 @@ function wrap(
     steps: operationId => call('steps', () => store.steps(operationId)),
     dueForObservation: max => call('dueForObservation', () => store.dueForObservation(max)),
     history: instanceId => call(`history ${instanceId}`, () => store.history(instanceId)),
+    instanceCounts: () => call('instance counts', () => store.instanceCounts()),
     listInstances: query => call('list instances', () => store.listInstances(query)),
     listBindings: query => call('list bindings', () => store.listBindings(query)),
     listOperations: query => call('list operations', () => store.listOperations(query)),

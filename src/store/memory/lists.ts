@@ -1,4 +1,13 @@
-import type { Binding, BindingQuery, Instance, InstanceQuery, Operation, OperationQuery, Page } from '../../store.ts'
+import type {
+  Binding,
+  BindingQuery,
+  Instance,
+  InstanceCount,
+  InstanceQuery,
+  Operation,
+  OperationQuery,
+  Page,
+} from '../../store.ts'
 import { type List, type Position, toBindingList, toInstanceList, toOperationList, toPage } from '../lists.ts'
 import type { Tables } from './tables.ts'
 
@@ -8,6 +17,17 @@ export function listInstances(tables: Tables, query: InstanceQuery) {
     row => matches(row, { platform, serviceId, planId, revisionId, phase, usable }) && isShown(row, phase),
   )
   return page(toInstanceList(query), found, ({ createdAt, id }) => [createdAt, id])
+}
+
+export function countInstances(tables: Tables): readonly InstanceCount[] {
+  const counts = new Map<string, InstanceCount>()
+  for (const { serviceId, planId, revisionId, phase } of tables.instances.look()) {
+    if (phase === 'creating' || phase === 'deleted') continue
+    const pinned = revisionId !== undefined
+    const key = JSON.stringify([serviceId, planId, pinned])
+    counts.set(key, { serviceId, planId, pinned, instances: (counts.get(key)?.instances ?? 0) + 1 })
+  }
+  return [...counts.values()]
 }
 
 export function listBindings(tables: Tables, query: BindingQuery) {

@@ -6,7 +6,7 @@ import { accept, finish } from './accept.ts'
 import { finishChore, readChores, renewChore, takeChore } from './chores.ts'
 import { claimDue } from './claim.ts'
 import { cleanUp } from './clean-up.ts'
-import { listBindings, listInstances, listOperations } from './lists.ts'
+import { countInstances, listBindings, listInstances, listOperations } from './lists.ts'
 import { changeCatalog, readCatalog, readRegistries, readUses } from './marketplace.ts'
 import { releaseName, renewName, takeName } from './names.ts'
 import { handBack, park, renew, writeCheckpoint } from './progress.ts'
@@ -78,6 +78,7 @@ export function createMemoryStore({ clock = systemClock }: { readonly clock?: Cl
     operation: id => run(() => tables.operation(id)),
     steps: operationId => run(() => tables.steps(operationId)),
     history: instanceId => run(() => tables.history(instanceId)),
+    instanceCounts: () => run(() => countInstances(tables)),
     listInstances: (query = {}) => run(() => listInstances(tables, query)),
     listBindings: (query = {}) => run(() => listBindings(tables, query)),
     listOperations: (query = {}) => run(() => listOperations(tables, query)),

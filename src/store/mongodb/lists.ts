@@ -1,5 +1,5 @@
 import type { Collection, Document, Filter } from 'mongodb'
-import type { BindingQuery, InstanceQuery, OperationQuery, Page } from '../../store.ts'
+import type { BindingQuery, InstanceCount, InstanceQuery, OperationQuery, Page } from '../../store.ts'
 import { keyOf as textKeyOf } from '../keys.ts'
 import { type List, type Position, toBindingList, toInstanceList, toOperationList, toPage } from '../lists.ts'
 import type { Database } from './database.ts'
@@ -16,6 +16,26 @@ export function listInstances({ collections }: Database, query: InstanceQuery) {
     'listed.usable': usable,
   }
   return read(collections.instance, toInstanceList(query), { wanted, time: 'listed.createdAt' })
+}
+
+export async function countInstances({ collections }: Database): Promise<readonly InstanceCount[]> {
+  const pinned = { $gt: ['$listed.revision', null] }
+  const found = await collections.instance
+    .aggregate<{ readonly doc: string; readonly instances: number }>([
+      { $match: { 'listed.live': true, phase: { $ne: 'creating' } } },
+      {
+        $group: {
+          _id: { service: '$listed.service', plan: '$listed.plan', pinned },
+          doc: { $first: '$doc' },
+          instances: { $sum: 1 },
+        },
+      },
+    ])
+    .toArray()
+  return found.map(({ doc, instances }) => {
+    const { serviceId, planId, revisionId } = JSON.parse(doc)
+    return { serviceId, planId, pinned: revisionId !== undefined, instances }
+  })
 }
 
 export function listBindings({ collections }: Database, query: BindingQuery) {

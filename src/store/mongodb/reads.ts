@@ -4,7 +4,10 @@ import type { Database } from './database.ts'
 import { keyOf } from './keys.ts'
 import { toBinding, toHistory, toInstance, toOperation, toStep } from './rows.ts'
 
-export function createReads({ collections, timeoutMs: maxTimeMS }: Database): Omit<Reads, `list${string}`> {
+export function createReads({
+  collections,
+  timeoutMs: maxTimeMS,
+}: Database): Omit<Reads, `list${string}` | 'instanceCounts'> {
   const { instance, binding, operation, history } = collections
 
   /**

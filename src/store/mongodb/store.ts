@@ -14,7 +14,7 @@ import type { Database } from './database.ts'
 import type { CatalogDocument, OperationDocument } from './documents.ts'
 import { toStoreError } from './failures.ts'
 import { keyOf } from './keys.ts'
-import { listBindings, listInstances, listOperations } from './lists.ts'
+import { countInstances, listBindings, listInstances, listOperations } from './lists.ts'
 import { readCatalog, readRegistries, readUses } from './marketplace.ts'
 import { releaseName, renewName, takeName } from './names.ts'
 import { handBack, park, renew, writeCheckpoint } from './progress.ts'
@@ -70,6 +70,7 @@ export function createMongoStore({ name, ledger, clock, onStreamBreak, onClosed 
   const methods: Methods = {
     ...createReads(ledger),
     dueForObservation: max => readDueForObservation(ledger, max),
+    instanceCounts: () => countInstances(ledger),
     listInstances: (query = {}) => listInstances(ledger, query),
     listBindings: (query = {}) => listBindings(ledger, query),
     listOperations: (query = {}) => listOperations(ledger, query),

@@ -1,6 +1,6 @@
 import type { BindingQuery, InstanceQuery, OperationQuery, Page } from '../../store.ts'
 import { keyOf } from '../keys.ts'
-import { bindingList, type Dialect, instanceList, operationList, type SqlList } from '../sql-lists.ts'
+import { bindingList, type Dialect, instanceCounts, instanceList, operationList, type SqlList } from '../sql-lists.ts'
 import type { Run } from './database.ts'
 
 export function createLists(run: Run, schema: string) {
@@ -17,7 +17,10 @@ export function createLists(run: Run, schema: string) {
     return toPage(await run({ text: numbered }, values))
   }
 
+  const counts = instanceCounts(dialect)
+
   return {
+    instanceCounts: async () => (await run({ text: counts.text }, [])).map(counts.toCount),
     listInstances: async (query: InstanceQuery = {}) => read(instanceList(query, dialect)),
     listBindings: async (query: BindingQuery = {}) => read(bindingList(query, dialect)),
     listOperations: async (query: OperationQuery = {}) => read(operationList(query, dialect)),

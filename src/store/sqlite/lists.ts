@@ -1,5 +1,5 @@
 import type { BindingQuery, InstanceQuery, OperationQuery } from '../../store.ts'
-import { bindingList, type Dialect, instanceList, operationList, type SqlList } from '../sql-lists.ts'
+import { bindingList, type Dialect, instanceCounts, instanceList, operationList, type SqlList } from '../sql-lists.ts'
 import type { Database } from './driver.ts'
 
 export const listsOf = {
@@ -12,6 +12,7 @@ export const listsOf = {
 export function createLists(database: Database) {
   const read = <Item>({ text, values, toPage }: SqlList<Item>) => toPage(database.prepare(text).all(...values))
   return {
+    instanceCounts: () => database.prepare(counts.text).all().map(counts.toCount),
     listInstances: (query: InstanceQuery = {}) => read(listsOf.instances(query)),
     listBindings: (query: BindingQuery = {}) => read(listsOf.bindings(query)),
     listOperations: (query: OperationQuery = {}) => read(listsOf.operations(query)),
@@ -23,3 +24,5 @@ const dialect: Dialect = {
   id: id => id,
   activeOperations: `(select * from operation indexed by operation_due where state in ('queued', 'running'))`,
 }
+
+const counts = instanceCounts(dialect)

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
-import type { HistoryEvent } from '../../store.ts'
-import { bindingRow, claimOne, finish, leaseOf, provision, standing, stepRow } from './rows.ts'
+import type { HistoryEvent, Instance } from '../../store.ts'
+import { change, revisionRow } from './catalog-rows.ts'
+import { bindingRow, claimOne, finish, instanceRow, leaseOf, provision, standing, stepRow } from './rows.ts'
 import { storeCase } from './subject.ts'
 
 export const readCases = [
@@ -85,4 +86,37 @@ export const readCases = [
       assert.equal((await store.instance('i'))?.updatedAt, round)
     }
   }),
+
+  storeCase(
+    'counts: the instances of each plan, but for those that are deleted or being created',
+    async ({ store }) => {
+      assert.deepEqual(await store.instanceCounts(), [])
+      await change(store, { insertRevisions: [revisionRow('r1'), revisionRow('r2')] })
+      const long = 'Ü'.repeat(300)
+      const rows: Partial<Instance>[] = [
+        {},
+        { platform: 'kubernetes' },
+        { usable: false, phase: 'failed' },
+        { phase: 'deleting' },
+        { phase: 'creating' },
+        { phase: 'deleted', deletedAt: 99 },
+        { planId: 'large' },
+        { revisionId: 'r1' },
+        { revisionId: 'r2', nextRevisionId: 'r1', phase: 'updating' },
+        { serviceId: long, planId: `#${long}` },
+      ]
+      for (const [index, overrides] of rows.entries()) await standing(store, `i${index}`, overrides)
+      const counts = (await store.instanceCounts()).map(({ serviceId, planId, pinned, instances }) =>
+        JSON.stringify([serviceId, planId, pinned, instances]),
+      )
+      const { serviceId, planId } = instanceRow('i')
+      const expected = [
+        [serviceId, planId, false, 4],
+        [serviceId, 'large', false, 1],
+        [serviceId, planId, true, 2],
+        [long, `#${long}`, false, 1],
+      ]
+      assert.deepEqual(counts.sort(), expected.map(row => JSON.stringify(row)).sort())
+    },
+  ),
 ]
