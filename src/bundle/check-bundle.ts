@@ -1,9 +1,9 @@
 import { checkCatalog } from '../catalog/check-catalog.ts'
 import { compileSchema } from '../catalog/compile-schema.ts'
 import type { JsonObject } from '../protocol/json.ts'
-import type { Offering } from '../protocol/offering.ts'
+import type { Offering, Plan } from '../protocol/offering.ts'
 import type { Mistake } from '../shape/mistake.ts'
-import { type BundleSpec, parseBundleSpec } from './spec.ts'
+import { type BundlePlan, type BundleSpec, parseBundleSpec } from './spec.ts'
 import { toOffering } from './to-offering.ts'
 
 export interface CheckedBundle {
@@ -12,7 +12,10 @@ export interface CheckedBundle {
   readonly problems: readonly Mistake[]
 }
 
-/** All that `parseBundleSpec` finds, and what only shows in the catalog that the bundle leads to: its schemas compiled. */
+/**
+ * All that `parseBundleSpec` finds, and what only shows in the catalog that the bundle leads to. Only schemas that an author
+ * wrote are compiled: those made from a list of parameters are valid, and its defaults were judged when it was read.
+ */
 export async function checkBundle(
   source: unknown,
   { where, registry }: { readonly where: string; readonly registry: string },
@@ -20,16 +23,17 @@ export async function checkBundle(
   const { spec, problems, find } = parseBundleSpec(source, where)
   if (spec === undefined) return { problems }
   const offering = toOffering(spec, { registry })
-  const { problems: ofCatalog } = await checkCatalog([offering])
+  const plans = offering.plans.map((plan, index) => ({ ...plan, schemas: writtenSchemas(plan, spec.plans[index]) }))
+  const { problems: ofCatalog } = await checkCatalog([{ ...offering, plans }])
   const found = ofCatalog.map(({ path: [, list, plan = 0, , resource], problem, remedy }): Mistake => {
     const parameters = resource === 'serviceBinding' ? 'bindParameters' : 'parameters'
     return { ...find(list === 'plans' ? [list, plan, parameters] : []), problem, remedy }
   })
   if (found.length === 0)
-    for (const [index, { schemas }] of offering.plans.entries()) {
+    for (const [index, { schemas }] of plans.entries()) {
       for (const [key, schema] of [
-        ['parameters', schemas?.serviceInstance?.create?.parameters],
-        ['bindParameters', schemas?.serviceBinding?.create?.parameters],
+        ['parameters', schemas.serviceInstance?.create?.parameters],
+        ['bindParameters', schemas.serviceBinding?.create?.parameters],
       ] as const)
         for (const name of schema === undefined ? [] : await unfitDefaults(schema))
           found.push({
@@ -40,6 +44,13 @@ export async function checkBundle(
     }
   const all = [...problems, ...found]
   return found.length > 0 ? { problems: all } : { bundle: { spec, offering }, problems: all }
+}
+
+function writtenSchemas({ schemas }: Plan, plan: BundlePlan | undefined): NonNullable<Plan['schemas']> {
+  return {
+    serviceInstance: plan?.parameters.kind === 'schema' ? schemas?.serviceInstance : undefined,
+    serviceBinding: plan?.bindParameters.kind === 'schema' ? schemas?.serviceBinding : undefined,
+  }
 }
 
 /** Whatever is wrong below the top level of parameters that were empty is wrong with a default. */

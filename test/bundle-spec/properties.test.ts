@@ -150,6 +150,35 @@ describe('any spec', () => {
   })
 })
 
+describe('JSON', () => {
+  // With a space behind it, it is read as YAML.
+  const told = (text: string) => {
+    const { spec, problems } = parseBundleSpec(text, 'bundle.json')
+    return { spec, problems: problems.map(formatMistake).sort() }
+  }
+
+  it('means the same whichever reader takes it', () => {
+    fc.assert(
+      fc.property(fc.oneof(spec, fc.jsonValue()), source => {
+        const text = JSON.stringify(source)
+        expect(told(text)).toEqual(told(`${text} `))
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  it.each([
+    ['a number that is not written as it is', '{"name":"a","bundleVersion":1.10}'],
+    ['a key that is given twice', '{"name":"a","name":"b"}'],
+    ['a key that would set a prototype', '{"name":"a","__proto__":{}}'],
+    ['too many levels', `{"name":${'['.repeat(2_000)}${']'.repeat(2_000)}}`],
+    ['too many values', `[${Array.from({ length: 100_001 }, () => 1).join(',')}]`],
+    ['numbers as keys', '{"b":1,"2":1,"1":1}'],
+  ])('is read as YAML where it is more than that: %s', (_, text) => {
+    expect(told(text)).toEqual(told(`${text} `))
+  })
+})
+
 describe('anything else', () => {
   it('gets problems, and throws nothing', () => {
     fc.assert(

@@ -1,5 +1,7 @@
-/** How often specs are parsed: a revision never changes. */
+/** How often specs are parsed, and schemas compiled: a revision never changes. */
 import { expect, it, onTestFinished, vi } from 'vitest'
+import type { JsonObject } from '../../src/protocol/json.ts'
+import { specWith } from '../bundle-spec/specs.ts'
 
 const parses: string[] = []
 
@@ -50,4 +52,30 @@ it('is once when it is found, and once when it is used first', async () => {
   await client.unbind('one', 'b', ids)
   await client.deprovision('one', ids, { acceptsIncomplete: true })
   expect(parses).toEqual(['1.0.0', '1.0.0', '1.1.0', '1.1.0'])
+})
+
+it('compiles no schema that was made from a list of parameters before it is used', async () => {
+  vi.resetModules()
+  const compiled: unknown[] = []
+  vi.doMock('../../src/catalog/compile-schema.ts', async load => {
+    const { compileSchema } = await load<typeof import('../../src/catalog/compile-schema.ts')>()
+    return {
+      compileSchema: (schema: JsonObject) => {
+        compiled.push(schema.properties)
+        return compileSchema(schema)
+      },
+    }
+  })
+  onTestFinished(() => {
+    vi.doUnmock('../../src/catalog/compile-schema.ts')
+    vi.resetModules()
+  })
+  const { checkBundle } = await import('../../src/bundle/check-bundle.ts')
+  const check = (parameters: unknown) =>
+    checkBundle(specWith({}, { parameters }), { where: 'bundle.yml', registry: 'dh' })
+  const properties = { size: { type: 'string', default: 'm' } }
+  expect((await check([{ name: 'size', ...properties.size }])).bundle).toBeDefined()
+  expect(compiled).toEqual([])
+  expect((await check({ type: 'object', properties })).bundle).toBeDefined()
+  expect(compiled).toContainEqual(properties)
 })
