@@ -27,6 +27,7 @@ export default defineConfig({
   plugins: [mutate()],
   test: {
     sequence: { sequencer: LongestFirst },
+    setupFiles: ['test/fail-on-leaks.ts'],
     projects: [
       {
         extends: true,

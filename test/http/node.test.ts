@@ -80,6 +80,48 @@ describe('a request', () => {
   })
 })
 
+describe('pipelined requests', () => {
+  const get = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'
+
+  it('however many on one connection, are answered, and leave no listener on it', async () => {
+    const { app } = createEcho()
+    await serving(app, async ({ port }) => {
+      const socket = connect(port, '127.0.0.1').setEncoding('utf8')
+      let received = ''
+      socket.on('data', data => {
+        received += data
+      })
+      for (let round = 1; round <= 12; round++) {
+        socket.write(get.repeat(round))
+        while (received.split('HTTP/1.1 200').length - 1 < (round * (round + 1)) / 2) await once(socket, 'data')
+      }
+      socket.destroy()
+    })
+  })
+
+  it('whose connection breaks are not waited for', async () => {
+    const first = deferred()
+    const [reached, all] = [deferred(), deferred()]
+    let requests = 0
+    const app = async () => {
+      const place = ++requests
+      if (place === 12) all.resolve()
+      if (place === 1) await first.promise
+      else await reached.promise
+      return json(200, {})
+    }
+    const server = await listen({ app, host: '127.0.0.1', port: 0 })
+    const socket = connect(server.port, '127.0.0.1')
+    socket.write(get.repeat(12))
+    await all.promise
+    reached.resolve()
+    await new Promise(resolve => setImmediate(resolve))
+    socket.destroy()
+    first.resolve()
+    await server.close(2_000_000)
+  })
+})
+
 describe('an answer', () => {
   it('to HEAD has the length of the body that is left out, and 204 has none', async () => {
     const app = async ({ method }: HttpRequest) =>

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import { type Clock, systemClock } from '../../clock.ts'
 import { type Observer, silent, toError } from '../../observer.ts'
 import { BrokerError } from '../../protocol/errors.ts'
@@ -30,6 +31,8 @@ export interface NodeListenerOptions {
 export function createNodeListener(app: HttpApp, options: NodeListenerOptions = {}): NodeListener {
   const { observer = silent, clock = systemClock } = options
   const running = new Set<ServerResponse>()
+  /** Answers that wait for earlier ones on their connection (pipelining): they have no socket yet, and may never get one. */
+  const queued = new WeakMap<Socket, Set<ServerResponse>>()
   let draining = false
 
   function serve(request: IncomingMessage, response: ServerResponse, awaited?: ServerResponse): void {
@@ -92,11 +95,23 @@ export function createNodeListener(app: HttpApp, options: NodeListenerOptions = 
     request.on('end', finish).on('close', finish).resume()
   }
 
-  /** An answer that waits for earlier ones on its connection (pipelining) has no socket yet, and may never get one. */
-  function deleteWhenOut(request: IncomingMessage, response: ServerResponse): void {
-    const drop = () => running.delete(response)
-    response.once('finish', drop)
-    request.socket.once('close', drop)
+  function deleteWhenOut({ socket }: IncomingMessage, response: ServerResponse): void {
+    const waiting = queued.get(socket) ?? watch(socket)
+    waiting.add(response)
+    response.once('finish', () => {
+      waiting.delete(response)
+      running.delete(response)
+    })
+  }
+
+  /** One listener for all answers of a connection, which may be any number. */
+  function watch(socket: Socket): Set<ServerResponse> {
+    const waiting = new Set<ServerResponse>()
+    queued.set(socket, waiting)
+    socket.once('close', () => {
+      for (const response of waiting) running.delete(response)
+    })
+    return waiting
   }
 
   function fail(error: unknown): HttpResponse {
