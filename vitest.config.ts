@@ -8,6 +8,7 @@ const slow = [
   'test/crash/**/*.test.ts',
   'test/replicas/{names,outage,rolling,signals}.test.ts',
   'test/storm/**/*.test.ts',
+  'test/store/postgres-pooler-contract.test.ts',
   'test/simulation/**/*.test.ts',
   'test/spin/**/*.test.ts',
   'test/package/**/*.test.ts',

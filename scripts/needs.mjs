@@ -12,6 +12,7 @@ const programs = {
   'redis-server': ['redis-server', 'redis-tools'],
   'ansible-playbook': ['ansible-core'],
   psql: ['postgresql-client'],
+  pgbouncer: ['pgbouncer'],
 }
 
 /** Docker starts a service of its own, so it is installed only where it is asked for by name. */

@@ -130,8 +130,8 @@ interface User {
   readonly gid: number
 }
 
-/** PostgreSQL refuses to run as root. */
-function findUser(): User | undefined {
+/** PostgreSQL and PgBouncer refuse to run as root. */
+export function findUser(): User | undefined {
   if (process.getuid?.() !== 0) return undefined
   for (const name of ['postgres', 'nobody']) {
     try {
@@ -145,6 +145,6 @@ function findUser(): User | undefined {
 }
 
 /** The server goes with the test process, however that ends. */
-function asUser({ uid, gid }: User): string[] {
+export function asUser({ uid, gid }: User): string[] {
   return ['setpriv', `--reuid=${uid}`, `--regid=${gid}`, '--clear-groups', '--pdeathsig', 'QUIT']
 }

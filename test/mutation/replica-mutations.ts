@@ -187,6 +187,23 @@ export const replicaMutations: readonly Mutation[] = [
     replace: 'if (witness.losses() < losses)',
   },
   {
+    ...postgres,
+    file: 'src/store/postgres/pooler.ts',
+    suite: ['test/store/postgres-pooler.test.ts'],
+    name: 'postgres keeps statements in a session of a pooler',
+    find: 'if (missing.length === 0) return true',
+    replace: 'if (missing.length === 0) return false',
+  },
+  {
+    ...postgres,
+    file: 'src/store/postgres/pooler.ts',
+    suite: ['test/store/postgres-pooler.test.ts'],
+    only: 'drops the settings',
+    name: 'postgres goes without its settings',
+    find: 'found.get(name) !== value',
+    replace: 'false',
+  },
+  {
     ...postgresStatements,
     only: 'parallel claims',
     name: 'postgres claims what another is claiming',

@@ -190,7 +190,7 @@ async function openCounted({ url }: PostgresServer, statementTimeoutMs = patient
         return database.run(statement, values)
       },
     },
-    statements: createStatements(`"${schema}"`),
+    statements: createStatements(`"${schema}"`, true),
     clock: createServerClock(systemClock),
     witness,
     wakeUps: createWakeUps(),

@@ -97,7 +97,7 @@ describePostgres('postgres: the plan behind a call', server => {
   ] as const) {
     describe(size, () => {
       const schema = newSchema()
-      const statements = createStatements(`"${schema}"`)
+      const statements = createStatements(`"${schema}"`, true)
 
       beforeAll(async () => {
         await (await openPostgresStore({ url: server.url, schema, ...patient })).close()

@@ -74,11 +74,11 @@ export async function stopClock(url: string, schema: string, start: number) {
   }
 }
 
-/** A ledger whose clock is the suite's. */
-export async function createSubject({ url }: PostgresServer, start?: number): Promise<StoreSubject> {
+/** A ledger whose clock is the suite's. `storeUrl` is another way to the server. */
+export async function createSubject({ url }: PostgresServer, start?: number, storeUrl = url): Promise<StoreSubject> {
   const schema = newSchema()
   const clock = createVirtualClock(start)
-  const open = () => openPostgresStore({ url, schema, clock, ...patient })
+  const open = () => openPostgresStore({ url: storeUrl, schema, clock, ...patient })
   const first = await open()
   await first.ping()
   await first.close()

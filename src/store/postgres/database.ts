@@ -129,6 +129,6 @@ export function createDatabase({ pool, servers, witness, name }: DatabaseParts) 
   }
 }
 
-const begin: Statement = { name: 'purser_begin', text: 'begin' }
-const commit: Statement = { name: 'purser_commit', text: 'commit' }
-const rollback: Statement = { name: 'purser_rollback', text: 'rollback' }
+const begin: Statement = { text: 'begin' }
+const commit: Statement = { text: 'commit' }
+const rollback: Statement = { text: 'rollback' }

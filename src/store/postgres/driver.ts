@@ -140,10 +140,11 @@ export interface Session {
 }
 
 export function connectionConfig({ urls, options }: Address, session: Session) {
+  const settings = Object.entries(settingsOf(session)).map(([name, value]) => `-c ${name}=${value.replace(' ', '\\ ')}`)
   return {
     connectionString: urls[0],
     application_name: 'purser',
-    options: [options, ...settings(session)].join(' ').trim(),
+    options: [options, ...settings].join(' ').trim(),
     connectionTimeoutMillis: session.connectTimeoutMs,
     keepAlive: true,
     types,
@@ -157,13 +158,13 @@ export function connectionConfig({ urls, options }: Address, session: Session) {
  *   made when the table was empty, and for a queue, whose statistics are always old. Compiling such statements takes
  *   longer than running them.
  */
-function settings({ statementTimeoutMs, careless }: Session): string[] {
-  return [
-    '-c default_transaction_isolation=read\\ committed',
-    '-c enable_seqscan=off',
-    '-c enable_bitmapscan=off',
-    '-c jit=off',
-    `-c statement_timeout=${statementTimeoutMs}`,
-    careless === true ? '-c synchronous_commit=off' : '',
-  ]
+export function settingsOf({ statementTimeoutMs, careless }: Session): Readonly<Record<string, string>> {
+  return {
+    default_transaction_isolation: 'read committed',
+    enable_seqscan: 'off',
+    enable_bitmapscan: 'off',
+    jit: 'off',
+    statement_timeout: `${statementTimeoutMs}`,
+    ...(careless === true ? { synchronous_commit: 'off' } : {}),
+  }
 }

@@ -81,6 +81,7 @@ const openFailures: readonly (readonly [failure: StoreOpenFailure, advice: strin
   ['refused', 'Look at the user, the password and the pg_hba.conf of the server', /^28/],
   ['refused', 'Create the database, or name another one', /^3D/],
   ['no-rights', 'Give the user the right to create the schema, or run the pending migrations as its owner', /^42501$/],
+  ['unsuitable-server', 'Let the pooler ignore them (PgBouncer: ignore_startup_parameters = options)', /^08P01$/],
   ['unreachable', 'Start again when it is up, or has room', /^(08|53|57)/],
 ]
 

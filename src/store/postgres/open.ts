@@ -16,6 +16,7 @@ import {
 import { toOneError, toOpenError } from './failures.ts'
 import { startListener } from './listener.ts'
 import { findPending, migrate, toScript } from './migrate.ts'
+import { findPooler } from './pooler.ts'
 import { createServerClock } from './server-clock.ts'
 import { createServers, type Servers } from './servers.ts'
 import { createStatements } from './statements.ts'
@@ -47,11 +48,14 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const library = await loadLibrary()
   const servers = createServers(library, address)
   const session: Session = { connectTimeoutMs, statementTimeoutMs }
-  await withConnection({ servers, address, session }, async connection => {
+  const pooled = await withConnection({ servers, address, session }, async connection => {
     await checkServer(connection, statementTimeoutMs)
+    const pooler = await findPooler(connection, session)
     const migrations = await migrate(connection, schema, statementTimeoutMs)
     if (migrations > 0) observer?.['store.migrated']?.({ store: name, migrations })
+    return pooler
   })
+  if (pooled) observer?.['configuration.warning']?.({ message: pooledWarning })
   const quoted = `"${schema}"`
   const witness = createWitness({
     schema: quoted,
@@ -72,25 +76,31 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     verify: (connection, done) => void greet(connection).then(() => done(), done),
   })
   const wakeUps = createWakeUps()
-  const listener = await startListener({
-    // It writes nothing that must last.
-    connect: () => new servers.Client(connectionConfig(address, { ...session, careless: true })),
-    channel: `${schema}_wake_up`,
-    clock,
-    onWakeUp: wakeUp => wakeUps.send([wakeUp]),
-    onTrouble: error => observer?.['store.wakeUpsLost']?.({ store: name, error }),
-  })
+  const listen = () =>
+    startListener({
+      // It writes nothing that must last.
+      connect: () => new servers.Client(connectionConfig(address, { ...session, careless: true })),
+      channel: `${schema}_wake_up`,
+      clock,
+      onWakeUp: wakeUp => wakeUps.send([wakeUp]),
+      onTrouble: error => observer?.['store.wakeUpsLost']?.({ store: name, error }),
+    })
   return createPostgresStore({
     name,
     schema: quoted,
-    database: createDatabase({ pool, servers, witness, name }),
-    statements: createStatements(quoted),
+    // The pooler may have led a transaction to another server than the connection was made to: nothing follows from it.
+    database: createDatabase({ pool, servers, witness: pooled ? { ...witness, learn: () => {} } : witness, name }),
+    statements: createStatements(quoted, !pooled),
     clock: createServerClock(clock),
     witness,
     wakeUps,
-    listener,
+    listener: pooled ? undefined : await listen(),
   })
 }
+
+const pooledWarning =
+  'a pooler stands before the PostgreSQL database: replicas find the work of others by polling (engine.pollInterval), and ' +
+  'statements are planned for each call. Name the server itself where it has connections to spare'
 
 /** The SQL that opening the store would run first, for those who look at it before, or run it under another user. */
 export function pendingMigrations(target: MigrationTarget): Promise<readonly string[]> {

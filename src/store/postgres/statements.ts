@@ -5,9 +5,12 @@ export type Statement = Pick<Query, 'name' | 'text'>
 
 export type Statements = Readonly<Record<keyof ReturnType<typeof texts>, Statement>>
 
-/** Every statement of the store, one for each call. They are named, so that each connection parses and plans them once. */
-export function createStatements(schema: string): Statements {
-  const entries = Object.entries(texts(schema)).map(([name, text]) => [name, { name: `purser_${name}`, text }])
+/** Every statement of the store, one for each call. Those with a name are parsed and planned once by each connection. */
+export function createStatements(schema: string, named: boolean): Statements {
+  const entries = Object.entries(texts(schema)).map(([name, text]) => [
+    name,
+    { name: named ? `purser_${name}` : undefined, text },
+  ])
   return Object.fromEntries(entries) as Statements
 }
 

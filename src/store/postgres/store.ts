@@ -29,7 +29,8 @@ export interface PostgresStoreParts {
   readonly clock: ServerClock
   readonly witness: Pick<Witness, 'stands'>
   readonly wakeUps: WakeUps
-  readonly listener: Listener
+  /** None: other replicas' wake-ups are not heard, and work is found by polling. */
+  readonly listener?: Listener
 }
 
 export function createPostgresStore(parts: PostgresStoreParts): Store {
@@ -48,7 +49,7 @@ export function createPostgresStore(parts: PostgresStoreParts): Store {
 
   function wake(list: readonly WakeUp[]): void {
     wakeUps.send(list)
-    listener.tell(list)
+    listener?.tell(list)
   }
 
   const methods: Methods = {
@@ -109,7 +110,7 @@ export function createPostgresStore(parts: PostgresStoreParts): Store {
     ...runMethods(methods, method => during(async () => method())),
     onWakeUp: listener => wakeUps.listen(listener),
     async close() {
-      await Promise.all([database.close(), listener.close()])
+      await Promise.all([database.close(), listener?.close()])
     },
   }
 }
