@@ -16,7 +16,9 @@ const compilers = new Map<Draft, Promise<Compiler>>()
  * with the first schema: a broker without any does not pay for it. The same object is compiled once.
  */
 export function compileSchema(schema: JsonObject): Promise<Validate> {
-  const validate = compiled.get(schema) ?? compile(schema)
+  const found = compiled.get(schema)
+  if (found !== undefined) return found
+  const validate = compile(schema)
   compiled.set(schema, validate)
   return validate
 }

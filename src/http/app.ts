@@ -85,18 +85,18 @@ export function createApp(options: AppOptions): HttpApp {
     return { ...response, headers: { ...response.headers, 'www-authenticate': [challenge].flat() } }
   }
 
-  return request => {
+  return async request => {
     const exchange = new Exchange(request)
-    const { requestId } = exchange
-    const ended = observer['request.ended']
-    const startedAt = ended === undefined ? 0 : clock.now()
-    const answered = handle(exchange).catch(error => refuse(error, exchange))
-    const response = requestId === undefined ? answered : answered.then(answer => withIdentity(answer, request.headers))
-    if (ended === undefined) return response
-    return response.then(answer => {
-      ended(toEnded(exchange, answer, startedAt, clock.now()))
-      return answer
-    })
+    const startedAt = clock.now()
+    let response: HttpResponse
+    try {
+      response = await handle(exchange)
+    } catch (error) {
+      response = refuse(error, exchange)
+    }
+    if (exchange.requestId !== undefined) response = withIdentity(response, request.headers)
+    observer['request.ended']?.(toEnded(exchange, response, startedAt, clock.now()))
+    return response
   }
 }
 

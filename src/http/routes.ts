@@ -30,7 +30,10 @@ export function createRoutes(presentCatalog: PresentCatalog | undefined): RouteT
   return { catalog: { GET: createCatalogEndpoint(presentCatalog) }, ...resources }
 }
 
-const patterns = ['catalog', ...Object.keys(resources)].map(pattern => pattern.split('/'))
+const names: ReadonlyMap<readonly string[], string> = new Map(
+  ['catalog', ...Object.keys(resources)].map(name => [name.split('/'), name]),
+)
+const patterns = [...names.keys()]
 
 export interface OsbPath {
   /** What stands before `/v2`, if anything: which platform this is (GEN-07). */
@@ -50,16 +53,28 @@ export function parseOsbPath(path: string, prefixes: readonly string[]): OsbPath
   const [, first = ''] = segments
   const prefix = first === 'v2' ? undefined : first
   if (prefix !== undefined && (segments[2] !== 'v2' || !prefixes.includes(prefix))) return undefined
-  const rest = segments.slice(prefix === undefined ? 2 : 3)
-  const route = findPattern(patterns, rest)?.join('/')
-  const [, instance = '', , binding = ''] = route === undefined ? [] : rest
-  return { prefix, route, instanceId: decodeSegment(instance), bindingId: decodeSegment(binding) }
+  const from = prefix === undefined ? 2 : 3
+  const pattern = findPattern(patterns, segments, from)
+  if (pattern === undefined) return { prefix, route: undefined, instanceId: '', bindingId: '' }
+  const instanceId = decodeSegment(segments[from + 1] ?? '')
+  const bindingId = decodeSegment(segments[from + 3] ?? '')
+  return { prefix, route: names.get(pattern), instanceId, bindingId }
 }
 
-/** The pattern that a path fits. A part with a colon stands for any segment that is not empty. */
-export function findPattern(patterns: readonly (readonly string[])[], segments: readonly string[]) {
-  const fits = (part: string, index: number) => (part[0] === ':' ? segments[index] !== '' : part === segments[index])
-  return patterns.find(parts => parts.length === segments.length && parts.every(fits))
+/** The pattern that the segments fit, `from` one of them on. A part with a colon stands for any segment that is not empty. */
+export function findPattern(patterns: readonly (readonly string[])[], segments: readonly string[], from = 0) {
+  for (const parts of patterns) if (fits(parts, segments, from)) return parts
+  return undefined
+}
+
+/** Without a function for each part: every request comes by here. */
+function fits(parts: readonly string[], segments: readonly string[], from: number): boolean {
+  if (parts.length !== segments.length - from) return false
+  for (let index = 0; index < parts.length; index++) {
+    const segment = segments[from + index]
+    if (parts[index]?.[0] === ':' ? segment === '' : parts[index] !== segment) return false
+  }
+  return true
 }
 
 export function findEndpoint(routes: RouteTable, path: OsbPath, method: string): Endpoint {

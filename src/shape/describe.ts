@@ -22,9 +22,11 @@ export interface Described {
 const known = new WeakMap<object, Described>()
 
 export function describe(shape: Shape): Described {
-  const found = known.get(shape) ?? takeApart(shape)
-  known.set(shape, found)
-  return found
+  const found = known.get(shape)
+  if (found !== undefined) return found
+  const described = takeApart(shape)
+  known.set(shape, described)
+  return described
 }
 
 function takeApart(shape: Shape): Described {
