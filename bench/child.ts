@@ -1,5 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { join } from 'node:path'
+import { cores, pin } from './pin.ts'
 
 /** A server in a process of its own that says where it listens. */
 export interface Child {
@@ -24,6 +25,7 @@ export async function startChild(script: string, args: readonly string[]): Promi
         resolve(message)
       })
     })
+  pin(child.pid, cores.server)
   const port = Number(await next())
   return {
     port,

@@ -1,5 +1,4 @@
 import { parseArgs } from 'node:util'
-import { benchAccept } from './accept.ts'
 import { benchBundles } from './bundles.ts'
 import { benchCatalog } from './catalog.ts'
 import { benchGrowth } from './growth.ts'
@@ -21,7 +20,6 @@ const { values } = parseArgs({
 const rounds = Number(values.rounds)
 const parts: Readonly<Record<string, () => Promise<Result[]>>> = {
   http: () => benchHttp(rounds),
-  accept: () => benchAccept(rounds),
   growth: () => benchGrowth(rounds, Number(values.instances)),
   start: () => benchStart(rounds),
   sync: () => benchSync(rounds),

@@ -13,7 +13,7 @@ export function osbRequest(method: string, path: string, body = ''): Buffer {
   )
 }
 
-const provisionBody = JSON.stringify({
+export const provisionBody = JSON.stringify({
   service_id: 'bench',
   plan_id: 'plan-0',
   organization_guid: 'org',

@@ -1,11 +1,17 @@
-// The baseline: node:http that sends the same bytes, and does nothing else. `bare.mjs <file with the answer as JSON>`
+// The baseline: node:http that sends the same bytes, and does nothing else. `bare.mjs <file with the answers as JSON>`: one
+// answer for each path, and one for every PUT.
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 
-const [status, headers, text] = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8'))
-// A short string goes out with the headers in one write; a long one would be encoded anew each time.
-const body = text.length < 65_536 ? text : Buffer.from(text)
-const server = createServer((_request, response) => {
+const answers = new Map(
+  Object.entries(JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8'))).map(([name, [status, headers, text]]) => [
+    name,
+    // A short string goes out with the headers in one write; a long one would be encoded anew each time.
+    { status, headers, body: text.length < 65_536 ? text : Buffer.from(text) },
+  ]),
+)
+const server = createServer((request, response) => {
+  const { status, headers, body } = answers.get(request.method === 'PUT' ? 'PUT' : request.url)
   response.writeHead(status, headers)
   response.end(body)
 })
