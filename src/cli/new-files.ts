@@ -1,15 +1,19 @@
-import { mkdir, readdir, readFile, realpath, writeFile } from 'node:fs/promises'
-import { basename, join, relative, resolve, sep } from 'node:path'
+import { existsSync } from 'node:fs'
+import { mkdir, readFile, realpath, writeFile } from 'node:fs/promises'
+import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import { messageOf } from '../shape/thrown.ts'
 import { failure, wrongUsage } from './cli-error.ts'
 import type { CliIo } from './io.ts'
 import { packageRoot } from './package-info.ts'
 
-/** What `purser init` and `purser bundle init` write: the files of a folder in `templates/`. */
+/** What `purser init` and `purser bundle init` write: files of the folders in `templates/`. */
+const shared = ['purser.yaml', 'README.md', '.gitignore'].map(file => ['broker', file] as const)
+const sources = ['package.json', 'tsconfig.json', 'src/broker.ts', 'src/notes.ts', 'src/notes.test.ts']
 const templates = {
-  project: { folder: 'broker', files: ['package.json', 'broker.mjs', 'purser.yaml', 'README.md', '.gitignore'] },
-  bundle: { folder: 'bundle', files: ['bundle.yml', 'entrypoint.sh', '.gitignore'] },
-}
+  project: [['broker', 'package.json'], ['broker', 'broker.mjs'], ...shared],
+  'TypeScript project': [...sources.map(file => ['typescript', file] as const), ...shared],
+  bundle: ['bundle.yml', 'entrypoint.sh', '.gitignore'].map(file => ['bundle', file] as const),
+} satisfies Readonly<Record<string, readonly (readonly [folder: string, file: string])[]>>
 
 /**
  * Makes a folder with the files of a template, never over a file that exists, and prints their paths. `valuesFor` gives what
@@ -27,10 +31,10 @@ export async function writeNewFiles(
   try {
     await mkdir(target, { recursive: true })
     const values = valuesFor(await realpath(target))
-    const names = new Set(await readdir(target))
-    existing = template.files.filter(file => names.has(file))
-    for (const file of existing.length === 0 ? template.files : []) {
-      const text = await readTemplate(template.folder, file, values)
+    existing = template.map(([, file]) => file).filter(file => existsSync(join(target, file)))
+    for (const [source, file] of existing.length === 0 ? template : []) {
+      const text = await readTemplate(source, file, values)
+      await mkdir(dirname(join(target, file)), { recursive: true })
       await writeFile(join(target, file), text, { flag: 'wx', mode: file.endsWith('.sh') ? 0o755 : 0o644 })
     }
   } catch (error) {
@@ -46,7 +50,7 @@ export async function writeNewFiles(
       why: `these files would be overwritten: ${existing.join(', ')}`,
       next: 'Choose another folder, or move the files away.',
     })
-  io.stdout.write(`${template.files.map(file => join(target, file)).join('\n')}\n`)
+  io.stdout.write(`${template.map(([, file]) => join(target, file)).join('\n')}\n`)
   const typed = relative(io.cwd, target)
   return /^[\w./-]*$/.test(typed) ? typed : `'${typed}'`
 }

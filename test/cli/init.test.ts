@@ -1,12 +1,13 @@
-import { spawn } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
-import { join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { runNode, useBuiltPackage } from './built-package.ts'
 import { findFreePort } from './canned-broker.ts'
 import { makeFolder, runCli } from './test-io.ts'
 
+const root = join(import.meta.dirname, '..', '..')
 const built = useBuiltPackage()
 const files = ['.gitignore', 'README.md', 'broker.mjs', 'package.json', 'purser.yaml']
 
@@ -36,6 +37,81 @@ describe('purser init', () => {
     expect(await readFile(join(cwd, 'broker.mjs'), 'utf8')).toBe('mine')
   })
 })
+
+describe('purser init --typescript', { timeout: 240_000 }, () => {
+  it('writes sources and a test, and says so', async () => {
+    const cwd = await makeFolder()
+    const { code, out, err } = await runCli(['init', '--typescript', 'mine'], { cwd })
+    const written = out
+      .trim()
+      .split('\n')
+      .map(file => relative(join(cwd, 'mine'), file))
+    expect(written.sort()).toEqual([
+      '.gitignore',
+      'README.md',
+      'package.json',
+      'purser.yaml',
+      'src/broker.ts',
+      'src/notes.test.ts',
+      'src/notes.ts',
+      'tsconfig.json',
+    ])
+    expect(err).toContain('Next:\n  cd mine\n  npm install\n  npm test\n  npm start\n')
+    expect(code).toBe(0)
+    for (const file of written) expect(await readFile(join(cwd, 'mine', file), 'utf8')).not.toMatch(/\{\{\w+\}\}/)
+    const { devDependencies } = JSON.parse(await readFile(join(cwd, 'mine', 'package.json'), 'utf8'))
+    const ours = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')).devDependencies
+    expect(devDependencies).toEqual({ '@types/node': ours['@types/node'], typescript: ours.typescript })
+    expect(await runCli(['init', '--typescript', 'mine'], { cwd })).toMatchObject({ code: 2, out: '' })
+  })
+
+  it('compiles strictly, passes its test and starts, with the packed package', async () => {
+    const cwd = await makeFolder()
+    const packed = await run(
+      'npm',
+      ['pack', '--ignore-scripts', '--loglevel=error', '--pack-destination', cwd],
+      built.folder,
+    )
+    const installed = join(cwd, 'node_modules', 'purser')
+    await mkdir(installed, { recursive: true })
+    await run('tar', ['-xzf', packed.out.trim().split('\n').at(-1) ?? '', '-C', installed, '--strip-components=1'], cwd)
+    await linkDependencies(cwd)
+    expect(await runNode(join(installed, 'bin', 'purser.js'), ['init', '--typescript'], { cwd })).toMatchObject({
+      code: 0,
+    })
+    const { dependencies } = JSON.parse(await readFile(join(cwd, 'package.json'), 'utf8'))
+    expect(dependencies.purser).toMatch(/^\^\d/)
+
+    const tested = await run('npm', ['test'], cwd)
+    expect(tested.out).toMatch(/^# pass 2$/m)
+    expect(tested).toMatchObject({ code: 0 })
+
+    const { url } = await serve(cwd, join(installed, 'bin', 'purser.js'))
+    const catalog = await runNode(built.bin, ['catalog', '--output', 'json'], { cwd, env: { PURSER_URL: url } })
+    expect(JSON.parse(catalog.out)).toMatchObject({ services: [{ name: 'notes' }] })
+  })
+})
+
+/** What `npm install` would get from a registry besides the package: its dependencies, the compiler and the types of Node.js. */
+async function linkDependencies(folder: string): Promise<void> {
+  const { dependencies } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'))
+  const modules = join(folder, 'node_modules')
+  for (const name of [...Object.keys(dependencies), '@types/node', 'undici-types', 'libsql', 'typescript']) {
+    await mkdir(dirname(join(modules, name)), { recursive: true })
+    await symlink(join(root, 'node_modules', name), join(modules, name))
+  }
+  await mkdir(join(modules, '.bin'))
+  await symlink(join('..', 'typescript', 'bin', 'tsc'), join(modules, '.bin', 'tsc'))
+}
+
+function run(command: string, args: readonly string[], cwd: string) {
+  return new Promise<{ code: number; out: string; err: string }>(resolve => {
+    // A test of this project runs the tests of another one: they must not take each other for parts of one run.
+    const { NODE_TEST_CONTEXT: _, ...env } = process.env
+    const options = { cwd, env: { ...env, NODE_OPTIONS: '--test-reporter=tap' } }
+    execFile(command, [...args], options, (error, out, err) => resolve({ code: error === null ? 0 : 1, out, err }))
+  })
+}
 
 describe('the project', { timeout: 120_000 }, () => {
   it('runs, and offers what its README says', async () => {
@@ -73,10 +149,10 @@ describe('the project', { timeout: 120_000 }, () => {
 })
 
 /** `npm start` of the project in `cwd`, on a free port; it goes with the test. */
-async function serve(cwd: string): Promise<{ url: string }> {
+async function serve(cwd: string, bin = built.bin): Promise<{ url: string }> {
   const port = await findFreePort()
   const url = `http://127.0.0.1:${port}`
-  const child = spawn(process.execPath, [built.bin, 'serve', '--port', String(port)], {
+  const child = spawn(process.execPath, [bin, 'serve', '--port', String(port)], {
     cwd,
     env: { PATH: process.env.PATH, NOTES_URL: url },
   })
