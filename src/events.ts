@@ -103,8 +103,11 @@ export interface BrokerEvents {
     readonly reason: ParkReason
     readonly description?: string
   }
-  /** An attempt was cut short: its lease was lost, or the process stops. Another worker goes on. */
-  'operation.handedBack': AttemptFields & { readonly reason: 'lost' | 'stopping' }
+  /**
+   * An attempt was cut short: its lease was lost, or the process stops; or it was a sweep, and the time of the creation that
+   * waits for it is up (`deadline`). Another worker goes on.
+   */
+  'operation.handedBack': AttemptFields & { readonly reason: 'lost' | 'stopping' | 'deadline' }
   /** The ledger could not be written, so the attempt has no end. Its lease runs out and another worker goes on. */
   'operation.interrupted': AttemptFields & { readonly error: Error }
   /** The operation has succeeded. */

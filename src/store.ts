@@ -24,6 +24,7 @@ export type { FinalState, Operation, OperationError, OperationInput, OperationSt
 export type { NameHolder, NameTaking } from './domain/replica-name.ts'
 export type { Revision } from './domain/revision.ts'
 export type { SharedResource, SharedVerdict, SharedWish } from './domain/shared-claim.ts'
+export type { SweepFirst, Tombstone } from './domain/sweep-first.ts'
 export type * from './ledger.ts'
 export type * from './marketplace.ts'
 export * from './reads.ts'

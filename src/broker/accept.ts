@@ -9,7 +9,7 @@ import type { Target } from '../ledger.ts'
 import type { JsonObject } from '../protocol/json.ts'
 import type { Plan } from '../protocol/offering.ts'
 import type { BrokerContext, Caller } from './context.ts'
-import type { ResolvedService, SettableAction } from './resolve-services.ts'
+import { type ResolvedService, type SettableAction, sweepDelay } from './resolve-services.ts'
 
 /** The part of every intent that does not depend on the endpoint. `attributes` is what makes two requests equal. */
 export function createIntent(
@@ -28,6 +28,7 @@ export function createIntent(
   const waited = request.action === 'update' && (mode === 'never' || !request.acceptsIncomplete)
   // UPD-22: an update whose request was answered with a 5xx must not be applied later, so it ends before the request does.
   const waitingLimit = waited ? broker.settings.server.syncTimeout * 0.9 : timeout
+  const limited = Math.min(timeout, pollingLimit(request.plan), waitingLimit)
   return {
     operationId: newId(broker.clock.now()),
     platform: caller.platform,
@@ -36,7 +37,8 @@ export function createIntent(
     requestHash: hashRequest(request.attributes ?? {}),
     acceptsIncomplete: request.acceptsIncomplete,
     mode,
-    timeout: Math.min(timeout, pollingLimit(request.plan), waitingLimit),
+    timeout: limited,
+    sweepDelay: Math.min(sweepDelay(request.service), pollingLimit(request.plan) - limited),
     identity: caller.identity,
     requestId: caller.requestId,
     unknownService: request.service.isPlaceholder ? (broker.registered === undefined ? 'left' : 'later') : undefined,
@@ -44,7 +46,7 @@ export function createIntent(
 }
 
 /** DUR-04: the operation ends before the platform stops polling for it, so that both see the same result. */
-export function pollingLimit(plan: Plan | undefined): number {
+function pollingLimit(plan: Plan | undefined): number {
   if (plan?.maximumPollingDuration === undefined) return Number.POSITIVE_INFINITY
   const limit = plan.maximumPollingDuration * 1000
   return Math.max(limit - 60_000, limit / 2)
@@ -81,6 +83,8 @@ export async function accept<Answer>(
   for (const operation of operations)
     if (operation.state === 'superseded')
       observer['operation.superseded']?.({ ...operationFields(operation, instance), supersededBy: accepted.id })
+  // A sweep that stands alone again was asked for by nobody.
+  if (accepted.action === 'sweep') return answer
   observer['operation.accepted']?.({
     ...operationFields(accepted, instance),
     deadlineAt: accepted.deadlineAt,

@@ -2,10 +2,9 @@ import { decideDeprovision } from '../domain/decide-deprovision.ts'
 import type { DeletionAnswer } from '../domain/intent.ts'
 import type { Target } from '../ledger.ts'
 import type { DeletionRequest } from '../protocol/query.ts'
-import { accept, createIntent, pollingLimit } from './accept.ts'
+import { accept, createIntent } from './accept.ts'
 import type { Asked, BrokerContext, Caller } from './context.ts'
 import { findPlanToDelete } from './find-plan.ts'
-import { sweepDelay } from './resolve-services.ts'
 import { waitForEnd } from './wait-for-end.ts'
 
 export type Deleted = { readonly kind: 'deleted' } | { readonly kind: 'accepted'; readonly operation: string }
@@ -18,10 +17,8 @@ export async function deprovision(
 ): Promise<Deleted> {
   const { osb, instances } = broker.settings
   const { service, plan } = await findPlanToDelete(broker, caller, instanceId, request)
-  const common = createIntent(broker, caller, { action: 'deprovision', instanceId, service, plan, acceptsIncomplete })
   const intent = {
-    ...common,
-    sweepDelay: Math.min(sweepDelay(service), pollingLimit(plan) - common.timeout),
+    ...createIntent(broker, caller, { action: 'deprovision', instanceId, service, plan, acceptsIncomplete }),
     cascade: osb.cascadeDelete,
     forceUnknown: instances.forceDeleteUnknown,
   }
@@ -38,6 +35,6 @@ export async function toDeleted(
 ): Promise<Deleted> {
   if (answer.kind === 'accepted' && !answer.wait) return { kind: 'accepted', operation: answer.operation.id }
   if (answer.kind === 'accepted') await waitForEnd(broker, answer.operation)
-  else broker.observer['deletion.forced']?.({ ...target, requestId })
+  if (answer.kind === 'forced') broker.observer['deletion.forced']?.({ ...target, requestId })
   return { kind: 'deleted' }
 }

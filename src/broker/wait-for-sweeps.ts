@@ -13,13 +13,13 @@ interface Waiting {
 }
 
 /**
- * A deprovision that was accepted while bindings were being swept begins when none of them is any more; until then it is
- * parked. The ledger's count decides, every time: no lease, no clock and no lost wake-up can let it begin too early.
- * Nothing else can begin on a binding meanwhile, since the deprovision holds the instance; and each sweep ends.
+ * A deprovision or an update that was accepted while bindings were being swept begins when none of them is any more; until
+ * then it is parked. The ledger's count decides, every time: no lease, no clock and no lost wake-up can let it begin too
+ * early. Nothing else can begin on a binding meanwhile, since the operation holds the instance; and each sweep ends.
  */
 export async function waitForSweeps({ run, store, storeNow }: Waiting): Promise<Wait | undefined> {
-  const { action, input, instanceId } = run.claim.operation
-  if (action !== 'deprovision' || input.afterSweeps !== true) return undefined
+  const { input, instanceId } = run.claim.operation
+  if (input.afterSweeps !== true) return undefined
   const swept = await store.accept({ instanceId }, ({ sweptBindings }) => ({ answer: sweptBindings }))
   if (swept === 0) return undefined
   const wait = Math.max(lookAgainAfter, (await lastSweepAt(store, instanceId)) - storeNow())

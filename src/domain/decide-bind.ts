@@ -4,7 +4,7 @@ import type { Binding } from './binding.ts'
 import type { Snapshot, Verdict } from './change.ts'
 import { knownInstance } from './instance.ts'
 import type { Accepted, Intent } from './intent.ts'
-import { begin, busy, waits } from './intent.ts'
+import { begin, busy, quietAt, stillSwept, waits } from './intent.ts'
 import { isLeft, serviceLeft } from './left-service.ts'
 
 export interface BindIntent extends Intent {
@@ -45,7 +45,8 @@ export function decideBind(snapshot: Snapshot, intent: BindIntent): Verdict<Bind
   if (!intent.bindable) throw new BrokerError('NotBindable', 'Instances of this plan cannot be bound.')
   if (intent.predecessorId !== undefined && !intent.rotatable)
     throw new BrokerError('NotRotatable', 'Bindings of this plan cannot be rotated.')
-  if (bindingOperation !== undefined) throw busy(bindingOperation, 'The binding')
+  const swept = bindingOperation?.action === 'sweep' ? { binding } : undefined
+  if (bindingOperation !== undefined && swept === undefined) throw busy(bindingOperation, 'The binding')
   if (operation !== undefined && operation.action !== 'observe') throw busy(operation, 'The instance')
   if (instance.planId !== intent.planId)
     throw new BrokerError('MalformedRequest', 'plan_id is not the plan of this instance.')
@@ -54,11 +55,13 @@ export function decideBind(snapshot: Snapshot, intent: BindIntent): Verdict<Bind
   if (intent.predecessorId !== undefined) checkPredecessor(snapshot.predecessor, now)
 
   const wait = waits(intent)
+  const notBefore = swept === undefined ? quietAt(binding, now) : undefined
+  if ((swept !== undefined || notBefore !== undefined) && wait) throw stillSwept('binding')
   const parameters = intent.parameters()
   if (intent.requiresApp && intent.appGuid === undefined)
     throw new BrokerError('RequiresApp', 'This service binds applications only: send bind_resource.app_guid.')
 
-  const begun = begin(intent, 'bind', now, { bindingId: intent.bindingId })
+  const begun = begin(intent, 'bind', now, { bindingId: intent.bindingId, old: bindingOperation, swept, notBefore })
   const creating: Binding = {
     instanceId: intent.instanceId,
     id: intent.bindingId,

@@ -3,14 +3,12 @@ import { count } from '../shape/count.ts'
 import type { Snapshot, Verdict } from './change.ts'
 import { type Instance, isKnown } from './instance.ts'
 import type { DeletionAnswer, Intent } from './intent.ts'
-import { begin, busy, force, waits } from './intent.ts'
+import { begin, busy, force, undoUnbegun, waits } from './intent.ts'
 import { isLeft, serviceLeft } from './left-service.ts'
 
 export interface DeprovisionIntent extends Intent {
   /** Live bindings are unbound first instead of refusing the request. */
   readonly cascade: boolean
-  /** How much longer it may take where bindings are being swept: it waits for the last of their late calls first. */
-  readonly sweepDelay: number
   /** An unknown instance counts as deleted. */
   readonly forceUnknown: boolean
 }
@@ -28,6 +26,8 @@ export function decideDeprovision(snapshot: Snapshot, intent: DeprovisionIntent)
   if (instance.serviceId !== intent.serviceId)
     throw new BrokerError('MalformedRequest', 'service_id is not the service of this instance.')
   if (operation?.action === 'deprovision') return { answer: { kind: 'accepted', operation, wait: waits(intent) } }
+  const unbegun = undoUnbegun(operation, 'deprovision', now)
+  if (unbegun !== undefined) return unbegun
   if (snapshot.busyBindings > 0) throw busy(undefined, 'A binding of the instance')
   if (snapshot.liveBindings > 0 && !intent.cascade)
     throw new BrokerError(
@@ -38,9 +38,8 @@ export function decideDeprovision(snapshot: Snapshot, intent: DeprovisionIntent)
   const wait = waits(intent)
   const unclean = (instance.uncleanUntil ?? 0) > now
   const afterSweeps = snapshot.sweptBindings > 0
-  const timeout = intent.timeout + (afterSweeps ? intent.sweepDelay : 0)
   const more = { unclean, old: operation, input: afterSweeps ? { afterSweeps } : {} }
-  const { operation: accepted, written } = begin({ ...intent, timeout }, 'deprovision', now, more)
+  const { operation: accepted, written } = begin(intent, 'deprovision', now, more)
   const deleting: Instance = {
     ...instance,
     phase: 'deleting',

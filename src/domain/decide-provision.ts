@@ -3,7 +3,7 @@ import type { JsonObject } from '../protocol/json.ts'
 import type { Snapshot, Verdict } from './change.ts'
 import { type Instance, isHealthy } from './instance.ts'
 import type { Accepted, Intent } from './intent.ts'
-import { begin, busy, checkMaintenance, waits } from './intent.ts'
+import { begin, busy, checkMaintenance, quietAt, stillSwept, waits } from './intent.ts'
 import type { OperationInput } from './operation.ts'
 
 export interface ProvisionIntent extends Intent {
@@ -27,14 +27,7 @@ export type ProvisionAnswer = (Accepted & { readonly instance: Instance }) | { k
 /** PUT on an instance id: start, repeat, exists, conflict or busy. The table is in ARCHITECTURE.md. */
 export function decideProvision(snapshot: Snapshot, intent: ProvisionIntent): Verdict<ProvisionAnswer> {
   const { instance, operation } = snapshot
-  if (instance === undefined || instance.phase === 'deleted') {
-    if (operation !== undefined)
-      throw new BrokerError(
-        'ConcurrencyError',
-        'What the previous instance with this id may have left behind is still being swept. Repeat the request later.',
-      )
-    return start(snapshot, intent)
-  }
+  if (instance === undefined || instance.phase === 'deleted') return start(snapshot, intent)
   if (instance.platform !== intent.platform || instance.requestHash !== intent.requestHash)
     throw new BrokerError(
       'InstanceConflict',
@@ -48,13 +41,22 @@ export function decideProvision(snapshot: Snapshot, intent: ProvisionIntent): Ve
   return start(snapshot, intent, instance)
 }
 
-/** A new id, or a new attempt after a failed one: the state that the failed attempt saved is kept for it. */
+/**
+ * A new id, or a new attempt after a failed one: the state that the failed attempt saved is kept for it. What was deleted
+ * under the id and is still being swept goes first. Another platform is refused meanwhile: should the provision never
+ * begin, the tombstone is that of the first one again, and would answer its polls.
+ */
 function start(snapshot: Snapshot, intent: ProvisionIntent, failed?: Instance): Verdict<ProvisionAnswer> {
   const { now, operation: old } = snapshot
   const wait = waits(intent)
+  const tombstone = old?.action === 'sweep' ? snapshot.instance : undefined
+  const notBefore = tombstone === undefined ? quietAt(snapshot.instance, now) : undefined
+  const isLater = tombstone !== undefined || notBefore !== undefined
+  if (isLater && (wait || snapshot.instance?.platform !== intent.platform)) throw stillSwept('instance')
   checkMaintenance(intent.requestedMaintenance, intent.catalogMaintenance)
   const parameters = intent.parameters()
-  const { operation, written } = begin(intent, 'provision', now, { input: intent.input, old })
+  const swept = tombstone && { instance: tombstone }
+  const { operation, written } = begin(intent, 'provision', now, { input: intent.input, old, swept, notBefore })
   const instance: Instance = {
     id: intent.instanceId,
     platform: intent.platform,
@@ -74,6 +76,7 @@ function start(snapshot: Snapshot, intent: ProvisionIntent, failed?: Instance): 
     // Of an earlier attempt something may be there.
     awaitsCatalog:
       (intent.unknownService !== undefined && (failed?.awaitsCatalog ?? failed === undefined)) || undefined,
+    nextRevisionId: tombstone?.revisionId,
     uncleanUntil: failed?.uncleanUntil,
     conditions: [],
     lastOperationId: operation.id,

@@ -3,7 +3,7 @@ import type { Binding } from './binding.ts'
 import type { Snapshot, Verdict } from './change.ts'
 import { isKnown } from './instance.ts'
 import type { DeletionAnswer, Intent } from './intent.ts'
-import { begin, busy, force, waits } from './intent.ts'
+import { begin, busy, force, undoUnbegun, waits } from './intent.ts'
 import { isLeft, serviceLeft } from './left-service.ts'
 
 export interface UnbindIntent extends Intent {
@@ -22,6 +22,8 @@ export function decideUnbind(snapshot: Snapshot, intent: UnbindIntent): Verdict<
     throw new BrokerError('MalformedRequest', 'service_id is not the service of this binding.')
   if (bindingOperation?.action === 'unbind')
     return { answer: { kind: 'accepted', operation: bindingOperation, wait: waits(intent) } }
+  const unbegun = undoUnbegun(bindingOperation, 'unbind', now)
+  if (unbegun !== undefined) return unbegun
   if (operation !== undefined && operation.action !== 'observe') throw busy(operation, 'The instance')
   if (isLeft(instance, intent.unknownService)) throw serviceLeft(instance.serviceId, 'deletion')
 

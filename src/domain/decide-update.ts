@@ -43,7 +43,7 @@ export function decideUpdate(snapshot: Snapshot, intent: UpdateIntent): Verdict<
   if (operation?.action === 'update' && operation.requestHash === intent.requestHash)
     return { answer: { kind: 'accepted', operation, instance, wait: waits(intent) } }
   if (operation !== undefined && operation.action !== 'observe') throw busy(operation, 'The instance')
-  if (snapshot.busyBindings + snapshot.sweptBindings > 0) throw busy(undefined, 'A binding of the instance')
+  if (snapshot.busyBindings > 0) throw busy(undefined, 'A binding of the instance')
   if (!instance.created)
     throw new BrokerError('InstanceNotUsable', 'The instance was never created: delete it, or repeat its creation.')
   const movedOn =
@@ -73,6 +73,8 @@ export function decideUpdate(snapshot: Snapshot, intent: UpdateIntent): Verdict<
       updateRepeatable: false,
     })
 
+  const afterSweeps = snapshot.sweptBindings > 0
+  if (afterSweeps && wait) throw busy(undefined, 'A binding of the instance')
   const maintenanceVersion = changesPlan || changesMaintenance ? intent.catalogMaintenance : instance.maintenanceVersion
   const input: OperationInput = {
     planId: intent.targetPlanId,
@@ -81,6 +83,7 @@ export function decideUpdate(snapshot: Snapshot, intent: UpdateIntent): Verdict<
     maintenanceVersion,
     revisionId: intent.targetRevisionId,
     dashboardUrl: intent.dashboardUrl,
+    ...(afterSweeps && { afterSweeps }),
   }
   const { operation: accepted, written } = begin(intent, 'update', now, { input, old: operation })
   const updating: Instance = {

@@ -51,7 +51,7 @@ export interface Instance {
   readonly revisionId?: string
   /** Accepted before its service was known, and not pinned since: nothing was ever done for it. */
   readonly awaitsCatalog?: boolean
-  /** While an update leads to another revision: that one, which is needed too. */
+  /** What is needed too: the revision that an update leads to, or that of a deleted instance which is swept first. */
   readonly nextRevisionId?: string
   readonly conditions: readonly Condition[]
   /** The latest operation a platform asked for; observe and sweep do not count. */

@@ -1,9 +1,12 @@
 import type { Action } from '../protocol/actions.ts'
 import { BrokerError } from '../protocol/errors.ts'
 import type { JsonObject } from '../protocol/json.ts'
+import type { Binding } from './binding.ts'
 import type { Change, HistoryEvent, Verdict } from './change.ts'
+import type { Instance } from './instance.ts'
 import type { Operation } from './operation.ts'
 import { nextState } from './operation.ts'
+import { type Tombstone, takeAlong, undo, withoutSweep } from './sweep-first.ts'
 
 /** auto: asynchronous where the platform allows it, else the request waits on the same durable operation. */
 export type AsyncMode = 'auto' | 'always' | 'never'
@@ -26,6 +29,8 @@ export interface Intent extends OperationIntent {
   readonly platform: string
   readonly acceptsIncomplete: boolean
   readonly mode: AsyncMode
+  /** How much longer it may take where it has to wait for a sweep first. */
+  readonly sweepDelay: number
   /** No code for the service is here. `later`: a registry may bring it, and a pinned revision may not be known here yet. */
   readonly unknownService?: 'left' | 'later'
 }
@@ -38,8 +43,11 @@ export interface Accepted {
   readonly wait: boolean
 }
 
-/** `forced`: nobody knows what is to be deleted, and the settings say that it counts as deleted. */
-export type DeletionAnswer = Accepted | { readonly kind: 'forced' }
+/**
+ * `forced`: nobody knows what is to be deleted, and the settings say that it counts as deleted. `unbegun`: its creation was
+ * still waiting for the sweep of what had been deleted under the same id, so there is nothing to delete.
+ */
+export type DeletionAnswer = Accepted | { readonly kind: 'forced' | 'unbegun' }
 
 /** A 202 needs the platform's consent; a service that is always asynchronous can do nothing without it. */
 export function waits(intent: Intent): boolean {
@@ -62,7 +70,7 @@ export function checkMaintenance(requested: string | undefined, catalog: string 
   )
 }
 
-type NewOperation = Partial<Pick<Operation, 'input' | 'bindingId' | 'unclean'>>
+type NewOperation = Partial<Pick<Operation, 'input' | 'bindingId' | 'unclean' | 'notBefore'>>
 
 export function newOperation(intent: OperationIntent, action: Action, now: number, more: NewOperation = {}): Operation {
   return {
@@ -78,7 +86,7 @@ export function newOperation(intent: OperationIntent, action: Action, now: numbe
     requestId: intent.requestId,
     attempt: 0,
     losses: 0,
-    notBefore: now,
+    notBefore: Math.min(more.notBefore ?? now, now + intent.timeout),
     deadlineAt: now + intent.timeout,
     fence: 0,
     unclean: more.unclean ?? false,
@@ -86,23 +94,39 @@ export function newOperation(intent: OperationIntent, action: Action, now: numbe
   }
 }
 
-/** A new operation, in the place of the one that is at work on the resource. */
+/** A new operation, in the place of the one that is at work on the resource. `swept`: that one is the sweep of it. */
 export function begin(
   intent: Intent,
   action: Action,
   now: number,
-  { old, ...more }: NewOperation & { readonly old?: Operation } = {},
+  { old, swept, ...more }: NewOperation & { readonly old?: Operation; readonly swept?: Tombstone } = {},
 ): { readonly operation: Operation; readonly written: Required<Pick<Change, 'operations' | 'history'>> } {
-  const queued = newOperation(intent, action, now, more)
-  const operation = old === undefined ? queued : takeOver(old, queued, now)
+  const isLater = swept !== undefined || more.notBefore !== undefined || more.input?.afterSweeps === true
+  const timeout = intent.timeout + (isLater ? intent.sweepDelay : 0)
+  const queued = newOperation({ ...intent, timeout }, action, now, more)
+  const taken = old === undefined ? queued : takeOver(old, queued, now)
+  const operation = old === undefined || swept === undefined ? taken : takeAlong(taken, old, swept)
   const accepted = historyOf(operation, 'accepted', now, { platform: intent.platform })
   if (old === undefined) return { operation, written: { operations: [operation], history: [accepted] } }
-  const description = `superseded by ${action}`
-  const ended = { ...old, state: nextState(old.state, 'supersede'), description, finishedAt: now }
-  // Whatever is not a deletion takes over from observations only, and those leave no history.
+  const ended = superseded(old, action, now)
+  // Whatever is not a deletion takes over from observations and sweeps only, and those leave no history.
   const isDeletion = action === 'deprovision' || action === 'unbind'
   const history = isDeletion ? [historyOf(old, 'superseded', now), accepted] : [accepted]
   return { operation, written: { operations: [ended, operation], history } }
+}
+
+function superseded(old: Operation, by: Action, now: number): Operation {
+  return { ...old, state: nextState(old.state, 'supersede'), description: `superseded by ${by}`, finishedAt: now }
+}
+
+/** A deletion of what has not begun to be created: undefined where it has. */
+export function undoUnbegun(old: Operation | undefined, by: Action, now: number): Verdict<DeletionAnswer> | undefined {
+  const first = old?.input.sweepFirst
+  if (old === undefined || first === undefined) return undefined
+  const { sweep, ...tombstone } = undo(old, first)
+  const operations = [withoutSweep(superseded(old, by, now)), sweep]
+  const history = [historyOf(old, 'superseded', now)]
+  return { answer: { kind: 'unbegun' }, change: { ...tombstone, operations, history } }
 }
 
 /**
@@ -111,7 +135,7 @@ export function begin(
  */
 function takeOver(old: Operation, by: Operation, now: number): Operation {
   const held = old.state === 'running' ? (old.leaseUntil ?? now) : now
-  return { ...by, drains: old.id, notBefore: Math.max(now, held), unclean: by.unclean || old.attempt > 0 }
+  return { ...by, drains: old.id, notBefore: Math.max(by.notBefore, held), unclean: by.unclean || old.attempt > 0 }
 }
 
 /** A deletion of what nobody knows is answered as done; only the history tells of it. */
@@ -137,6 +161,26 @@ export function historyOf(
     requestId: operation.requestId,
     ...more,
   }
+}
+
+/**
+ * When something can be created under the id of what was deleted: not before the last call of that deletion has landed.
+ * Undefined where that is now.
+ */
+export function quietAt(
+  tombstone: Pick<Instance | Binding, 'phase' | 'uncleanUntil'> | undefined,
+  now: number,
+): number | undefined {
+  const { phase, uncleanUntil = now } = tombstone ?? {}
+  return phase === 'deleted' && uncleanUntil > now ? uncleanUntil : undefined
+}
+
+/** The request could wait only for as long as its caller does, and the sweep may take longer than that. */
+export function stillSwept(what: 'instance' | 'binding'): BrokerError {
+  return new BrokerError(
+    'ConcurrencyError',
+    `What the previous ${what} with this id may have left behind is still being swept. Repeat the request later.`,
+  )
 }
 
 /** Another operation holds the resource; the platform waits for it and repeats (CONC-02). */

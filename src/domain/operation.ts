@@ -1,5 +1,6 @@
 import type { Action } from '../protocol/actions.ts'
 import type { JsonObject } from '../protocol/json.ts'
+import type { SweepFirst } from './sweep-first.ts'
 
 /**
  * queued -> running -> succeeded | failed, running -> queued (park, hand back), queued | running -> superseded.
@@ -29,8 +30,10 @@ export interface OperationInput {
   readonly dashboardUrl?: string
   /** Of a sweep: the bindings that went with the instance and are to be unbound once more. */
   readonly unbind?: readonly string[]
-  /** Of a deprovision: bindings were being swept when it was accepted, and it begins when none is any more. */
+  /** Of a deprovision or an update: bindings were being swept when it was accepted; it begins when none is any more. */
   readonly afterSweeps?: boolean
+  /** Of a provision or a bind: what was deleted under its id was being swept when it was accepted, and is not yet gone. */
+  readonly sweepFirst?: SweepFirst
 }
 
 /** One durable run of one action on one resource. The row is the queue entry, the lock and the answer to polls. */

@@ -15,7 +15,7 @@ export function settleBinding(snapshot: Finishing, outcome: Outcome, policy: Set
   const instance = withPatch(snapshot, outcome)
   if (finishing.action === 'bind') return { instance, bindings: [settleBind(touched, finishing, outcome, now)] }
   if (outcome.kind === 'failed')
-    return finishing.action === 'sweep' ? { instance } : { instance, bindings: [{ ...touched, phase: 'failed' }] }
+    return { instance, bindings: [finishing.action === 'sweep' ? touched : { ...touched, phase: 'failed' }] }
   const sweep = sweepAfter(finishing, now, policy)
   const deprovision = sweep === undefined ? undefined : waitingFor(snapshot)
   if (deprovision !== undefined)

@@ -4,6 +4,7 @@ import type { Operation, OperationError, Step } from '../domain/operation.ts'
 import type { ActionResult, Outcome, SettlePolicy } from '../domain/outcome.ts'
 import { backOff, isExhausted } from '../domain/retry.ts'
 import { settle } from '../domain/settle.ts'
+import { settleSweepFirst } from '../domain/settle-sweep-first.ts'
 import type { ParkReason } from '../events.ts'
 import type { Claim, Parking } from '../ledger.ts'
 import { count } from '../shape/count.ts'
@@ -14,6 +15,7 @@ import type { HeldLease } from './held-lease.ts'
 import { attemptFields } from './operation-fields.ts'
 import { publicReason } from './public-reason.ts'
 import { type Attempt, type Retry, Run, type Tools } from './run.ts'
+import { type Turn, turnOf } from './sweep-first.ts'
 import { type FindWork, isWait, type Wait, type Work } from './work.ts'
 
 export interface RunContext extends Tools {
@@ -29,7 +31,9 @@ const noDriverPolicy: SettlePolicy = { sweepDelay: 0, sweepTimeout: 0, sweepOper
 /** The pseudo step that counts failures of an action outside its steps. */
 const actionStep = '(action)'
 
-interface Running extends Attempt {
+type Taken = Attempt & Turn
+
+interface Running extends Taken {
   readonly run: Run
   readonly work: Work
 }
@@ -38,20 +42,23 @@ interface Running extends Attempt {
  * Runs a claimed operation until it is finished, parked or lost. Exactly one of finish, park and handBack is called, and
  * nothing is written after it.
  */
-export async function runOperation(claim: Claim, held: HeldLease, context: RunContext): Promise<void> {
-  const { operation } = claim
+export async function runOperation(claimed: Claim, held: HeldLease, context: RunContext): Promise<void> {
   const now = held.storeNow()
+  const turn = turnOf(claimed, context, now)
+  const { claim } = turn
+  const { operation } = claim
   const { observer } = context
   observer['operation.started']?.({
     ...attemptFields(claim, held),
     queueMs: Math.max(0, now - operation.notBefore),
     takenOver: claim.takenOver,
   })
-  const attempt: Attempt = { claim, held, tools: context }
+  const attempt = { held, ...turn }
   const isOver = now >= operation.deadlineAt
   const late = () => {
     if (work === undefined) return withoutService(operation)
-    return operation.attempt === 1 ? neverRan(operation, now) : timedOut(operation)
+    const isFirst = operation.attempt === 1 && operation.input.sweepFirst === undefined
+    return isFirst ? neverRan(operation, now) : timedOut(operation)
   }
   const isPoison = claim.takenOver && operation.losses > poisonLosses
   const work = context.findWork(claim)
@@ -71,7 +78,7 @@ export async function runOperation(claim: Claim, held: HeldLease, context: RunCo
     return park(attempt, 'unknownService', { until: now + noDriverPause, description })
   }
   const run = new Run(attempt, work)
-  const running: Running = { claim, held, tools: context, run, work }
+  const running: Running = { ...attempt, run, work }
   const stopTracing = traceAuthorCode()
   try {
     await (isOver ? fail(running, late()) : perform(running))
@@ -82,12 +89,14 @@ export async function runOperation(claim: Claim, held: HeldLease, context: RunCo
 }
 
 async function perform(running: Running): Promise<void> {
-  const { run, work, held, claim, tools } = running
+  const { run, work, held, claim, tools, before } = running
   const cancelDeadline = tools.clock.after(claim.operation.deadlineAt - held.storeNow(), () => held.abort('deadline'))
   const ended = await firstEnd(running)
   cancelDeadline()
   await run.settled()
-  if (held.why === 'deadline') {
+  // It may be the creation whose time is up: claimed again, it fails, and the sweep goes on without it.
+  const isOthers = before?.deadlineAt === claim.operation.deadlineAt
+  if (held.why === 'deadline' && !isOthers) {
     const { description = claim.operation.description } = run
     return fail(running, timedOut({ ...claim.operation, description }))
   }
@@ -128,7 +137,7 @@ async function firstEnd({ run, work, held }: Running): Promise<Ended> {
 /** A call that was cut off may still land: the ledger notes that there was one, as the claim after a crash does. */
 async function handBack({ claim, held, tools }: Running): Promise<void> {
   const { store, observer } = tools
-  const reason = held.why === 'stopping' ? 'stopping' : 'lost'
+  const reason = held.why ?? 'lost'
   observer['operation.handedBack']?.({ ...attemptFields(claim, held), reason })
   await store.checkpoint(held.lease, { step: { ...failuresSoFar(claim), error: 'interrupted' } })
   await store.handBack(held.lease)
@@ -206,13 +215,13 @@ interface Finish {
   readonly cause?: Error
 }
 
-async function finish(attempt: Attempt & { readonly work?: Work }, { outcome, unclean, cause }: Finish) {
-  const { claim, held, tools, work } = attempt
+async function finish(attempt: Taken & { readonly work?: Work }, { outcome, unclean, cause }: Finish) {
+  const { claim, held, tools, work, before } = attempt
   const { store, observer } = tools
   const policy = work?.settlePolicy(held.storeNow()) ?? noDriverPolicy
   const finished = await store.finish(held.lease, snapshot => {
     const finishing = unclean ? { ...snapshot.finishing, unclean } : snapshot.finishing
-    return settle({ ...snapshot, finishing }, outcome, policy)
+    return (before === undefined ? settle : settleSweepFirst)({ ...snapshot, finishing }, outcome, policy)
   })
   const totalMs = held.storeNow() - claim.operation.acceptedAt
   if (!finished) {

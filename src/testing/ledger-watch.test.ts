@@ -78,6 +78,22 @@ describe('the ledger watch', () => {
     ])
   })
 
+  it('sees what is created before what was deleted under its id is swept', async () => {
+    const watch = createLedgerWatch()
+    const store = watch.wrap(createMemoryStore({ clock: createVirtualClock() }))
+    await provision(store, 'i', { input: { sweepFirst: { sweep: operationRow('s', 'i', { action: 'sweep' }) } } })
+    const [claim] = (await store.claim('worker', 1, 1_000)).claims
+    const lease = { operationId: 'i:provision', fence: claim?.operation.fence ?? 0 }
+    await store.checkpoint(lease, { step: stepRow('s: delete') })
+    expect(watch.problems()).toEqual([])
+    await store.checkpoint(lease, { step: stepRow('create') })
+    await store.checkpoint(lease, { state: {} })
+    await store.finish(lease, ({ finishing }) => ({ operations: [{ ...finishing, state: 'succeeded' }] }))
+    const early = 'provision i:provision of instance i began before what was deleted under its id was swept'
+    const end = 'provision i:provision of instance i succeeded before what was deleted under its id was swept'
+    expect(watch.problems()).toEqual([early, early, end])
+  })
+
   it('sees a chore whose period is done twice, and a fence of it that does not rise', async () => {
     const watch = createLedgerWatch()
     const store = watch.wrap({

@@ -1,11 +1,11 @@
 import { count } from '../shape/count.ts'
-import type { Change, Finishing, Instance, Operation, Store } from '../store.ts'
+import type { Change, Checkpoint, Finishing, Instance, Operation, Store } from '../store.ts'
 
 /**
  * Watches what a ledger is made to hold, and notes every breach of its promises: at most one active operation per
  * resource, a result that never changes, no step committed twice, fences that only rise, no period of a chore done twice,
  * nothing removed that is in progress or that an instance is pinned to, no instance deprovisioned while a binding of it is
- * being swept. It stands directly on the store, below anything that crashes, so that it sees what happened and not what
+ * being swept, nothing created under an id before what was deleted under it is swept. It stands directly on the store, below anything that crashes, so that it sees what happened and not what
  * somebody was told.
  */
 export interface LedgerWatch {
@@ -139,6 +139,9 @@ export function createLedgerWatch(): LedgerWatch {
       checkpoint: (lease, checkpoint) =>
         during(async () => {
           const written = await store.checkpoint(lease, checkpoint)
+          const operation = operations.get(lease.operationId)
+          if (written && operation !== undefined && beginsUnswept(operation, checkpoint))
+            problems.push(`${name(operation)} began before what was deleted under its id was swept`)
           if (!written || checkpoint.step?.state !== 'done') return written
           const key = `${lease.operationId}/${checkpoint.step.name}`
           const count = (steps.get(key) ?? 0) + 1
@@ -205,8 +208,20 @@ export function createLedgerWatch(): LedgerWatch {
   }
 }
 
-/** A deprovision that succeeds says that nothing is left: so no sweep of a binding may be outstanding then. */
-function unsweptAt({ finishing, sweptBindings }: Finishing, { instance }: Change): string | undefined {
+/** Until its sweep has ended, a creation keeps nothing but what that sweep does. */
+function beginsUnswept({ input: { sweepFirst: first } }: Operation, { step, state }: Checkpoint): boolean {
+  if (first === undefined) return false
+  return state !== undefined || step?.name.startsWith(`${first.sweep.id}: `) === false
+}
+
+/**
+ * A deprovision that succeeds says that nothing is left: so no sweep of a binding may be outstanding then. Nor may a
+ * creation succeed that has to sweep first.
+ */
+function unsweptAt({ finishing, sweptBindings }: Finishing, { instance, operations = [] }: Change): string | undefined {
+  const isCreated = operations.some(({ id, state }) => id === finishing.id && state === 'succeeded')
+  if (finishing.input.sweepFirst !== undefined && isCreated)
+    return `${name(finishing)} succeeded before what was deleted under its id was swept`
   if (finishing.action !== 'deprovision' || instance?.phase !== 'deleted' || sweptBindings === 0) return undefined
   return `${name(finishing)} succeeded while ${count(sweptBindings, 'binding')} of it were being swept`
 }

@@ -82,7 +82,7 @@ describe('a DELETE while bindings are being swept', () => {
     await clock.advance(seconds(70))
     expect(await process.poll('i', deletion)).toMatchObject({ state: 'succeeded' })
     expect(log.at(-1)).toMatch(/^6\d drop$/)
-    expect((await process.client.provision('i', ids, incomplete)).status).toBe(422)
+    expect((await process.client.provision('i', ids)).status).toBe(422)
     expect(watch.active()).toMatchObject([{ action: 'sweep', instanceId: 'i' }])
     await clock.advance(minutes(2))
     expect(log.at(-1)).toMatch(/^12\d drop$/)
@@ -124,14 +124,6 @@ describe('a DELETE while bindings are being swept', () => {
     expect(await process.poll('i', again)).toMatchObject({ state: 'succeeded' })
   })
 
-  it('an update is refused meanwhile, as before: nothing says that it may wait', async () => {
-    const { process, clock } = await unboundInDoubt({ service: { update: async () => ({}) } })
-    const update = () => process.client.update('i', { service_id: ids.service_id, parameters: { size: 2 } }, incomplete)
-    expect((await update()).status).toBe(422)
-    await clock.advance(minutes(2))
-    expect((await update()).status).toBe(202)
-  })
-
   it('is still refused while a platform binds or unbinds', async () => {
     const bind: Service['bind'] = async ctx => {
       if (ctx.binding.id === 'slow') await ctx.step('grant', () => takes(world.clock, seconds(20)))
@@ -150,5 +142,61 @@ describe('a DELETE while bindings are being swept', () => {
     await world.clock.advance(minutes(2))
     expect(await world.process.poll('i', deletion)).toMatchObject({ state: 'succeeded' })
     expect(world.log.slice(-2).map(line => line.replace(/^\d+ /, ''))).toEqual(['revoke slow', 'drop'])
+  })
+})
+
+describe('a PATCH while bindings are being swept', () => {
+  const body = { service_id: ids.service_id, parameters: { size: 2 } }
+
+  async function updatable(given: Given = {}) {
+    const update: Service['update'] = async ctx => {
+      await ctx.step('resize', () => void world.log.push(`${world.now()} resize`))
+    }
+    const world = await unboundInDoubt({ ...given, service: { update, ...given.service } })
+    return world
+  }
+
+  it('is accepted, and begins when the last sweep has ended', async () => {
+    const { process, clock, log } = await updatable({ lost: [1, 3] })
+    const update = await process.update('i', { size: '2' })
+    expect(await process.update('i', { size: '2' })).toBe(update)
+    expect(await process.client.update('i', { ...body, parameters: { size: 3 } }, incomplete)).toMatchObject({
+      status: 422,
+    })
+    await clock.advance(seconds(90))
+    expect(await process.poll('i', update)).toMatchObject({
+      state: 'in progress',
+      description: 'waiting until what its bindings may have left behind is removed',
+    })
+    await clock.advance(seconds(60))
+    expect(await process.poll('i', update)).toMatchObject({ state: 'succeeded' })
+    expect(log.slice(-2).map(line => line.replace(/^\d+ /, ''))).toEqual(['revoke b', 'resize'])
+  })
+
+  it('is refused where the request would have to wait', async () => {
+    const { process, clock } = await updatable()
+    const early = process.client.update('i', body)
+    await clock.advance(minutes(2))
+    expect(await early).toMatchObject({ status: 422, body: { error: 'ConcurrencyError' } })
+    const answer = process.client.update('i', body)
+    await clock.advance(seconds(1))
+    expect((await answer).status).toBe(200)
+  })
+
+  it('has as much time as ever for its own work', async () => {
+    const { process, clock } = await updatable({ service: { actions: { update: { timeout: '20s' } } } })
+    const update = await process.update('i', { size: '2' })
+    await clock.advance(minutes(2))
+    expect(await process.poll('i', update)).toMatchObject({ state: 'succeeded' })
+  })
+
+  it('gives way to a DELETE, which waits in its place', async () => {
+    const { process, clock, log } = await updatable()
+    const update = await process.update('i', { size: '2' })
+    const deletion = await process.deprovision('i')
+    await clock.advance(minutes(4))
+    expect(await process.poll('i', update)).toMatchObject({ state: 'failed' })
+    expect(await process.poll('i', deletion)).toMatchObject({ state: 'succeeded' })
+    expect(log.filter(line => line.endsWith('resize'))).toEqual([])
   })
 })

@@ -56,6 +56,8 @@ export interface World {
     readonly store?: Store
     readonly concurrency?: number
     readonly clock?: VirtualClock
+    /** What is other than the world's service. */
+    readonly service?: Partial<Service>
   }): Promise<Process>
 }
 
@@ -70,12 +72,12 @@ export function createWorld(options: Partial<TestBrokerOptions> & { readonly ser
     clock,
     ledger,
     watch,
-    async boot({ store, concurrency, clock: own = clock } = {}) {
+    async boot({ store, concurrency, clock: own = clock, service: other = {} } = {}) {
       const crashable = createCrashableStore(store ?? ledger)
       const broker = await startTestBroker({
         random: () => 1,
         observer: silent,
-        services: [serviceOf(service)],
+        services: [serviceOf({ ...service, ...other })],
         ...more,
         settings: {
           ...more.settings,

@@ -41,6 +41,8 @@ const story = fc.oneof(
   fc.tuple(faults, request, seconds(10, 30), deprovision, seconds(5, 30)),
   fc.tuple(provision, seconds(7, 9), bind, seconds(3, 5), faults, unbind, seconds(5, 20), deprovision, seconds(5, 90)),
   fc.tuple(crash, request, seconds(1, 14), request, seconds(1, 60)),
+  fc.tuple(faults, provision, seconds(1, 9), deprovision, seconds(5, 20), provision, seconds(1, 90), request),
+  fc.tuple(bind, seconds(3, 5), faults, unbind, seconds(5, 20), bind, seconds(1, 90), request),
 )
 
 /** A list of chains is shrunk by leaving out whole ones first, then by making each simpler. */

@@ -30,6 +30,14 @@ const scenarios: Readonly<Record<string, Scenario>> = {
     given: [provision, wait(10), bind, wait(3), { type: 'faults', faults: ['late'] }],
     when: [unbind, wait(20), deprovision, wait(90)],
   },
+  'a PUT while what was deleted under its id is being swept': {
+    given: [provision, wait(10), { type: 'faults', faults: ['late'] }, deprovision, wait(20)],
+    when: [provision, wait(90)],
+  },
+  'a DELETE of a bind that waits for a sweep': {
+    given: [provision, wait(10), bind, wait(3), { type: 'faults', faults: ['late'] }, unbind, wait(20)],
+    when: [bind, wait(5), unbind, wait(2), bind, wait(90)],
+  },
   'a shared resource that changes hands': {
     shared: true,
     given: [provision, wait(10)],

@@ -33,51 +33,50 @@ export function createResource(): Resource {
   return { there: 'absent', variant: '', damaged: false, usable: false }
 }
 
-/** `swept`: the broker is still looking for what the last owner of this id may have left. */
-export function expectProvision(instance: InstanceModel, variant: string, swept: boolean): Expected {
-  if (isAbsent(instance)) return swept ? 422 : 'new'
+/** A sweep of what was deleted under this id refuses nothing: the operation waits for it. */
+export function expectProvision(instance: InstanceModel, variant: string): Expected {
+  if (isAbsent(instance)) return 'new'
   if (instance.variant !== variant) return 409
   if (instance.pending?.action === 'provision') return 'same'
   if (instance.pending !== undefined) return 422
   return instance.there === 'present' ? 200 : 'new'
 }
 
-export function expectUpdate(instance: InstanceModel, variant: string, isBusy: Busy): Expected {
+export function expectUpdate(instance: InstanceModel, variant: string, isBound: boolean): Expected {
   if (isAbsent(instance)) return 404
   if (instance.pending?.action === 'update' && instance.pending.variant === variant) return 'same'
-  if (instance.pending !== undefined || isBusy.bindings) return 422
+  if (instance.pending !== undefined || isBound) return 422
   return instance.there === 'present' ? 'new' : 422
 }
 
-/** Sweeps of its bindings refuse nothing: the operation waits for them. */
-export function expectDeprovision(instance: InstanceModel, isBound: boolean): Expected {
+/**
+ * Sweeps of its bindings refuse nothing: the operation waits for them. `unbegun`: the broker is still looking for what the
+ * last owner of this id may have left, so that nothing has to be deleted.
+ */
+export function expectDeprovision(instance: InstanceModel, isBound: boolean, unbegun: boolean): Expected {
   if (isAbsent(instance)) return 410
+  if (unbegun) return 200
   if (instance.pending?.action === 'deprovision') return 'same'
   const live = [...instance.bindings.values()].some(({ there }) => there === 'present')
   return isBound || live ? 422 : 'new'
 }
 
-export function expectBind(instance: InstanceModel, binding: Resource, variant: string, isBusy: Busy): Expected {
+export function expectBind(instance: InstanceModel, binding: Resource, variant: string): Expected {
   if (isAbsent(instance)) return 404
   if (!isAbsent(binding)) {
     if (binding.variant !== variant) return 409
     if (binding.pending?.action === 'bind') return 'same'
     if (binding.pending === undefined && binding.there === 'present') return 200
   }
-  if (binding.pending !== undefined || isBusy.binding || instance.pending !== undefined) return 422
+  if (binding.pending !== undefined || instance.pending !== undefined) return 422
   return instance.usable ? 'new' : 422
 }
 
-export function expectUnbind(instance: InstanceModel, binding: Resource): Expected {
+export function expectUnbind(instance: InstanceModel, binding: Resource, unbegun: boolean): Expected {
   if (isAbsent(instance) || isAbsent(binding)) return 410
+  if (unbegun) return 200
   if (binding.pending?.action === 'unbind') return 'same'
   return instance.pending === undefined ? 'new' : 422
-}
-
-/** What only the broker knows: whether it works on bindings, sweeps included. */
-export interface Busy {
-  readonly bindings: boolean
-  readonly binding: boolean
 }
 
 export function isAbsent({ there, pending }: Resource): boolean {

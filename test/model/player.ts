@@ -4,7 +4,6 @@ import { type Fault, parts } from './backend.ts'
 import {
   applyAccepted,
   applyEnd,
-  type Busy,
   createResource,
   type Expected,
   expectBind,
@@ -104,6 +103,7 @@ export class Player {
 
     const where = `${JSON.stringify(command)} was answered ${answer.status} ${answer.text}`
     expect(answer.status, where).toBe(typeof expected === 'number' ? expected : 202)
+    if (expected === 200 && isDeletion(command)) this.#undone(resource)
     if (typeof expected === 'number') return
     const operation = answer.body.operation ?? ''
     if (expected === 'same') return expect(operation, where).toBe(resource.pending?.operation)
@@ -123,10 +123,17 @@ export class Player {
       'binding' in command
         ? await ledger.binding(command.instance, command.binding)
         : await ledger.instance(command.instance)
+    if (expected === 200 && isDeletion(command) && row?.phase === 'deleted') return this.#undone(resource)
     const operation = row?.lastOperationId
     if (operation === undefined || this.#known.some(known => known.operation === operation)) return
     expect(expected, `${JSON.stringify(command)} was accepted, and should not have been`).toBe('new')
     this.#accepted(command, resource, { ...pending, operation })
+  }
+
+  /** Deleted before it had begun. */
+  #undone(resource: Resource): void {
+    delete resource.pending
+    Object.assign(resource, createResource())
   }
 
   #accepted(command: Request, resource: Resource, pending: Pending): void {
@@ -142,24 +149,20 @@ export class Player {
 
   #expect(command: Request, instance: InstanceModel, resource: Resource): Expected {
     const active = this.#simulation.watch.active().filter(({ instanceId }) => instanceId === command.instance)
-    const bindingId = 'binding' in command ? command.binding : undefined
-    const busy: Busy = {
-      bindings: active.some(operation => operation.bindingId !== undefined),
-      binding: active.some(operation => operation.bindingId !== undefined && operation.bindingId === bindingId),
-    }
     const isBound = active.some(({ bindingId, action }) => bindingId !== undefined && action !== 'sweep')
-    const swept = active.some(operation => operation.bindingId === undefined && operation.action === 'sweep')
+    const pending = active.find(({ id }) => id === resource.pending?.operation)
+    const unbegun = pending?.input.sweepFirst !== undefined
     switch (command.type) {
       case 'provision':
-        return expectProvision(instance, command.variant, swept)
+        return expectProvision(instance, command.variant)
       case 'update':
-        return expectUpdate(instance, command.variant, busy)
+        return expectUpdate(instance, command.variant, isBound)
       case 'deprovision':
-        return expectDeprovision(instance, isBound)
+        return expectDeprovision(instance, isBound, unbegun)
       case 'bind':
-        return expectBind(instance, resource, command.variant, busy)
+        return expectBind(instance, resource, command.variant)
       case 'unbind':
-        return expectUnbind(instance, resource)
+        return expectUnbind(instance, resource, unbegun)
     }
   }
 
@@ -260,6 +263,10 @@ export class Player {
     this.#instances.set(id, instance)
     return instance
   }
+}
+
+function isDeletion({ type }: Request): boolean {
+  return type === 'deprovision' || type === 'unbind'
 }
 
 function bindingOf({ bindings }: InstanceModel, id: string): Resource {

@@ -4,6 +4,7 @@ import { choreMutations } from './chore-mutations.ts'
 import type { Mutation } from './mutation.ts'
 import { reconcileMutations } from './reconcile-mutations.ts'
 import { replicaMutations } from './replica-mutations.ts'
+import { reuseMutations } from './reuse-mutations.ts'
 
 export type { Mutation } from './mutation.ts'
 
@@ -161,8 +162,8 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'no drain: a deletion starts at once',
     file: 'src/domain/intent.ts',
-    find: 'notBefore: Math.max(now, held)',
-    replace: 'notBefore: now',
+    find: 'notBefore: Math.max(by.notBefore, held)',
+    replace: 'notBefore: by.notBefore',
     suite: supersede,
   },
   {
@@ -222,17 +223,10 @@ export const mutations: readonly Mutation[] = [
     suite: afterSweeps,
   },
   {
-    name: 'the wait for sweeps is taken from the time of the deprovision',
-    file: 'src/domain/decide-deprovision.ts',
-    find: '(afterSweeps ? intent.sweepDelay : 0)',
-    replace: '0',
-    suite: afterSweeps,
-  },
-  {
     name: 'the wait for sweeps outlasts the polling of the platform',
-    file: 'src/broker/deprovision.ts',
-    find: 'Math.min(sweepDelay(service), pollingLimit(plan) - common.timeout)',
-    replace: 'sweepDelay(service) + 0 * pollingLimit(plan)',
+    file: 'src/broker/accept.ts',
+    find: 'Math.min(sweepDelay(request.service), pollingLimit(request.plan) - limited)',
+    replace: 'sweepDelay(request.service)',
     suite: afterSweeps,
   },
   {
@@ -250,12 +244,20 @@ export const mutations: readonly Mutation[] = [
     suite: afterSweeps,
   },
   {
-    name: 'an update does not wait for sweeps of bindings',
+    name: 'an update forgets that it has to wait for sweeps',
     file: 'src/domain/decide-update.ts',
-    find: 'snapshot.busyBindings + snapshot.sweptBindings > 0',
-    replace: 'snapshot.busyBindings > 0',
+    find: '...(afterSweeps && { afterSweeps }),',
+    replace: '',
     suite: afterSweeps,
   },
+  {
+    name: 'an update waits for sweeps longer than its request can',
+    file: 'src/domain/decide-update.ts',
+    find: 'if (afterSweeps && wait)',
+    replace: 'if (afterSweeps && !wait && wait)',
+    suite: afterSweeps,
+  },
+  ...reuseMutations,
   {
     name: 'a superseded operation leaves no doubt',
     file: 'src/domain/intent.ts',

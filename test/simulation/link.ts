@@ -1,5 +1,5 @@
 import type { Clock } from '../../src/clock.ts'
-import { type Store, StoreUnavailableError } from '../../src/store.ts'
+import { type Checkpoint, type Store, StoreUnavailableError } from '../../src/store.ts'
 import type { Gate } from './gate.ts'
 import type { Random } from './random.ts'
 import type { Trace } from './trace.ts'
@@ -94,6 +94,11 @@ function describe(value: unknown): string {
     : 'ok'
 }
 
+/** Without the id of the sweep that the step belongs to, which is another one in each run. */
+function nameOf({ step }: Checkpoint): string {
+  return (step?.name ?? '').replace(/^\S+-sweep\S*: /, 'of the sweep before: ')
+}
+
 type Listener = Parameters<Store['onWakeUp']>[0]
 
 function wrap(
@@ -108,7 +113,7 @@ function wrap(
     claim: (owner, max, leaseMs) => call('claim', () => store.claim(owner, max, leaseMs)),
     renew: (leases, leaseMs) => call('renew', () => store.renew(leases, leaseMs)),
     checkpoint: (lease, checkpoint) =>
-      call(`checkpoint ${lease.fence} ${checkpoint.step?.name ?? ''}`, () => store.checkpoint(lease, checkpoint)),
+      call(`checkpoint ${lease.fence} ${nameOf(checkpoint)}`, () => store.checkpoint(lease, checkpoint)),
     park: (lease, parking) =>
       call(`park ${lease.fence} ${parking.description ?? ''}`, () => store.park(lease, parking)),
     finish: (lease, decide) => call(`finish ${lease.fence}`, () => store.finish(lease, decide)),

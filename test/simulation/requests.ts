@@ -55,6 +55,29 @@ export function drawFarewells(random: Random): readonly [PlannedRequest, ...Plan
   return requests as [PlannedRequest, ...PlannedRequest[]]
 }
 
+/** Ids that are used again as soon as what they named is deleted, and again: deletions in doubt are still swept. */
+export function drawReturns(random: Random): readonly [PlannedRequest, ...PlannedRequest[]] {
+  const requests = Array.from({ length: random.between(2, 4) }, (_, index) => {
+    const bound = random.chance(0.4) ? { bindingId: 'b1' } : {}
+    const wish = { platform: platforms[0], instanceId: `i${index + 1}`, waits: false, ...bound }
+    const [put, remove] = 'bindingId' in bound ? (['bind', 'unbind'] as const) : (['provision', 'deprovision'] as const)
+    let at = index * 4_000 + random.between(0, 3_000)
+    const first = { ...wish, bindingId: undefined, verb: 'provision' as const, variant: 'small', at }
+    const rounds = Array.from({ length: random.between(2, 3) }, () => {
+      at += random.between(4_000, 25_000)
+      const putAt = at
+      at += random.between(200, 9_000)
+      return [
+        { ...wish, verb: put, variant: drawVariant(random), at: putAt },
+        { ...wish, verb: remove, variant: 'small', at },
+      ]
+    }).flat()
+    const last = { ...wish, verb: put, variant: drawVariant(random), at: at + random.between(1_000, 25_000) }
+    return [first, ...rounds, last]
+  }).flat()
+  return requests as unknown as [PlannedRequest, ...PlannedRequest[]]
+}
+
 /** The same again, or something that gets in its way. */
 function drawFollower(random: Random, { bindingId, ...before }: Wish): Wish {
   const waits = random.chance(0.1)

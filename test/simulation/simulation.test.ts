@@ -73,6 +73,7 @@ const occasions: Readonly<Record<string, RegExp>> = {
   'the backend refuses': /calls .*: refused/,
   'a deletion supersedes': /superseded/,
   'a deletion is swept': /sweep .* succeeded/,
+  'a creation sweeps first': /checkpoint .*of the sweep before: .*: true/,
   'a deletion waits for a sweep': /park .*what its bindings may have left/,
   'an operation fails': /provision .* failed/,
   'an id is in use': /: 409/,

@@ -7,13 +7,13 @@ import { createEventLoop } from './event-loop.ts'
 import { createPlatforms, describeWish, type Wish } from './platform.ts'
 import { createRandom } from './random.ts'
 import { bootReplica, type Replica } from './replica.ts'
-import { drawDuels, drawFarewells, drawRequests } from './requests.ts'
+import { drawDuels, drawFarewells, drawRequests, drawReturns } from './requests.ts'
 import type { Features } from './service.ts'
 import { createTrace } from './trace.ts'
 import { type Blow, calm, drawBlows, drawWeather } from './weather.ts'
 
 /** What platforms ask for. */
-const stories = [drawDuels, drawDuels, drawFarewells, drawRequests, drawRequests, drawRequests] as const
+const stories = [drawDuels, drawDuels, drawFarewells, drawReturns, drawRequests, drawRequests, drawRequests] as const
 
 /** How one seed went. */
 export interface Report {

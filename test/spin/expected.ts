@@ -24,12 +24,14 @@ export const expected: readonly Row[] = [
   },
 ]
 
-/** The same with an instance that is deprovisioned after its binding. docs/designs/0010-deletions-wait.md tells of it. */
-export const withOwner: readonly {
+interface Further {
   readonly on: readonly string[]
   readonly holds: boolean
   readonly because: string
-}[] = [
+}
+
+/** The same with an instance that is deprovisioned after its binding. docs/designs/0010-deletions-wait.md tells of it. */
+export const withOwner: readonly Further[] = [
   {
     on: ['CAS', 'DRAIN', 'LATE', 'SWEEP', 'OWNER'],
     holds: false,
@@ -39,5 +41,24 @@ export const withOwner: readonly {
     on: ['CAS', 'DRAIN', 'LATE', 'SWEEP', 'OWNER', 'WAIT'],
     holds: true,
     because: 'the instance goes when its binding is swept, and nothing lands after that',
+  },
+]
+
+/** And with an id that is used again while what was deleted under it is swept. docs/designs/0010-deletions-wait.md, too. */
+export const withReuse: readonly Further[] = [
+  {
+    on: ['CAS', 'DRAIN', 'LATE', 'SWEEP', 'REUSE'],
+    holds: false,
+    because: 'the sweep deletes what is created beside it',
+  },
+  {
+    on: ['CAS', 'DRAIN', 'LATE', 'SWEEP', 'REUSE', 'FIRST'],
+    holds: false,
+    because: 'a lost call of the sweep lands when its id is used again',
+  },
+  {
+    on: ['CAS', 'DRAIN', 'LATE', 'SWEEP', 'REUSE', 'FIRST', 'AGAIN'],
+    holds: true,
+    because: 'what is created comes after the last call that deletes',
   },
 ]

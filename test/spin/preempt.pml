@@ -16,6 +16,12 @@
  *
  *   WAIT    the deprovision starts when no sweep of a binding is active
  *
+ * With REUSE the thing is there and is deleted, and its id is used again before the sweep has ended; the claim is then that
+ * what was created the second time is there from the moment on at which the creation succeeds.
+ *
+ *   FIRST   the creation supersedes the sweep, and does it before its own work
+ *   AGAIN   and once more, when everything has landed, if a call of it may be on its way
+ *
  * PROBE turns the claim around, to show that the end is reached at all. Safety only; each operation is claimed at most
  * twice.
  */
@@ -24,6 +30,9 @@
 #define DELETION 1
 #define SWEEPING 2
 #define DEPROVISION 3
+/* An instance that is deprovisioned and an id that is used again are never looked at together. */
+#define CREATION 3
+#define CLAIMS 4
 #define ATTEMPTS 2
 #define FENCES 9
 
@@ -45,8 +54,13 @@ byte seen
 /* Workers that are in the middle of something. */
 byte busy
 
+/* The creation: whether it has to sweep first, when everything has landed, and whether that may lose a call. */
+bool first
+bool later
+bool doubt
+
 #define onItsWay(f) (wire[f] == creating || wire[f] == deleting)
-#define allLanded (!onItsWay(1) && !onItsWay(2) && !onItsWay(3) && !onItsWay(4) && !onItsWay(5) && !onItsWay(6))
+#define allLanded (!onItsWay(1) && !onItsWay(2) && !onItsWay(3) && !onItsWay(4) && !onItsWay(5) && !onItsWay(6) && !onItsWay(7) && !onItsWay(8))
 #define isDue(o) (attempts[o] < ATTEMPTS && (state[o] == queued || (state[o] == running && !leased[o])))
 
 #ifdef DRAIN
@@ -62,6 +76,8 @@ byte busy
 #else
 #define isQuiet true
 #endif
+
+#define isCreationDue (attempts[CREATION] < CLAIMS && (state[CREATION] == queued || (state[CREATION] == running && !leased[CREATION])))
 
 #ifdef CAS
 #define mayWrite(o, f) (state[o] == running && fence[o] == f)
@@ -86,6 +102,12 @@ inline claim(o) {
 	busy++
 }
 
+#ifdef REUSE
+#define creates(o) (o == CREATION && !first)
+#else
+#define creates(o) (o == PROVISION)
+#endif
+
 proctype Worker() {
 	byte my, me;
 
@@ -97,6 +119,14 @@ end:
 	:: atomic { isDue(SWEEPING) && allLanded -> claim(SWEEPING) }
 #ifdef OWNER
 	:: atomic { isDue(DEPROVISION) && isQuiet -> claim(DEPROVISION) }
+#endif
+#ifdef REUSE
+	:: atomic {
+		isCreationDue && (!first || !leased[SWEEPING]) && (!later || allLanded) ->
+		doubt = (doubt || (first && state[CREATION] == running));
+		later = false;
+		claim(CREATION)
+	}
 #endif
 	fi;
 
@@ -110,7 +140,7 @@ end:
 
 	/* One call, unless the worker dies before it, or knows that its lease is gone. */
 	if
-	:: atomic { maySend(my, me) -> wire[me] = (my == PROVISION -> creating : deleting) }
+	:: atomic { maySend(my, me) -> wire[me] = (creates(my) -> creating : deleting) }
 	:: goto gone
 	fi;
 
@@ -130,6 +160,21 @@ result:
 			assert(state[my] != superseded);
 			state[my] = succeeded;
 			leased[my] = false;
+#ifdef REUSE
+			/* The sweep has ended, and not the creation. */
+			if
+			:: my == CREATION && first ->
+				state[CREATION] = queued;
+#ifdef AGAIN
+				first = doubt;
+				later = doubt;
+#else
+				first = false;
+#endif
+				doubt = false
+			:: else
+			fi;
+#endif
 #ifdef SWEEP
 			if
 			:: my == DELETION -> state[SWEEPING] = queued
@@ -180,6 +225,8 @@ end:
 	:: atomic { onItsWay(4) -> land(4) }
 	:: atomic { onItsWay(5) -> land(5) }
 	:: atomic { onItsWay(6) -> land(6) }
+	:: atomic { onItsWay(7) -> land(7) }
+	:: atomic { onItsWay(8) -> land(8) }
 	od
 }
 
@@ -193,6 +240,23 @@ active proctype Platform() {
 	}
 }
 
+#ifdef REUSE
+active proctype Again() {
+end:
+	atomic {
+		state[SWEEPING] == queued || state[SWEEPING] == running ->
+		state[CREATION] = queued;
+#ifdef FIRST
+		state[SWEEPING] = superseded;
+		first = true;
+		/* A sweep that has begun was due: all before it has landed, and only its own calls may not have. */
+		doubt = (attempts[SWEEPING] > 0);
+		later = !doubt
+#endif
+	}
+}
+#endif
+
 #ifdef OWNER
 active proctype Owner() {
 end:
@@ -200,6 +264,8 @@ end:
 }
 
 #define isOver (state[DEPROVISION] == succeeded)
+#elif defined(REUSE)
+#define isOver (state[CREATION] == succeeded)
 #else
 #define isOver (state[LAST] == succeeded && busy == 0 && allLanded)
 #endif
@@ -212,7 +278,12 @@ end:
 
 init {
 	atomic {
+#ifdef REUSE
+		state[PROVISION] = succeeded;
+		thing = true;
+#else
 		state[PROVISION] = queued;
+#endif
 		state[DELETION] = absent;
 		state[SWEEPING] = absent;
 		state[DEPROVISION] = absent;
@@ -224,6 +295,8 @@ end:
 		isOver ->
 #ifdef PROBE
 		assert(false)
+#elif defined(REUSE)
+		assert(thing)
 #else
 		assert(!thing)
 #endif

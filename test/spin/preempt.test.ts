@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { expected, switches, withOwner } from './expected.ts'
+import { expected, switches, withOwner, withReuse } from './expected.ts'
 
 const model = join(import.meta.dirname, 'preempt.pml')
 const design = join(import.meta.dirname, '..', '..', 'docs', 'designs', '0004-preemption.md')
@@ -37,7 +37,7 @@ function verify(on: readonly string[]): Verdict {
 describe.skipIf(missing.length > 0)(
   `a DELETE that takes over from a provision, in all its interleavings${skipped}`,
   () => {
-    for (const { on, holds, because } of [...expected, ...withOwner]) {
+    for (const { on, holds, because } of [...expected, ...withOwner, ...withReuse]) {
       const guards = on.join(' ') || 'no guard'
       it(`${guards}: ${because}`, () => {
         const verdict = verify(on)

@@ -81,6 +81,9 @@ describe('the history in the ledger', () => {
       event('accepted', '4', 'unbind', 'b1'),
       event('succeeded', '4', 'unbind', 'b1'),
       event('succeeded', '5', 'sweep', 'b1'),
+      event('accepted', '6', 'bind', 'b1'),
+      event('succeeded', '6-sweep', 'sweep', 'b1'),
+      event('succeeded', '6', 'bind', 'b1'),
     ]
     expect(checkHistory(history)).toEqual([])
   })

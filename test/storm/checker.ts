@@ -83,8 +83,9 @@ export function checkHistory(history: readonly HistoryEvent[]): readonly string[
       if (ended.has(id)) problems.push(`${name} ended twice`)
       ended.add(id)
       const active = open.get(resource)
-      // A sweep is accepted by nobody; until it has ended, nothing else of its resource begins.
-      if (action === 'sweep' ? active !== undefined : active?.operationId !== id)
+      // A sweep is accepted by nobody; until it has ended, nothing else of its resource begins, but a creation may take it along.
+      const takenAlong = active !== undefined && id.startsWith(`${active.operationId}-sweep`)
+      if (action === 'sweep' ? active !== undefined && !takenAlong : active?.operationId !== id)
         problems.push(`${name} ended as ${type} while ${active?.operationId ?? 'nothing'} was active`)
       if (action !== 'sweep') open.delete(resource)
     }

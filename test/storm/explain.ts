@@ -86,33 +86,24 @@ function isPolledSo({ state, ended }: Place, { operation, binding, state: said }
   return ended.has(operation)
 }
 
-/** What is not known: whether the broker sweeps, and what an operation asked for whose request had no answer. */
+/** What is not known: whether a creation still waits for a sweep, and what an operation asked for whose request had no answer. */
 function expectations(instance: InstanceModel, asked: Wish): readonly Expected[] {
   const { action, binding, variant = '' } = asked
   const known = withVariant(instance, asked)
   const own = resourceOf(known, binding)
   const busy = [...known.bindings.values()].some(({ pending }) => pending !== undefined)
-  const open = known.bindings.size > 0 ? [busy, true] : [busy]
+  const creates = own.pending?.action === 'provision' || own.pending?.action === 'bind'
   switch (action) {
     case 'provision':
-      return [false, true].flatMap(swept => [
-        expectProvision(known, variant, swept),
-        expectProvision(instance, variant, swept),
-      ])
+      return [expectProvision(known, variant), expectProvision(instance, variant)]
     case 'update':
-      return open.flatMap(bindings => [
-        expectUpdate(known, variant, { bindings, binding: false }),
-        expectUpdate(instance, variant, { bindings, binding: false }),
-      ])
+      return [expectUpdate(known, variant, busy), expectUpdate(instance, variant, busy)]
     case 'deprovision':
-      return [expectDeprovision(known, busy)]
+      return [expectDeprovision(known, busy, false), expectDeprovision(known, busy, creates)]
     case 'bind':
-      return [false, true].flatMap(swept => [
-        expectBind(known, own, variant, { bindings: false, binding: swept }),
-        expectBind(known, resourceOf(instance, binding), variant, { bindings: false, binding: swept }),
-      ])
+      return [expectBind(known, own, variant), expectBind(known, resourceOf(instance, binding), variant)]
     case 'unbind':
-      return [expectUnbind(known, own)]
+      return [expectUnbind(known, own, false), expectUnbind(known, own, creates)]
   }
 }
 
@@ -132,7 +123,7 @@ function placesOf(history: readonly Happened[], variants: ReadonlyMap<string, st
   let state: InstanceModel = { ...createResource(), bindings: new Map() }
   let ended: ReadonlySet<string> = new Set()
   const places: Place[] = [{ state, ended }]
-  for (const { type, action, operationId: operation = '', bindingId } of history) {
+  for (const [index, { type, action, operationId: operation = '', bindingId }] of history.entries()) {
     if (!isRequest(action)) continue
     state = clone(state)
     const resource = resourceOf(state, bindingId)
@@ -143,8 +134,10 @@ function placesOf(history: readonly Happened[], variants: ReadonlyMap<string, st
       places.push({ state, ended, accepted: operation })
     } else if (type === 'succeeded' || type === 'failed' || type === 'superseded') {
       ended = new Set([...ended, operation])
-      if (type === 'superseded') continue
-      applyEnd(resource, type)
+      // Whatever takes over from it is the next line; where nothing does, it was deleted before it had begun.
+      if (type === 'superseded' && isDeletion(history[index + 1])) continue
+      if (type === 'superseded') Object.assign(resource, { pending: undefined }, createResource())
+      else applyEnd(resource, type)
       // What was bound to it is gone with it.
       if (bindingId === undefined && isAbsent(state)) state.bindings.clear()
       places.push({ state, ended })
@@ -200,6 +193,10 @@ function unasked(events: readonly Event[], history: readonly Happened[]): readon
 /** The request may have been carried out, or not. */
 function isNoAnswer(status: number | undefined): boolean {
   return status === undefined || status === 502 || status === 503 || status === 504
+}
+
+function isDeletion(next: Happened | undefined): boolean {
+  return next?.type === 'accepted' && (next.action === 'deprovision' || next.action === 'unbind')
 }
 
 function isRequest(action: string | undefined): action is RequestAction {

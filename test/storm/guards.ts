@@ -110,6 +110,15 @@ export const guards: readonly Guard[] = [
       'mongodb takes a name from a process that lives',
     ],
   },
+  {
+    name: 'a creation begins when what was deleted under its id is swept',
+    mutations: [
+      'a creation begins beside the sweep of what was deleted under its id',
+      'a creation sweeps before the late calls have landed',
+      'a sweep that a creation does first is not swept once more',
+      'a sweep that changes hands leaves no doubt',
+    ],
+  },
   { name: 'a call ends with its lease', mutations: ['a holder works on when its lease is over'] },
   {
     name: 'a decision is written only if what it was made from is still so',

@@ -5,6 +5,7 @@ import {
   bindingRow,
   claimOne,
   instanceRow,
+  leaseOf,
   operationRow,
   present,
   provision,
@@ -77,6 +78,33 @@ export const acceptCases = [
     assert.deepEqual([other.binding, other.bindingOperation, other.busyBindings], [undefined, undefined, 1])
     const none = await snapshotOf(store, { instanceId: 'i' })
     assert.deepEqual([none.binding, none.bindingOperation, none.busyBindings], [undefined, undefined, 1])
+  }),
+
+  storeCase('accept: a held operation may be queued again, and its holder has lost it then', async ({ store }) => {
+    const target = { instanceId: 'i', bindingId: 'b' }
+    await standing(store, 'i')
+    await bind(store, 'i', 'b', { input: { parameters: { round: 1 } } })
+    const lease = leaseOf(await claimOne(store))
+    await store.checkpoint(lease, { step: { name: 'one', state: 'done', attempts: 1, startedAt: 1 } })
+    await store.renew([lease], 60_000)
+    const again = await store.accept(target, ({ bindingOperation }) => {
+      if (bindingOperation === undefined) throw new Error('it is not there')
+      const unclaimed = { state: 'queued', attempt: 0, leaseOwner: undefined, leaseUntil: undefined } as const
+      const queued = { ...bindingOperation, ...unclaimed, input: { parameters: { round: 2 } }, description: undefined }
+      return { answer: queued, change: { operations: [queued] } }
+    })
+    assert.deepEqual(present((await store.operation(lease.operationId)) ?? {}), present(again))
+    assert.equal(await store.checkpoint(lease, {}), false)
+    assert.deepEqual(await store.renew([lease], 60_000), [])
+    const next = await claimOne(store)
+    assert.equal(next.operation.id, lease.operationId)
+    assert.deepEqual([next.operation.attempt, next.operation.input], [1, { parameters: { round: 2 } }])
+    assert.ok(next.operation.fence > lease.fence)
+    assert.equal(next.takenOver, false)
+    assert.deepEqual(
+      next.steps.map(({ name }) => name),
+      ['one'],
+    )
   }),
 
   storeCase('accept: the predecessor is shown where one is named', async ({ store }) => {
