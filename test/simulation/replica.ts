@@ -10,6 +10,7 @@ import { type Backend, callTimeoutMs } from './backend.ts'
 import { createGate } from './gate.ts'
 import { createLink, noConnection } from './link.ts'
 import type { Random } from './random.ts'
+import { platforms } from './requests.ts'
 import { createSimulatedService, type Features } from './service.ts'
 import type { Trace } from './trace.ts'
 import type { Weather } from './weather.ts'
@@ -53,7 +54,7 @@ export async function bootReplica(options: ReplicaOptions): Promise<Replica> {
     store: link.store,
     authenticator: createOpenAuthenticator(),
     settings: readSettings({
-      osb: { requireOrgAndSpace: false },
+      osb: { requireOrgAndSpace: false, prefixes: platforms },
       engine: {
         lease: leaseMs,
         callTimeout: callTimeoutMs,

@@ -5,7 +5,8 @@ export interface PlannedRequest extends Wish {
   readonly at: number
 }
 
-const platforms = ['cf', 'k8s'] as const
+/** Each of them is a prefix of the URL. */
+export const platforms = ['cf', 'k8s'] as const
 
 /** Requests of several platforms over a few ids: most about one of them, and many in the middle of the one before. */
 export function drawRequests(random: Random): readonly [PlannedRequest, ...PlannedRequest[]] {
