@@ -204,6 +204,14 @@ export const replicaMutations: readonly Mutation[] = [
     replace: 'false',
   },
   {
+    ...postgres,
+    file: 'src/store/postgres/older-releases.ts',
+    suite: ['test/store/postgres-rolling.test.ts'],
+    name: 'postgres forgets what an older release does not write',
+    find: `p_change := \${schema}.completed_change(p_change);`,
+    replace: 'null;',
+  },
+  {
     ...postgresStatements,
     only: 'parallel claims',
     name: 'postgres claims what another is claiming',

@@ -1,13 +1,4 @@
-import { expect, it, onTestFinished } from 'vitest'
-import { systemClock } from '../../src/clock.ts'
-import { createDatabase } from '../../src/store/postgres/database.ts'
-import { connectionConfig, loadLibrary, parseAddress } from '../../src/store/postgres/driver.ts'
-import { createServerClock } from '../../src/store/postgres/server-clock.ts'
-import { createServers } from '../../src/store/postgres/servers.ts'
-import { createStatements } from '../../src/store/postgres/statements.ts'
-import { createPostgresStore } from '../../src/store/postgres/store.ts'
-import { createWitness } from '../../src/store/postgres/witness.ts'
-import { createWakeUps } from '../../src/store/wake-ups.ts'
+import { expect, it } from 'vitest'
 import { change, pin, revisionRow } from '../../src/testing/store-contract/catalog-rows.ts'
 import {
   finish,
@@ -19,6 +10,7 @@ import {
 } from '../../src/testing/store-contract/rows.ts'
 import type { PostgresServer } from '../external/postgres.ts'
 import { connect } from '../external/postgres-connection.ts'
+import { openParts } from './postgres-parts.ts'
 import { describePostgres, newSchema, openStore, patient } from './postgres-subject.ts'
 
 const leaseTime = 600_000
@@ -172,31 +164,17 @@ function number(operationId: string): number {
 async function openCounted({ url }: PostgresServer, statementTimeoutMs = patient.statementTimeout) {
   const schema = newSchema()
   await (await openStore({ url, schema })).close()
-  const library = await loadLibrary()
-  const address = parseAddress(url)
-  const config = connectionConfig(address, { connectTimeoutMs: patient.connectTimeout, statementTimeoutMs })
-  const witness = createWitness({ schema: `"${schema}"`, patienceMs: statementTimeoutMs, onLoss: () => {} })
-  const pool = new library.Pool({ ...config, max: 5, idleTimeoutMillis: 60_000, query_timeout: 120_000 })
-  const database = createDatabase({ pool, servers: createServers(library, address), witness, name: 'counted' })
   const counts = { look: 0, write: 0 }
-  const store = createPostgresStore({
-    name: 'counted',
-    schema: `"${schema}"`,
-    database: {
-      ...database,
-      run(statement, values) {
-        if (statement.name === 'purser_look') counts.look += 1
-        if (/^purser_writes?$/.test(statement.name ?? '')) counts.write += 1
-        return database.run(statement, values)
-      },
+  const store = await openParts({
+    url,
+    schema,
+    statementTimeoutMs,
+    between: run => (statement, values) => {
+      if (statement.name === 'purser_look') counts.look += 1
+      if (/^purser_writes?$/.test(statement.name ?? '')) counts.write += 1
+      return run(statement, values)
     },
-    statements: createStatements(`"${schema}"`, true),
-    clock: createServerClock(systemClock),
-    witness,
-    wakeUps: createWakeUps(),
-    listener: { tell() {}, close: async () => {} },
   })
-  onTestFinished(() => store.close())
   return {
     store,
     schema,

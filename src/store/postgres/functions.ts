@@ -1,4 +1,5 @@
 import { active, looking, snapshot } from './look-functions.ts'
+import { completeOlder } from './older-releases.ts'
 
 /** How old the time of a decision may be when it is written: long enough for a busy process, and harmless to deadlines. */
 const staleAfterMs = 2_000
@@ -159,6 +160,11 @@ export function listedWrite(schema: string): string {
   return writing(schema, 'create or replace function', listedColumns)
 }
 
+/** From the seventh one on, also those of older releases. */
+export function completingWrite(schema: string): string {
+  return writing(schema, 'create or replace function', listedColumns, completeOlder(schema))
+}
+
 /** The columns that a change writes, besides those that a row is found by. */
 interface Columns {
   readonly instance: readonly string[]
@@ -188,7 +194,7 @@ const listedColumns: Columns = {
   operation: [...pinningColumns.operation, 'accepted_at', 'action'],
 }
 
-function writing(schema: string, create: string, columns: Columns): string {
+function writing(schema: string, create: string, columns: Columns, first = ''): string {
   const names = (of: readonly string[], before = '') => of.map(column => `${before}${column}`).join(', ')
   const replaced = (of: readonly string[]) => of.map(column => `${column} = excluded.${column}`).join(', ')
   const lockedOperations = `from ${schema}.operation o where o.instance_id = p_instance and o.${active}
@@ -210,7 +216,7 @@ declare
   v_exists boolean := false;
   v_changed boolean;
   v_locked integer;
-begin
+begin${first}
   now := ${schema}.now_ms();
   if p_version is null then
     v_changed := p_now not between now - ${staleAfterMs} and now;

@@ -1,8 +1,9 @@
 import { catalogSchema } from './catalog-schema.ts'
-import { functions, listedWrite, pinningWrite } from './functions.ts'
+import { completingWrite, functions, listedWrite, pinningWrite } from './functions.ts'
 import { listSchema } from './list-schema.ts'
 import { sweptLook } from './look-functions.ts'
 import { nameSchema } from './names.ts'
+import { olderReleases } from './older-releases.ts'
 import { serverSchema } from './server-schema.ts'
 import { resourceKind, upkeep } from './upkeep-functions.ts'
 
@@ -135,4 +136,6 @@ ${listedWrite(schema)}`,
   sweptLook,
   nameSchema,
   serverSchema,
+  schema => `${olderReleases(schema)}
+${completingWrite(schema)}`,
 ]
