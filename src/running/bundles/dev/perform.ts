@@ -92,8 +92,12 @@ function createDevContext(
       if (!steps.has(name)) {
         const output = await fn(call)
         steps.set(name, output)
-        if (name.startsWith('collect ') && isJsonObject(output))
+        if (name.startsWith('collect ') && isJsonObject(output)) {
+          // What a short action said was not asked for while it ran.
+          const progress = valueAt(output, ['outputs', 'progress'])
+          if (typeof progress === 'string') onProgress(progress)
           onEnd({ log: String(output.log), verdict: String(valueAt(output, ['verdict', 'kind']) ?? '') })
+        }
       }
       return steps.get(name) as Jsonify<T>
     },
