@@ -5,9 +5,10 @@ import { BrokerError } from '../protocol/errors.ts'
 import { parseOriginatingIdentity } from '../protocol/identity.ts'
 import { acceptsIncomplete, parseQuery } from '../protocol/query.ts'
 import { type AdminContext, handleAdmin, isAdminPath } from './admin/admin-app.ts'
+import { createAdmission, type Wanted } from './admission.ts'
 import { Exchange, requestIdentity, toEnded } from './exchange.ts'
 import { type HttpApp, type HttpRequest, type HttpResponse, originOf } from './message.ts'
-import { type OpenRoutes, openRoute } from './open-routes.ts'
+import { isHealthPath, type OpenRoutes, openRoute } from './open-routes.ts'
 import type { PresentCatalog } from './osb/fetch-catalog.ts'
 import { readJsonObject } from './read-body.ts'
 import { respondToError } from './respond.ts'
@@ -25,14 +26,17 @@ export interface AppOptions extends OpenRoutes, AdminContext {
 const nothingThere =
   'There is nothing at this path. The OSB API is under /v2, and under /<prefix>/v2 for the names in osb.prefixes.'
 
-/** The application: the order of its checks is the order of the lines (401, version, route, body, then the use case). */
+/** The application: the order of its checks is the order of the lines (503, 401, version, route, body, then the use case). */
 export function createApp(options: AppOptions): HttpApp {
   const { broker, authenticator } = options
   const { observer, clock } = broker
   const routes = createRoutes(options.presentCatalog)
+  const admit = createAdmission(clock)
 
   const handle = async (exchange: Exchange): Promise<HttpResponse> => {
     const { request, path, headers } = exchange
+    // Whoever asks how the broker is gets an answer above all when it is not well.
+    if (!isHealthPath(path)) exchange.visit = admit(toWanted(exchange, options.bodyLimit))
     const open = openRoute(options, exchange)
     if (open !== undefined) return open
     const found = authenticator.authenticate(exchange)
@@ -59,7 +63,12 @@ export function createApp(options: AppOptions): HttpApp {
       query,
       acceptsIncomplete: acceptsIncomplete(query),
       ifNoneMatch: headers['if-none-match'],
-      body: () => readJsonObject(request, options.bodyLimit),
+      async body() {
+        const since = clock.now()
+        const body = await readJsonObject(request, options.bodyLimit)
+        exchange.visit?.waitedSince(since)
+        return body
+      },
     })
   }
 
@@ -94,6 +103,7 @@ export function createApp(options: AppOptions): HttpApp {
     } catch (error) {
       response = refuse(error, exchange)
     }
+    exchange.visit?.leave()
     if (exchange.requestId !== undefined) response = withIdentity(response, request.headers)
     observer['request.ended']?.(toEnded(exchange, response, startedAt, clock.now()))
     return response
@@ -113,6 +123,14 @@ export function withIdentity(
   return /[\u0080-\uffff]/.test(identity)
     ? { ...response, headers, body: Buffer.from(response.body) }
     : { ...response, headers }
+}
+
+function toWanted({ method, headers }: Exchange, bodyLimit: number): Wanted {
+  const length = Number(headers['content-length'] ?? 0)
+  return {
+    isNew: method === 'PUT' || method === 'PATCH' || method === 'POST',
+    bodyBytes: headers['transfer-encoding'] === undefined ? Math.min(length, bodyLimit) : bodyLimit,
+  }
 }
 
 function readVersion({ headers }: Exchange, missingStatus: 400 | 412): number {
@@ -141,6 +159,7 @@ function toCaller(exchange: Exchange, platform: string, publicUrl: string | unde
     traceparent: headers.traceparent,
     onOperation: id => {
       exchange.operationId = id
+      exchange.visit?.leave()
     },
     baseUrl: () => publicUrl ?? originOf(request) + (request.mount ?? ''),
   }

@@ -1,5 +1,6 @@
 import type { AuthenticationRequest, Principal, TlsConnection } from '../authenticator.ts'
 import type { BrokerEvents } from '../events.ts'
+import type { Visit } from './admission.ts'
 import type { HttpRequest, HttpResponse } from './message.ts'
 
 /** One request on its way through the application, and what has been found out about it so far. */
@@ -11,6 +12,8 @@ export class Exchange implements AuthenticationRequest {
   readonly headers: HttpRequest['headers']
   /** The platform's own name for the request: it is sent back, and stands in the ledger and in every event. */
   readonly requestId: string | undefined
+  /** Its place among those that are being served; health routes need none. */
+  visit: Visit | undefined
   principal: Principal | undefined
   platform: string | undefined
   /** The pattern of its route. */

@@ -21,6 +21,8 @@ export interface NodeLimits {
   readonly requestTimeout: number
   /** How long an unused connection stays open. */
   readonly keepAliveTimeout: number
+  /** Connections at a time; one more is closed at once. */
+  readonly maxConnections: number
 }
 
 export interface ListenOptions {
@@ -94,6 +96,7 @@ async function createServer({ tls, limits = {} }: ListenOptions): Promise<Server
       : createHttpsServer({ ...options, ...(await loadTls(tls)), handshakeTimeout: headersTimeout })
   // Their size is limited instead: node drops headers beyond this count without an error.
   server.maxHeadersCount = 0
+  server.maxConnections = limits.maxConnections ?? preset.maxConnections
   return server
 }
 

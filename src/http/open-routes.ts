@@ -24,7 +24,7 @@ export function openRoute(
   exchange: Exchange,
 ): Promise<HttpResponse> | undefined {
   const { request, path, method } = exchange
-  if (path === '/healthz' || path === '/readyz') {
+  if (isHealthPath(path)) {
     exchange.route = path
     return healthResponse(health, path, method)
   }
@@ -40,6 +40,10 @@ export function openRoute(
   // The rest of such a path is the author's, and may be a secret.
   exchange.maskedPath = route.path
   return runAuthorRoute(route, request, broker.store)
+}
+
+export function isHealthPath(path: string): boolean {
+  return path === '/healthz' || path === '/readyz'
 }
 
 /** /healthz: the process answers. /readyz: it can serve requests now. */

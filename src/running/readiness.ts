@@ -2,8 +2,8 @@ import type { Clock } from '../clock.ts'
 import { sayDuration } from '../shape/duration.ts'
 import type { Store } from '../store.ts'
 
-/** A probe that waits longer than this has given up already. */
-const patience = 2_000
+/** Many probes, those of Kubernetes among them, give up after a second. */
+const patience = 900
 
 /**
  * Why the store cannot be used now, or undefined. Answers in time even where the store does not, and asks it once at a time:

@@ -62,8 +62,8 @@ export async function runServe(options: ServeOptions): Promise<void> {
   )
   try {
     const running = await broker.running()
-    const { host, port, tls, headerLimit, requestTimeout } = config.server
-    const limits = { headerLimit, requestTimeout, headersTimeout: requestTimeout }
+    const { host, port, tls, headerLimit, requestTimeout, maxConnections } = config.server
+    const limits = { headerLimit, requestTimeout, headersTimeout: requestTimeout, maxConnections }
     server = await listen({ app: broker.handle, host, port, tls, limits, observer })
     const served = { url: url(), store: maskStoreUrl(config.store) }
     const usernames = users.map(user => user.username)

@@ -56,6 +56,10 @@ export const serverFields = {
 /** What a client of the server may use, besides the length of a body. */
 export const listenFields = {
   headerLimit: fallback(size('1KB', '1MB', 'request line and headers together; beyond it 431'), '16KB'),
+  maxConnections: fallback(
+    wholeNumber(1, 1_000_000, 'connections at a time; one more is closed at once. Each needs a file descriptor'),
+    10_000,
+  ),
   requestTimeout: fallback(duration('1s', '1h', 'how long a client may take to send a request; beyond it 408'), '60s'),
 }
 

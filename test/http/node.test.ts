@@ -9,6 +9,26 @@ import { createEcho, deferred, exchange, json, parseAnswer, serving } from './so
 
 const head = 'HTTP/1.1\r\nHost: x\r\nConnection: close\r\n'
 
+describe('a connection', () => {
+  it('too many is closed at once, and the others go on', async () => {
+    const { app } = createEcho()
+    await serving(
+      app,
+      async ({ port }) => {
+        const first = connect(port, '127.0.0.1')
+        await once(first, 'connect')
+        const second = connect(port, '127.0.0.1')
+        second.on('error', () => {})
+        await once(second, 'close')
+        first.write(`GET / ${head}\r\n`)
+        const [answer] = await once(first, 'data')
+        expect(String(answer)).toContain('200 OK')
+      },
+      { limits: { maxConnections: 1 } },
+    )
+  })
+})
+
 describe('a request', () => {
   it('reaches the application with method, raw URL, headers and body', async () => {
     let seen: HttpRequest | undefined

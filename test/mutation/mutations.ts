@@ -1,6 +1,7 @@
 import { bundleMutations } from './bundle-mutations.ts'
 import { catalogMutations } from './catalog-mutations.ts'
 import { choreMutations } from './chore-mutations.ts'
+import { loadMutations } from './load-mutations.ts'
 import type { Mutation } from './mutation.ts'
 import { reconcileMutations } from './reconcile-mutations.ts'
 import { replicaMutations } from './replica-mutations.ts'
@@ -155,6 +156,7 @@ export const mutations: readonly Mutation[] = [
   },
   ...bundleMutations,
   ...replicaMutations,
+  ...loadMutations,
   ...catalogMutations,
   ...reconcileMutations,
 

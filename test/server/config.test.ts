@@ -21,6 +21,7 @@ describe('loadConfig', () => {
         port: 8080,
         bodyLimit: 1_048_576,
         headerLimit: 16_384,
+        maxConnections: 10_000,
         requestTimeout: 60_000,
         syncTimeout: 55_000,
         shutdownGrace: 20_000,

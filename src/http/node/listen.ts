@@ -10,10 +10,16 @@ export class ListenError extends Error {
   override readonly name = 'ListenError'
 }
 
+/**
+ * Connections that the system keeps until they are taken. With node's own 511, a client may have to knock again, a second
+ * later, when many come at once.
+ */
+const backlog = 4096
+
 /** Throws a ListenError that says in words what the system said about the address. */
 export async function bind(server: Server, host: string, port: number): Promise<void> {
   try {
-    server.listen({ host, port })
+    server.listen({ host, port, backlog })
     await once(server, 'listening')
   } catch (error) {
     const reason = explanations[codeOf(error) ?? '']?.(host) ?? messageOf(error)

@@ -1,0 +1,91 @@
+import type { Clock } from '../clock.ts'
+import { BrokerError } from '../protocol/errors.ts'
+
+/** What goes on in this process. */
+export interface Load {
+  /** Requests that are being served. Those that only wait for the end of their operation are not. */
+  readonly serving: number
+  /** The bytes of their bodies, as announced. */
+  readonly bodyBytes: number
+  /** How long a request takes now, or waits until it is looked at: the longer one, in milliseconds. */
+  readonly latency: number
+}
+
+export interface Wanted {
+  /** It asks for new work. Polls and deletions do not: a platform needs them to see an end, and to clean up. */
+  readonly isNew: boolean
+  readonly bodyBytes: number
+}
+
+const most = 1_000
+/** So few are always served, however slow the machine is. */
+const least = 32
+/** A platform gives up after some ten seconds: from here on, the longer requests take, the fewer are served at once. */
+const patience = 2_000
+const mostBodyBytes = 128 * 1024 * 1024
+const longestPause = 30
+
+/** Half of the places are for polls, reads and deletions alone. */
+export function hasRoom({ serving, bodyBytes, latency }: Load, wanted: Wanted): boolean {
+  const places = latency <= patience ? most : Math.max(least, (most * patience) / latency)
+  if (serving >= (wanted.isNew ? places : 2 * places)) return false
+  return bodyBytes === 0 || bodyBytes + wanted.bodyBytes <= mostBodyBytes
+}
+
+/** In whole seconds, for Retry-After. */
+export function pauseUntilRoom({ latency }: Load): number {
+  return Math.min(longestPause, 1 + Math.ceil(latency / 1000))
+}
+
+/** One request that is being served. */
+export interface Visit {
+  /** It has waited for its client, since then: that says nothing about this process. */
+  waitedSince(time: number): void
+  /** The request is answered, or only waits from here on. Once is enough. */
+  leave(): void
+}
+
+/** Takes requests, or refuses them before they cost a password check, a body or a call of the store. */
+export function createAdmission(clock: Clock): (wanted: Wanted) => Visit {
+  let serving = 0
+  let bodyBytes = 0
+  let time = 0
+  let lag = 0
+  let probing = false
+
+  /** How long a turn of the event loop takes, which is what a request waits for until it is looked at. */
+  function probe(): void {
+    if (probing) return
+    probing = true
+    const from = clock.now()
+    setImmediate(() => {
+      lag = clock.now() - from
+      probing = false
+    })
+  }
+
+  return wanted => {
+    probe()
+    const load = { serving, bodyBytes, latency: Math.max(time, lag) }
+    if (!hasRoom(load, wanted))
+      throw new BrokerError('Overloaded', 'The broker has more requests than it can answer in time. Repeat it later.', {
+        retryAfter: pauseUntilRoom(load),
+      })
+    serving += 1
+    bodyBytes += wanted.bodyBytes
+    let from = clock.now()
+    let left = false
+    return {
+      waitedSince(time) {
+        from += clock.now() - time
+      },
+      leave() {
+        if (left) return
+        left = true
+        serving -= 1
+        bodyBytes -= wanted.bodyBytes
+        time += (clock.now() - from - time) / 32
+      },
+    }
+  }
+}
