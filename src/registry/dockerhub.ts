@@ -11,6 +11,7 @@ import { bearer, showUrl } from './web/send.ts'
 import { jsonOf, namesIn, nextPage, readPages, type WebClient } from './web/web-client.ts'
 
 const usualServers = { hub: 'https://hub.docker.com', registry: 'https://registry-1.docker.io' }
+const tokenHosts = ['auth.docker.io']
 const maxPage = 4 * 1024 * 1024
 
 const shape = registryShape({ org: optional(orgField), ...imageFields }, [
@@ -25,7 +26,7 @@ async function list({ org, tag, ...settings }: Read<typeof shape>, asking: Askin
   const credentials = await asking.credentials()
   const images = settings.images.map(image => (image.includes('/') ? image : `${org ?? 'library'}/${image}`))
   const listed = org === undefined ? [] : await listOrganisation(web, servers.hub, org, credentials)
-  const client = createOciClient(new URL(servers.registry), credentials, asking)
+  const client = createOciClient(new URL(servers.registry), credentials, { ...asking, tokenHosts })
   return readImages([...listed, ...images], { tag, images, client, server: 'docker.io' }, asking)
 }
 

@@ -19,6 +19,20 @@ const patterns = fallback(
 )
 const credential = optional(text({ secret: true, doc: 'see [credentials](#credentials)' }))
 
+/** As `URL.hostname` has it. */
+function isHost(written: string): boolean {
+  return URL.canParse(`http://${written}`) && new URL(`http://${written}`).hostname === written
+}
+
+const hosts = (doc: string) =>
+  fallback(
+    list(text({ rule: 'the name or the address of a host, as in a URL, without a port', allows: isHost }), {
+      rule: 'a list of hosts',
+      doc,
+    }),
+    [],
+  )
+
 const common = {
   name: text({
     rule: 'small letters, digits, and "-" and "." inside',
@@ -41,6 +55,7 @@ const common = {
       doc: 'trusted for this registry beside the usual authorities',
     }),
   ),
+  privateHosts: hosts('where else in private networks it may lead; see [other servers](#other-servers)'),
   user: credential,
   pass: credential,
   token: credential,
@@ -126,6 +141,9 @@ export function withScheme(written: string): string {
 export const orgField = text({ rule: 'the name of an organisation', doc: 'whose repositories are read' })
 
 const tag = text({ rule: 'a tag: letters, digits, "_", "." and "-", 128 at most', allows: /^\w[\w.-]{0,127}$/ })
+
+/** For types that ask others for tokens. */
+export const tokenHostsField = hosts('who may get its credentials beside itself; see [other servers](#other-servers)')
 
 /** For types that look at images. */
 export const imageFields = {

@@ -6,6 +6,7 @@ import type { Mutation } from './mutation.ts'
 import { reconcileMutations } from './reconcile-mutations.ts'
 import { replicaMutations } from './replica-mutations.ts'
 import { reuseMutations } from './reuse-mutations.ts'
+import { webMutations } from './web-mutations.ts'
 
 export type { Mutation } from './mutation.ts'
 
@@ -260,6 +261,7 @@ export const mutations: readonly Mutation[] = [
     suite: afterSweeps,
   },
   ...reuseMutations,
+  ...webMutations,
   {
     name: 'a superseded operation leaves no doubt',
     file: 'src/domain/intent.ts',

@@ -214,7 +214,7 @@ describe.skipIf(reason !== undefined)(`a registry in trouble${reason === undefin
         return answerWith(401, { 'www-authenticate': 'Basic realm="x"' })(outgoing)
       return url.includes('/blobs/') && answerWith(307, { location: `${other.url}${url}` })(outgoing)
     })
-    const answer = await ask({ type: 'oci', url: front.url, user: 'u', pass: 'p' })
+    const answer = await ask({ type: 'oci', url: front.url, user: 'u', pass: 'p', private_hosts: ['127.0.0.1'] })
     expect(answer).toMatchObject({ kind: 'complete', problems: [] })
     expect(other.seen).toHaveLength(names.length)
     expect(other.seen.every(({ authorization }) => authorization === undefined)).toBe(true)

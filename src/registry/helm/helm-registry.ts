@@ -33,7 +33,7 @@ export const helm = { name: 'helm', shape, offers: 'image', list } satisfies Reg
 async function list({ url, runner }: Read<typeof shape>, { web, passes, signal }: Asking): Promise<RegistryAnswer> {
   const repository = withScheme(url).replace(/\/+$/, '')
   const index = new URL(`${repository}/index.yaml`)
-  const charts = readIndex((await download(web, index, maxIndex)).toString('utf8'))
+  const charts = readIndex((await download(web, index, { limit: maxIndex })).toString('utf8'))
   const byName = new Map(charts.map(chart => [chart.name, chart]))
 
   const read = async (name: string): Promise<BundleReading> => {
@@ -42,7 +42,8 @@ async function list({ url, runner }: Read<typeof shape>, { web, passes, signal }
     const release = chart.describe()
     if (release.archive === undefined || release.archive === '' || !URL.canParse(release.archive, index.href))
       throw new RegistryError(`the index does not say where version ${chart.newest} is`)
-    const archive = await download(web, new URL(release.archive, index), maxArchive)
+    const place = new URL(release.archive, index)
+    const archive = await download(web, place, { limit: maxArchive, mustBePublic: place.host !== index.host })
     if (release.sha256 !== undefined) checkDigest(archive, `sha256:${release.sha256}`, 'its archive')
     const source = toSpec(chart, release, repository, await valuesOf(archive))
     return { found: { name, image: runner, tag: imageTag(runner), digest: digestOf(archive), source, runtime: 2 } }
@@ -51,9 +52,9 @@ async function list({ url, runner }: Read<typeof shape>, { web, passes, signal }
   return readEach([...byName.keys()].filter(passes), read, signal)
 }
 
-async function download(web: WebClient, url: URL, limit: number): Promise<Buffer> {
+async function download(web: WebClient, url: URL, options: Parameters<WebClient['get']>[1]): Promise<Buffer> {
   if (!['http:', 'https:'].includes(url.protocol)) throw new RegistryError(`${url.protocol} is not read; use https`)
-  return okReply(await web.get(url, { limit }), url).body
+  return okReply(await web.get(url, options), url).body
 }
 
 /** A chart without values has none to show. */

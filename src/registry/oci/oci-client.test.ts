@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parseChallenge } from './oci-client.ts'
+import { isSameSite, parseChallenge } from './oci-client.ts'
 
 describe('a challenge', () => {
   it('names a token service', () => {
@@ -26,4 +26,17 @@ describe('a challenge', () => {
   it.each([undefined, '', 'Bearer service="no realm"', '"""', 'Digest realm="x"'])('%j is none', header => {
     expect(parseChallenge(header)).toBeUndefined()
   })
+})
+
+it.each([
+  ['https://r.example.com', 'https://r.example.com:5001', true],
+  ['https://r.example.com', 'https://auth.r.example.com', true],
+  ['https://registry.gitlab.com', 'https://gitlab.com', true],
+  ['https://r.example.com', 'https://auth.example.com', false],
+  ['https://r.example.com', 'https://xr.example.com', false],
+  ['https://example.co.uk', 'https://other.co.uk', false],
+  ['https://example.com', 'https://com', false],
+  ['https://10.0.0.1', 'https://10.0.0.2', false],
+])('the token service of %s at %s: of the same site is %s', (base, realm, expected) => {
+  expect(isSameSite(new URL(realm), new URL(base))).toBe(expected)
 })

@@ -16,11 +16,14 @@ type OciOptions = Pick<WebRequest, 'accept' | 'limit'> & { readonly repository?:
 
 type Bearer = Challenge & { readonly kind: 'bearer' }
 
-/** Credentials are sent only where the registry asks for them, and only in the way that it asks for. */
+/**
+ * Credentials are sent only where the registry asks for them, and only in the way that it asks for. Nobody else can ask: not
+ * who it redirects to, and no token service but one of its own site or of `tokenHosts`.
+ */
 export function createOciClient(
   base: URL,
   { username, password, token }: Credentials,
-  { web, clock }: Pick<Asking, 'web' | 'clock'>,
+  { web, clock, tokenHosts }: Pick<Asking, 'web' | 'clock'> & { readonly tokenHosts: readonly string[] },
 ): OciClient {
   let challenge: Challenge | undefined
   /** The scope that the registry asked for, by the scope that was requested. */
@@ -29,10 +32,16 @@ export function createOciClient(
 
   const fetchToken = async ({ realm, service }: Bearer, scope: string): Promise<Token> => {
     const url = realmOf(realm, base)
+    const isOurs = isSameSite(url, base) || tokenHosts.includes(url.hostname)
+    if (username !== undefined && !isOurs)
+      throw new RegistryError(
+        `${base.origin}: its token service ${url.origin} is on another site, and so gets no credentials; if it may have them, add ${url.hostname} to token_hosts`,
+      )
     if (service !== undefined) url.searchParams.set('service', service)
     for (const one of (told.get(scope) ?? scope).split(' ')) if (one !== '') url.searchParams.append('scope', one)
     if (username !== undefined) url.searchParams.set('account', username)
-    const reply = await web.get(url, { authorization: basic(username, password), limit: 256 * 1024 })
+    const authorization = basic(username, password)
+    const reply = await web.get(url, { authorization, limit: 256 * 1024, mustBePublic: !isOurs })
     const refused =
       username === undefined ? 'to be asked without credentials; add some' : 'the credentials; correct them'
     if (reply.status === 401 || reply.status === 403)
@@ -73,7 +82,8 @@ export function createOciClient(
       const scope = repository === undefined ? 'registry:catalog:*' : `repository:${repository}:pull`
       const ask = async () => web.get(url, { accept, authorization: await authorize(scope), limit })
       const reply = await ask()
-      return reply.status === 401 && learn(scope, reply.headers['www-authenticate']) ? ask() : reply
+      const asks = reply.status === 401 && reply.url.origin === base.origin
+      return asks && learn(scope, reply.headers['www-authenticate']) ? ask() : reply
     },
   }
 }
@@ -100,6 +110,15 @@ function realmOf(realm: string, base: URL): URL {
   if (url.protocol !== 'https:' && url.protocol !== base.protocol)
     throw new RegistryError(`${base.origin}: its token service ${url.origin} has no TLS, and so gets no credentials`)
   return url
+}
+
+/**
+ * The same host, one below it, or one above it, which owns its name. Not one beside it: under `co.uk` or `github.io` those are
+ * strangers, and no rule but a list of all such names can tell.
+ */
+export function isSameSite({ hostname }: URL, base: URL): boolean {
+  const isAbove = hostname.includes('.') && base.hostname.endsWith(`.${hostname}`)
+  return hostname === base.hostname || hostname.endsWith(`.${base.hostname}`) || isAbove
 }
 
 /** How a registry wants to be asked. */

@@ -4,7 +4,7 @@ import type { Read } from '../../shape/shape.ts'
 import { userOf } from '../credentials.ts'
 import { RegistryError } from '../registry-error.ts'
 import type { Asking, RegistryType } from '../registry-type.ts'
-import { imageFields, registryShape, urlField, withScheme } from '../settings.ts'
+import { imageFields, registryShape, tokenHostsField, urlField, withScheme } from '../settings.ts'
 import { showUrl } from '../web/send.ts'
 import { jsonOf, listIn, nextPage, okReply, readPages, refusalOf } from '../web/web-client.ts'
 import { createOciClient, type OciClient } from './oci-client.ts'
@@ -13,7 +13,7 @@ import { readImages } from './read-image.ts'
 /** Only its `images` are read: it is not asked what else it has. */
 const proxyType = 'registry_proxy'
 
-const shape = registryShape({ url: urlField, ...imageFields }, [
+const shape = registryShape({ url: urlField, tokenHosts: tokenHostsField, ...imageFields }, [
   ({ type, images }) =>
     type === proxyType &&
     images?.length === 0 && { path: ['images'], error: `needs a name, since its type is ${type}` },
@@ -30,9 +30,9 @@ export const oci = {
 } satisfies RegistryType
 
 async function list(settings: Read<typeof shape>, asking: Asking): Promise<RegistryAnswer> {
-  const { type, url, images } = settings
+  const { type, url, images, tokenHosts } = settings
   const base = new URL(withScheme(url))
-  const client = createOciClient(base, await asking.credentials(), asking)
+  const client = createOciClient(base, await asking.credentials(), { ...asking, tokenHosts })
   const problems: string[] = []
   /** Many registries list nothing to anybody: the images that are named can be read all the same. */
   const withoutList = (error: unknown) => {

@@ -8,6 +8,7 @@ import { withoutUndefined } from '../../protocol/json.ts'
 import { sayDuration } from '../../shape/duration.ts'
 import { codeOf } from '../../shape/thrown.ts'
 import { RegistryError } from '../registry-error.ts'
+import { checkPublic, lookupPublic } from './private-address.ts'
 
 export interface WebRequest {
   readonly method: 'GET' | 'POST'
@@ -18,9 +19,13 @@ export interface WebRequest {
   readonly body?: string
   /** Bytes: a longer reply is refused. */
   readonly limit: number
+  /** The URL came from a reply, not from the configuration: it may not lead into a private network. */
+  readonly mustBePublic?: boolean
 }
 
 export interface WebReply {
+  /** Who has answered: another server, where redirections were followed. */
+  readonly url: URL
   readonly status: number
   readonly headers: Readonly<Record<string, string | undefined>>
   readonly body: Buffer
@@ -77,7 +82,7 @@ export function bearer(token: string | undefined): string | undefined {
 }
 
 async function open(
-  { method, url, authorization, accept, body }: WebRequest,
+  { method, url, authorization, accept, body, mustBePublic }: WebRequest,
   { http, https, tls, proxyFor }: Wire,
   signal: AbortSignal,
 ): Promise<ClientRequest> {
@@ -89,13 +94,16 @@ async function open(
     'content-type': body && 'application/json',
     'content-length': body && String(Buffer.byteLength(body)),
   })
+  if (mustBePublic) checkPublic(url)
   const proxy = proxyFor(url)
+  // A proxy looks up names itself, and knows what it may reach.
+  const lookup = mustBePublic ? lookupPublic : undefined
   if (url.protocol === 'http:') {
-    if (proxy === undefined) return quiet(httpRequest(url, { method, headers, agent: http, signal }))
+    if (proxy === undefined) return quiet(httpRequest(url, { method, headers, agent: http, signal, lookup }))
     const through = { ...headers, host: url.host, ...proxyAuthorization(proxy) }
     return quiet(httpRequest(proxy, { method, path: url.href, headers: through, agent: http, signal }))
   }
-  if (proxy === undefined) return quiet(httpsRequest(url, { method, headers, agent: https, signal, ...tls }))
+  if (proxy === undefined) return quiet(httpsRequest(url, { method, headers, agent: https, signal, lookup, ...tls }))
   const socket = await openTunnel(proxy, url, signal)
   const servername = isIP(url.hostname) === 0 && !url.hostname.startsWith('[') ? url.hostname : ''
   // Node uses createConnection only where no agent is given.
@@ -125,7 +133,7 @@ function proxyAuthorization({ username, password }: URL) {
   return { 'proxy-authorization': basic(decodeURIComponent(username), decodeURIComponent(password)) }
 }
 
-async function collect(incoming: IncomingMessage, { limit }: WebRequest, place: string): Promise<WebReply> {
+async function collect(incoming: IncomingMessage, { url, limit }: WebRequest, place: string): Promise<WebReply> {
   const { statusCode: status = 0, headers: raw } = incoming
   // Leaving the loop, or the function, closes the connection of a reply that has not ended.
   if ((raw['content-encoding'] ?? 'identity') !== 'identity') {
@@ -140,7 +148,7 @@ async function collect(incoming: IncomingMessage, { limit }: WebRequest, place: 
     chunks.push(chunk)
   }
   const headers = Object.entries(raw).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : value])
-  return { status, headers: Object.fromEntries(headers), body: Buffer.concat(chunks) }
+  return { url, status, headers: Object.fromEntries(headers), body: Buffer.concat(chunks) }
 }
 
 /** Why no reply has come, and what to do; the error's own text is left out, because it may hold what was sent. */

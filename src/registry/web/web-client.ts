@@ -12,7 +12,7 @@ import { isCertificate, type RegistrySettings } from '../settings.ts'
 import { proxyFor } from './proxy.ts'
 import { send, showUrl, Unanswered, type WebReply, type WebRequest, type Wire } from './send.ts'
 
-type GetOptions = Pick<WebRequest, 'authorization' | 'accept' | 'limit'>
+type GetOptions = Pick<WebRequest, 'authorization' | 'accept' | 'limit' | 'mustBePublic'>
 
 /** Asks by HTTP, repeats what may pass, and follows redirections. A reply of any status is a reply. */
 export interface WebClient {
@@ -23,7 +23,7 @@ export interface WebClient {
 
 /** For one answer of a registry: its connections are closed when `use` is through. */
 export async function withWebClient<T>(
-  settings: Pick<RegistrySettings, 'ca' | 'skipVerifyTls'>,
+  settings: Pick<RegistrySettings, 'ca' | 'skipVerifyTls' | 'privateHosts'>,
   { clock, proxy = {}, limits = {} }: RegistryParts,
   signal: AbortSignal,
   use: (web: WebClient) => Promise<T>,
@@ -43,7 +43,8 @@ export async function withWebClient<T>(
   const once = async (request: WebRequest): Promise<WebReply | Unanswered> => {
     if (unanswered >= patience) throw new RegistryError(`${showUrl(request.url)}: not asked: it has stopped answering`)
     wire ??= connect()
-    const reply = await send(request, await wire)
+    const mustBePublic = request.mustBePublic && !settings.privateHosts.includes(request.url.hostname)
+    const reply = await send({ ...request, mustBePublic }, await wire)
     unanswered = reply instanceof Unanswered ? unanswered + 1 : 0
     return reply
   }
@@ -70,7 +71,8 @@ export async function withWebClient<T>(
       if (next === undefined) return reply
       // Credentials are for the server that they were meant for.
       const authorization = next.origin === request.url.origin ? request.authorization : undefined
-      request = { ...request, url: next, authorization }
+      const mustBePublic = next.host === url.host ? options.mustBePublic : true
+      request = { ...request, url: next, authorization, mustBePublic }
     }
     throw new RegistryError(`${showUrl(url)}: it redirects more than ${maxHops} times`)
   }
