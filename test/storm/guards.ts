@@ -119,6 +119,15 @@ export const guards: readonly Guard[] = [
       'a sweep that changes hands leaves no doubt',
     ],
   },
+  {
+    name: 'a ledger that went back in time is noticed, and two holders never have the same fence',
+    mutations: [
+      'postgres gives out fences again after a loss',
+      'postgres takes what others have written since for what is lost',
+      'postgres keeps leases from before a loss',
+      'postgres goes on with what was begun before a loss',
+    ],
+  },
   { name: 'a call ends with its lease', mutations: ['a holder works on when its lease is over'] },
   {
     name: 'a decision is written only if what it was made from is still so',
