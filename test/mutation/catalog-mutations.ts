@@ -40,7 +40,7 @@ export const catalogMutations: readonly Mutation[] = [
   {
     ...memory,
     name: 'memory deletes the current revision of a service',
-    find: '  for (const { revisionId } of tables.services.look()) needed.add(revisionId)\n',
+    find: '  for (const { revisionId } of tables.services.all()) needed.add(revisionId)\n',
     replace: '',
   },
   {

@@ -127,8 +127,24 @@ export const mutations: readonly Mutation[] = [
   {
     ...tables,
     name: 'memory without its unique index',
-    find: 'if (other !== undefined && other.id !== id)',
+    find: 'if (other !== undefined)',
     replace: 'if (false)',
+  },
+  {
+    file: 'src/store/freeze.ts',
+    suite: ['test/store/memory.test.ts'],
+    only: 'changing a row that was shown',
+    name: 'memory shows rows that a caller can change',
+    find: 'Object.freeze(value)',
+    replace: '',
+  },
+  {
+    file: 'src/store/sqlite/reads.ts',
+    suite: sql.suite,
+    only: 'changing a row that was shown',
+    name: 'sqlite shows rows that a caller can change',
+    find: 'freeze(convert(found))',
+    replace: 'convert(found)',
   },
   {
     file: 'src/store/sqlite/migrations.ts',

@@ -28,7 +28,7 @@ export function finish(deciding: Deciding, lease: Lease, decide: (snapshot: Fini
 }
 
 function snapshotOf({ tables, now }: Deciding, { instanceId, bindingId, predecessorId }: Target): Snapshot {
-  const live = tables.bindings(instanceId).filter(({ phase }) => phase !== 'failed' && phase !== 'deleted')
+  const live = tables.bindings.allOf(instanceId).filter(({ phase }) => phase !== 'failed' && phase !== 'deleted')
   const busy = tables.busyBindings(instanceId)
   return {
     now,

@@ -4,7 +4,7 @@ import type { Tables } from './tables.ts'
 export function cleanUp(tables: Tables, { of, states, before, max }: CleanUp, now: number): number {
   const wanted: ReadonlySet<string> = new Set(states)
   const due: Operation[] = []
-  for (const operation of tables.allOperations()) {
+  for (const operation of tables.operations.all()) {
     if ((operation.bindingId === undefined) !== (of === 'instances')) continue
     if (!wanted.has(operation.state)) continue
     if (operation.finishedAt === undefined || operation.finishedAt > before) continue

@@ -9,19 +9,25 @@ import type {
   Page,
 } from '../../store.ts'
 import { type List, type Position, toBindingList, toInstanceList, toOperationList, toPage } from '../lists.ts'
+import { compare, type Walk } from './order.ts'
 import type { Tables } from './tables.ts'
 
 export function listInstances(tables: Tables, query: InstanceQuery) {
   const { platform, serviceId, planId, revisionId, phase, usable } = query
-  const found = [...tables.instances.look()].filter(
-    row => matches(row, { platform, serviceId, planId, revisionId, phase, usable }) && isShown(row, phase),
+  const list = toInstanceList(query)
+  const wanted = given<Instance>({ platform, serviceId, planId, revisionId, phase, usable })
+  const rows = tables.instances.walk(tables.orders.created, list)
+  return page(
+    list,
+    rows,
+    row => matches(row, wanted) && isShown(row, phase),
+    ({ createdAt, id }) => [createdAt, id],
   )
-  return page(toInstanceList(query), found, ({ createdAt, id }) => [createdAt, id])
 }
 
 export function countInstances(tables: Tables): readonly InstanceCount[] {
   const counts = new Map<string, InstanceCount>()
-  for (const { serviceId, planId, revisionId, phase } of tables.instances.look()) {
+  for (const { serviceId, planId, revisionId, phase } of tables.instances.all()) {
     if (phase === 'creating' || phase === 'deleted') continue
     const pinned = revisionId !== undefined
     const key = JSON.stringify([serviceId, planId, pinned])
@@ -32,23 +38,39 @@ export function countInstances(tables: Tables): readonly InstanceCount[] {
 
 export function listBindings(tables: Tables, query: BindingQuery) {
   const { instanceId, serviceId, planId, phase } = query
-  const found = [...tables.allBindings()].filter(
-    row => matches(row, { instanceId, serviceId, planId, phase }) && isShown(row, phase),
-  )
-  return page(toBindingList(query, 2), found, ({ createdAt, instanceId, id }) => [createdAt, instanceId, id])
+  const list = toBindingList(query, 2)
+  const wanted = given<Binding>({ instanceId, serviceId, planId, phase })
+  const positionOf = (row: Binding): Position => [row.createdAt, row.instanceId, row.id]
+  const rows =
+    instanceId === undefined
+      ? tables.bindings.walk(tables.orders.createdBindings, list)
+      : sorted(list, tables.bindings.allOf(instanceId), positionOf)
+  return page(list, rows, row => matches(row, wanted) && isShown(row, phase), positionOf)
 }
 
 export function listOperations(tables: Tables, query: OperationQuery) {
-  const { of, action, state, by = 'accepted', after = -Infinity, before = Infinity } = query
+  const { of, action, state, by = 'accepted', after: from = -Infinity, before = Infinity } = query
+  const list = toOperationList(query)
+  const wanted = given<Operation>({ ...of, action, state })
   const timeOf = ({ acceptedAt, finishedAt = Number.NaN }: Operation) => (by === 'accepted' ? acceptedAt : finishedAt)
-  const found = [...tables.allOperations()].filter(
-    row => matches(row, { ...of, action, state }) && timeOf(row) >= after && timeOf(row) < before,
-  )
-  return page(toOperationList(query), found, row => [timeOf(row), row.id])
+  const positionOf = (row: Operation): Position => [timeOf(row), row.id]
+  const rows =
+    of === undefined
+      ? tables.operations.walk(tables.orders[by], { ...list, from, before })
+      : sorted(list, tables.operations.allOf(of.instanceId), positionOf)
+  const isWanted = (row: Operation) => matches(row, wanted) && timeOf(row) >= from && timeOf(row) < before
+  return page(list, rows, isWanted, positionOf)
 }
 
-function matches<Row>(row: Row, wanted: Partial<Row>): boolean {
-  return (Object.keys(wanted) as (keyof Row)[]).every(key => wanted[key] === undefined || wanted[key] === row[key])
+type Wanted<Row> = readonly (readonly [key: keyof Row, value: unknown])[]
+
+/** What a query says. */
+function given<Row>(query: Partial<Row>): Wanted<Row> {
+  return (Object.entries(query) as [keyof Row, unknown][]).filter(([, value]) => value !== undefined)
+}
+
+function matches<Row>(row: Row, wanted: Wanted<Row>): boolean {
+  return wanted.every(([key, value]) => row[key] === value)
 }
 
 /** What is deleted is shown only to a query that asks for it. */
@@ -56,21 +78,25 @@ function isShown(row: Instance | Binding, phase: string | undefined): boolean {
   return row.phase !== 'deleted' || phase === 'deleted'
 }
 
-function page<Item, Row extends Item>(
-  list: List<Item>,
-  rows: readonly Row[],
-  positionOf: (row: Row) => Position,
-): Page<Item> {
-  const { after, descending, limit } = list
-  const compare = (one: Position, other: Position) => (descending ? -1 : 1) * comparePositions(one, other)
-  const left = after === undefined ? rows : rows.filter(row => compare(positionOf(row), after) > 0)
-  const sorted = [...left].sort((one, other) => compare(positionOf(one), positionOf(other))).slice(0, limit + 1)
-  return structuredClone(toPage(list, sorted, positionOf, row => row))
+/** Few rows, which no order has apart. */
+function sorted<Row>({ after, descending }: Walk, rows: readonly Row[], positionOf: (row: Row) => Position): Row[] {
+  const sign = descending ? -1 : 1
+  const left = after === undefined ? rows : rows.filter(row => sign * compare(positionOf(row), after) > 0)
+  return [...left].sort((one, other) => sign * compare(positionOf(one), positionOf(other)))
 }
 
-function comparePositions(one: Position, other: Position): number {
-  const index = one.findIndex((value, place) => value !== other[place])
-  const [value, against] = [one[index], other[index]]
-  if (value === undefined || against === undefined) return 0
-  return value < against ? -1 : 1
+/** As many of the wanted rows as the page has room for, and one more where there is one. */
+function page<Item, Row extends Item>(
+  list: List<Item>,
+  rows: Iterable<Row>,
+  isWanted: (row: Row) => boolean,
+  positionOf: (row: Row) => Position,
+): Page<Item> {
+  const found: Row[] = []
+  for (const row of rows) {
+    if (!isWanted(row)) continue
+    found.push(row)
+    if (found.length > list.limit) break
+  }
+  return toPage(list, found, positionOf, row => row)
 }

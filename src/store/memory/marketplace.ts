@@ -20,7 +20,7 @@ export interface CatalogWriting {
 export function readCatalog(tables: Tables, known: number | undefined): StoredCatalog | undefined {
   const { version } = editionOf(tables)
   if (version === known) return undefined
-  return inOrder({ version, services: tables.services.all(), revisions: tables.revisions.all() })
+  return inOrder({ version, services: [...tables.services.all()], revisions: [...tables.revisions.all()] })
 }
 
 export function readRegistries(tables: Tables): Omit<StoredRegistries, 'now'> {
@@ -73,9 +73,7 @@ function putService({ revisions, services }: Tables, service: RegisteredService)
 function removeServices(tables: Tables, ids: readonly string[]): boolean {
   if (ids.length === 0) return false
   const used = new Set([...uses(tables)].map(({ revisionId }) => revisionId))
-  const needed = new Set(
-    [...tables.revisions.look()].filter(({ id }) => used.has(id)).map(({ serviceId }) => serviceId),
-  )
+  const needed = new Set([...tables.revisions.all()].filter(({ id }) => used.has(id)).map(({ serviceId }) => serviceId))
   const gone = ids.filter(id => tables.services.get(id)?.retiredAt !== undefined && !needed.has(id))
   for (const id of gone) tables.services.remove(id)
   return gone.length > 0
@@ -84,7 +82,7 @@ function removeServices(tables: Tables, ids: readonly string[]): boolean {
 function removeRevisions(tables: Tables, ids: readonly string[]): boolean {
   if (ids.length === 0) return false
   const needed = new Set([...uses(tables)].map(({ revisionId }) => revisionId))
-  for (const { revisionId } of tables.services.look()) needed.add(revisionId)
+  for (const { revisionId } of tables.services.all()) needed.add(revisionId)
   const gone = ids.filter(id => tables.revisions.has(id) && !needed.has(id))
   for (const id of gone) tables.revisions.remove(id)
   return gone.length > 0
@@ -98,6 +96,6 @@ function editionOf({ editions }: Tables): CatalogEdition {
 }
 
 function* uses(tables: Tables): Iterable<RevisionUse> {
-  for (const instance of tables.instances.look())
+  for (const instance of tables.instances.all())
     for (const revisionId of pinsOf(instance)) yield { revisionId, planId: instance.planId, instances: 1 }
 }

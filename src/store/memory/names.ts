@@ -10,7 +10,7 @@ export function takeName(tables: Tables, taking: NameTaking, now: number): NameA
   const holder = tables.names.get(name)
   if (holder !== undefined && !isFree(holder, taking, now))
     return { taken: false, holder: { owner: holder.owner, since: holder.since, seenAt: holder.seenAt }, now }
-  for (const row of tables.names.all())
+  for (const row of [...tables.names.all()])
     if ((row.seenAt ?? row.since) < now - forgetNamesAfter) tables.names.remove(row.name)
   tables.names.put(name, { name, owner, since: now, seenAt: now })
   const former = holder?.owner === owner ? undefined : holder?.owner
@@ -30,13 +30,13 @@ export function releaseName(tables: Tables, name: string, owner: string, now: nu
 }
 
 function endLeases(tables: Tables, owner: string, now: number): void {
-  for (const operation of [...tables.queue()]) {
+  for (const operation of [...tables.queue.all()]) {
     if (operation.state === 'running' && operation.leaseOwner === owner)
       tables.putOperation({ ...operation, leaseUntil: Math.min(operation.leaseUntil ?? now, now) })
-    const superseded = operation.drains === undefined ? undefined : tables.operation(operation.drains)
+    const superseded = operation.drains === undefined ? undefined : tables.operations.get(operation.drains)
     if (superseded?.leaseOwner === owner) handBack(tables, { operationId: superseded.id, fence: superseded.fence }, now)
   }
-  for (const chore of tables.chores.all())
+  for (const chore of [...tables.chores.all()])
     if (chore.owner === owner && chore.finishedAt === undefined)
       tables.chores.put(chore.name, { ...chore, leaseUntil: Math.min(chore.leaseUntil ?? now, now) })
 }

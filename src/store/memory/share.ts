@@ -28,7 +28,7 @@ export function share(tables: Tables, { lease, key, wish, now }: Sharing): Share
 /** The holder may still be working: it is active, or what superseded it waits for its lease to end. */
 function isAlive(tables: Tables, holder: string | undefined, caller: string, now: number): boolean {
   if (holder === undefined || holder === caller) return false
-  const operation = tables.operation(holder)
+  const operation = tables.operations.get(holder)
   if (operation === undefined) return false
   return operation.state === 'queued' || operation.state === 'running' || (operation.leaseUntil ?? 0) > now
 }

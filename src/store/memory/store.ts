@@ -75,7 +75,7 @@ export function createMemoryStore({ clock = systemClock }: { readonly clock?: Cl
     instance: id => run(() => tables.instances.get(id)),
     binding: (instanceId, id) => run(() => tables.binding(instanceId, id)),
     bindings: instanceId => run(() => readBindings(tables, instanceId)),
-    operation: id => run(() => tables.operation(id)),
+    operation: id => run(() => tables.operations.get(id)),
     steps: operationId => run(() => tables.steps(operationId)),
     history: instanceId => run(() => tables.history(instanceId)),
     instanceCounts: () => run(() => countInstances(tables)),

@@ -1,20 +1,29 @@
+import { freeze } from '../freeze.ts'
+import type { Order, Walk } from './order.ts'
+
 /** How each write of a transaction is taken back, the last one first. */
 export type Undo = (() => void)[]
 
-/**
- * Rows by key. They pass through JSON on their way in and out: nobody shares an object with the ledger, and a Date or an
- * undefined becomes what it becomes in a database.
- */
+export interface Indexes<Row> {
+  /** Rows of one group are found without a look at the others. It never changes for a key. */
+  readonly groupOf?: (row: Row) => string
+  readonly orders?: readonly Order<Row>[]
+}
+
+/** Rows by key. They are frozen, to the ground: whoever is given one cannot change it. */
 export class Table<Row> {
   readonly #rows = new Map<string, Row>()
   readonly #groups = new Map<string, Map<string, Row>>()
   readonly #undo: Undo
   readonly #groupOf: ((row: Row) => string) | undefined
+  readonly #orders: readonly Order<Row>[]
+  readonly #sequences = new Map<string, number>()
+  #sequence = 0
 
-  /** `groupOf` is an index: rows of one group are found without a look at the others. It never changes for a key. */
-  constructor(undo: Undo, groupOf?: (row: Row) => string) {
+  constructor(undo: Undo, { groupOf, orders = [] }: Indexes<Row> = {}) {
     this.#undo = undo
     this.#groupOf = groupOf
+    this.#orders = orders
   }
 
   has(key: string): boolean {
@@ -22,35 +31,30 @@ export class Table<Row> {
   }
 
   get(key: string): Row | undefined {
-    return copy(this.#rows.get(key))
+    return this.#rows.get(key)
   }
 
-  all(): readonly Row[] {
-    return copy([...this.#rows.values()])
-  }
-
-  /** The rows themselves, to look through: copies of all of them would cost more than the search. */
-  look(): Iterable<Row> {
+  all(): Iterable<Row> {
     return this.#rows.values()
   }
 
-  lookAt(group: string): readonly Row[] {
+  allOf(group: string): readonly Row[] {
     return [...(this.#groups.get(group)?.values() ?? [])]
   }
 
-  /** A copy of each row of the group. */
-  getAt(group: string): readonly Row[] {
-    return copy(this.lookAt(group))
+  /** In an order that the table keeps. */
+  walk(order: Order<Row>, walk?: Walk): Iterable<Row> {
+    return order.walk(this.#rows, walk)
   }
 
-  put(key: string, row: Row): Row {
-    return this.keep(key, copy(row))
+  /** What somebody else may have a part of is copied first. */
+  put(key: string, row: Row): void {
+    this.keep(key, copy(row))
   }
 
-  /** A row that is a copy already. */
-  keep(key: string, row: Row): Row {
-    this.#change(key, row)
-    return row
+  /** A row that nobody else has a part of, save for what is frozen already. */
+  keep(key: string, row: Row): void {
+    this.#change(key, freeze(row))
   }
 
   remove(key: string): void {
@@ -59,18 +63,27 @@ export class Table<Row> {
 
   #change(key: string, row: Row | undefined): void {
     const before = this.#rows.get(key)
+    if (before === undefined && row === undefined) return
     this.#undo.push(() => this.#write(key, before, row))
     this.#write(key, row, before)
   }
 
   #write(key: string, row: Row | undefined, before: Row | undefined): void {
     set(this.#rows, key, row)
+    this.#sort(key, row, before)
     const known = row ?? before
     if (this.#groupOf === undefined || known === undefined) return
     const name = this.#groupOf(known)
     const group = this.#groups.get(name) ?? new Map<string, Row>()
     set(group, key, row)
     set(this.#groups, name, group.size === 0 ? undefined : group)
+  }
+
+  #sort(key: string, row: Row | undefined, before: Row | undefined): void {
+    if (this.#orders.length === 0) return
+    const sequence = this.#sequences.get(key) ?? ++this.#sequence
+    set(this.#sequences, key, row && sequence)
+    for (const order of this.#orders) order.change(key, sequence, before, row)
   }
 }
 
@@ -79,6 +92,7 @@ function set<Value>(rows: Map<string, Value>, key: string, value: Value | undefi
   else rows.set(key, value)
 }
 
-function copy<Value>(value: Value): Value {
+/** Through JSON: a Date or an undefined becomes what it becomes in a database. */
+export function copy<Value>(value: Value): Value {
   return value === undefined ? value : JSON.parse(JSON.stringify(value))
 }

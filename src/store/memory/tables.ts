@@ -1,4 +1,4 @@
-import { isActive } from '../../domain/operation.ts'
+import { dueAt, isActive } from '../../domain/operation.ts'
 import type { SharedResource } from '../../domain/shared-claim.ts'
 import type { JsonObject } from '../../protocol/json.ts'
 import type {
@@ -16,7 +16,8 @@ import type {
 } from '../../store.ts'
 import { pinsOf, revisionGone } from '../pins.ts'
 import type { NameRow } from './names.ts'
-import { Table, type Undo } from './table.ts'
+import { Order } from './order.ts'
+import { copy, Table, type Undo } from './table.ts'
 
 /** The version of the catalog, and what was said about its latest change. */
 export interface CatalogEdition {
@@ -42,7 +43,17 @@ interface EventRow {
 /** All rows. A throw in the middle of a transaction leaves nothing behind. */
 export class Tables {
   readonly #undo: Undo = []
-  readonly instances = new Table<Instance>(this.#undo)
+  readonly orders = {
+    created: new Order<Instance>(({ createdAt, id }) => [createdAt, id]),
+    observed: new Order<Instance>(({ observeAt }, sequence) =>
+      observeAt === undefined ? undefined : [observeAt, sequence],
+    ),
+    createdBindings: new Order<Binding>(({ createdAt, instanceId, id }) => [createdAt, instanceId, id]),
+    accepted: new Order<Operation>(({ acceptedAt, id }) => [acceptedAt, id]),
+    finished: new Order<Operation>(({ finishedAt, id }) => (finishedAt === undefined ? undefined : [finishedAt, id])),
+    due: new Order<Operation>((row, sequence) => [dueAt(row), sequence]),
+  }
+  readonly instances = new Table<Instance>(this.#undo, { orders: [this.orders.created, this.orders.observed] })
   readonly chores = new Table<Chore>(this.#undo)
   readonly names = new Table<NameRow>(this.#undo)
   readonly shared = new Table<SharedResource>(this.#undo)
@@ -50,13 +61,16 @@ export class Tables {
   readonly services = new Table<RegisteredService>(this.#undo)
   readonly registries = new Table<RegistryState>(this.#undo)
   readonly editions = new Table<CatalogEdition>(this.#undo)
-  readonly #bindings = new Table<Binding>(this.#undo, row => row.instanceId)
-  readonly #claims = new Table<Claim>(this.#undo, row => row.key)
-  readonly #operations = new Table<Operation>(this.#undo)
-  /** The active operations, in the order in which they were accepted. */
-  readonly #queue = new Table<Operation>(this.#undo, row => row.instanceId)
-  readonly #steps = new Table<StepRow>(this.#undo, row => row.operationId)
-  readonly #history = new Table<EventRow>(this.#undo, row => row.event.instanceId)
+  readonly bindings = new Table<Binding>(this.#undo, { groupOf: ofInstance, orders: [this.orders.createdBindings] })
+  readonly operations = new Table<Operation>(this.#undo, {
+    groupOf: ofInstance,
+    orders: [this.orders.accepted, this.orders.finished],
+  })
+  /** The active operations. */
+  readonly queue = new Table<Operation>(this.#undo, { groupOf: ofInstance, orders: [this.orders.due] })
+  readonly #claims = new Table<Claim>(this.#undo, { groupOf: row => row.key })
+  readonly #steps = new Table<StepRow>(this.#undo, { groupOf: row => row.operationId })
+  readonly #history = new Table<EventRow>(this.#undo, { groupOf: row => row.event.instanceId })
   #fence = 0
   #events = 0
 
@@ -71,28 +85,11 @@ export class Tables {
   }
 
   binding(instanceId: string, id: string): Binding | undefined {
-    return this.#bindings.get(pair(instanceId, id))
-  }
-
-  /** The rows themselves: whoever hands them on copies them. */
-  bindings(instanceId: string): readonly Binding[] {
-    return this.#bindings.lookAt(instanceId)
-  }
-
-  allBindings(): Iterable<Binding> {
-    return this.#bindings.look()
-  }
-
-  operation(id: string): Operation | undefined {
-    return this.#operations.get(id)
-  }
-
-  allOperations(): Iterable<Operation> {
-    return this.#operations.look()
+    return this.bindings.get(pair(instanceId, id))
   }
 
   heldOperation({ operationId, fence }: Lease): Operation | undefined {
-    const operation = this.operation(operationId)
+    const operation = this.operations.get(operationId)
     return operation?.state === 'running' && operation.fence === fence ? operation : undefined
   }
 
@@ -102,30 +99,25 @@ export class Tables {
     return this.#fence
   }
 
-  queue(): Iterable<Operation> {
-    return this.#queue.look()
-  }
-
   activeOperation(instanceId: string, bindingId?: string): Operation | undefined {
-    const active = this.#queue.lookAt(instanceId).find(each => each.bindingId === bindingId)
-    return active && this.operation(active.id)
+    return this.queue.allOf(instanceId).find(each => each.bindingId === bindingId)
   }
 
   /** The active operations of the instance's bindings. */
   busyBindings(instanceId: string): readonly Operation[] {
-    return this.#queue.lookAt(instanceId).filter(each => each.bindingId !== undefined)
+    return this.queue.allOf(instanceId).filter(each => each.bindingId !== undefined)
   }
 
   steps(operationId: string): readonly Step[] {
-    return this.#steps.getAt(operationId).map(({ step }) => step)
+    return this.#steps.allOf(operationId).map(({ step }) => step)
   }
 
   history(instanceId: string): readonly HistoryEvent[] {
-    return this.#history.getAt(instanceId).map(({ event }) => event)
+    return this.#history.allOf(instanceId).map(({ event }) => event)
   }
 
   otherClaims(key: string, instanceId: string): number {
-    return this.#claims.lookAt(key).filter(claim => claim.instanceId !== instanceId).length
+    return this.#claims.allOf(key).filter(claim => claim.instanceId !== instanceId).length
   }
 
   apply(change: Change): void {
@@ -133,8 +125,8 @@ export class Tables {
       if (pinsOf(change.instance).some(id => !this.revisions.has(id))) throw revisionGone()
       this.instances.put(change.instance.id, change.instance)
     }
-    for (const binding of change.bindings ?? []) this.putBinding(binding)
-    for (const operation of change.operations ?? []) this.putOperation(operation)
+    for (const binding of change.bindings ?? []) this.putBinding(copy(binding))
+    for (const operation of change.operations ?? []) this.putOperation(copy(operation))
     for (const id of change.deleteOperations ?? []) this.removeOperation(id)
     for (const event of change.history ?? []) {
       this.#events += 1
@@ -143,23 +135,24 @@ export class Tables {
     }
   }
 
+  /** Like all that puts a row: nobody else may have a part of it, save for what the table has frozen. */
   putBinding(binding: Binding): void {
     this.#requireInstance(binding.instanceId, `binding ${binding.id}`)
-    this.#bindings.put(pair(binding.instanceId, binding.id), binding)
+    this.bindings.keep(pair(binding.instanceId, binding.id), binding)
   }
 
   putOperation(operation: Operation): void {
     const { id, instanceId, bindingId } = operation
     this.#requireInstance(instanceId, `operation ${id}`)
-    const row = this.#operations.put(id, operation)
+    this.operations.keep(id, operation)
     if (!isActive(operation)) {
-      this.#queue.remove(id)
+      this.queue.remove(id)
       return
     }
-    const other = this.activeOperation(instanceId, bindingId)
-    if (other !== undefined && other.id !== id)
+    const other = this.queue.has(id) ? undefined : this.activeOperation(instanceId, bindingId)
+    if (other !== undefined)
       throw new Error(`operation ${id} cannot be active: operation ${other.id} of the same resource is`)
-    this.#queue.keep(id, row)
+    this.queue.keep(id, operation)
   }
 
   putStep(operationId: string, step: Step): void {
@@ -175,14 +168,14 @@ export class Tables {
   }
 
   removeOperation(id: string): void {
-    this.#operations.remove(id)
-    this.#queue.remove(id)
-    for (const { step } of this.#steps.lookAt(id)) this.#steps.remove(pair(id, step.name))
+    this.operations.remove(id)
+    this.queue.remove(id)
+    for (const { step } of this.#steps.allOf(id)) this.#steps.remove(pair(id, step.name))
   }
 
   /** The binding's row alone. */
   removeBinding(instanceId: string, id: string): void {
-    this.#bindings.remove(pair(instanceId, id))
+    this.bindings.remove(pair(instanceId, id))
   }
 
   /**
@@ -192,15 +185,19 @@ export class Tables {
    */
   removeInstance(id: string): void {
     this.instances.remove(id)
-    for (const { key } of this.#history.lookAt(id)) this.#history.remove(key)
-    for (const binding of this.bindings(id)) this.removeBinding(id, binding.id)
-    for (const claim of [...this.#claims.look()]) if (claim.instanceId === id) this.putClaim(claim.key, id, false)
+    for (const { key } of this.#history.allOf(id)) this.#history.remove(key)
+    for (const binding of this.bindings.allOf(id)) this.removeBinding(id, binding.id)
+    for (const claim of [...this.#claims.all()]) if (claim.instanceId === id) this.putClaim(claim.key, id, false)
   }
 
   #requireInstance(instanceId: string, what: string): void {
     if (!this.instances.has(instanceId))
       throw new Error(`${what} cannot be written: there is no instance ${instanceId}`)
   }
+}
+
+function ofInstance({ instanceId }: { readonly instanceId: string }): string {
+  return instanceId
 }
 
 /** The key of what is known by two ids, or by one of them. */

@@ -1,6 +1,7 @@
 import type { Clock } from '../../clock.ts'
 import type { Binding, Instance, Step } from '../../store.ts'
 import { text } from '../columns.ts'
+import { freeze } from '../freeze.ts'
 import type { RowReads } from '../methods.ts'
 import type { SqlRow } from './driver.ts'
 import { bindingKey, instanceKey, operationKey, type RowCache } from './row-cache.ts'
@@ -23,7 +24,7 @@ export function createReads(statements: Statements, cache: RowCache, clock: Cloc
     if (known !== undefined) return known
     const found = read()
     if (found === undefined) return undefined
-    const row = convert(found)
+    const row = freeze(convert(found))
     cache.put(key, row, text(found.doc).length + text(found.sealed).length)
     return row
   }

@@ -4,7 +4,7 @@ const capacity = 8 * 1024 * 1024
 export type RowCache = ReturnType<typeof createRowCache>
 
 /**
- * Rows as they were read last, for the polls of many platforms. The database is this process's alone and every write goes
+ * Rows as they were read last, for the polls of many platforms, who share them: they are frozen. The database is this process's alone and every write goes
  * through this store, so a row that was not written since is still what the database holds.
  */
 export function createRowCache() {
