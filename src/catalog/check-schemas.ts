@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject } from '../protocol/json.ts'
 import { isJson } from '../shape/check-json.ts'
 import { type Path, valueAt } from '../shape/place.ts'
 import { messageOf } from '../shape/thrown.ts'
-import { compileSchema } from './compile-schema.ts'
+import { checkSchema } from './compile-schema.ts'
 import { draftOf, draftUri } from './json-schema-draft.ts'
 import { visitSchemas } from './json-schema-walk.ts'
 import type { Report } from './problem.ts'
@@ -24,7 +24,7 @@ export async function checkSchemas(plan: unknown, path: Path, report: Report): P
     const schema = valueAt(plan, below)
     // What is not JSON has been reported already.
     if (!isJsonObject(schema) || !isJson(schema)) continue
-    await checkSchema(schema, (what, remedy, severity) => {
+    await checkOne(schema, (what, remedy, severity) => {
       const problem = `the schema in "schemas.${resource}.${method}" ${what}`
       report({ severity, path: [...path, ...below], problem, remedy })
     })
@@ -33,14 +33,14 @@ export async function checkSchemas(plan: unknown, path: Path, report: Report): P
 
 type Tell = (what: string, remedy: string, severity?: 'warning') => void
 
-async function checkSchema(schema: JsonObject, tell: Tell): Promise<void> {
+async function checkOne(schema: JsonObject, tell: Tell): Promise<void> {
   const size = Buffer.byteLength(JSON.stringify(schema))
   if (size > maxBytes) return tell(`has ${size} bytes`, `the OSB API allows ${maxBytes}: shorten or split it`)
   const remote = findRemoteReference(schema)
   if (remote !== undefined)
     return tell(`refers to "${remote}"`, 'put what it refers to into the schema: a $ref must begin with #')
   try {
-    await compileSchema(schema)
+    await checkSchema(schema)
   } catch (error) {
     const remedy = 'correct it, or name the draft it is written in with "$schema"'
     return tell(`is not a valid JSON Schema: ${messageOf(error)}`, remedy)

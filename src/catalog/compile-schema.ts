@@ -2,6 +2,7 @@ import type { Ajv, ErrorObject } from 'ajv'
 import { isJsonObject, type JsonObject } from '../protocol/json.ts'
 import { type Draft, draftOf, drafts } from './json-schema-draft.ts'
 import { holdsSchemas, mapSubschemas } from './json-schema-walk.ts'
+import { isPattern, isPlainSchema, toRegExp } from './plain-schema.ts'
 
 /** Fills the schema's defaults into `data`, and says what is wrong with it. */
 export type Validate = (data: JsonObject) => readonly ErrorObject[]
@@ -10,6 +11,11 @@ type Compiler = Pick<Ajv, 'compile' | 'removeSchema'>
 
 const compiled = new WeakMap<JsonObject, Promise<Validate>>()
 const compilers = new Map<Draft, Promise<Compiler>>()
+
+/** Rejects with the reason where it is not a schema. A plain one is compiled with the first parameters that it judges. */
+export async function checkSchema(schema: JsonObject): Promise<void> {
+  if (draftOf(schema) === undefined || !isPlainSchema(schema)) await compileSchema(schema)
+}
 
 /**
  * Compiles a schema in its own draft; rejects with the reason where it is not a schema of that draft. The compiler is loaded
@@ -50,17 +56,7 @@ function withoutIds(schema: JsonObject): JsonObject {
   )
 }
 
-/** Patterns are meant in Unicode mode; many that people write (`a\\-b`) exist only outside of it. */
-const regExp = Object.assign(
-  (pattern: string, flags: string): RegExp => {
-    try {
-      return new RegExp(pattern, flags)
-    } catch {
-      return new RegExp(pattern)
-    }
-  },
-  { code: 'new RegExp' },
-)
+const regExp = Object.assign(toRegExp, { code: 'new RegExp' })
 
 const options = {
   strict: false,
@@ -90,11 +86,3 @@ const classes = {
   '2019-09': async () => (await import('ajv/dist/2019.js')).Ajv2019,
   '2020-12': async () => (await import('ajv/dist/2020.js')).Ajv2020,
 } as const
-
-function isPattern(text: string): boolean {
-  try {
-    return regExp(text, 'u') instanceof RegExp
-  } catch {
-    return false
-  }
-}

@@ -1,5 +1,5 @@
 import { deepestJson, type Json, type JsonObject } from '../protocol/json.ts'
-import { compileSchema } from './compile-schema.ts'
+import { checkSchema, compileSchema } from './compile-schema.ts'
 import { withDraft } from './json-schema-draft.ts'
 import type { FromJsonSchema } from './json-schema-type.ts'
 import { mapSubschemas } from './json-schema-walk.ts'
@@ -48,7 +48,7 @@ export async function checkValue(source: ParameterSource, value: JsonObject, roo
 
 /** Rejects with the reason where it is plain JSON Schema and not a valid one. */
 export async function checkSource(source: ParameterSource): Promise<void> {
-  if (!isStandardSchema(source)) await compileSchema(withDraft(source))
+  if (!isStandardSchema(source)) await checkSchema(withDraft(source))
 }
 
 /**

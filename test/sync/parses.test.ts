@@ -58,8 +58,9 @@ it('compiles no schema that was made from a list of parameters before it is used
   vi.resetModules()
   const compiled: unknown[] = []
   vi.doMock('../../src/catalog/compile-schema.ts', async load => {
-    const { compileSchema } = await load<typeof import('../../src/catalog/compile-schema.ts')>()
+    const { compileSchema, ...rest } = await load<typeof import('../../src/catalog/compile-schema.ts')>()
     return {
+      ...rest,
       compileSchema: (schema: JsonObject) => {
         compiled.push(schema.properties)
         return compileSchema(schema)
