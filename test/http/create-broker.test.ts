@@ -9,7 +9,7 @@ import { type Broker, type BrokerOptions, createBroker, defineBroker, type Servi
 import { type Observer, silent } from '../../src/observer.ts'
 import { createMemoryStore } from '../../src/store/memory/index.ts'
 import type { Store } from '../../src/store.ts'
-import { serviceOf } from '../engine/world.ts'
+import { ids, serviceOf } from '../engine/world.ts'
 import { deferred } from './sockets.ts'
 
 describe('createBroker', () => {
@@ -52,6 +52,28 @@ describe('createBroker', () => {
     expect(await statusOf(broker)).toBe(200)
     await broker.close()
     expect(closed).toBe(0)
+  })
+
+  it('runs as many operations at a time as its settings say', async () => {
+    const waiting: (() => void)[] = []
+    let most = 0
+    const service: Partial<Service> = {
+      async provision() {
+        await new Promise<void>(resolve => {
+          most = Math.max(most, waiting.push(resolve))
+        })
+      },
+    }
+    const broker = create({ settings: { engine: { concurrency: 2 }, osb: { requireOrgAndSpace: false } } }, [
+      serviceOf(service),
+    ])
+    const accepted = await Promise.all(['a', 'b', 'c', 'd', 'e'].map(id => broker.fetch(provisionRequest(id))))
+    expect(accepted.map(({ status }) => status)).toEqual([202, 202, 202, 202, 202])
+    for (let ended = 0; ended < 5; ended++) {
+      while (waiting.length < Math.min(2, 5 - ended)) await new Promise(resolve => setImmediate(resolve))
+      waiting.shift()?.()
+    }
+    expect(most).toBe(2)
   })
 
   it('answers 503 once it is closed, and cannot start again', async () => {
@@ -253,6 +275,14 @@ function memory(changes: Partial<Store>): Store {
 
 function catalogRequest(headers: Record<string, string> = {}): Request {
   return new Request('http://x/v2/catalog', { headers: { 'x-broker-api-version': '2.17', ...headers } })
+}
+
+function provisionRequest(id: string): Request {
+  return new Request(`http://x/v2/service_instances/${id}?accepts_incomplete=true`, {
+    method: 'PUT',
+    headers: { 'x-broker-api-version': '2.17', 'content-type': 'application/json' },
+    body: JSON.stringify(ids),
+  })
 }
 
 async function statusOf(broker: Broker): Promise<number> {
