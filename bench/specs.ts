@@ -43,7 +43,7 @@ export async function sync(
     registries: [{ name: registry.name, answer: reply }],
     stored: state,
     uses: new Map(),
-    settings: { retireAfter: 86_400_000 },
+    settings: { emptyAfter: 1, retireAfter: 86_400_000 },
   })
   return { state: applyCatalogChanges(state, changes), changes }
 }

@@ -26,7 +26,7 @@ type Looked = Offered | { readonly kind: 'refused'; readonly refusal: BrokerErro
 
 function look({ registered, settings }: BrokerContext, serviceId: string, planId: string): Looked {
   const { retiredPlans } = settings.reconcile
-  const synced = registered?.synced ?? true
+  const synced = registered === undefined || registered.unanswered.length === 0
   const service = registered?.service(serviceId)
   const can = provisionability(service, { retiredPlans, synced })
   if (can.kind === 'wait') return { kind: 'later' }

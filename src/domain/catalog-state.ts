@@ -12,6 +12,8 @@ export interface RegistryState {
   readonly failures: number
   /** While it fails: from when on its silence counts. */
   readonly silentSince?: number
+  /** Complete answers in a row that list nothing at all, while something of it is in the catalog. */
+  readonly emptyAnswers?: number
   readonly lastProblem?: string
   /** What of the last answer could not be used; the first twenty. */
   readonly problems?: readonly string[]

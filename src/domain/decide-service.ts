@@ -45,6 +45,7 @@ function whyGone({ service, current, isUsed, sources }: ServiceFacts): RetireRea
   if (source === undefined) return 'unconfigured'
   if (source.reply?.kind === 'failed') return isUsed ? undefined : source.lapse
   if (source.reply?.kind !== 'complete') return undefined
+  if (source.isDoubted) return undefined
   return current !== undefined && source.unusable.has(current.foundAs) ? undefined : 'gone'
 }
 

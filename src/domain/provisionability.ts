@@ -5,12 +5,12 @@ export type RetiredPlans = 'reject' | 'accept' | 'fail-async'
 
 export interface ProvisionSettings {
   readonly retiredPlans: RetiredPlans
-  /** Whether every registry has been asked since the start. */
+  /** Whether every registry has answered, ever. */
   readonly synced: boolean
 }
 
 /**
- * `run`: pin the instance to the revision. `wait`: accept, and ask again when the first sync is over; what was accepted
+ * `run`: pin the instance to the revision. `wait`: accept, and ask again until every registry has answered; what was accepted
  * and is then refused has failed with the reason. `fail-async`: accept, and fail with the reason.
  */
 export type Provisionability =

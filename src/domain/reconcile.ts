@@ -31,7 +31,7 @@ export interface Reconciled {
  * the service that left.
  */
 export function reconcile({ now, registries, stored, uses, settings }: ReconcileInput): Reconciled {
-  const sources = sourcesOf(registries, stored.registries, now, settings)
+  const sources = sourcesOf(registries, stored, now, settings)
   const sightings = sightingsOf(sources.values())
   const services = new Map(stored.services.map(service => [service.serviceId, service]))
   const revisions = new Map(stored.revisions.map(revision => [revision.id, revision]))

@@ -1,4 +1,5 @@
-import { groupBy, type RegistryState } from './catalog-state.ts'
+import { count } from '../shape/count.ts'
+import { type CatalogState, groupBy, type RegistryState } from './catalog-state.ts'
 import { type FoundBundle, type Revision, revisionIdOf } from './revision.ts'
 
 /** What a spec leads to. */
@@ -32,6 +33,8 @@ export interface ReconcileSettings {
   readonly failureLimit?: number
   /** The same after so many milliseconds without an answer. */
   readonly retireAfter: number
+  /** How often in a row a registry has to answer that it has nothing at all, before what it offered is retired. */
+  readonly emptyAfter: number
 }
 
 /** Why the unused specs of a failing registry are retired. */
@@ -46,7 +49,11 @@ function nextRegistryState(
 ): RegistryState {
   if (reply.kind !== 'failed') {
     const answered = { name, checkedAt: now, lastAnswerAt: now, failures: 0 }
-    return withProblems(reply.kind === 'partial' ? { ...answered, partial: true } : answered, problemsOf(reply))
+    if (reply.kind === 'partial') return withProblems({ ...answered, partial: true }, problemsOf(reply))
+    const { emptyAnswers = 0 } = previous ?? {}
+    const counted = emptyAnswers > 0 && previous?.checkedAt === now
+    const empty = reply.found.length === 0 ? { emptyAnswers: emptyAnswers + (counted ? 0 : 1) } : {}
+    return withProblems({ ...answered, ...empty }, problemsOf(reply))
   }
   const counted = previous !== undefined && previous.failures > 0 && previous.checkedAt === now
   return {
@@ -101,6 +108,8 @@ export interface Source {
   readonly state?: RegistryState
   /** Set: it has failed for so long, or so often, that its unused specs are retired. */
   readonly lapse?: Lapse
+  /** It says that it has nothing at all, which is not believed yet: an empty folder may be one that is not mounted. */
+  readonly isDoubted: boolean
   /** The names of the specs that it lists and that cannot be used. They still exist, so they must not be retired. */
   readonly unusable: ReadonlySet<string>
 }
@@ -114,20 +123,37 @@ export interface Sighting {
 
 export function sourcesOf(
   registries: readonly { readonly name: string; readonly answer?: RegistryReply }[],
-  stored: readonly RegistryState[],
+  stored: CatalogState,
   now: number,
   settings: ReconcileSettings,
 ): ReadonlyMap<string, Source> {
-  const states = new Map(stored.map(state => [state.name, state]))
+  const states = new Map(stored.registries.map(state => [state.name, state]))
+  const offered = groupBy(
+    stored.services.filter(({ retiredAt }) => retiredAt === undefined),
+    ({ registry }) => registry,
+  )
   return new Map(
     registries.map(({ name, answer }, order): [string, Source] => {
-      if (answer === undefined) return [name, { name, order, unusable: new Set() }]
+      if (answer === undefined) return [name, { name, order, isDoubted: false, unusable: new Set() }]
       const state = nextRegistryState(name, states.get(name), answer, { now, settings })
       const lapse = lapseOf(state, now, settings)
+      const doubts = doubtsOf(state, offered.get(name)?.length ?? 0, settings)
       const unusable = new Set(foundIn(answer).flatMap(bundle => (bundle.parsed === undefined ? [bundle.name] : [])))
-      return [name, { name, order, reply: answer, state, lapse, unusable }]
+      const asked = { reply: answer, state: withProblems(state, doubts), lapse, isDoubted: doubts.length > 0 }
+      return [name, { name, order, ...asked, unusable }]
     }),
   )
+}
+
+function doubtsOf(
+  { emptyAnswers: empty = 0 }: RegistryState,
+  offered: number,
+  { emptyAfter }: ReconcileSettings,
+): string[] {
+  if (empty === 0 || empty >= emptyAfter || offered === 0) return []
+  return [
+    `it has nothing at all any more (answer ${empty} of ${emptyAfter} in a row), and ${count(offered, 'service')} of it would leave the catalog with answer ${emptyAfter}; if that is a mistake, such as a volume that is not mounted, mend it`,
+  ]
 }
 
 /** Every usable spec of every answer, by service. */

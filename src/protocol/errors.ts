@@ -44,6 +44,7 @@ export const errorStatus = {
   ActionFailed: 500,
   InternalError: 500,
   CannotStart: 503,
+  CatalogUnknown: 503,
   Overloaded: 503,
   ServiceLeft: 503,
   ShuttingDown: 503,

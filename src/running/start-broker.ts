@@ -10,6 +10,7 @@ import type { RegisteredCatalogParts } from '../broker/registries/registered-cat
 import type { SyncParts } from '../broker/registries/sync.ts'
 import { reportMissing } from '../broker/report-missing.ts'
 import { resolveServices, type ServiceIndex } from '../broker/resolve-services.ts'
+import { whyUnknown } from '../broker/unknown-catalog.ts'
 import type { LoadedCatalog } from '../catalog/load-yaml.ts'
 import { type Clock, systemClock } from '../clock.ts'
 import type { ChoreRun } from '../engine/chore-run.ts'
@@ -110,7 +111,7 @@ export async function startBroker(options: StartOptions): Promise<RunningBroker>
     presentCatalog: definition.presentCatalog,
     bodyLimit: server.bodyLimit,
     publicUrl: server.publicUrl,
-    health: { readiness: () => (ending ? Promise.resolve('stopping') : readiness()) },
+    health: { readiness: async () => (ending ? 'stopping' : ((await readiness()) ?? whyUnknown(broker))) },
   })
   worker.start()
   void reportMissing(broker)

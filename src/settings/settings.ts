@@ -167,6 +167,14 @@ const reconcile = section({
   failureLimit: optional(
     wholeNumber(1, 1_000_000, 'the same after so many failures in a row; without it they are not counted'),
   ),
+  emptyAfter: fallback(
+    wholeNumber(
+      1,
+      1_000_000,
+      'a registry that suddenly has nothing at all (a volume that is not mounted) is believed after so many syncs in a row',
+    ),
+    3,
+  ),
   retiredPlans: fallback(
     oneOf(
       ['reject', 'accept', 'fail-async'],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { provisionability, type RetiredPlans } from '../../src/domain/provisionability.ts'
-import { bundle, changesCatalog, complete, createWorld, failed, hour, type World } from './reconcile-world.ts'
+import { bundle, changesCatalog, complete, createWorld, defaults, failed, hour, type World } from './reconcile-world.ts'
 
 const policies: readonly RetiredPlans[] = ['reject', 'accept', 'fail-async']
 
@@ -31,7 +31,7 @@ describe('lost connection', () => {
   })
 
   it('failureLimit 3: the unused specs are retired with the third failure in a row', () => {
-    const world = inUse(createWorld({ failureLimit: 3, retireAfter: 24 * hour }))
+    const world = inUse(createWorld({ ...defaults, failureLimit: 3, retireAfter: 24 * hour }))
     failEveryHour(world, 2)
     expect(world.names()).toEqual(['dh-pg', 'dh-redis'])
     world.wait(hour)
@@ -39,7 +39,7 @@ describe('lost connection', () => {
   })
 
   it('failureLimit 3: an answer in between starts the count again', () => {
-    const world = inUse(createWorld({ failureLimit: 3, retireAfter: 24 * hour }))
+    const world = inUse(createWorld({ ...defaults, failureLimit: 3, retireAfter: 24 * hour }))
     for (let i = 0; i < 5; i++) {
       failEveryHour(world, 2)
       world.sync({ dh: complete(bundle('dh', 'pg'), bundle('dh', 'redis')) })
@@ -50,7 +50,7 @@ describe('lost connection', () => {
   })
 
   it('a failure that is reconciled twice counts once', () => {
-    const world = inUse(createWorld({ failureLimit: 2, retireAfter: 24 * hour }))
+    const world = inUse(createWorld({ ...defaults, failureLimit: 2, retireAfter: 24 * hour }))
     world.wait(hour)
     world.sync({ dh: failed })
     const again = world.sync({ dh: failed })
@@ -59,7 +59,7 @@ describe('lost connection', () => {
   })
 
   it('used specs stay in the catalog, however long it lasts; unused ones follow with their last instance', () => {
-    const world = inUse(createWorld({ failureLimit: 1, retireAfter: hour }))
+    const world = inUse(createWorld({ ...defaults, failureLimit: 1, retireAfter: hour }))
     failEveryHour(world, 100)
     expect(world.names()).toEqual(['dh-pg'])
     world.deprovision('one')
@@ -69,7 +69,7 @@ describe('lost connection', () => {
   })
 
   it('another registry is not touched', () => {
-    const world = createWorld({ failureLimit: 1, retireAfter: hour })
+    const world = createWorld({ ...defaults, failureLimit: 1, retireAfter: hour })
     const quay = complete(bundle('quay', 'pg'))
     world.sync({ dh: complete(bundle('dh', 'pg')), quay })
     world.sync({ dh: failed, quay })
@@ -87,17 +87,54 @@ describe('lost connection', () => {
   })
 
   it('retireAfter 0 retires with the first failure', () => {
-    const world = inUse(createWorld({ retireAfter: 0 }))
+    const world = inUse(createWorld({ ...defaults, retireAfter: 0 }))
     failEveryHour(world, 1)
     expect(world.names()).toEqual(['dh-pg'])
   })
 
   it('the same services are back with the connection', () => {
-    const world = inUse(createWorld({ failureLimit: 1, retireAfter: 24 * hour }))
+    const world = inUse(createWorld({ ...defaults, failureLimit: 1, retireAfter: 24 * hour }))
     const before = world.state.services
     failEveryHour(world, 1)
     world.sync({ dh: complete(bundle('dh', 'pg'), bundle('dh', 'redis')) })
     expect(world.state.services).toEqual(before)
+  })
+})
+
+describe('an answer that empties a registry', () => {
+  const nothing = { dh: complete() }
+
+  it('is believed when it was given emptyAfter times in a row; until then it is a problem', () => {
+    const world = inUse(createWorld({ ...defaults, emptyAfter: 3 }))
+    for (const answer of [1, 2]) {
+      world.wait(hour)
+      expect(world.sync(nothing).report.retired).toEqual([])
+      expect(world.names()).toEqual(['dh-pg', 'dh-redis'])
+      expect(world.registry('dh')?.problems).toEqual([
+        expect.stringContaining(`it has nothing at all any more (answer ${answer} of 3 in a row), and 2 services`),
+      ])
+    }
+    world.wait(hour)
+    expect(world.sync(nothing).report.retired).toMatchObject([{ fullName: 'dh-pg' }, { fullName: 'dh-redis' }])
+    expect(world.registry('dh')).not.toHaveProperty('problems')
+  })
+
+  it('counts once where it is reconciled twice, and anew after any other answer', () => {
+    const world = inUse(createWorld({ ...defaults, emptyAfter: 2 }))
+    for (const other of [failed, complete(bundle('dh', 'pg'), bundle('dh', 'redis'))]) {
+      world.wait(hour)
+      world.sync(nothing)
+      expect(world.sync(nothing).changes.putRegistries).toEqual([])
+      world.wait(hour)
+      world.sync({ dh: other })
+    }
+    expect(world.names()).toEqual(['dh-pg', 'dh-redis'])
+  })
+
+  it('is no problem of a registry of which nothing is offered, and one that has something left is believed at once', () => {
+    const world = inUse(createWorld({ ...defaults, emptyAfter: 3 }))
+    expect(world.sync({ dh: complete(bundle('dh', 'pg')), other: complete() }).report.retired).toHaveLength(1)
+    expect(world.registry('other')).not.toHaveProperty('problems')
   })
 })
 

@@ -78,7 +78,7 @@ type Check = (facts: {
 function play(check: Check, runs = 150): void {
   fc.assert(
     fc.property(settings, fc.array(round, { minLength: 3, maxLength: 14 }), ({ failureLimit, retireAfter }, rounds) => {
-      const world = createWorld({ retireAfter, failureLimit })
+      const world = createWorld({ retireAfter, failureLimit, emptyAfter: 1 })
       let instances = 0
       for (const [i, round] of rounds.entries()) {
         world.wait(round.hours * hour)

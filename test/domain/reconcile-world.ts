@@ -5,7 +5,7 @@ import type { Offering } from '../../src/protocol/offering.ts'
 import { applyCatalogChanges } from './apply-catalog-changes.ts'
 
 export const hour = 3_600_000
-export const defaults: ReconcileSettings = { retireAfter: 24 * hour }
+export const defaults: ReconcileSettings = { retireAfter: 24 * hour, emptyAfter: 1 }
 
 export interface BundleOptions {
   readonly version?: number

@@ -4,6 +4,7 @@ const rules = { suite: ['test/domain/reconcile.test.ts', 'test/domain/reconcile-
 const decision = { ...rules, file: 'src/domain/decide-service.ts' }
 const reply = { ...rules, file: 'src/domain/registry-reply.ts' }
 const state = { ...rules, file: 'src/domain/catalog-state.ts' }
+const sync = { suite: ['test/sync/corner-cases.test.ts'] }
 const provision = { ...rules, file: 'src/domain/provisionability.ts' }
 
 /** The guards of reconciliation: what may be retired, what may be deleted, who wins a name. */
@@ -44,6 +45,25 @@ export const reconcileMutations: readonly Mutation[] = [
     name: 'reconcile retires a spec that cannot be read any more',
     find: 'current !== undefined && source.unusable.has(current.foundAs) ? undefined : ',
     replace: '',
+  },
+  {
+    ...decision,
+    name: 'reconcile believes a registry that is suddenly empty',
+    find: '  if (source.isDoubted) return undefined\n',
+    replace: '',
+  },
+  {
+    ...reply,
+    name: 'reconcile counts one empty answer twice',
+    find: 'emptyAnswers + (counted ? 0 : 1)',
+    replace: 'emptyAnswers + 1',
+  },
+  {
+    ...sync,
+    name: 'a registry that was asked counts as one that answered',
+    file: 'src/broker/registries/registered-catalog.ts',
+    find: 'state.lastAnswerAt === undefined ? [] : state.name',
+    replace: 'state.name',
   },
   // Collisions: the order of the configuration, and never by who was faster.
   {

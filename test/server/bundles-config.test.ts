@@ -107,7 +107,7 @@ describe('registries', () => {
 describe('reconcile', () => {
   it('is read in any spelling', async () => {
     const { reconcile } = await load('reconcile: { retire-after: 2h, failure_limit: 3, retiredPlans: fail-async }\n')
-    expect(reconcile).toEqual({ retireAfter: 7_200_000, failureLimit: 3, retiredPlans: 'fail-async' })
+    expect(reconcile).toEqual({ retireAfter: 7_200_000, failureLimit: 3, emptyAfter: 3, retiredPlans: 'fail-async' })
   })
 })
 

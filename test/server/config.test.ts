@@ -56,7 +56,7 @@ describe('loadConfig', () => {
       },
       ledger: { schema: 'purser', poolSize: 10, connectTimeout: 5000, statementTimeout: 10_000 },
       registries: [],
-      reconcile: { retireAfter: 86_400_000, retiredPlans: 'reject' },
+      reconcile: { retireAfter: 86_400_000, emptyAfter: 3, retiredPlans: 'reject' },
       bundles: {
         runtime: 'auto',
         folder: join(cwd, '.purser/bundles'),

@@ -198,6 +198,47 @@ describe('untimely provision', () => {
     expect((await client.provision('one', pg, incomplete)).status).toBe(200)
   })
 
+  it('while its registry has never answered: waits, and the catalog is unknown, not empty', async () => {
+    const dh = new ScriptedRegistry('dh')
+    dh.fails()
+    const { client, url, fetch, clock, sync, end, ran } = await startWorld({ registries: [dh] })
+    const readiness = async () => {
+      const answer = await fetch(new Request(`${url}/readyz`))
+      return { status: answer.status, body: await answer.json() }
+    }
+    expect(await client.catalog()).toMatchObject({ status: 503, body: { error: 'CatalogUnknown' } })
+    expect(await readiness()).toMatchObject({ status: 503, body: { reason: expect.stringContaining('from dh') } })
+    expect((await client.provision('one', pg, incomplete)).status).toBe(202)
+    await clock.advance(minute)
+    await sync()
+    expect((await client.lastOperation('one')).body.state).toBe('in progress')
+
+    dh.offers(bundle('pg'))
+    await sync()
+    expect(await readiness()).toMatchObject({ status: 200 })
+    expect((await client.catalog()).body.services).toHaveLength(1)
+    expect(await end('one')).toMatchObject({ state: 'succeeded' })
+    expect(ran).toEqual(['provision 1.0.0'])
+  })
+
+  it('of what only a registry that has never answered may have waits; the rest of the catalog is there', async () => {
+    const [dh, other] = [new ScriptedRegistry('dh'), new ScriptedRegistry('other')]
+    other.offers(bundle('redis'))
+    dh.fails()
+    const { client, names, sync, end } = await startWorld({ registries: [dh, other] })
+    expect(await names()).toEqual(['other-redis'])
+    expect((await client.provision('one', pg, incomplete)).status).toBe(202)
+    dh.offers()
+    await sync()
+    expect(await end('one')).toMatchObject({ state: 'failed', description: expect.stringContaining('No registry') })
+  })
+
+  it('of a registry that has nothing is refused: an empty catalog is an answer too', async () => {
+    const { client, names } = await startWorld({ registries: [new ScriptedRegistry('dh')] })
+    expect(await names()).toEqual([])
+    expect((await client.provision('one', pg, incomplete)).status).toBe(400)
+  })
+
   it('synchronously: the request waits for it', async () => {
     const dh = new ScriptedRegistry('dh')
     dh.offers(bundle('pg'))

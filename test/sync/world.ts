@@ -146,7 +146,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
         osb: { requireOrgAndSpace: false },
         chores: { sync: '-' },
         ...options.settings,
-        reconcile: { retireAfter: '10m', ...options.settings?.reconcile, ...options.reconcile },
+        reconcile: { retireAfter: '10m', emptyAfter: 1, ...options.settings?.reconcile, ...options.reconcile },
       },
     },
     { registries: { registries: options.registries, drive, given: async () => [], onCatalog: async () => {} } },

@@ -38,7 +38,7 @@ export function createRegisteredCatalog(parts: RegisteredCatalogParts) {
   let given = new Map<string, readonly string[]>()
   let resolved = new Map<string, ResolvedService>()
   let offerings: readonly Offering[] = []
-  let synced = false
+  let unanswered = parts.registries
   let refreshing: Promise<void> | undefined
 
   const offeringOf = (revision: Revision): Offering => {
@@ -76,9 +76,10 @@ export function createRegisteredCatalog(parts: RegisteredCatalogParts) {
       resolved = new Map([...resolved].filter(([id]) => revisions.has(id)))
       offerings = catalogOf({ ...found, registries: [] }).map(offeringOf)
     }
-    if (synced) return
-    const asked = new Set((await store.registries()).registries.map(({ name }) => name))
-    synced = parts.registries.every(name => asked.has(name))
+    if (unanswered.length === 0) return
+    const { registries } = await store.registries()
+    const answered = new Set(registries.flatMap(state => (state.lastAnswerAt === undefined ? [] : state.name)))
+    unanswered = unanswered.filter(name => !answered.has(name))
   }
 
   return {
@@ -87,9 +88,13 @@ export function createRegisteredCatalog(parts: RegisteredCatalogParts) {
     get offerings() {
       return offerings
     },
-    /** Whether every configured registry has been asked, ever. */
-    get synced() {
-      return synced
+    /** The configured registries that have never answered: nobody knows what they offer. */
+    get unanswered() {
+      return unanswered
+    },
+    /** Whether nothing has ever come from any registry. What is retired has come from one. */
+    get isEmpty() {
+      return services.size === 0
     },
     service: (serviceId: string) => services.get(serviceId),
     at,

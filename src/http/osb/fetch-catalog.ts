@@ -1,20 +1,25 @@
 import { createHash } from 'node:crypto'
 import type { BrokerDefinition } from '../../author/broker-definition.ts'
+import { whyUnknown } from '../../broker/unknown-catalog.ts'
 import { toWireCatalog } from '../../catalog/wire-catalog.ts'
 import { latestMinor } from '../../protocol/api-version.ts'
+import { BrokerError } from '../../protocol/errors.ts'
 import type { Offering } from '../../protocol/offering.ts'
 import type { HttpResponse } from '../message.ts'
 import type { Endpoint } from './endpoint.ts'
 
 export type PresentCatalog = NonNullable<BrokerDefinition['presentCatalog']>
 
-/** GET /v2/catalog -> 200, or 304 where the platform has it already (CAT-07). Rendered once per version and change. */
+/** GET /v2/catalog -> 200, or 304 where the platform has it already (CAT-07). 503 while there is none yet. Rendered once per version and change. */
 export function createCatalogEndpoint(present: PresentCatalog | undefined): Endpoint {
   const rendered = new Map<number, Rendered>()
   let shown: readonly Offering[] | undefined
   return async (broker, request) => {
     const minor = Math.min(request.minor, latestMinor)
     const { offerings } = broker.services
+    const unknown = whyUnknown(broker)
+    if (unknown !== undefined)
+      throw new BrokerError('CatalogUnknown', `Repeat the request: ${unknown}.`, { retryAfter: 5 })
     if (present !== undefined)
       return answer(render(await present(offerings, request.caller.platform), minor), request.ifNoneMatch)
     if (offerings !== shown) rendered.clear()
