@@ -94,8 +94,8 @@ export const reconcileMutations: readonly Mutation[] = [
   {
     ...reply,
     name: 'reconcile counts one failure twice',
-    find: '(counted ? 0 : 1)',
-    replace: '1',
+    find: '(previous?.failures ?? 0) + (counted ? 0 : 1)',
+    replace: '(previous?.failures ?? 0) + 1',
   },
   {
     ...reply,
