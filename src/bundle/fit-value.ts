@@ -1,6 +1,6 @@
+import { compilePattern, PatternError } from '../catalog/pattern.ts'
 import { isJsonObject, type Json } from '../protocol/json.ts'
 import { asFlag, asText, type WrittenValue } from '../shape/fields.ts'
-import { toRegExp } from './pattern.ts'
 import type { ParameterRules, ParameterType, Scalar } from './spec.ts'
 
 /**
@@ -43,7 +43,7 @@ export function brokenRule(value: Json, rules: ParameterRules): keyof ParameterR
     const length = [...value].length
     if (rules.minLength !== undefined && length < rules.minLength) return 'minLength'
     if (rules.maxLength !== undefined && length > rules.maxLength) return 'maxLength'
-    if (rules.pattern !== undefined && !toRegExp(rules.pattern).test(value)) return 'pattern'
+    if (rules.pattern !== undefined && !matches(rules.pattern, value)) return 'pattern'
   }
   if (typeof value === 'number') {
     if (rules.multipleOf !== undefined && !isMultiple(value, rules.multipleOf)) return 'multipleOf'
@@ -53,6 +53,16 @@ export function brokenRule(value: Json, rules: ParameterRules): keyof ParameterR
     if (rules.exclusiveMaximum !== undefined && value >= rules.exclusiveMaximum) return 'exclusiveMaximum'
   }
   return undefined
+}
+
+/** A text that would take too long does not match. */
+function matches(pattern: string, text: string): boolean {
+  try {
+    return compilePattern(pattern).test(text)
+  } catch (error) {
+    if (error instanceof PatternError) return false
+    throw error
+  }
 }
 
 /** As validators see it: a quotient that is written with an exponent is none to them. */

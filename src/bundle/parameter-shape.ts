@@ -1,9 +1,9 @@
+import { judgePattern } from '../catalog/judge-pattern.ts'
 import type { Json, JsonObject } from '../protocol/json.ts'
 import { asText, flag, text, type WrittenValue, written } from '../shape/fields.ts'
 import { isObject, quoted } from '../shape/place.ts'
 import { convert, fallback, field, list, type Notes, object, optional, type Sound, unless } from '../shape/shape.ts'
 import { brokenRule, fitNumber, fitValue, isScalar } from './fit-value.ts'
-import { judgePattern } from './pattern.ts'
 import type { BundleParameter, ParameterRules, ParameterType, Scalar } from './spec.ts'
 
 /** An empty text is what other brokers write where there is none. */

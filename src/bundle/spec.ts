@@ -1,3 +1,4 @@
+import { withinLimits } from '../catalog/pattern.ts'
 import type { Json, JsonObject } from '../protocol/json.ts'
 import type { Mistake } from '../shape/mistake.ts'
 import type { Path } from '../shape/place.ts'
@@ -69,14 +70,16 @@ export function parseBundleSpec(given: unknown, where: string): ParsedSpec {
   const opened = readSource(given, where)
   if (!opened.ok) return { problems: opened.mistakes, find: path => ({ path }) }
   const { source } = opened
-  const reading = read(specShape, source, {
-    lenient: true,
-    spelling: camelCase,
-    textAsValues: true,
-    valuesAsText: true,
-    unknown: () => 'warning',
-    isIgnored: isScratch,
-  })
+  const reading = withinLimits(() =>
+    read(specShape, source, {
+      lenient: true,
+      spelling: camelCase,
+      textAsValues: true,
+      valuesAsText: true,
+      unknown: () => 'warning',
+      isIgnored: isScratch,
+    }),
+  )
   const problems = reading.mistakes
     .map(mistake => toSpecMistake(specShape, source, mistake))
     .sort((a, b) => (a.place?.line ?? 0) - (b.place?.line ?? 0))

@@ -248,6 +248,7 @@ describe('schemas', () => {
     ['an unknown type', { type: 'strin' }, 'not a valid JSON Schema'],
     ['a wrong keyword', { type: 'object', properties: [] }, 'not a valid JSON Schema'],
     ['a broken pattern', { properties: { a: { pattern: '(' } } }, 'not a valid JSON Schema'],
+    ['a look-around', { properties: { a: { pattern: '^(?!b)' } } }, 'its pattern "^(?!b)" has a look-around'],
     ['draft-03 words', { properties: { a: { required: true } } }, 'not a valid JSON Schema'],
     ['an unknown draft', { $schema: 'http://example.com/draft' }, 'names none of the known drafts'],
     [
@@ -294,6 +295,14 @@ describe('schemas', () => {
 })
 
 describe('warnings', () => {
+  it('a pattern, or the pattern of a name, is one that only Go knows', async () => {
+    const schema = { properties: { a: { pattern: '(?i)b' } }, patternProperties: { '\\Ax': { type: 'string' } } }
+    expect(await warningsOf(withSchema(schema))).toEqual([
+      expect.stringContaining('an escape such as \\A or \\z in the pattern "\\\\Ax"'),
+      expect.stringContaining('a flag such as (?i) in the pattern "(?i)b"'),
+    ])
+  })
+
   it.each(['my service', 'ä', 'a_b', '-', '..', 'a/b'])(
     'the name %j is not CLI-friendly (CAT-12, CAT-14)',
     async name => {

@@ -1,10 +1,11 @@
 import { isJsonObject, type JsonObject } from '../protocol/json.ts'
 import { isJson } from '../shape/check-json.ts'
-import { type Path, valueAt } from '../shape/place.ts'
+import { type Path, quoted, valueAt } from '../shape/place.ts'
 import { messageOf } from '../shape/thrown.ts'
 import { checkSchema } from './compile-schema.ts'
 import { draftOf, draftUri } from './json-schema-draft.ts'
 import { visitSchemas } from './json-schema-walk.ts'
+import { findGoSyntax } from './judge-pattern.ts'
 import type { Report } from './problem.ts'
 
 /** The OSB API's limit for one schema (SCH-05). */
@@ -45,6 +46,13 @@ async function checkOne(schema: JsonObject, tell: Tell): Promise<void> {
     const remedy = 'correct it, or name the draft it is written in with "$schema"'
     return tell(`is not a valid JSON Schema: ${messageOf(error)}`, remedy)
   }
+  visitSchemas(schema, ({ pattern, patternProperties }) => {
+    for (const text of [pattern ?? [], Object.keys(patternProperties ?? {})].flat()) {
+      const found = findGoSyntax(String(text))
+      const remedy = 'platforms may not know it, since JSON Schema has no such thing: write it as JavaScript does'
+      if (found !== undefined) tell(`has ${found} in the pattern ${quoted(String(text))}`, remedy, 'warning')
+    }
+  })
   if (draftOf(schema) !== 'draft-04') {
     const remedy = `Cloud Foundry refuses others: if it is a platform of yours, use ${draftUri['draft-04']}`
     tell('is not draft-04', remedy, 'warning')

@@ -1,11 +1,12 @@
 import { isJsonObject, type Json, type JsonObject } from '../protocol/json.ts'
+import { canCompile, withinLimits } from './pattern.ts'
 
 /**
  * Whether a schema has only usual words, and each is used as every draft allows it: then it is valid, and nobody has to load
  * a compiler to know that. What is not plain is not wrong: the compiler has to say.
  */
 export function isPlainSchema({ $schema: _, ...schema }: JsonObject): boolean {
-  return isPlain(schema, 0)
+  return withinLimits(() => isPlain(schema, 0))
 }
 
 type Check = (value: Json | undefined, depth: number) => boolean
@@ -51,25 +52,8 @@ const words: Readonly<Record<string, Check>> = {
   maximum: isNumber,
   minLength: isCount,
   maxLength: isCount,
-  pattern: value => typeof value === 'string' && isPattern(value),
+  pattern: value => typeof value === 'string' && canCompile(value),
   allOf: isSchemas,
   anyOf: isSchemas,
   oneOf: isSchemas,
-}
-
-/** Patterns are meant in Unicode mode; many that people write (`a\\-b`) exist only outside of it. */
-export function toRegExp(pattern: string, flags: string): RegExp {
-  try {
-    return new RegExp(pattern, flags)
-  } catch {
-    return new RegExp(pattern)
-  }
-}
-
-export function isPattern(text: string): boolean {
-  try {
-    return toRegExp(text, 'u') instanceof RegExp
-  } catch {
-    return false
-  }
 }

@@ -1,6 +1,7 @@
-import { isJsonObject, type Json, type JsonObject } from '../protocol/json.ts'
+import { isJsonObject, type Json, type JsonObject, withoutUndefined } from '../protocol/json.ts'
 import { withDraft } from './json-schema-draft.ts'
 import { mapSubschemas } from './json-schema-walk.ts'
+import { canCompile } from './pattern.ts'
 
 /**
  * The part of the Standard Schema contract (version 1) that we use, so that any validation library that keeps it can
@@ -43,7 +44,7 @@ const targets = ['draft-04', 'draft-07', 'draft-2020-12'] as const
  * misspelled parameter that is silently dropped helps nobody.
  */
 export function toAdvertisedSchema(source: StandardSchemaV1): JsonObject {
-  return withDraft(closed(withoutForeignDefaults(generate(source))))
+  return withDraft(closed(withoutForeign(generate(source))))
 }
 
 function generate(source: StandardSchemaV1): JsonObject {
@@ -78,11 +79,17 @@ function closed(schema: JsonObject): JsonObject {
   return { ...schema, additionalProperties: false }
 }
 
-/** A default behind a transformation is of the output's type: not for the input, and the library fills it in. */
-function withoutForeignDefaults(schema: JsonObject): JsonObject {
-  const { default: fallback, ...rest } = mapSubschemas(schema, withoutForeignDefaults)
-  if (fallback === undefined || !fits(fallback, schema.type)) return rest
-  return { ...rest, default: fallback }
+/**
+ * Without what only the library can judge, and does. A default behind a transformation is of the output's type: it is not for
+ * the input. A pattern with a look-around, as some have for e-mail addresses, is unknown to most platforms too.
+ */
+function withoutForeign(schema: JsonObject): JsonObject {
+  const { default: fallback, pattern, ...rest } = mapSubschemas(schema, withoutForeign)
+  return withoutUndefined({
+    ...rest,
+    pattern: typeof pattern === 'string' && !canCompile(pattern) ? undefined : pattern,
+    default: fallback !== undefined && fits(fallback, schema.type) ? fallback : undefined,
+  })
 }
 
 function fits(value: Json, type: Json | undefined): boolean {

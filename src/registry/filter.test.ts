@@ -14,7 +14,7 @@ describe('the lists of a registry', () => {
     ['a search, not a match of the whole', ['ysq'], [], ['org/mysql-apb']],
     ['empty entries, which count as absent', ['', ''], [''], []],
     ['an empty entry in a black list', ['.*'], [''], names],
-    ['a flag as Go has it', ['(?i)PG'], [], ['org/pg-apb']],
+    ['a flag and an escape as Go has them', ['(?i)\\AORG/PG'], [], ['org/pg-apb']],
   ])('%s', (_, white, black, expected) => {
     expect(passing(white, black)).toEqual(expected)
   })
@@ -22,7 +22,7 @@ describe('the lists of a registry', () => {
   it('says which entries are not regular expressions', () => {
     expect(findProblem('.*-apb$')).toBeUndefined()
     expect(findProblem('(unclosed')).toContain('not a regular expression')
-    expect(findProblem('\\Aorg')).toContain('\\A')
+    expect(findProblem('(?!tool)')).toContain('look-around')
   })
 
   it('knows when nothing can pass', () => {

@@ -1,4 +1,5 @@
-import { judgePattern, toRegExp } from '../bundle/pattern.ts'
+import { judgePattern } from '../catalog/judge-pattern.ts'
+import { compilePattern, type Pattern } from '../catalog/pattern.ts'
 
 export interface Lists {
   readonly whiteList: readonly string[]
@@ -24,17 +25,10 @@ export function letsNothingPass(whiteList: readonly (string | undefined)[]): boo
 
 /** What is wrong with an entry of a list, to be read after its name. */
 export function findProblem(entry: string): string | undefined {
-  return judgePattern(entry.replace(anyCase, '')).error
+  return judgePattern(entry).error
 }
 
-/** Go has this flag in the pattern; lists of the Automation Broker are written for Go. */
-const anyCase = /^\(\?i\)/
-
-function compile(entries: readonly string[]): readonly RegExp[] {
-  return entries
-    .filter(entry => entry !== '')
-    .map(entry => {
-      const { source, flags } = toRegExp(entry.replace(anyCase, ''))
-      return new RegExp(source, anyCase.test(entry) ? `${flags}i` : flags)
-    })
+/** Lists of the Automation Broker are written for Go: so are these. */
+function compile(entries: readonly string[]): readonly Pattern[] {
+  return entries.filter(entry => entry !== '').map(compilePattern)
 }

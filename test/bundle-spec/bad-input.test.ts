@@ -63,7 +63,11 @@ plans:
     ['an unknown type', named({ type: 'float' }), /the parameter "p" has the unknown type "float"/],
     ['a type that is an object', named({ type: {} }), /unknown type/],
     ['a pattern that does not compile', named({ pattern: '(' }), /pattern of the parameter "p" is not a regular/],
-    ['a pattern of Go', named({ pattern: '(?i)a' }), /flag such as \(\?i\)/],
+    [
+      'a pattern with a look-around',
+      named({ pattern: '(?!a)' }),
+      /pattern of the parameter "p" has a look-around.*; write/,
+    ],
     ['a default of another type', named({ type: 'int', default: 1.5 }), /not of type integer/],
     ['a default that is an object', named({ default: {} }), /not of type string/],
     ['a default outside the enum', named({ enum: ['a'], default: 'b' }), /breaks its own "enum"/],

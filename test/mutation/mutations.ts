@@ -1,3 +1,4 @@
+import { boundMutations } from './bound-mutations.ts'
 import { bundleMutations } from './bundle-mutations.ts'
 import { catalogMutations } from './catalog-mutations.ts'
 import { choreMutations } from './chore-mutations.ts'
@@ -175,6 +176,7 @@ export const mutations: readonly Mutation[] = [
   ...replicaMutations,
   ...loadMutations,
   ...catalogMutations,
+  ...boundMutations,
   ...reconcileMutations,
 
   // Drain and sweep: what the model of the protocol needs beside the fences.
