@@ -32,6 +32,8 @@ export interface Route {
   readonly method: string
   /** A path, or a prefix that ends in `/*`. */
   readonly path: string
+  /** Bytes: a longer body is answered 413. `server.bodyLimit` unless it is given. The body is read as `handle` reads it. */
+  readonly bodyLimit?: number
   handle(request: Request, ledger: LedgerView): Awaitable<Response>
 }
 

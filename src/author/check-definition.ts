@@ -104,6 +104,7 @@ const routeShape = object(
   {
     method: text({ rule: "a method in capital letters, such as 'GET'", allows: /^[A-Z]+$/ }),
     path: text({ rule: "a path such as '/files', or '/files/*'", allows: /^\/[^?#*]*(?<=\/)\*$|^\/[^?#*]*$/ }),
+    bodyLimit: optional(wholeNumber(0, Number.MAX_SAFE_INTEGER)),
     handle: code,
   },
   {

@@ -17,16 +17,25 @@ export interface Wanted {
   readonly bodyBytes: number
 }
 
-const most = 1_000
+export interface Limits {
+  /** Requests for new work at a time; twice as many in all. */
+  readonly most: number
+  readonly mostBodyBytes: number
+  /** From here on, the longer requests take, the fewer are served at once. In milliseconds. */
+  readonly patience: number
+}
+
+/** A platform gives up after some ten seconds. */
+const usual: Limits = { most: 1_000, mostBodyBytes: 128 * 1024 * 1024, patience: 2_000 }
+/** For what needs no credentials: anybody may use it up. How long an author's own route takes says nothing about the broker. */
+export const openLimits: Limits = { most: 500, mostBodyBytes: 32 * 1024 * 1024, patience: Infinity }
 /** So few are always served, however slow the machine is. */
 const least = 32
-/** A platform gives up after some ten seconds: from here on, the longer requests take, the fewer are served at once. */
-const patience = 2_000
-const mostBodyBytes = 128 * 1024 * 1024
 const longestPause = 30
 
 /** Half of the places are for polls, reads and deletions alone. */
-export function hasRoom({ serving, bodyBytes, latency }: Load, wanted: Wanted): boolean {
+export function hasRoom({ serving, bodyBytes, latency }: Load, wanted: Wanted, limits = usual): boolean {
+  const { most, mostBodyBytes, patience } = limits
   const places = latency <= patience ? most : Math.max(least, (most * patience) / latency)
   if (serving >= (wanted.isNew ? places : 2 * places)) return false
   return bodyBytes === 0 || bodyBytes + wanted.bodyBytes <= mostBodyBytes
@@ -46,7 +55,7 @@ export interface Visit {
 }
 
 /** Takes requests, or refuses them before they cost a password check, a body or a call of the store. */
-export function createAdmission(clock: Clock): (wanted: Wanted) => Visit {
+export function createAdmission(clock: Clock, limits = usual): (wanted: Wanted) => Visit {
   let serving = 0
   let bodyBytes = 0
   let time = 0
@@ -67,7 +76,7 @@ export function createAdmission(clock: Clock): (wanted: Wanted) => Visit {
   return wanted => {
     probe()
     const load = { serving, bodyBytes, latency: Math.max(time, lag) }
-    if (!hasRoom(load, wanted))
+    if (!hasRoom(load, wanted, limits))
       throw new BrokerError('Overloaded', 'The broker has more requests than it can answer in time. Repeat it later.', {
         retryAfter: pauseUntilRoom(load),
       })

@@ -5,10 +5,10 @@ import { BrokerError } from '../protocol/errors.ts'
 import { parseOriginatingIdentity } from '../protocol/identity.ts'
 import { acceptsIncomplete, parseQuery } from '../protocol/query.ts'
 import { type AdminContext, handleAdmin, isAdminPath } from './admin/admin-app.ts'
-import { createAdmission, type Wanted } from './admission.ts'
+import { createAdmission, openLimits, type Wanted } from './admission.ts'
 import { Exchange, requestIdentity, toEnded } from './exchange.ts'
 import { type HttpApp, type HttpRequest, type HttpResponse, originOf } from './message.ts'
-import { isHealthPath, type OpenRoutes, openRoute } from './open-routes.ts'
+import { findOpenRoute, isHealthPath, type OpenRoutes } from './open-routes.ts'
 import type { PresentCatalog } from './osb/fetch-catalog.ts'
 import { readJsonObject } from './read-body.ts'
 import { respondToError } from './respond.ts'
@@ -18,7 +18,6 @@ export interface AppOptions extends OpenRoutes, AdminContext {
   readonly broker: BrokerContext
   readonly authenticator: Authenticator
   readonly presentCatalog?: PresentCatalog
-  readonly bodyLimit: number
   /** Where platforms and browsers reach this broker; made from the Host header where it is not set. */
   readonly publicUrl?: string
 }
@@ -32,13 +31,16 @@ export function createApp(options: AppOptions): HttpApp {
   const { observer, clock } = broker
   const routes = createRoutes(options.presentCatalog)
   const admit = createAdmission(clock)
+  // Apart: whoever is nobody must not take the places of platforms.
+  const admitOpen = createAdmission(clock, openLimits)
 
   const handle = async (exchange: Exchange): Promise<HttpResponse> => {
     const { request, path, headers } = exchange
+    const open = findOpenRoute(options, exchange)
+    const wanted = toWanted(exchange, open?.bodyLimit ?? options.bodyLimit)
     // Whoever asks how the broker is gets an answer above all when it is not well.
-    if (!isHealthPath(path)) exchange.visit = admit(toWanted(exchange, options.bodyLimit))
-    const open = openRoute(options, exchange)
-    if (open !== undefined) return open
+    if (!isHealthPath(path)) exchange.visit = open === undefined ? admit(wanted) : admitOpen(wanted)
+    if (open !== undefined) return open.answer()
     const found = authenticator.authenticate(exchange)
     // Without a turn of the event loop where the answer is known at once, as for the many polls of a platform.
     const principal = checkAnswer(authenticator, found instanceof Promise ? await found : found)

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import type { HttpBroker, HttpRequest } from './message.ts'
-import { announcedLength, announcesBody, readStream, tlsOf, toHeaders } from './node/request.ts'
+import { announcedLength, announcesBody, piecesOf, readStream, tlsOf, toHeaders } from './node/request.ts'
 import { tooLarge } from './read-body.ts'
 
 /** What Fastify gives to a plugin. Its own types are not named, so that nobody needs Fastify to compile `purser`. */
@@ -80,14 +80,24 @@ function toHttpRequest(request: FastifyRequest, prefixSegments: number): HttpReq
       body ??= readBody(request, limit)
       return body
     },
+    async *stream(limit) {
+      const source = bodyOf(request, limit)
+      if (source !== undefined) yield* piecesOf(source, limit)
+    },
   }
 }
 
-async function readBody({ raw, body }: FastifyRequest, limit: number): Promise<Uint8Array> {
-  if (!announcesBody(raw.headers)) return new Uint8Array(0)
+async function readBody(request: FastifyRequest, limit: number): Promise<Uint8Array> {
+  const source = bodyOf(request, limit)
+  return source === undefined ? new Uint8Array(0) : readStream(source, limit)
+}
+
+/** Undefined where there is none. */
+function bodyOf({ raw, body }: FastifyRequest, limit: number): Readable | undefined {
+  if (!announcesBody(raw.headers)) return undefined
   if (announcedLength(raw.headers) > limit) throw tooLarge(limit)
   // A hook of the host may have put another stream in the place of the socket's.
-  return readStream(body instanceof Readable ? body : raw, limit)
+  return body instanceof Readable ? body : raw
 }
 
 /** By segments and not by text: a prefix may hold parameters, and its characters may come percent-encoded. */

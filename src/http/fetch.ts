@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import type { ReadableStream } from 'node:stream/web'
 import type { HttpApp, HttpRequest, HttpResponse } from './message.ts'
-import { readStream } from './node/request.ts'
+import { piecesOf, readStream } from './node/request.ts'
 import { tooLarge } from './read-body.ts'
 
 /** The application as a function of the web's Request, for hosts that speak it. */
@@ -34,13 +34,26 @@ function toHttpRequest(request: Request): HttpRequest {
       body ??= readBody(request, limit)
       return body
     },
+    async *stream(limit) {
+      const source = bodyOf(request, limit)
+      if (source === undefined) return
+      try {
+        yield* piecesOf(source, limit)
+      } finally {
+        source.destroy()
+      }
+    },
   }
 }
 
-async function readBody({ headers, body }: Request, limit: number): Promise<Uint8Array> {
-  if (Number(headers.get('content-length') ?? 0) > limit) throw tooLarge(limit)
-  if (body === null) return new Uint8Array(0)
-  const stream = Readable.fromWeb(body as ReadableStream)
+async function readBody(request: Request, limit: number): Promise<Uint8Array> {
+  const source = bodyOf(request, limit)
   // Nothing beyond the limit is kept: what was not read is cancelled.
-  return readStream(stream, limit).finally(() => stream.destroy())
+  return source === undefined ? new Uint8Array(0) : readStream(source, limit).finally(() => source.destroy())
+}
+
+/** Undefined where there is none. */
+function bodyOf({ headers, body }: Request, limit: number): Readable | undefined {
+  if (Number(headers.get('content-length') ?? 0) > limit) throw tooLarge(limit)
+  return body === null ? undefined : Readable.fromWeb(body as ReadableStream)
 }

@@ -22,6 +22,8 @@ export interface HttpRequest {
   readonly aborted?: boolean
   /** Reads the whole body, at most `limit` bytes; throws BrokerError PayloadTooLarge or MalformedRequest. */
   body(limit: number): Promise<Uint8Array>
+  /** The same piece by piece, as it is asked for. Without it, `body` is read as a whole. */
+  stream?(limit: number): AsyncIterable<Uint8Array>
 }
 
 /** Where the client has reached this server, as far as the request tells. */

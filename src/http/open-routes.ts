@@ -16,22 +16,28 @@ export interface OpenRoutes {
   readonly broker: BrokerContext
   readonly health: Health
   readonly routes: readonly Route[]
+  /** Of bodies, in bytes; an author's route may have its own. */
+  readonly bodyLimit: number
 }
 
-/** What needs no credentials: health, the author's own routes, and stand-in dashboard URLs, which are unguessable. */
-export function openRoute(
-  { broker, health, routes }: OpenRoutes,
-  exchange: Exchange,
-): Promise<HttpResponse> | undefined {
+/** What needs no credentials, found; nothing of the body has been read. */
+interface OpenRoute {
+  readonly bodyLimit: number
+  answer(): Promise<HttpResponse>
+}
+
+/** Health, the author's own routes, and stand-in dashboard URLs, which are unguessable. */
+export function findOpenRoute(options: OpenRoutes, exchange: Exchange): OpenRoute | undefined {
+  const { broker, health, routes } = options
   const { request, path, method } = exchange
   if (isHealthPath(path)) {
     exchange.route = path
-    return healthResponse(health, path, method)
+    return { bodyLimit: 0, answer: () => healthResponse(health, path, method) }
   }
   if (path.startsWith('/dashboards/')) {
     exchange.route = '/dashboards/:instance/:token'
     exchange.maskedPath = exchange.route
-    return dashboardRedirect(broker, method, path)
+    return { bodyLimit: 0, answer: () => dashboardRedirect(broker, method, path) }
   }
   const route = findAuthorRoute(routes, method, path)
   // Where `files` is a prefix, `/files/*` does not hide `/files/v2/catalog`.
@@ -39,7 +45,8 @@ export function openRoute(
   exchange.route = route.path
   // The rest of such a path is the author's, and may be a secret.
   exchange.maskedPath = route.path
-  return runAuthorRoute(route, request, broker.store)
+  const { bodyLimit = options.bodyLimit } = route
+  return { bodyLimit, answer: () => runAuthorRoute(route, request, bodyLimit, broker.store) }
 }
 
 export function isHealthPath(path: string): boolean {
@@ -74,27 +81,41 @@ function toHeaderText(url: string): string {
   return url.replace(/[^!-~]+/g, text => encodeURIComponent(Buffer.from(text).toString()))
 }
 
-/** Above the OSB body limit: an author's own route may carry more than parameters. */
-const bodyLimit = 10 * 1024 * 1024
-
 function findAuthorRoute(routes: readonly Route[], method: string, path: string): Route | undefined {
   return routes.find(route => route.method === method && matches(route.path, path))
 }
 
-async function runAuthorRoute(route: Route, request: HttpRequest, ledger: LedgerView): Promise<HttpResponse> {
+/** The route knows its callers, the broker does not: so no byte of the body is read before the route asks for it. */
+async function runAuthorRoute(route: Route, request: HttpRequest, limit: number, ledger: LedgerView) {
   const hasBody = request.method !== 'GET' && request.method !== 'HEAD'
+  const body = hasBody ? streamOf(request, limit) : undefined
   const headers = Object.entries(request.headers).filter((entry): entry is [string, string] => entry[1] !== undefined)
-  const response = await route.handle(
-    new Request(originOf(request) + request.url, {
-      method: request.method,
-      headers,
-      body: hasBody ? Buffer.from(await request.body(bodyLimit)) : undefined,
-    }),
-    { instance: id => ledger.instance(id), binding: (instanceId, id) => ledger.binding(instanceId, id) },
-  )
-  const answered: Record<string, string | string[]> = Object.fromEntries(response.headers)
-  if (response.headers.has('set-cookie')) answered['set-cookie'] = response.headers.getSetCookie()
-  return { status: response.status, headers: answered, body: new Uint8Array(await response.arrayBuffer()) }
+  try {
+    const response = await route.handle(
+      new Request(originOf(request) + request.url, {
+        method: request.method,
+        headers,
+        body: body && ReadableStream.from(body),
+        duplex: 'half',
+      }),
+      { instance: id => ledger.instance(id), binding: (instanceId, id) => ledger.binding(instanceId, id) },
+    )
+    return await toAnswer(response)
+  } finally {
+    // Not awaited: the route may have left a read behind, which lasts until the client sends more.
+    body?.return(undefined).catch(() => {})
+  }
+}
+
+async function toAnswer(response: Response): Promise<HttpResponse> {
+  const headers: Record<string, string | string[]> = Object.fromEntries(response.headers)
+  if (response.headers.has('set-cookie')) headers['set-cookie'] = response.headers.getSetCookie()
+  return { status: response.status, headers, body: new Uint8Array(await response.arrayBuffer()) }
+}
+
+async function* streamOf(request: HttpRequest, limit: number): AsyncGenerator<Uint8Array, undefined> {
+  if (request.stream === undefined) yield await request.body(limit)
+  else yield* request.stream(limit)
 }
 
 function matches(pattern: string, path: string): boolean {

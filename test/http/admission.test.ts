@@ -62,6 +62,37 @@ describe('a broker with more requests than it can answer in time', () => {
     expect((await broker.handle(put('large', large))).status).toBe(202)
   })
 
+  it('lets nobody without credentials take the places and the bytes of platforms', async () => {
+    const gate = deferred()
+    let asked = 0
+    const routes = ['GET', 'POST'].map(method => ({
+      method,
+      path: '/own',
+      handle: async () => {
+        asked += 1
+        await gate.promise
+        return new Response('done')
+      },
+    }))
+    const { broker, door } = await startGuarded({ routes })
+    door.open()
+    const statusOf = async (sent: HttpRequest) => (await broker.handle(sent)).status
+    const large = request('POST', '/own', { 'content-length': String(1024 * 1024) })
+    const held = Array.from({ length: 32 }, () => statusOf(large))
+    await until(() => asked === 32)
+    expect(await statusOf(large)).toBe(503)
+    expect(await statusOf(request('POST', '/own', { 'transfer-encoding': 'chunked' }))).toBe(503)
+    for (let index = 32; index < 1000; index += 1) held.push(statusOf(request('GET', '/own')))
+    await until(() => asked === 1000)
+    expect(await statusOf(request('GET', '/own'))).toBe(503)
+    expect(await statusOf(request('GET', '/healthz'))).toBe(200)
+    await broker.clock.advance(60_000)
+    expect(await statusOf(put('large', { 'content-length': String(1024 * 1024) }))).toBe(202)
+    gate.resolve()
+    expect(new Set(await Promise.all(held))).toEqual(new Set([200]))
+    expect(await statusOf(put('another'))).toBe(202)
+  })
+
   it('serves fewer at once when they take longer, and all again when they do not', async () => {
     const { broker, door } = await startGuarded()
     const first = Array.from({ length: 200 }, (_, index) => broker.handle(put(`slow${index}`)))

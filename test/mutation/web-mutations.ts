@@ -1,6 +1,7 @@
 import type { Mutation } from './mutation.ts'
 
 const elsewhere = ['test/registry/elsewhere.test.ts']
+const authorRoutes = ['test/http/author-routes.test.ts']
 
 /** The edges of HTTP: what strangers may ask for, and how much of it. */
 export const webMutations: readonly Mutation[] = [
@@ -35,5 +36,20 @@ export const webMutations: readonly Mutation[] = [
     find: 'mustBePublic ? lookupPublic : undefined',
     replace: 'mustBePublic ? undefined : undefined',
     only: 'does not lead to',
+  },
+  {
+    file: 'src/http/app.ts',
+    suite: ['test/http/admission.test.ts'],
+    name: 'strangers take the places of platforms',
+    find: 'open === undefined ? admit(wanted) : admitOpen(wanted)',
+    replace: 'admit(wanted)',
+    only: 'without credentials',
+  },
+  {
+    file: 'src/http/node/request.ts',
+    suite: authorRoutes,
+    name: 'a body that comes in pieces has no limit',
+    find: 'if (size > limit) throw tooLarge(limit)\n      yield',
+    replace: 'yield',
   },
 ]

@@ -61,6 +61,18 @@ export class NodeRequest implements HttpRequest {
     return this.#body
   }
 
+  async *stream(limit: number): AsyncGenerator<Uint8Array> {
+    const { headers } = this.#request
+    if (!announcesBody(headers)) return
+    if (announcedLength(headers) > limit) throw tooLarge(limit)
+    if (this.#request.readableDidRead) {
+      yield await readParsed(this.#request.body, limit)
+      return
+    }
+    this.#awaited?.writeContinue()
+    yield* piecesOf(this.#request, limit)
+  }
+
   #read(limit: number): Promise<Uint8Array> {
     const { headers } = this.#request
     if (!announcesBody(headers)) return Promise.resolve(nothing)
@@ -112,6 +124,23 @@ export function readStream(stream: Readable, limit: number): Promise<Uint8Array>
     if (stream.destroyed) onCut()
     else stream.on('data', onData).on('end', onEnd).on('close', onCut).on('error', onCut)
   })
+}
+
+/** Piece by piece, as fast as they are taken. Rejects as `readStream` does. What is not taken is dropped. */
+export async function* piecesOf(stream: Readable, limit: number): AsyncGenerator<Uint8Array> {
+  let size = 0
+  try {
+    // The connection has to live for the answer.
+    for await (const chunk of stream.iterator({ destroyOnReturn: false })) {
+      size += chunk.byteLength
+      if (size > limit) throw tooLarge(limit)
+      yield chunk
+    }
+  } catch (error) {
+    throw error instanceof BrokerError ? error : cut()
+  } finally {
+    stream.resume()
+  }
 }
 
 export function announcesBody(headers: IncomingHttpHeaders): boolean {
