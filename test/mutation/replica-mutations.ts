@@ -4,6 +4,7 @@ const postgres = { needs: 'postgres', suite: ['test/store/postgres.test.ts'] } a
 const postgresStatements = { ...postgres, file: 'src/store/postgres/statements.ts' }
 const postgresFunctions = { ...postgres, file: 'src/store/postgres/functions.ts' }
 const postgresGathering = { ...postgresFunctions, suite: ['test/store/postgres-gathering.test.ts'] }
+const postgresBatches = { ...postgresGathering, file: 'src/store/postgres/batch-functions.ts' }
 const postgresFailover = { ...postgres, suite: ['test/store/postgres-failover.test.ts'] }
 const mongodb = { needs: 'mongodb', suite: ['test/store/mongodb.test.ts'] } as const
 const mongoFailover = { needs: 'mongodb', suite: ['test/store/mongodb-failover.test.ts'] } as const
@@ -117,18 +118,54 @@ export const replicaMutations: readonly Mutation[] = [
     replace: 'false',
   },
   {
-    ...postgresGathering,
-    only: 'locked rows',
-    name: 'postgres keeps all checkpoints for one that is locked',
-    find: 'where o.id = v.id for no key update skip locked;',
-    replace: 'where o.id = v.id for no key update;',
+    ...postgresBatches,
+    suite: ['test/store/postgres-replicas.test.ts'],
+    only: 'loses no decision',
+    name: 'postgres writes many that were decided from old looks',
+    find: `\${versionOfRow(schema)} = r.version as same`,
+    replace: 'true as same',
   },
   {
-    ...postgresGathering,
+    ...postgresBatches,
+    only: 'taken over',
+    name: 'postgres writes many checkpoints without their fences',
+    find: 'o.id = r.id and o.fence = r.fence and o.state',
+    replace: 'o.id = r.id and o.state',
+  },
+  {
+    ...postgresBatches,
+    only: 'shows each of many',
+    name: 'postgres makes many instances of which one is there',
+    find: 'on conflict (id) do nothing returning id',
+    replace: 'on conflict (id) do update set doc = excluded.doc returning id',
+  },
+  {
+    ...postgresBatches,
+    only: 'clock has jumped',
+    name: 'postgres believes any clock of many',
+    find: `where f.now between v_now - \${staleAfterMs} and v_now`,
+    replace: 'where f.now is not null',
+  },
+  {
+    ...postgresBatches,
+    only: 'about one instance',
+    name: 'postgres writes two decisions about one instance together',
+    find: 'select distinct on (r.instance) r.place,',
+    replace: 'select r.place,',
+  },
+  {
+    ...postgresBatches,
+    only: 'locked rows',
+    name: 'postgres keeps all checkpoints for one that is locked',
+    find: 'for no key update of o skip locked\n  ),',
+    replace: 'for no key update of o\n  ),',
+  },
+  {
+    ...postgresBatches,
     only: 'locked rows',
     name: 'postgres keeps all decisions for one that is locked',
-    find: 'v.change, v.now, false) w;',
-    replace: 'v.change, v.now, true) w;',
+    find: 'for no key update of i skip locked',
+    replace: 'for no key update of i',
   },
   {
     ...postgresFailover,

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { mostLanes } from '../../src/store/postgres/lanes.ts'
 import { change, pin, revisionRow } from '../../src/testing/store-contract/catalog-rows.ts'
 import {
   finish,
@@ -69,6 +70,26 @@ describePostgres('postgres: many calls, few round trips', server => {
     expect(second).toBeLessThanOrEqual((await store.claim('w', 1, leaseTime)).now)
   })
 
+  it('decides again where the database’s clock has jumped, each of many', async () => {
+    const { store, schema } = await openCounted(server)
+    await store.claim('w', 1, leaseTime)
+    const admin = await connect(server.url)
+    await admin.query({ text: `alter function ${schema}.now_ms() rename to now_before` })
+    await admin.query({
+      text: `create function ${schema}.now_ms() returns double precision language sql volatile as $$
+        select ${schema}.now_before() + 3600000 $$`,
+    })
+    await admin.end()
+    const written = Array.from({ length: 12 }, (_, index) =>
+      store.accept({ instanceId: `i${index}` }, ({ now }) => ({
+        answer: now,
+        change: { instance: instanceRow(`i${index}`), operations: [operationRow(`o${index}`, `i${index}`)] },
+      })),
+    )
+    const { now } = await store.claim('w', 1, leaseTime)
+    for (const at of await Promise.all(written)) expect(Math.abs(at - now)).toBeLessThan(600_000)
+  })
+
   it('writes the checkpoints of many operations together, each with its own answer', async () => {
     const { store, leases } = await openHeld(server, 40)
     const [lost, done] = leases.slice(0, 2)
@@ -81,30 +102,76 @@ describePostgres('postgres: many calls, few round trips', server => {
     expect(answers.slice(2)).toEqual(leases.slice(2).map(() => ({ status: 'fulfilled', value: true })))
   })
 
+  it('writes no checkpoints of a holder whose leases were taken over', async () => {
+    const { store } = await openCounted(server)
+    await Promise.all(Array.from({ length: 12 }, (_, index) => provision(store, `i${index}`)))
+    const lost = (await store.claim('w', 12, 1)).claims.map(leaseOf)
+    let taken = 0
+    while (taken < 12) taken += (await store.claim('v', 12, leaseTime)).claims.length
+    const answers = await Promise.all(lost.map(lease => store.checkpoint(lease, { step: stepRow('s') })))
+    expect(answers).toEqual(lost.map(() => false))
+  })
+
   it('lets locked rows keep nobody else: neither checkpoints nor ends', async () => {
     // Those that would wait for a lock in vain end after this time.
     const { store, schema, leases } = await openHeld(server, 30, 15_000)
-    const locked = leases.slice(0, 2)
+    const locked = leases.slice(0, mostLanes)
     const admin = await connect(server.url)
     const lock = (table: string, ids: readonly string[]) =>
       admin.query({ text: `begin; select 1 from ${schema}.${table} where id in ('${ids.join("', '")}') for update` })
 
-    // As many as there are lanes, and the first that come: each is on its way when the others follow.
+    // As many as there can be lanes, and the first that come: each is on its way when the others follow.
     await lock(
       'operation',
       locked.map(({ operationId }) => operationId),
     )
     const checkpoints = leases.map(lease => store.checkpoint(lease, { step: stepRow('s') }))
-    expect(await Promise.all(checkpoints.slice(2))).toEqual(leases.slice(2).map(() => true))
+    expect(await Promise.all(checkpoints.slice(mostLanes))).toEqual(leases.slice(mostLanes).map(() => true))
     await admin.query({ text: 'rollback' })
     expect(await Promise.all(checkpoints)).toEqual(leases.map(() => true))
 
-    await lock('instance', ['i0', 'i1'])
+    await lock('instance', ['i0', 'i1', 'i2', 'i3'])
     const ends = leases.map(lease => finish(store, lease))
-    expect(await Promise.all(ends.slice(2))).toEqual(leases.slice(2).map(() => true))
+    expect(await Promise.all(ends.slice(mostLanes))).toEqual(leases.slice(mostLanes).map(() => true))
     await admin.query({ text: 'rollback' })
     await admin.end()
     expect(await Promise.all(ends)).toEqual(leases.map(() => true))
+  })
+
+  it('shows each of many decisions what is there', async () => {
+    const { store } = await openCounted(server)
+    await provision(store, 'i3')
+    const [claim] = (await store.claim('w', 1, leaseTime)).claims
+    if (claim === undefined) throw new Error('no claim')
+    await finish(store, leaseOf(claim))
+    const accepts = Array.from({ length: 12 }, (_, index) =>
+      store.accept({ instanceId: `i${index}` }, ({ instance }) => {
+        if (instance !== undefined) return { answer: instance.phase }
+        const rows = { instance: instanceRow(`i${index}`), operations: [operationRow(`o${index}`, `i${index}`)] }
+        return { answer: 'new', change: rows }
+      }),
+    )
+    const expected = accepts.map((_, index) => (index === 3 ? 'ready' : 'new'))
+    expect(await Promise.all(accepts)).toEqual(expected)
+    expect((await store.claim('w', 100, leaseTime)).claims).toHaveLength(11)
+  })
+
+  it('makes two decisions about one instance one after the other, though they come together', async () => {
+    const { store, leases } = await openHeld(server, 8)
+    // The end of each operation, and a change of its instance that the end must not undo.
+    const ends = leases.map(lease => finish(store, lease))
+    const changes = leases.map((_, index) =>
+      store.accept({ instanceId: `i${index}` }, ({ instance }) => ({
+        answer: 0,
+        change: instance && { instance: { ...instance, dashboardToken: 'changed' } },
+      })),
+    )
+    expect(new Set(await Promise.all(ends))).toEqual(new Set([true]))
+    await Promise.all(changes)
+    for (const index of leases.keys()) {
+      const { phase, dashboardToken } = (await store.instance(`i${index}`)) ?? {}
+      expect([phase, dashboardToken]).toEqual(['ready', 'changed'])
+    }
   })
 
   it('refuses one of many accepts alone', async () => {
@@ -171,7 +238,7 @@ async function openCounted({ url }: PostgresServer, statementTimeoutMs = patient
     statementTimeoutMs,
     between: run => (statement, values) => {
       if (statement.name === 'purser_look') counts.look += 1
-      if (/^purser_writes?$/.test(statement.name ?? '')) counts.write += 1
+      if (/^purser_(write|gathered)$/.test(statement.name ?? '')) counts.write += 1
       return run(statement, values)
     },
   })

@@ -39,7 +39,7 @@ const change = {
 const step = JSON.stringify({ name: 's', state: 'done', doc: document, sealed: '{}' })
 
 /** Every statement, with values that lead it all the way. `o1` is held with fence 1, and belongs to `i1`. */
-const calls: Record<Exclude<keyof Statements, 'ping' | 'write' | 'writes' | 'share'>, readonly SqlValue[]> = {
+const calls: Record<Exclude<keyof Statements, 'ping' | 'write' | 'share'>, readonly SqlValue[]> = {
   instance: ['i1'],
   binding: ['i1', 'b'],
   bindings: ['i1'],
@@ -48,11 +48,11 @@ const calls: Record<Exclude<keyof Statements, 'ping' | 'write' | 'writes' | 'sha
   steps: ['o1'],
   dueForObservation: [10],
   look: ['i1', 'b', 'p'],
-  lookHeld: [['o1'], [1]],
+  lookHeld: ['o1', 1],
+  gathered: [`[{"id": "o1", "fence": 1, "step": ${step}}]`, null, '[{"id": "o1", "fence": 1}]'],
   claim: ['w', 10, 1000],
   renew: [['o1', 'o7'], [1, 1], 1000],
   checkpoint: ['o1', 1, '"words"', step, '{}'],
-  checkpoints: [`[{"id": "o1", "fence": 1, "step": ${step}}]`],
   lookShared: ['o1', 1, 'key'],
   handBack: ['o1', 1],
   park: ['o1', 1, 5, null, null],
@@ -129,8 +129,12 @@ describePostgres('postgres: the plan behind a call', server => {
             expect(written.rows[0]?.outcome).toBe('written')
             const again = await version(connection, 'look', ['i1', 'b', 'p'])
             const row = { place: 0, instance: 'i1', binding: 'b', predecessor: 'p', version: again, change }
-            const together = await connection.query({ ...statements.writes, values: [JSON.stringify([row])] })
-            expect(together.rows[0]?.outcome).toBe('written')
+            const fresh = { place: 1, instance: 'new', version: null, now: null, change }
+            const together = await connection.query({
+              ...statements.gathered,
+              values: [null, JSON.stringify([row, fresh]), null],
+            })
+            expect(together.rows.map(({ outcome }) => outcome)).toEqual(['written', 'changed'])
             const share = await version(connection, 'lookShared', ['o1', 1, 'key'])
             const shared = await connection.query({
               ...statements.share,

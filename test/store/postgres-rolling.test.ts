@@ -98,8 +98,13 @@ function without(columns: readonly string[], run: Run): Run {
         statement,
         values.map((value, place) => (place === 4 ? JSON.stringify(older(JSON.parse(String(value)))) : value)),
       )
-    if (statement.name !== 'purser_writes') return run(statement, values)
-    const rows: { change: object }[] = JSON.parse(String(values[0]))
-    return run(statement, [JSON.stringify(rows.map(row => ({ ...row, change: older(row.change) })))])
+    const [checkpoints = null, writes = null, ...others] = values
+    if (statement.name !== 'purser_gathered' || writes === null) return run(statement, values)
+    const rows: { change: object }[] = JSON.parse(String(writes))
+    return run(statement, [
+      checkpoints,
+      JSON.stringify(rows.map(row => ({ ...row, change: older(row.change) }))),
+      ...others,
+    ])
   }
 }

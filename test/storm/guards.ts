@@ -17,12 +17,20 @@ export interface Guard {
 }
 
 const functions = 'src/store/postgres/functions.ts'
-const withoutVersion: SourceChange = {
-  name: 'a decision is written whatever has changed since',
-  file: functions,
-  find: 'version_of(p_instance, p_binding, p_predecessor) <> p_version;',
-  replace: 'version_of(p_instance, p_binding, p_predecessor) is null;',
-}
+const withoutVersion: readonly SourceChange[] = [
+  {
+    name: 'a decision is written whatever has changed since',
+    file: functions,
+    find: 'version_of(p_instance, p_binding, p_predecessor) <> p_version;',
+    replace: 'version_of(p_instance, p_binding, p_predecessor) is null;',
+  },
+  {
+    name: 'and so are many',
+    file: 'src/store/postgres/batch-functions.ts',
+    find: `\${versionOfRow(schema)} = r.version as same`,
+    replace: 'true as same',
+  },
+]
 
 export const guards: readonly Guard[] = [
   {
@@ -131,7 +139,7 @@ export const guards: readonly Guard[] = [
   { name: 'a call ends with its lease', mutations: ['a holder works on when its lease is over'] },
   {
     name: 'a decision is written only if what it was made from is still so',
-    storm: { on: 'postgres', scenario: 'race', changes: [withoutVersion], finds: /answered 500/ },
+    storm: { on: 'postgres', scenario: 'race', changes: withoutVersion, finds: /answered 500/ },
   },
   {
     name: 'one active operation of a resource, by a unique index: the last to stop it where all else fails',
@@ -139,7 +147,7 @@ export const guards: readonly Guard[] = [
       on: 'postgres',
       scenario: 'race',
       changes: [
-        withoutVersion,
+        ...withoutVersion,
         {
           name: 'no unique index',
           file: 'src/store/postgres/migrations.ts',

@@ -16,15 +16,15 @@ import { text, toOperation } from '../columns.ts'
 import { keyOf } from '../keys.ts'
 import type { Calls } from './database.ts'
 import type { SqlRow } from './driver.ts'
-import { createGatherer } from './gather.ts'
+import type { Gather } from './gathered.ts'
 import { sweptUnit } from './look-functions.ts'
 import { fromChange, inner, optionalKey, toResource } from './rows.ts'
 import type { ServerClock } from './server-clock.ts'
 
 type Deciding = ReturnType<typeof createDeciding>
 
-export function createDeciding(calls: Calls, clock: ServerClock) {
-  return { ...calls, clock, lookHeld: createHeldReader(calls), write: createWriter(calls) }
+export function createDeciding(calls: Calls, clock: ServerClock, gather: Gather) {
+  return { ...calls, clock, lookHeld: createHeldReader(calls, gather), write: createWriter(calls, gather) }
 }
 
 export async function accept<Answer>(
@@ -135,46 +135,39 @@ interface Write {
   readonly change: string
 }
 
-/**
- * Writes it if it still holds. Answers the row of write(): whether it was written, else what there is now. Decisions about
- * different instances go together, as checkpoints do: one round trip and one sync for all of them.
- */
-function createWriter({ run, statements }: Calls) {
-  async function writeAlone({ instance, binding, predecessor, version, change, now }: Write) {
-    const [row] = await run(statements.write, [instance, binding, predecessor, version, change, now])
-    return row ?? {}
+/** Writes it if it still holds. Answers the row of write(): whether it was written, else what there is now. */
+function createWriter({ run, statements }: Calls, gather: Gather) {
+  let last = 0
+
+  return async (decision: Write): Promise<SqlRow> => {
+    const { instance, binding, predecessor, version, change, now } = decision
+    const answer = await gather({
+      part: 'write',
+      key: ++last,
+      // The change is JSON already.
+      row: `${JSON.stringify({ place: last, instance, binding, predecessor, version, now }).slice(0, -1)},"change":${change}}`,
+      prefersAlone: version === null,
+      async alone() {
+        const [row] = await run(statements.write, [instance, binding, predecessor, version, change, now])
+        return row ?? null
+      },
+    })
+    return answer ?? {}
   }
-
-  return createGatherer<Write, SqlRow>({
-    alone: writeAlone,
-    async send(writes) {
-      const [only] = writes
-      if (only !== undefined && writes.length === 1 && only.version === null) return [undefined]
-      const rows = await run(statements.writes, [toRows(writes)])
-      const answers = new Map(rows.map(row => [row.place, row]))
-      // One whose rows are locked is not written: alone it waits for them, and keeps nobody else.
-      return writes.map((_, place) => answers.get(place))
-    },
-  })
 }
 
-/** What ends of operations are decided from, looked at together; null where the lease is lost. */
-function createHeldReader({ run, statements }: Calls) {
-  return createGatherer<Lease, SqlRow | null>({
-    async send(leases) {
-      const ids = leases.map(({ operationId }) => keyOf(operationId))
-      const rows = await run(statements.lookHeld, [ids, leases.map(({ fence }) => fence)])
-      const answers = new Map(rows.map(row => [row.fence, row]))
-      return leases.map(({ fence }) => answers.get(fence) ?? null)
-    },
-  })
-}
-
-/** The changes are JSON already. */
-function toRows(writes: readonly Write[]): string {
-  const rows = writes.map(({ change, ...keys }, place) => {
-    const head = JSON.stringify({ place, ...keys })
-    return `${head.slice(0, -1)},"change":${change}}`
-  })
-  return `[${rows.join(',')}]`
+/** What the end of an operation is decided from; null where the lease is lost. */
+function createHeldReader({ run, statements }: Calls, gather: Gather) {
+  return ({ operationId, fence }: Lease): Promise<SqlRow | null> => {
+    const id = keyOf(operationId)
+    return gather({
+      part: 'look',
+      key: fence,
+      row: JSON.stringify({ id, fence }),
+      async alone() {
+        const [row] = await run(statements.lookHeld, [id, fence])
+        return row ?? null
+      },
+    })
+  }
 }

@@ -154,16 +154,19 @@ export function connectionConfig({ urls, options }: Address, session: Session) {
 /**
  * Sent with the first message of a connection, so that they cost no round trip.
  * - Each statement of a function must see what was committed while the one before it waited for a lock: read committed.
- * - Every statement finds its few rows by an index, in its order. With the other ways off that stays so for a plan that was
- *   made when the table was empty, and for a queue, whose statistics are always old. Compiling such statements takes
- *   longer than running them.
+ * - Every statement finds its few rows by an index, in its order, one row after the other. With the other ways off that stays
+ *   so for a plan that was made when the table was empty, and for a queue, whose statistics are always old. So one plan is
+ *   as good as another: it is kept. Planning and compiling such statements take longer than running them.
  */
 export function settingsOf({ statementTimeoutMs, careless }: Session): Readonly<Record<string, string>> {
   return {
     default_transaction_isolation: 'read committed',
     enable_seqscan: 'off',
     enable_bitmapscan: 'off',
+    enable_hashjoin: 'off',
+    enable_mergejoin: 'off',
     jit: 'off',
+    plan_cache_mode: 'force_generic_plan',
     statement_timeout: `${statementTimeoutMs}`,
     ...(careless === true ? { synchronous_commit: 'off' } : {}),
   }

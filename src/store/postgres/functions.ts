@@ -2,7 +2,7 @@ import { active, looking, snapshot } from './look-functions.ts'
 import { completeOlder } from './older-releases.ts'
 
 /** How old the time of a decision may be when it is written: long enough for a busy process, and harmless to deadlines. */
-const staleAfterMs = 2_000
+export const staleAfterMs = 2_000
 
 /**
  * The functions of the first schema. A method of the store that writes is one call of one of them: one statement, one
@@ -188,7 +188,7 @@ const pinningColumns: Columns = {
   instance: [...firstColumns.instance, 'revision_id', 'next_revision_id', 'pinned_plan'],
 }
 
-const listedColumns: Columns = {
+export const listedColumns: Columns = {
   instance: [...pinningColumns.instance, 'created_at', 'platform', 'service_id', 'plan_id', 'usable'],
   binding: [...pinningColumns.binding, 'created_at', 'service_id', 'plan_id'],
   operation: [...pinningColumns.operation, 'accepted_at', 'action'],

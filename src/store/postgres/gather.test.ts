@@ -37,6 +37,7 @@ describe('a gatherer', () => {
 
   it('lets one of a batch fail alone, and waits for none of them', async () => {
     const gather = createGatherer<number, number>({
+      lanes: () => 2,
       send: async items => items.map(item => (item === 2 ? undefined : item)),
       alone: () => Promise.reject(new Error('two')),
     })
@@ -60,7 +61,7 @@ function create(lanes: number) {
   const batches: (readonly number[])[] = []
   const open: { answer(): void; fail(error: Error): void }[] = []
   const gather = createGatherer<number, number>({
-    lanes,
+    lanes: () => lanes,
     send(items) {
       batches.push(items)
       return new Promise((resolve, reject) => {

@@ -5,15 +5,15 @@ export interface Gathering<Item, Answer> {
   send(batch: readonly Item[]): Promise<readonly (Answer | undefined)[]>
   /** One that was not done with its batch, or whose batch was rolled back, is done by itself. */
   alone?(item: Item): Promise<Answer>
-  /** By default one is committed while the next is on its way. */
-  readonly lanes?: number
+  /** Batches under way at a time. */
+  lanes(): number
 }
 
 /**
- * Lets many calls share one statement: what comes while `lanes` batches are under way waits for the next one, and they go
- * together. Where nothing is under way a call is sent at once, so that a single one waits for nobody.
+ * Lets many calls share one statement: what comes while as many batches as there are lanes are under way waits for the
+ * next one, and they go together. Where nothing is under way a call is sent at once, so that a single one waits for nobody.
  */
-export function createGatherer<Item, Answer>({ send, alone, lanes = 2 }: Gathering<Item, Answer>) {
+export function createGatherer<Item, Answer>({ send, alone, lanes }: Gathering<Item, Answer>) {
   let waiting: Entry<Item, Answer>[] = []
   let underWay = 0
 
@@ -37,13 +37,13 @@ export function createGatherer<Item, Answer>({ send, alone, lanes = 2 }: Gatheri
       }
     }
     underWay -= 1
-    if (waiting.length > 0) void next()
+    if (waiting.length > 0 && underWay < lanes()) void next()
   }
 
   return (item: Item) =>
     new Promise<Answer>((resolve, reject) => {
       waiting.push({ item, resolve, reject })
-      if (underWay < lanes) void next()
+      if (underWay < lanes()) void next()
     })
 }
 

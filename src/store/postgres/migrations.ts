@@ -1,3 +1,4 @@
+import { batchFunctions } from './batch-functions.ts'
 import { catalogSchema } from './catalog-schema.ts'
 import { completingWrite, functions, listedWrite, pinningWrite } from './functions.ts'
 import { listSchema } from './list-schema.ts'
@@ -138,4 +139,5 @@ ${listedWrite(schema)}`,
   serverSchema,
   schema => `${olderReleases(schema)}
 ${completingWrite(schema)}`,
+  batchFunctions,
 ]

@@ -3,7 +3,8 @@
  * columns that came after it, and write() would take them for empty: pins would be forgotten, and rows refused. All of them
  * follow from the row's document, in which an older release passes on what it does not know.
  *
- * Every row that a release since the third schema writes has one of the two times, and is left as it is.
+ * Every row that a release since the third schema writes has one of the two times, and is left as it is. Many at once that lack
+ * them are refused by writes(), and come again one by one.
  */
 export const completeOlder = (schema: string) => `
   if not coalesce(p_change -> 'instance', p_change #> '{bindings,0}', p_change #> '{operations,0}')

@@ -10,6 +10,8 @@ export function createServerClock(clock: Clock) {
     learn(now: number) {
       latest = { now, heardAt: clock.now() }
     },
+    /** This process's own, to see how long something took. */
+    local: () => clock.now(),
     /** Never later than it is there, as long as both clocks go; undefined before the first answer. */
     now() {
       if (latest === undefined) return undefined

@@ -1,5 +1,6 @@
 import { longestLease } from '../../domain/replica-name.ts'
 import type { Query } from './driver.ts'
+import { snapshot } from './look-functions.ts'
 
 export type Statement = Pick<Query, 'name' | 'text'>
 
@@ -22,6 +23,11 @@ function texts(schema: string) {
   const leased = `o.due_at > (select now from clock) and o.due_at <= (select now + ${longestLease} from clock)`
   /** Read last, when the statement has written what it writes: see witness.ts. */
   const transaction = 'pg_current_xact_id_if_assigned()::text as transaction'
+  /** How long the server has worked on this statement: in the last row, all but the commit. */
+  const workMs = `extract(epoch from clock_timestamp() - statement_timestamp())::double precision * 1000`
+  const columns = snapshot.split(',').map(column => column.trim().split(' '))
+  const seen = (of: string) => columns.map(([name]) => `${of}.${name}`).join(', ')
+  const nothingSeen = `null as outcome, ${columns.map(([name, ...type]) => `null::${type.join(' ')} as ${name}`).join(', ')}`
   return {
     instance: `select to_json(i) as row from ${schema}.instance i where i.id = $1`,
     binding: `select to_json(b) as row from ${schema}.binding b where b.instance_id = $1 and b.id = $2`,
@@ -36,10 +42,17 @@ function texts(schema: string) {
 
     look: `select * from ${schema}.look($1, $2, $3)`,
     /** No row for a lease that is lost. */
-    lookHeld: `select l.fence::double precision as fence, s.* from unnest($1::text[], $2::bigint[]) as l (id, fence)
-      cross join lateral ${schema}.look_held(l.id, l.fence) s`,
+    lookHeld: `select * from ${schema}.look_held($1, $2)`,
     write: `select *, ${transaction} from ${schema}.write($1, $2, $3, $4, $5, $6, true)`,
-    writes: `select *, ${transaction} from ${schema}.writes($1)`,
+    // What was decided and what steps have left, many at once, and what ends of operations are decided from. Each part
+    // answers by its keys; what writes stands first, so that the first row knows the transaction.
+    gathered: `select 'checkpoint' as part, fence::double precision as key, ${transaction}, ${workMs} as work_ms, ${nothingSeen}
+        from ${schema}.checkpoints($1) fence where $1 is not null
+      union all select 'write', w.place, ${transaction}, ${workMs}, w.outcome, ${seen('w')}
+        from ${schema}.writes($2) w where $2 is not null
+      union all select 'look', l.fence, ${transaction}, ${workMs}, null, ${seen('s')}
+        from jsonb_to_recordset($3::jsonb) as l (id text, fence bigint)
+          cross join lateral ${schema}.look_held(l.id, l.fence) s`,
 
     // Locks and writes operation rows only, and waits for none: what somebody else has locked is not to be claimed now.
     // Fences are taken in the order of the claims. The rows of the first part are the newest; those that the last select
@@ -80,7 +93,6 @@ function texts(schema: string) {
       update ${schema}.operation o set lease_until = clock.now + $3 from held, clock where o.id = held.id
       returning o.id, o.fence::double precision as fence, ${transaction}`,
     checkpoint: `select ${schema}.checkpoint($1, $2, $3, $4, $5) as held, ${transaction}`,
-    checkpoints: `select ${schema}.checkpoints($1)::double precision as fence, ${transaction}`,
     park: `select ${schema}.park($1, $2, $3, $4, $5) as held, ${transaction}`,
     handBack: `select ${schema}.hand_back($1, $2) as opened, ${transaction}`,
 

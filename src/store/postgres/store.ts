@@ -7,6 +7,7 @@ import { claimDue } from './claim.ts'
 import { cleanUp } from './clean-up.ts'
 import type { Database } from './database.ts'
 import { readOnly } from './failures.ts'
+import { createGathered } from './gathered.ts'
 import type { Listener } from './listener.ts'
 import { createLists } from './lists.ts'
 import { changeCatalog, createCatalogReads } from './marketplace.ts'
@@ -39,8 +40,9 @@ export function createPostgresStore(parts: PostgresStoreParts): Store {
   const operations = createTurns()
   const { during, run } = database
   const calls = { run, statements }
-  const writeCheckpoint = createCheckpoints(calls)
-  const deciding = createDeciding(calls, clock)
+  const gather = createGathered(calls, clock)
+  const writeCheckpoint = createCheckpoints(calls, gather)
+  const deciding = createDeciding(calls, clock, gather)
 
   /** A worker's writes are done in the order in which it made them, though each may get another connection. */
   function inTurn<Result>(lease: Lease, lost: Result, write: () => Promise<Result>): Promise<Result> {
