@@ -2,7 +2,8 @@ import { checkCatalog } from '../catalog/check-catalog.ts'
 import { compileSchema } from '../catalog/compile-schema.ts'
 import type { JsonObject } from '../protocol/json.ts'
 import type { Offering, Plan } from '../protocol/offering.ts'
-import type { Mistake } from '../shape/mistake.ts'
+import { isError, type Mistake } from '../shape/mistake.ts'
+import { type BundleFolder, checkFolder } from './check-folder.ts'
 import { type BundlePlan, type BundleSpec, parseBundleSpec } from './spec.ts'
 import { toOffering } from './to-offering.ts'
 
@@ -12,14 +13,28 @@ export interface CheckedBundle {
   readonly problems: readonly Mistake[]
 }
 
+export interface BundlePlace {
+  /** What messages call the spec. */
+  readonly where: string
+  readonly registry: string
+  /** Where the bundle is a folder. */
+  readonly folder?: BundleFolder
+}
+
+/** Whether a bundle can be offered and run: one judgement, of `purser bundle lint` and of every sync. */
+export async function checkBundle(source: unknown, place: BundlePlace): Promise<CheckedBundle> {
+  const { bundle, problems: ofSpec } = await checkSpec(source, place)
+  const { folder } = place
+  const ofFolder = folder === undefined ? [] : await checkFolder(folder, bundle?.spec.entrypoint)
+  const problems = [...ofSpec, ...ofFolder]
+  return ofFolder.some(isError) ? { problems } : { bundle, problems }
+}
+
 /**
  * All that `parseBundleSpec` finds, and what only shows in the catalog that the bundle leads to. Only schemas that an author
  * wrote are compiled: those made from a list of parameters are valid, and its defaults were judged when it was read.
  */
-export async function checkBundle(
-  source: unknown,
-  { where, registry }: { readonly where: string; readonly registry: string },
-): Promise<CheckedBundle> {
+async function checkSpec(source: unknown, { where, registry }: BundlePlace): Promise<CheckedBundle> {
   const { spec, problems, find } = parseBundleSpec(source, where)
   if (spec === undefined) return { problems }
   const offering = toOffering(spec, { registry })

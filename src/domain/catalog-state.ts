@@ -15,7 +15,7 @@ export interface RegistryState {
   /** Complete answers in a row that list nothing at all, while something of it is in the catalog. */
   readonly emptyAnswers?: number
   readonly lastProblem?: string
-  /** What of the last answer could not be used; the first twenty. */
+  /** What of the last answer could not be used; the first thousand. */
   readonly problems?: readonly string[]
 }
 

@@ -82,7 +82,8 @@ function silenceStart(lastAnswerAt: number | undefined, now: number, settings: R
   return lastAnswerAt !== undefined && now - lastAnswerAt < settings.retireAfter ? lastAnswerAt : now
 }
 
-const shownProblems = 20
+/** Enough for operators to read all of them, and not more than a row of the ledger should hold. */
+const shownProblems = 1000
 
 /** Adds what else of the last answer could not be used. */
 export function withProblems(state: RegistryState, more: readonly string[]): RegistryState {

@@ -15,6 +15,8 @@ export interface FoundBundle {
   readonly runtime: 1 | 2
   /** Why its spec cannot even be read. It is there all the same, and what was known of it stays. */
   readonly unreadable?: string
+  /** Why it cannot be run, unless its spec names an entry point. */
+  readonly withoutProgram?: string
 }
 
 /**

@@ -100,6 +100,15 @@ dh-a      dh        latest   retired ${asked}  0
     expect(code).toBe(0)
   })
 
+  it('shows every problem, whatever registry has it', async () => {
+    const registries = [
+      { ...local, last_problem: 'x: no plans (and 1 more)', problems: ['x: no plans', 'y: no\u001b[31m name'] },
+      { ...hub, name: 'sound', problems: undefined },
+    ]
+    const { out } = await purser(['registries', 'list'], answers({ registries, services: [] }))
+    expect(out).toMatch(/\n\nREGISTRY {2}PROBLEM\nlocal {5}x: no plans\nlocal {5}y: no \[31m name\n$/)
+  })
+
   it('prints what came for --output json, and says where there are none', async () => {
     const body = { registries: [local], services }
     const { out } = await purser(['registries', 'list', '--output', 'json'], answers(body))

@@ -36,7 +36,10 @@ describe.skipIf(reason !== undefined)(`images built by buildah${reason === undef
     const labels = labelsOf(specText(version), { 'com.redhat.apb.runtime': '2' })
     const lines = Object.entries(labels).map(([key, value]) => `LABEL ${key}="${value}"\n`)
     writeFileSync(join(folder, 'version'), version)
-    writeFileSync(join(folder, 'Containerfile'), `FROM scratch\nCOPY version /version\n${lines.join('')}`)
+    writeFileSync(
+      join(folder, 'Containerfile'),
+      `FROM scratch\nCOPY version /version\nENTRYPOINT ["/version"]\n${lines.join('')}`,
+    )
     const image = await buildah('bud', '--isolation', 'chroot', '--quiet', '--format', format, folder)
     const digest = join(folder, 'digest')
     const login = ['--tls-verify=false', '--creds', `${user.username}:${user.password}`]

@@ -56,6 +56,11 @@ describe.skipIf(reason !== undefined)(`an OCI registry${reason === undefined ? '
     expect(answer.kind !== 'failed' && parseBundleSpec(answer.found[0]?.source, 'x').problems).toEqual([])
   })
 
+  it('says where an image has nothing to run', async () => {
+    await push('bare/bundle', label, { entrypoint: null })
+    expect(await list('^bare/')).toMatchObject({ found: [{ withoutProgram: expect.stringContaining('ENTRYPOINT') }] })
+  })
+
   it('reads the tags that are asked for', async () => {
     expect(await list('^tags/', { tag: 'v1' })).toMatchObject({
       kind: 'complete',

@@ -14,6 +14,7 @@ export interface PushOptions {
   /** A repository that has the same configuration already. */
   readonly from?: string
   readonly docker?: boolean
+  readonly entrypoint?: readonly string[] | null
 }
 
 export const specText = (name: string) => `version: 1.0
@@ -41,11 +42,11 @@ export async function pushImage(
   labels: Headers,
   options: PushOptions = {},
 ): Promise<Pushed> {
-  const { tag = 'latest', headers = {}, from, docker = false } = options
+  const { tag = 'latest', headers = {}, from, docker = false, entrypoint = ['/entrypoint.sh'] } = options
   const config = JSON.stringify({
     architecture: 'amd64',
     os: 'linux',
-    config: { Labels: labels },
+    config: { Labels: labels, ...(entrypoint && { Entrypoint: entrypoint }) },
     rootfs: { type: 'layers', diff_ids: [] },
   })
   await pushBlob(base, name, config, headers, from)

@@ -1,4 +1,7 @@
-import { describe, expect, it } from 'vitest'
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { observeLines } from '../../src/observer/log.ts'
 import { createMemoryStore } from '../../src/store/memory/index.ts'
 import { createVirtualClock } from '../../src/testing/virtual-clock.ts'
@@ -130,6 +133,55 @@ describe('a sync', () => {
     ])
     await world.sync()
     expect(about()).toEqual([])
+  })
+
+  it.each([
+    ['gone', {}, (dh: ScriptedRegistry) => dh.offers(bundle('redis'))],
+    ['failures', { failureLimit: 1 }, (dh: ScriptedRegistry) => dh.fails()],
+  ])('names what leaves the catalog, and why: %s', async (reason, reconcile, change) => {
+    const said: unknown[] = []
+    const world = await start({ reconcile, observer: { 'service.retired': fields => said.push(fields) } })
+    change(world.dh)
+    await world.sync()
+    expect(said).toEqual([{ service: 'dh-pg', registry: 'dh', reason }])
+    await world.sync()
+    expect(said).toHaveLength(1)
+  })
+
+  it.each([
+    ['has no entry point', {}, 'entrypoint.sh: error: is missing'],
+    ['has none but could be built', { Dockerfile: 'FROM scratch' }, 'entrypoint.sh: error: is missing'],
+    ['cannot be executed', { 'entrypoint.sh': '#!/bin/sh\n' }, 'entrypoint.sh: error: is not executable'],
+  ])('does not offer a folder that %s', async (_, files, problem) => {
+    const folder = await mkdtemp(join(tmpdir(), 'purser-sync-'))
+    onTestFinished(() => rm(folder, { recursive: true }))
+    for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text)
+    const world = await start()
+    world.dh.offers(bundle('pg'), { ...bundle('broken'), image: folder })
+    await world.sync()
+    expect(await world.names()).toEqual(['dh-pg'])
+    expect((await stateOf(world))?.problems).toEqual([expect.stringContaining(`broken: ${problem}`)])
+    await writeFile(join(folder, 'entrypoint.sh'), '#!/bin/sh\n')
+    await chmod(join(folder, 'entrypoint.sh'), 0o755)
+    await world.sync()
+    expect(await world.names()).toEqual(['dh-broken', 'dh-pg'])
+  })
+
+  it('does not offer an image that has no entry point, unless its spec names one', async () => {
+    const withoutProgram = 'its image has no ENTRYPOINT'
+    const world = await start()
+    const named = bundle('named', { source: `${bundle('named').source}entrypoint: run.sh\n` })
+    world.dh.offers(bundle('pg'), { ...bundle('bare'), withoutProgram }, { ...named, withoutProgram })
+    await world.sync()
+    expect(await world.names()).toEqual(['dh-named', 'dh-pg'])
+    expect((await stateOf(world))?.problems).toEqual([`bare: ${withoutProgram}`])
+  })
+
+  it('keeps all problems for operators to read', async () => {
+    const world = await start()
+    world.dh.offers(...Array.from({ length: 50 }, (_, index) => bundle(`x${index}`, { source: 'name: [' })))
+    await world.sync()
+    expect(new Set((await stateOf(world))?.problems?.map(problem => problem.split(':')[0])).size).toBe(50)
   })
 
   it('publishes nothing in the place of a service of the code', async () => {

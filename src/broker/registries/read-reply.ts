@@ -4,7 +4,7 @@ import { formatMistake } from '../../bundle/mistakes.ts'
 import type { BundleSpec } from '../../bundle/spec.ts'
 import { harmOf, type Published } from '../../domain/harm.ts'
 import type { ParsedBundle, RegistryReply, SeenBundle } from '../../domain/registry-reply.ts'
-import { type FoundBundle, type Revision, revisionIdOf } from '../../domain/revision.ts'
+import { type FoundBundle, programKindOf, type Revision, revisionIdOf } from '../../domain/revision.ts'
 import type { RevisionUse, StoredCatalog } from '../../marketplace.ts'
 import type { Offering } from '../../protocol/offering.ts'
 import type { RegistryAnswer } from '../../registry.ts'
@@ -89,10 +89,13 @@ async function read(registry: string, bundle: FoundBundle): Promise<ReadBundle> 
   // Schemas are compiled, which takes its time: requests get their turn in between.
   await setImmediate()
   if (bundle.unreadable !== undefined) return { bundle, problems: [bundle.unreadable] }
-  const checked = await checkBundle(bundle.source, { where: 'spec', registry })
+  const folder = programKindOf(bundle) === 'folder' ? { path: bundle.image, shown: '', isRun: true } : undefined
+  const checked = await checkBundle(bundle.source, { where: 'spec', registry, folder })
   const problems = checked.problems.filter(isError).map(formatMistake)
   if (checked.bundle === undefined) return { bundle, problems }
   const { spec, offering } = checked.bundle
+  if (bundle.withoutProgram !== undefined && spec.entrypoint === undefined)
+    return { bundle, problems: [...problems, bundle.withoutProgram] }
   return { bundle, parsed: toParsed(offering, spec.bundleVersion), problems, spec: () => spec }
 }
 

@@ -59,6 +59,8 @@ export async function syncRegistries(
       const shown: JsonObject = JSON.parse(JSON.stringify(joined([...reports, report])))
       if (await store.changeCatalog(stored.version, changes, shown)) {
         reportRegistryChanges(states, changes.putRegistries, observer)
+        for (const { fullName: service, registry, reason } of report.retired)
+          observer['service.retired']?.({ service, registry, reason })
         return report
       }
     }

@@ -1,14 +1,13 @@
 import { checkBundle } from '../../bundle/check-bundle.ts'
 import { formatMistake } from '../../bundle/mistakes.ts'
 import { count } from '../../shape/count.ts'
-import { explain, isError, type Mistake } from '../../shape/mistake.ts'
+import { explain, isError } from '../../shape/mistake.ts'
 import { showPath } from '../../shape/place.ts'
 import { failure } from '../cli-error.ts'
 import type { CliIo } from '../io.ts'
 import { renderJson } from '../render/json.ts'
 import { toLine } from '../render/printable.ts'
 import type { SessionOptions } from '../session.ts'
-import { checkFolder } from './check-folder.ts'
 import { readSpecFile } from './spec-file.ts'
 
 export type LintOptions = Pick<SessionOptions, 'output'>
@@ -35,10 +34,9 @@ type Linted = Awaited<ReturnType<typeof lint>>
 async function lint(path: string, cwd: string) {
   const { shown, text, folder } = await readSpecFile(path, cwd)
   // The name of the registry makes no difference to the checks.
-  const { bundle, problems } = await checkBundle(text, { where: shown, registry: 'local' })
-  const found = folder === undefined ? [] : await checkFolder(folder, path, bundle?.spec.entrypoint)
-  const all: readonly Mistake[] = [...problems, ...found]
-  return { path, ok: !all.some(isError), problems: all }
+  const place = folder === undefined ? undefined : { path: folder, shown: path }
+  const { problems } = await checkBundle(text, { where: shown, registry: 'local', folder: place })
+  return { path, ok: !problems.some(isError), problems }
 }
 
 function toJson({ problems, ...linted }: Linted) {

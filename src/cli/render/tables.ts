@@ -59,8 +59,14 @@ export function renderRegistries({ registries = [], services = [] }: RegistriesB
     return [name, type, describeState(registry), last_answer_at, next_at]
   })
   const head = renderTable([['REGISTRY', 'TYPE', 'STATE', 'LATEST ANSWER', 'NEXT RUN'], ...rows])
-  if (services.length === 0) return head
-  return `${head}\n${renderTable([['SERVICE', 'REGISTRY', 'VERSION', 'STATE', 'INSTANCES'], ...services.map(toServiceRow)])}`
+  const found = [['SERVICE', 'REGISTRY', 'VERSION', 'STATE', 'INSTANCES'], ...services.map(toServiceRow)]
+  const problems = registries.flatMap(({ name, problems: own = [] }) => own.map(problem => [name, problem]))
+  return [
+    head,
+    ...(services.length === 0 ? [] : [renderTable(found)]),
+    // The state of a registry names the first one only.
+    ...(problems.length < 2 ? [] : [renderTable([['REGISTRY', 'PROBLEM'], ...problems])]),
+  ].join('\n')
 }
 
 function describeState({ type, checked_at, failures = 0, partial, last_problem = '' }: RegistryBody): string {

@@ -22,6 +22,8 @@ const indexTypes = [
 
 const acceptManifest = [...indexTypes, ...imageTypes].join(', ')
 
+const noEntrypoint = 'its image has no ENTRYPOINT; add one to its Dockerfile, or name an "entrypoint" in the spec'
+
 const maxManifest = 4 * 1024 * 1024
 const maxConfig = 8 * 1024 * 1024
 
@@ -59,10 +61,13 @@ async function readImage(repository: string, source: ImageSource): Promise<Bundl
   const config = first.kind === 'image' ? first.config : await configOf(first.manifest)
   const details = jsonOf(await fetchChecked(`blobs/${config}`, config, 'its configuration', maxConfig), url)
   const spec = readLabels(name => valueAt(details, ['config', 'Labels', name]))
+  if (spec === undefined) return undefined
+  // The action is given to the entry point: where there is none, the engine would look for a program of the action's name.
+  const programs = valueAt(details, ['config', 'Entrypoint'])
+  const withoutProgram = Array.isArray(programs) && programs.length > 0 ? undefined : noEntrypoint
   // By its digest: what is run later is what was read here, wherever the tag has moved to since.
-  return spec === undefined
-    ? undefined
-    : { found: { name: repository, image: `${server}/${repository}@${digest}`, tag, digest, ...spec } }
+  const image = `${server}/${repository}@${digest}`
+  return { found: { name: repository, image, tag, digest, ...spec, withoutProgram } }
 
   async function configOf(manifest: string): Promise<string> {
     const inner = await fetchChecked(`manifests/${manifest}`, manifest, 'a manifest of its index', maxManifest)

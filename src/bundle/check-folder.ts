@@ -1,28 +1,37 @@
 import { type Dirent, existsSync } from 'node:fs'
 import { open, readdir, readlink, realpath, stat } from 'node:fs/promises'
 import { isAbsolute, join, relative, resolve, sep } from 'node:path'
-import type { Mistake } from '../../shape/mistake.ts'
+import type { Mistake } from '../shape/mistake.ts'
 
 interface FolderProblem extends Pick<Mistake, 'severity' | 'problem'> {
   /** Relative to the folder of the bundle. */
   readonly file: string
 }
 
-/** What keeps a bundle in a folder from being run, or from being copied by the broker. Messages call the folder `shown`. */
-export async function checkFolder(folder: string, shown: string, entrypoint = 'entrypoint.sh'): Promise<Mistake[]> {
-  const root = await realpath(folder)
-  const problems = [...(await checkProgram(root, entrypoint)), ...(await checkFiles(root))]
+export interface BundleFolder {
+  readonly path: string
+  /** What messages call it. */
+  readonly shown: string
+  /** It is run as it is: that an image could be made of it does not help. */
+  readonly isRun?: boolean
+}
+
+/** What keeps a bundle in a folder from being run, or from being copied by the broker. */
+export async function checkFolder(folder: BundleFolder, entrypoint = 'entrypoint.sh'): Promise<Mistake[]> {
+  const { path, shown, isRun = false } = folder
+  const root = await realpath(path)
+  const problems = [...(await checkProgram(root, entrypoint, isRun)), ...(await checkFiles(root))]
   return problems.map(({ file, ...found }) => ({ ...found, path: [], place: { source: join(shown, file) } }))
 }
 
-async function checkProgram(root: string, entrypoint: string): Promise<FolderProblem[]> {
+async function checkProgram(root: string, entrypoint: string, isRun: boolean): Promise<FolderProblem[]> {
   const tell = (problem: string, severity?: 'warning'): FolderProblem[] => [{ file: entrypoint, problem, severity }]
   const path = resolve(root, entrypoint)
   if (isAbsolute(entrypoint) || !isInside(root, path)) return tell('it is outside of the bundle; name a file inside')
   const found = await stat(path).catch(() => undefined)
   if (found === undefined) {
     // An image is built from such a folder, and the image has its own program.
-    if (isImage(root)) return tell('is missing, so the bundle can be run as an image only', 'warning')
+    if (isImage(root) && !isRun) return tell('is missing, so the bundle can be run as an image only', 'warning')
     return tell('is missing; add it, or name another "entrypoint" in the spec')
   }
   if (!found.isFile()) return tell('is not a file; put the program there')
