@@ -1,13 +1,31 @@
+import { findParts } from './find-parts.ts'
+
 /** Shorter ones are in every text by chance: cutting them out would leave nothing readable and hide nothing. */
 const shortest = 4
 
-/** Cuts secrets out of a text, as they are and as JSON, base64 and URLs spell them. */
+/** Cuts secrets out of a text, as they are and as JSON, base64 and URLs spell them. What overlaps is cut out as one. */
 export function createRedactor(secrets: readonly string[]): (text: string) => string {
-  const spellings = new Set(secrets.filter(secret => secret.length >= shortest).flatMap(spellingsOf))
-  // The longest first: one secret may be the beginning of another.
-  const ordered = [...spellings].sort((a, b) => b.length - a.length)
-  return text => ordered.reduce((rest, spelling) => rest.replaceAll(spelling, '[redacted]'), text)
+  const parts = partsOf(secrets)
+  return text => {
+    if (parts.length === 0) return text
+    const bytes = Buffer.from(text)
+    const spans = findParts(bytes, parts)
+    const between = spans.map(({ from }, index) => bytes.toString('utf8', spans[index - 1]?.to ?? 0, from))
+    return [...between, bytes.toString('utf8', spans.at(-1)?.to ?? 0)].join('[redacted]')
+  }
 }
+
+/** Everything to be cut out. The same list is asked for again with each look at a sandbox. */
+function partsOf(secrets: readonly string[]): readonly Uint8Array[] {
+  const known = partsByList.get(secrets)
+  if (known !== undefined) return known
+  const spellings = new Set(secrets.filter(secret => secret.length >= shortest).flatMap(spellingsOf))
+  const parts = Array.from(spellings, spelling => Buffer.from(spelling))
+  partsByList.set(secrets, parts)
+  return parts
+}
+
+const partsByList = new WeakMap<readonly string[], readonly Uint8Array[]>()
 
 function spellingsOf(secret: string): string[] {
   const lines = secret.split(/\r?\n/).filter(line => line.length >= shortest)
@@ -25,7 +43,7 @@ export const tailBytes = 64 * 1024
  * characters may be the rest of a secret, which nobody could recognise, and are left out.
  */
 export function tailOf(text: string, cut: boolean, secrets: readonly string[]): string {
-  const longest = Math.max(0, ...secrets.map(secret => JSON.stringify(secret).length * 3))
+  const longest = secrets.reduce((most, secret) => Math.max(most, JSON.stringify(secret).length * 3), 0)
   const safe = createRedactor(secrets)(text).slice(cut ? longest : 0)
   const bytes = Buffer.from(safe)
   return bytes.length <= tailBytes ? safe : bytes.subarray(bytes.length - tailBytes).toString()

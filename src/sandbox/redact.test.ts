@@ -1,0 +1,46 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { findParts } from './find-parts.ts'
+import { createRedactor, tailOf } from './redact.ts'
+
+describe('findParts', () => {
+  const text = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), maxLength: 40 })
+
+  it('finds every byte that a look at each place would find', () => {
+    fc.assert(
+      fc.property(text, fc.array(text.filter(part => part !== '')), (whole, parts) => {
+        const found = new Set<number>()
+        for (const part of parts)
+          for (let at = whole.indexOf(part); at >= 0; at = whole.indexOf(part, at + 1))
+            for (let index = 0; index < part.length; index++) found.add(at + index)
+        const spans = findParts(
+          Buffer.from(whole),
+          parts.map(part => Buffer.from(part)),
+        )
+        const covered = spans.flatMap(({ from, to }) => Array.from({ length: to - from }, (_, index) => from + index))
+        expect(covered).toEqual([...found].sort((a, b) => a - b))
+      }),
+      { numRuns: 500 },
+    )
+  })
+})
+
+describe('createRedactor', () => {
+  it('cuts out what overlaps as one, and leaves no rest of either', () => {
+    expect(createRedactor(['abcd', 'bcdefgh'])('x abcdefgh y')).toBe('x [redacted] y')
+    expect(createRedactor(['sesame'])('sesamesesame')).toBe('[redacted][redacted]')
+    expect(createRedactor(['sesame', 'acte'])('sesame')).toBe('[redacted]')
+  })
+
+  it('knows characters of any length', () => {
+    expect(createRedactor(['pässwörd😀'])('é pässwörd😀 é')).toBe('é [redacted] é')
+  })
+
+  it('takes time in proportion to the text and the secrets, however many and alike', () => {
+    const many = Array.from({ length: 150_000 }, (_, index) => `value-${index.toString(36)}`)
+    const lines = many.filter((_, index) => index % 50 === 0)
+    expect(tailOf(lines.join('\n'), false, many)).toBe(lines.map(() => '[redacted]').join('\n'))
+    const alike = Array.from({ length: 1400 }, (_, index) => `${'a'.repeat(index + 4)}b`)
+    expect(createRedactor(alike)('a'.repeat(65_536))).toHaveLength(65_536)
+  })
+})
