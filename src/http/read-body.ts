@@ -1,5 +1,5 @@
 import { BrokerError } from '../protocol/errors.ts'
-import { deepestJson, isJsonObject, type JsonObject, nestsTooDeep } from '../protocol/json.ts'
+import { deepestJson, hasInfinity, isJsonObject, type Json, type JsonObject, nestsTooDeep } from '../protocol/json.ts'
 import { malformed, readOrRefuse } from '../protocol/request-fields.ts'
 import type { HttpRequest } from './message.ts'
 
@@ -11,8 +11,9 @@ export async function readJsonObject(request: HttpRequest, limit: number): Promi
   const text = readOrRefuse(() => utf8.decode(bytes), 'the body is not UTF-8')
   if (text.trim() === '') throw malformed('the body is empty; send a JSON object')
   if (nestsTooDeep(text)) throw malformed(`the body is nested deeper than ${deepestJson} levels`)
-  const body: unknown = readOrRefuse(() => JSON.parse(text), 'the body is not valid JSON')
+  const body: Json = readOrRefuse(() => JSON.parse(text), 'the body is not valid JSON')
   if (!isJsonObject(body)) throw malformed('the body must be a JSON object')
+  if (hasInfinity(body)) throw tooLargeNumber()
   return body
 }
 
@@ -22,6 +23,10 @@ function isJson(type: string): boolean {
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+export function tooLargeNumber(): BrokerError {
+  return malformed('the body has a number that is too large; send one up to 1.7e308, or a text')
+}
 
 export function tooLarge(limit: number): BrokerError {
   return new BrokerError('PayloadTooLarge', `The request's body is larger than the allowed ${limit} bytes.`)

@@ -2,13 +2,20 @@ import { deepestJson, type Json } from '../shape/json.ts'
 
 export { deepestJson, isJsonObject, type Json, type JsonObject, withoutUndefined } from '../shape/json.ts'
 
-/** What JSON text says; undefined where it is not JSON, or nested too deep. */
+/** What JSON text says; undefined where it is not JSON, is nested too deep, or has a number that is too large. */
 export function parseJson(text: string): Json | undefined {
   try {
-    return nestsTooDeep(text) ? undefined : JSON.parse(text)
+    const value: Json | undefined = nestsTooDeep(text) ? undefined : JSON.parse(text)
+    return hasInfinity(value) ? undefined : value
   } catch {
     return undefined
   }
+}
+
+/** Whether a number was larger than any that there is, such as 1e400. It passes for a number, and the ledger keeps it as null. */
+export function hasInfinity(value: Json | undefined): boolean {
+  if (typeof value === 'number') return !Number.isFinite(value)
+  return typeof value === 'object' && value !== null && Object.values(value).some(hasInfinity)
 }
 
 /** Whether JSON text is nested deeper than that: asked before it is parsed. */

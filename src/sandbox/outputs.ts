@@ -25,7 +25,9 @@ export async function collectOutputs(folder: string, secrets: readonly string[])
     const value = parseJson(text)
     if (isJsonObject(value)) return value
     // The text may be credentials: no part of it is shown.
-    problems.push(`${name} is not a JSON object, or is nested too deep; write one such as {"user": "me"}`)
+    problems.push(
+      `${name} is not a JSON object, is nested too deep, or has a number above 1.7e308; write one such as {"user": "me"}`,
+    )
     return undefined
   }
 

@@ -47,6 +47,42 @@ describe('a body that is not a JSON object', () => {
     }))
 })
 
+describe('numbers and keys', () => {
+  const taken = async (target: Target, id: string, parameters: string) => {
+    const body = `${good.slice(0, -1)},"parameters":${parameters}}`
+    return target.send({ method: 'PUT', path: instance(id), body })
+  }
+
+  it.each(['1e400', '-1e400', '1e0000400', `1${'0'.repeat(400)}`, '[[{"a":[1,1e309]}]]', '{"a":{"b":-1.8e308}}'])(
+    'a number that is too large is refused with 400: %s',
+    number =>
+      attacking(async target => {
+        await target.send({ method: 'PUT', path: instance('i'), body: good })
+        for (const field of ['parameters', 'context', 'unknown'])
+          await expectRefused(target, `${good.slice(0, -1)},"${field}":{"n":${number}}}`)
+      }),
+  )
+
+  it('the largest, the smallest and minus zero are kept, and the same request again is the same', () =>
+    attacking(async target => {
+      const numbers = '{"n":[1.7976931348623157e308,5e-324,1e-400,-0,1E+2]}'
+      expect(await taken(target, 'i', numbers)).toMatchObject({ status: 201 })
+      expect(await taken(target, 'i', numbers)).toMatchObject({ status: 200 })
+      expect(await taken(target, 'i', numbers.replace('-0', '0'))).toMatchObject({ status: 200 })
+      const { body } = await target.send({ method: 'GET', path: instance('i') })
+      expect(body).toMatchObject({ parameters: { n: [1.7976931348623157e308, 5e-324, 0, 0, 100] } })
+    }))
+
+  it('of a key that is given twice the last one counts, everywhere', () =>
+    attacking(async target => {
+      expect(await taken(target, 'i', '{"a":1,"a":{"b":2,"b":3}}')).toMatchObject({ status: 201 })
+      expect(await taken(target, 'i', '{"a":{"b":3}}')).toMatchObject({ status: 200 })
+      expect((await target.send({ method: 'GET', path: instance('i') })).body).toMatchObject({
+        parameters: { a: { b: 3 } },
+      })
+    }))
+})
+
 describe('a content type', () => {
   it.each([
     'text/plain',

@@ -89,6 +89,11 @@ const requests: Readonly<
     { 'content-type': 'application/x-www-form-urlencoded' },
   ],
   'provision, the wrong parameters': ['PUT', '/v2/service_instances/g', body({ parameters: { size: 'x' } })],
+  'provision, a number that is too large': [
+    'PUT',
+    '/v2/service_instances/j',
+    body({ parameters: { n: 'N' } }).replace('"N"', '[1e400]'),
+  ],
   'provision, too large': ['PUT', '/v2/service_instances/h', body({ parameters: { text: 'x'.repeat(1_100_000) } })],
   'provision, just not too large': [
     'PUT',

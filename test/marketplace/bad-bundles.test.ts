@@ -48,7 +48,7 @@ const bad: readonly Bad[] = [
   {
     what: 'leaves credentials that are nested without an end',
     script: `head -c 900000 /dev/zero | tr '\\0' '[' ${writes('credentials.json')}`,
-    told: left('credentials.json is not a JSON object, or is nested too deep'),
+    told: left('credentials.json is not a JSON object, is nested too deep'),
   },
   {
     what: "leaves a link to the machine's users",

@@ -6,7 +6,7 @@ import type { TlsConnection } from '../../authenticator.ts'
 import { BrokerError } from '../../protocol/errors.ts'
 import { readOrRefuse } from '../../protocol/request-fields.ts'
 import type { HttpRequest } from '../message.ts'
-import { tooLarge } from '../read-body.ts'
+import { tooLarge, tooLargeNumber } from '../read-body.ts'
 
 /** Nothing is read or copied before it is asked for. A class, so that getters are not made anew for each request. */
 export class NodeRequest implements HttpRequest {
@@ -101,7 +101,15 @@ async function readParsed(parsed: unknown, limit: number): Promise<Uint8Array> {
 
 function toText(parsed: unknown): string {
   if (typeof parsed === 'string') return parsed
-  return readOrRefuse(() => JSON.stringify(parsed), 'the body cannot be written as JSON again')
+  let hasInfinity = false
+  const look = (_: string, value: unknown) => {
+    hasInfinity ||= value === Infinity || value === -Infinity
+    return value
+  }
+  const text = readOrRefuse(() => JSON.stringify(parsed, look), 'the body cannot be written as JSON again')
+  // It has null there.
+  if (hasInfinity) throw tooLargeNumber()
+  return text
 }
 
 /** Reads to the end. Rejects where the stream is cut off, or as soon as it is longer than the limit. */
