@@ -11,6 +11,7 @@ const programs = {
   busybox: ['busybox-static'],
   'redis-server': ['redis-server', 'redis-tools'],
   'ansible-playbook': ['ansible-core'],
+  'ansible-runner': ['python3-ansible-runner'],
   psql: ['postgresql-client'],
   pgbouncer: ['pgbouncer'],
 }

@@ -49,7 +49,7 @@ export interface SandboxInputs {
   readonly extraVars: JsonObject
   /** Nothing in the variables and the state is secret: they may stand in the arguments. */
   readonly open?: boolean
-  /** `$BUNDLE_STATE`, one file a key; short ones also as `state_<key>`. */
+  /** `$BUNDLE_STATE`, one file a key; also variables of `--extra-vars`, as `_apb_state` and `state_<key>`. */
   readonly state: Readonly<Record<string, string>>
   /** `$BUNDLE_BINDING_STATE`, the same for the binding; absent where the action is about the instance. */
   readonly bindingState?: Readonly<Record<string, string>>

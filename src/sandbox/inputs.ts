@@ -1,5 +1,6 @@
 import { posix } from 'node:path'
 import { type SandboxInputs, SandboxRefusedError } from '../sandbox.ts'
+import { escapeSpaces } from './redact.ts'
 
 /** Where a sandbox sees its folders. */
 export interface Places {
@@ -23,21 +24,25 @@ export interface Layout {
   readonly files: readonly InputFile[]
   readonly env: Readonly<Record<string, string>>
   readonly args: readonly string[]
+  /** Where the variables of `--extra-vars` are. */
+  readonly varsFile: string
 }
 
 const stateFolder = 'state'
 const bindingStateFolder = 'binding-state'
 const helpersFolder = 'helpers'
-/** Linux takes no longer variable than 128 KiB, and all of them share a few MiB with the arguments. */
-const longestVariable = 32 * 1024
+/** Linux takes no longer argument than 128 KiB, and all of them share a few MiB with the variables. */
+const longestArgument = 32 * 1024
 const roles = ['/etc/ansible/roles', '/opt/ansible/roles', '/usr/share/ansible/roles']
 
-/** The files, variables and arguments that give an action its inputs. Secrets are in files only, and in the state's variables. */
+/** The files, variables and arguments that give an action its inputs. Secrets are in files only. */
 export function layOut(inputs: SandboxInputs, { input, output, home, temporary }: Places): Layout {
   const { action, extraVars, state, bindingState, helpers } = inputs
   checkNames(inputs)
-  const vars = JSON.stringify({ ...extraVars, _apb_state: state })
-  const isOpen = inputs.open === true && Buffer.byteLength(vars) <= longestVariable
+  const named = { ...toVariables('state_', state), ...toVariables('binding_state_', bindingState ?? {}) }
+  const vars = escapeSpaces(JSON.stringify({ ...extraVars, ...named, _apb_state: state }))
+  const varsFile = `${input}/extra-vars.json`
+  const isOpen = inputs.open === true && Buffer.byteLength(vars) <= longestArgument
   const helpersAt = `${input}/${helpersFolder}`
   return {
     folders: [
@@ -55,10 +60,10 @@ export function layOut(inputs: SandboxInputs, { input, output, home, temporary }
     env: {
       HOME: home,
       TMPDIR: temporary,
-      ...(Object.keys(helpers).some(path => path.startsWith('ansible/')) ? ansibleOf(`${helpersAt}/ansible`) : {}),
+      ...(Object.keys(helpers).some(path => path.startsWith('ansible/'))
+        ? ansibleOf(`${helpersAt}/ansible`, temporary)
+        : {}),
       ...inputs.env,
-      ...toVariables('state_', state),
-      ...toVariables('binding_state_', bindingState ?? {}),
       BUNDLE_INPUT: `${input}/input.json`,
       BUNDLE_STATE: `${input}/${stateFolder}`,
       BUNDLE_STATE_LOCATION: `${input}/${stateFolder}`,
@@ -66,7 +71,8 @@ export function layOut(inputs: SandboxInputs, { input, output, home, temporary }
       BUNDLE_HELPERS: helpersAt,
       BUNDLE_OUTPUT: output,
     },
-    args: [action, '--extra-vars', isOpen ? vars : `@${input}/extra-vars.json`],
+    args: [action, '--extra-vars', isOpen ? vars : `@${varsFile}`],
+    varsFile,
   }
 }
 
@@ -105,14 +111,14 @@ function parentsOf(files: readonly string[]): string[] {
 }
 
 function toVariables(prefix: string, state: Readonly<Record<string, string>>): Record<string, string> {
-  const short = Object.entries(state).filter(
-    ([key, value]) => /^\w+$/.test(key) && !value.includes('\0') && Buffer.byteLength(value) <= longestVariable,
-  )
-  return Object.fromEntries(short.map(([key, value]) => [`${prefix}${key}`, value]))
+  const nameable = Object.entries(state).filter(([key]) => /^\w+$/.test(key))
+  return Object.fromEntries(nameable.map(([key, value]) => [`${prefix}${key}`, value]))
 }
 
-function ansibleOf(folder: string): Record<string, string> {
+function ansibleOf(folder: string, temporary: string): Record<string, string> {
   return {
+    // Ansible looks for a home in /etc/passwd, not in HOME, and the user's entry there may name none.
+    ANSIBLE_REMOTE_TMP: `${temporary}/ansible`,
     ANSIBLE_ROLES_PATH: [`${folder}/roles`, ...roles].join(':'),
     ANSIBLE_LIBRARY: `${folder}/library`,
     ANSIBLE_LOOKUP_PLUGINS: `${folder}/lookup_plugins`,

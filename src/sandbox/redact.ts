@@ -32,7 +32,13 @@ function spellingsOf(secret: string): string[] {
   const bytes = Buffer.from(secret)
   // Read back from its bytes, in which half characters are replaced: those cannot be encoded.
   const inUrl = encodeURIComponent(bytes.toString())
-  return [secret, ...lines, JSON.stringify(secret).slice(1, -1), bytes.toString('base64'), inUrl]
+  const inJson = JSON.stringify(secret).slice(1, -1)
+  return [secret, ...lines, inJson, escapeSpaces(inJson), bytes.toString('base64'), inUrl]
+}
+
+/** Entry points print JSON without quotes, and a shell makes one space of several: JSON that they get has none. */
+export function escapeSpaces(json: string): string {
+  return json.replaceAll(' ', '\\u0020')
 }
 
 /** How much of a log is kept. */
@@ -43,7 +49,7 @@ export const tailBytes = 64 * 1024
  * characters may be the rest of a secret, which nobody could recognise, and are left out.
  */
 export function tailOf(text: string, cut: boolean, secrets: readonly string[]): string {
-  const longest = secrets.reduce((most, secret) => Math.max(most, JSON.stringify(secret).length * 3), 0)
+  const longest = secrets.reduce((most, secret) => Math.max(most, JSON.stringify(secret).length * 6), 0)
   const safe = createRedactor(secrets)(text).slice(cut ? longest : 0)
   const bytes = Buffer.from(safe)
   return bytes.length <= tailBytes ? safe : bytes.subarray(bytes.length - tailBytes).toString()

@@ -8,6 +8,8 @@ export interface ContainerEngine {
   readonly socket: string
   /** An image with busybox whose entry point is the script; answers its name. */
   image(script: string): Promise<string>
+  /** An image of an archive's files; `changes` are lines of a Dockerfile. Answers its name. */
+  load(archive: string, changes: readonly string[]): Promise<string>
   forget(image: string): Promise<void>
   /** Removes everything, containers that run included. */
   stop(): Promise<void>
@@ -46,6 +48,17 @@ function packBase(folder: string): string {
   for (const name of names) if (name !== 'busybox') symlinkSync('busybox', join(tree, 'bin', name))
   execFileSync('tar', ['-C', tree, '-cf', join(folder, 'base.tar'), '.'])
   return join(folder, 'base.tar')
+}
+
+/** Imports an archive by the engine's own program. */
+export async function loadImage(
+  program: (...args: string[]) => Promise<unknown>,
+  archive: string,
+  changes: readonly string[],
+): Promise<string> {
+  const name = 'localhost/purser-test-loaded:1'
+  await program('import', ...changes.flatMap(change => ['--change', change]), archive, name)
+  return name
 }
 
 const baseImage = 'localhost/purser-test-base:1'

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { sleep, systemClock } from '../../src/clock.ts'
-import { type ContainerEngine, createImages, findMissing, makeBase } from './container-engine.ts'
+import { type ContainerEngine, createImages, findMissing, loadImage, makeBase } from './container-engine.ts'
 import { whyNotRuntime } from './wanted-runtime.ts'
 
 /** Why there is no Docker for these tests; undefined where there is one. */
@@ -65,6 +65,7 @@ export async function startDocker({
   return {
     socket,
     image: createImages(socket),
+    load: (archive, changes) => loadImage(docker, archive, changes),
     async forget(image) {
       await docker('rmi', '--force', image)
     },

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { sleep, systemClock } from '../../src/clock.ts'
-import { type ContainerEngine, createImages, findMissing, makeBase } from './container-engine.ts'
+import { type ContainerEngine, createImages, findMissing, loadImage, makeBase } from './container-engine.ts'
 import { whyNotRuntime } from './wanted-runtime.ts'
 
 export interface Podman extends ContainerEngine {
@@ -66,6 +66,7 @@ lock_type="file"
   return {
     socket,
     image: createImages(socket),
+    load: (archive, changes) => loadImage(podman, archive, changes),
     async push(image, target, credentials) {
       const login = credentials === undefined ? [] : ['--creds', credentials]
       await podman('push', ...login, '--digestfile', join(folder, 'digest'), image, `docker://${target}`)

@@ -13,6 +13,13 @@ const processes = { suite: ['test/sandbox/process.test.ts'] }
 /** The guards of bundles: a sandbox is known before it starts, runs once, ends before the next, and tells no secret. */
 export const bundleMutations: readonly Mutation[] = [
   {
+    ...processes,
+    file: 'src/sandbox/inputs.ts',
+    name: 'the state stands in the environment, which a container engine shows',
+    find: '      ...inputs.env,',
+    replace: '      ...inputs.env,\n      ...named,',
+  },
+  {
     ...attempt,
     name: 'a sandbox starts before the ledger knows of it',
     find: 'if (before?.name !== name) await ctx.saveState({ sandbox: { ...placed } })',

@@ -14,7 +14,7 @@ import { foldersOf } from '../../src/sandbox/folders.ts'
 import { layOut } from '../../src/sandbox/inputs.ts'
 import { until } from '../../src/testing/sandbox-contract/subject.ts'
 import { sandboxUser } from '../external/container-engine.ts'
-import { containerSpec } from './container-cases.ts'
+import { containerSpec, plainImage } from './container-cases.ts'
 
 describe('a container engine that is not there', () => {
   it('is neither gone nor done', async () => {
@@ -111,7 +111,7 @@ it('lets a user be the same inside, where that is asked for', () => {
   const folders = foldersOf('/sandboxes', spec.name)
   const hostOf = (userNamespace: UserNamespace) =>
     toContainer(spec, layOut(spec.inputs, placesInside), {
-      image: 'any',
+      image: plainImage,
       user: sandboxUser,
       owner: '/sandboxes',
       folders,

@@ -14,6 +14,7 @@ import { never, until } from '../../src/testing/sandbox-contract/subject.ts'
 import { type ContainerEngine, sandboxUser } from '../external/container-engine.ts'
 import { engines } from '../external/engines.ts'
 import { clockAhead } from './clocks.ts'
+import { plainImage } from './container-cases.ts'
 import { leftoversIn } from './process-subject.ts'
 
 const name = 'operation-1'
@@ -58,7 +59,7 @@ describe.each(engines)('containers of $engineName', ({ reason, start }) => {
     await createFolders(elsewhere, name, { layout, job: { labels: {}, createdAt: 1 }, user: sandboxUser })
     const folders = foldersOf(elsewhere, name)
     const body = toContainer(spec, layout, {
-      image: Object(spec.program).image,
+      image: plainImage,
       user: sandboxUser,
       owner: folder,
       folders,

@@ -100,7 +100,9 @@ export function createContainerRuntime(options: ContainerRuntimeOptions): Runtim
     type: 'container',
     runs: ['image'],
     reach: 'host',
-    prepare: (program, signal) => ensureImage(engine, asImage(program), signal),
+    async prepare(program, signal) {
+      await ensureImage(engine, asImage(program), signal)
+    },
     async start(spec) {
       checkName(spec.name)
       return { attached: !(await start({ engine, containers, root, user, clock }, spec)) }

@@ -1,4 +1,5 @@
 import { text } from 'node:stream/consumers'
+import { isJsonObject, type JsonObject } from '../../protocol/json.ts'
 import { RuntimeUnavailableError, type SandboxProgram, SandboxRefusedError } from '../../sandbox.ts'
 import { createRedactor } from '../redact.ts'
 import { brokenOff, type Engine, unavailable } from './engine.ts'
@@ -13,29 +14,64 @@ export function asImage(program: SandboxProgram): ImageProgram {
   )
 }
 
+/** What an image says of itself that matters to its start. */
+export interface ImageFacts {
+  readonly entrypoint: readonly string[]
+  /** Its entry point is one of the Automation Broker's base images: it takes the third argument for JSON itself. */
+  readonly readsJson: boolean
+  /** Where it sets one, it has there what it needs. */
+  readonly home?: string
+}
+
 /** Sees to it that the engine has the image. */
-export async function ensureImage(engine: Engine, program: ImageProgram, signal?: AbortSignal): Promise<void> {
+export async function ensureImage(engine: Engine, program: ImageProgram, signal?: AbortSignal): Promise<ImageFacts> {
   const { image, pull } = program
   try {
     // What a digest names never changes.
-    if ((pull !== 'always' || image.includes('@sha256:')) && (await hasImage(engine, image, signal))) return
+    const isKept = pull !== 'always' || image.includes('@sha256:')
+    const found = isKept ? await findImage(engine, image, signal) : undefined
+    if (found !== undefined) return found
     if (pull === 'never')
       throw new SandboxRefusedError(
         'its image is not on this machine, and may not be pulled; load it, or allow pulling',
         { cause: new Error(`it is ${image}`) },
       )
     await pullImage(engine, program, signal)
+    const pulled = await findImage(engine, image, signal)
+    if (pulled === undefined) throw new RuntimeUnavailableError(`the image ${image} is gone again; try again`)
+    return pulled
   } catch (error) {
     signal?.throwIfAborted()
     throw error
   }
 }
 
-async function hasImage(engine: Engine, image: string, signal?: AbortSignal): Promise<boolean> {
+async function findImage(engine: Engine, image: string, signal?: AbortSignal): Promise<ImageFacts | undefined> {
   const found = await engine.call('GET', `/images/${encodeURIComponent(image)}/json`, { signal })
-  if (found.status !== 200 && found.status !== 404) throw await unavailable(`looking for the image ${image}`, found)
-  found.stream.resume()
-  return found.status === 200
+  if (found.status === 404) {
+    found.stream.resume()
+    return undefined
+  }
+  const body = found.status === 200 ? await found.json() : undefined
+  if (!isJsonObject(body)) throw await unavailable(`looking for the image ${image}`, found)
+  const { Entrypoint, Labels, Env } = asObject(body.Config)
+  const home = listOf(Env).find(each => each.startsWith('HOME='))
+  return {
+    entrypoint: listOf(Entrypoint),
+    readsJson: asObject(Labels)[baseLabel] !== undefined,
+    home: home?.slice('HOME='.length) || undefined,
+  }
+}
+
+/** On every image of the Automation Broker's base that reads JSON; those built on it have it too. */
+const baseLabel = 'com.redhat.apb.runtime'
+
+function asObject(value: unknown): JsonObject {
+  return isJsonObject(value) ? value : {}
+}
+
+function listOf(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.map(String) : []
 }
 
 async function pullImage(engine: Engine, program: ImageProgram, signal?: AbortSignal): Promise<void> {

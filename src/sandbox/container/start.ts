@@ -6,7 +6,7 @@ import { wasRemoved } from '../owner.ts'
 import { currentAttempt, takeAttempt } from './attempts.ts'
 import { type Containers, inspect, nameOf } from './containers.ts'
 import { type Engine, unavailable } from './engine.ts'
-import { asImage, ensureImage } from './image.ts'
+import { asImage, ensureImage, type ImageFacts } from './image.ts'
 import { placesInside, toContainer } from './to-container.ts'
 
 export interface Starting {
@@ -30,7 +30,7 @@ export async function start(context: Starting, spec: SandboxSpec): Promise<boole
   for (;;) {
     if (((await containers.find(spec.name))?.state ?? 'new') !== 'new') return false
     if ((await currentAttempt(folder)) === 'removed') throw wasRemoved(spec.name)
-    await ensureImage(engine, program)
+    const image = await ensureImage(engine, program)
     // It may refuse: then nothing was made.
     await containers.findUserNamespace()
     const layout = layOut(spec.inputs, placesInside)
@@ -45,7 +45,7 @@ export async function start(context: Starting, spec: SandboxSpec): Promise<boole
     const before = await containers.find(spec.name)
     if (before !== undefined && before.state !== 'new') return false
     if (before !== undefined) await containers.discard(before.id, false)
-    if (await startOnce(context, spec, own.output)) return true
+    if (await startOnce(context, spec, own.output, image)) return true
   }
 }
 
@@ -57,12 +57,11 @@ async function startedByOther({ containers, clock }: Starting, name: string): Pr
 }
 
 /** False where somebody else took the start over, or the sandbox was removed. */
-async function startOnce(context: Starting, spec: SandboxSpec, output: string): Promise<boolean> {
+async function startOnce(context: Starting, spec: SandboxSpec, output: string, image: ImageFacts): Promise<boolean> {
   const { engine, containers, root, user } = context
   const userNamespace = await containers.findUserNamespace()
   const folders = { ...foldersOf(root, spec.name), output }
   const layout = layOut(spec.inputs, placesInside)
-  const { image } = asImage(spec.program)
   const body = toContainer(spec, layout, { image, user, owner: root, folders, userNamespace })
   const isOurs = async () => {
     const attempt = await currentAttempt(folders.folder)

@@ -1,6 +1,8 @@
 import type { SandboxSpec } from '../../sandbox.ts'
 import { terminationLog, type User } from '../folders.ts'
 import type { Layout, Places } from '../inputs.ts'
+import { asImage, type ImageFacts } from './image.ts'
+import { launcher } from './launcher.ts'
 
 /** Where a container sees its folders. */
 export const placesInside: Places = {
@@ -21,23 +23,27 @@ export const limitsLabel = 'purser.limits'
 export type UserNamespace = 'keep-id' | 'own'
 
 export interface ContainerSettings {
-  readonly image: string
+  readonly image: ImageFacts
   readonly user: User
   readonly owner: string
   readonly folders: Places
   readonly userNamespace: UserNamespace
 }
 
-/** The body of the engine's "create". Nothing in it is secret but the state's variables. */
-export function toContainer(spec: SandboxSpec, { args, env }: Layout, settings: ContainerSettings) {
+/** The body of the engine's "create". Nothing in it is secret: everybody who may ask the engine can read it. */
+export function toContainer(spec: SandboxSpec, layout: Layout, settings: ContainerSettings) {
   const { image, user, owner, folders, userNamespace } = settings
-  const { limits, program } = spec
-  const { entrypoint } = program
+  const { limits } = spec
+  const { image: name, entrypoint } = asImage(spec.program)
+  const [program, ...more] = image.entrypoint
+  const isLaunched = image.readsJson && entrypoint === undefined && program !== undefined && more.length === 0
+  // A base image keeps in its home what its tools look for there.
+  const env = isLaunched && image.home !== undefined ? { ...layout.env, HOME: image.home } : layout.env
   const mount = (Source: string, Target: string, ReadOnly: boolean) => ({ Type: 'bind', Source, Target, ReadOnly })
   return {
-    Image: image,
-    Cmd: args,
-    Entrypoint: entrypoint === undefined ? undefined : [entrypoint],
+    Image: name,
+    Cmd: isLaunched ? [program, spec.inputs.action] : layout.args,
+    Entrypoint: isLaunched ? launcher(layout.varsFile) : entrypoint === undefined ? undefined : [entrypoint],
     Env: Object.entries(env).map(([name, value]) => `${name}=${value}`),
     // With the group of root and a root folder of its own to write to, as OpenShift runs images: bundles count on it.
     User: `${user.uid}:0`,

@@ -56,9 +56,12 @@ export const outputCases: readonly SandboxCase[] = [
 
   sandboxCase('secrets are cut out of what people read', async ({ run, runtime }) => {
     const secret = 'open "sesame" 123'
-    await run(`cat "\${3#@}"; echo "$state_key"; echo "$state_key" > "$BUNDLE_OUTPUT/message"; echo printed`, {
-      inputs: { extraVars: { password: secret }, state: { key: secret } },
-    })
+    await run(
+      `cat "\${3#@}"; cat "$BUNDLE_STATE/key"; cat "$BUNDLE_STATE/key" > "$BUNDLE_OUTPUT/message"; echo printed`,
+      {
+        inputs: { extraVars: { password: secret }, state: { key: secret } },
+      },
+    )
     const { log, outputs } = await runtime.collect(only, [secret])
     assert.ok(log.includes('printed'))
     assert.ok(!log.includes('sesame'), log)
@@ -80,7 +83,9 @@ export const outputCases: readonly SandboxCase[] = [
   }),
 
   sandboxCase('progress is shown without the secrets', async ({ run, runtime }) => {
-    await run(`echo "the password is $state_key" > "$BUNDLE_OUTPUT/progress"`, { inputs: { state: { key: 'sesame' } } })
+    await run(`echo "the password is $(cat "$BUNDLE_STATE/key")" > "$BUNDLE_OUTPUT/progress"`, {
+      inputs: { state: { key: 'sesame' } },
+    })
     assert.equal(await runtime.progress(only, ['sesame']), 'the password is [redacted]')
     assert.equal((await runtime.collect(only, ['sesame'])).outputs.progress, 'the password is [redacted]')
   }),

@@ -1,0 +1,4 @@
+import { podmanEngine } from '../external/engines.ts'
+import { testApbImages } from './apb-cases.ts'
+
+await testApbImages(podmanEngine)
