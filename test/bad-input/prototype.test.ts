@@ -81,7 +81,7 @@ describe.each(names)('the key %s', name => {
         const unknown = JSON.stringify({ ...place, ...ids })
         expectRefusal(await target.send({ method: 'PUT', path: instance('i'), body: unknown }), 400)
         const query = `?service_id=${ids.service_id}&plan_id=${ids.plan_id}`
-        expectRefusal(await target.send({ method: 'DELETE', path: instance('i') + query }), 400)
+        expectRefusal(await target.send({ method: 'DELETE', path: instance('i') + query }), 410)
       }
       const catalog = await target.send({
         method: 'GET',

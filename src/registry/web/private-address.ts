@@ -2,8 +2,6 @@ import { type LookupAddress, type LookupOptions, lookup } from 'node:dns'
 import { BlockList, isIP, type LookupFunction } from 'node:net'
 import { RegistryError } from '../registry-error.ts'
 
-/** What only this machine or its own network can reach, and what no server on the internet can have. */
-const privateNetworks = new BlockList()
 const v4Networks = [
   ['0.0.0.0', 8],
   ['10.0.0.0', 8],
@@ -16,18 +14,26 @@ const v4Networks = [
   ['198.18.0.0', 15],
   ['224.0.0.0', 3],
 ] as const
-for (const [network, bits] of v4Networks) {
-  privateNetworks.addSubnet(network, bits, 'ipv4')
-  // The same in IPv6: compatible, and translated (NAT64). Node itself knows ::ffff:127.0.0.1.
-  privateNetworks.addSubnet(`64:ff9b::${network}`, 96 + bits, 'ipv6')
-}
-for (const [network, bits] of [
+const v6Networks = [
   ['::', 96],
   ['fc00::', 7],
   ['fe80::', 9],
   ['ff00::', 8],
-] as const)
-  privateNetworks.addSubnet(network, bits, 'ipv6')
+] as const
+
+/** What only this machine or its own network can reach, and what no server on the internet can have. */
+const privateNetworks = createPrivateNetworks()
+
+function createPrivateNetworks(): BlockList {
+  const list = new BlockList()
+  for (const [network, bits] of v4Networks) {
+    list.addSubnet(network, bits, 'ipv4')
+    // The same in IPv6: compatible, and translated (NAT64). Node itself knows ::ffff:127.0.0.1.
+    list.addSubnet(`64:ff9b::${network}`, 96 + bits, 'ipv6')
+  }
+  for (const [network, bits] of v6Networks) list.addSubnet(network, bits, 'ipv6')
+  return list
+}
 
 export function isPrivateAddress(address: string): boolean {
   return privateNetworks.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
