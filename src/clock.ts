@@ -9,15 +9,41 @@ export interface Clock {
   after(ms: number, callback: () => void): () => void
 }
 
-/** The machine's clock. Its timers do not keep the process alive: what serves does. */
-export const systemClock: Clock = {
+/** What the machine says the time is, jumps and all: for lines of a log, and beside the times of files. */
+export const wallClock: Clock = {
   now: () => Date.now(),
+  // Timers do not keep the process alive: what serves does.
   after(ms, callback) {
     const timer = setTimeout(callback, Math.min(ms, longestTimer))
     timer.unref()
     return () => clearTimeout(timer)
   },
 }
+
+/** The machine's clock without its jumps: leases, deadlines and pauses go by it. */
+export const systemClock: Clock = {
+  now: createSteadyTime({ wall: () => Date.now(), elapsed: () => performance.now() }),
+  after: wallClock.after,
+}
+
+/**
+ * The wall's time, which never goes back. Where the wall jumps, it goes on as before and nears the wall by a tenth of the time
+ * that passes: whoever waits until a time waits neither much longer nor much shorter.
+ */
+export function createSteadyTime({ wall, elapsed }: { wall(): number; elapsed(): number }): () => number {
+  let now = wall()
+  let at = elapsed()
+  return () => {
+    const passed = elapsed() - at
+    at += passed
+    const ahead = wall() - now - passed
+    if (Math.abs(ahead) < aJump) now = Math.max(now, wall())
+    else now += passed + Math.sign(ahead) * (passed / 10)
+    return Math.floor(now)
+  }
+}
+
+const aJump = 1_000
 
 /** setTimeout fires at once beyond this; every caller looks at the time again when it wakes. */
 const longestTimer = 2 ** 31 - 1

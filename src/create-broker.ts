@@ -1,7 +1,7 @@
 import { createOpenAuthenticator } from './authenticator/open.ts'
 import { type Authenticator, combineAuthenticators } from './authenticator.ts'
 import type { BrokerDefinition } from './author/broker-definition.ts'
-import { type Clock, sleep, systemClock } from './clock.ts'
+import { type Clock, sleep, systemClock, wallClock } from './clock.ts'
 import { withIdentity } from './http/app.ts'
 import { Exchange, toEnded } from './http/exchange.ts'
 import { toFetch } from './http/fetch.ts'
@@ -120,7 +120,8 @@ export function openBroker(
       typeof options.store === 'string' ? await openStore(options.store, clock, { ledger, observer }) : options.store
     try {
       const storeNow = () => running?.context.storeNow() ?? clock.now()
-      const registries = parts.registries ?? (await openRegistries?.({ store, clock, observer, storeNow }))
+      const registries =
+        parts.registries ?? (await openRegistries?.({ store, clock: options.clock ?? wallClock, observer, storeNow }))
       const all = { definition, store, authenticator, settings, clock, observer, ...parts, registries }
       running = await startBroker(all)
       return running

@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '../clock.ts'
+import { type Clock, wallClock } from '../clock.ts'
 import type { BrokerEvents, EventType, LogFields } from '../events.ts'
 import type { Observer } from '../observer.ts'
 import { type LoggedValue, toLoggedFields, toLoggedValue } from './fields.ts'
@@ -36,7 +36,7 @@ export function createLogObserver({
   format = 'json',
   level = 'info',
   stream = process.stdout,
-  clock = systemClock,
+  clock = wallClock,
 }: LogOptions = {}): Observer {
   // Code without types may say anything, and a log that is silent by mistake is found too late.
   if (!Object.hasOwn(formats, format))

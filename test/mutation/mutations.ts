@@ -14,6 +14,7 @@ export type { Mutation } from './mutation.ts'
 const memory = { file: 'src/store/memory/progress.ts', suite: ['test/store/memory.test.ts'] }
 const tables = { file: 'src/store/memory/tables.ts', suite: ['test/store/memory.test.ts'] }
 const sql = { file: 'src/store/sqlite/statements.ts', suite: ['test/store/sqlite.test.ts'] }
+const host = { file: 'src/store/sqlite/open.ts', suite: ['test/store/sqlite-host.test.ts'] }
 const supersede = ['test/engine/supersede.test.ts']
 const afterSweeps = ['test/engine/after-sweeps.test.ts']
 const deadline = ['test/engine/deadline.test.ts']
@@ -489,5 +490,37 @@ export const mutations: readonly Mutation[] = [
     find: 'this.#isSure && ',
     replace: '',
     suite: ['test/engine/outage.test.ts'],
+  },
+
+  // The machine below a broker.
+  {
+    name: 'leases and deadlines go by a clock that jumps',
+    file: 'src/clock.ts',
+    find: 'else now += passed + Math.sign(ahead) * (passed / 10)',
+    replace: 'else now = wall()',
+    suite: ['src/clock.test.ts'],
+  },
+  {
+    ...host,
+    name: 'what waits in the ledger waits for a clock that was set back',
+    find: 'Math.max(0, latest - clock.now())',
+    replace: '0',
+    only: 'between two starts',
+  },
+  {
+    ...host,
+    name: 'a ledger whose file is gone is written on',
+    find: 'if (index >= 0) throw',
+    replace: 'if (index > 9) throw',
+    only: 'answers nothing',
+  },
+  {
+    name: 'a deadlock of the database is an outage',
+    file: 'src/store/postgres/database.ts',
+    find: 'left === 0 ||',
+    replace: 'left >= 0 ||',
+    suite: ['test/store/postgres-failures.test.ts'],
+    only: 'in silence',
+    needs: 'postgres',
   },
 ]

@@ -163,6 +163,31 @@ describePostgres('postgres in trouble', server => {
     expect((await store.instance('i'))?.updatedAt).toBe(1)
   })
 
+  for (const code of ['40P01', '40001'])
+    it(`tries again, in silence, what the server took back for the sake of others (${code}), but not for ever`, async () => {
+      const schema = newSchema()
+      const store = await openStore({ url: server.url, schema })
+      const admin = await connect(server.url)
+      // A sequence keeps its count when a transaction is taken back.
+      const refuse = (
+        times: number,
+      ) => `create or replace function ${schema}.refuse() returns trigger language plpgsql as $$
+        begin
+          if nextval('${schema}.refused') <= ${times} then raise exception 'taken back' using errcode = '${code}'; end if;
+          return new;
+        end $$;`
+      await admin.query({
+        text: `create sequence ${schema}.refused; ${refuse(3)}
+          create trigger refuse before insert on ${schema}.instance for each row execute function ${schema}.refuse()`,
+      })
+      expect(await put(store, 'i')).toBe('i:provision')
+      expect(await store.history('i')).toHaveLength(1)
+      await admin.query({ text: refuse(1_000_000) })
+      await expect(put(store, 'j')).rejects.toBeInstanceOf(StoreUnavailableError)
+      expect(await store.instance('j')).toBeUndefined()
+      await admin.end()
+    })
+
   it('tells nothing of what a row holds when it is refused', async () => {
     const schema = newSchema()
     const store = await openStore({ url: server.url, schema })

@@ -1,6 +1,6 @@
 import { StoreUnavailableError } from '../../store.ts'
 import type { Pool, PooledConnection, SqlRow, SqlValue } from './driver.ts'
-import { isUsableAfter, toStoreError } from './failures.ts'
+import { isUsableAfter, TakenBackError, toStoreError } from './failures.ts'
 import type { Servers } from './servers.ts'
 import type { Statement, Statements } from './statements.ts'
 import type { Witness } from './witness.ts'
@@ -88,28 +88,32 @@ export function createDatabase({ pool, servers, witness, name }: DatabaseParts) 
   }
 
   const runAlone: Run = (statement, values) =>
-    connected(async ({ run, connection }) => {
-      const rows = await run(statement, values)
-      witness.learn(connection, rows[0]?.transaction)
-      return rows
-    })
+    repeated(() =>
+      connected(async ({ run, connection }) => {
+        const rows = await run(statement, values)
+        witness.learn(connection, rows[0]?.transaction)
+        return rows
+      }),
+    )
 
   return {
     run: runAlone,
-    /** Several statements in one transaction, for what has no place in a single one. A throw takes all of it back. */
+    /** Several statements in one transaction, for what has no place in a single one. A throw takes all of it back; it may run again. */
     transaction: <Result>(body: (run: Run) => Promise<Result>) =>
-      connected(async ({ run, isUsable }) => {
-        await run(begin, [])
-        try {
-          const result = await body(run)
-          await run(commit, [])
-          return result
-        } catch (error) {
-          // Where the connection is lost, so is the transaction.
-          if (isUsable()) await run(rollback, []).catch(() => {})
-          throw error
-        }
-      }),
+      repeated(() =>
+        connected(async ({ run, isUsable }) => {
+          await run(begin, [])
+          try {
+            const result = await body(run)
+            await run(commit, [])
+            return result
+          } catch (error) {
+            // Where the connection is lost, so is the transaction.
+            if (isUsable()) await run(rollback, []).catch(() => {})
+            throw error
+          }
+        }),
+      ),
     /**
      * Runs the whole of a method of the store, and refuses it after `close`. What was begun before is done first: a pool that
      * is being ended forgets those who wait for a connection.
@@ -132,3 +136,14 @@ export function createDatabase({ pool, servers, witness, name }: DatabaseParts) 
 const begin: Statement = { text: 'begin' }
 const commit: Statement = { text: 'commit' }
 const rollback: Statement = { text: 'rollback' }
+
+/** A deadlock is nobody's mistake, and the server has ended it: whoever it chose asks again, and nobody needs to hear of it. */
+async function repeated<Result>(attempt: () => Promise<Result>): Promise<Result> {
+  for (let left = 5; ; left -= 1) {
+    try {
+      return await attempt()
+    } catch (error) {
+      if (left === 0 || !(error instanceof TakenBackError)) throw error
+    }
+  }
+}

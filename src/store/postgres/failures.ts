@@ -8,6 +8,9 @@ import { revisionGone } from '../pins.ts'
 /** A standby, or a primary that was told not to write. */
 export class ReadOnlyServerError extends Error {}
 
+/** The server took the transaction back so that others can go on: nothing of it was done, and it can be tried again. */
+export class TakenBackError extends StoreUnavailableError {}
+
 export function toStoreError(error: unknown, name: string): Error {
   if (error instanceof ReadOnlyServerError) return readOnly(name)
   const said = serverError(error)
@@ -15,6 +18,8 @@ export function toStoreError(error: unknown, name: string): Error {
     return new StoreUnavailableError(`${name} does not answer (${messageOf(error)}). What it accepted is not lost`)
   if (said.code === raised) return new Error(said.message)
   if (pinned.has(said.constraint ?? '')) return revisionGone()
+  if (said.code === deadlock || said.code === notSerializable)
+    return new TakenBackError(`${name} cannot be used: others were always faster (${said.code})`)
   const reason = unavailable(said.code)
   if (reason !== undefined) return new StoreUnavailableError(`${name} cannot be used: ${reason} (${said.code})`)
   const rule = said.constraint === undefined ? '' : `, ${said.constraint}`
@@ -56,6 +61,8 @@ export function isUsableAfter(error: unknown): boolean {
 }
 
 const raised = 'P0001'
+const deadlock = '40P01'
+const notSerializable = '40001'
 /** How an instance refers to its revisions. */
 const pinned: ReadonlySet<string> = new Set(['instance_revision', 'instance_next_revision'])
 

@@ -35,6 +35,12 @@ export function toOpenError(error: unknown, file: string): unknown {
   }
 }
 
+export function fileGone(file: string): StoreUnavailableError {
+  return new StoreUnavailableError(
+    `${file} was deleted or replaced while this broker uses it: nothing is accepted any more. Put the file back, or stop the broker, put back a backup and start again`,
+  )
+}
+
 export function unusablePath(file: string, cause: unknown): StoreOpenError {
   return new StoreOpenError(
     'unusable-path',

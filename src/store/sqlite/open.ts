@@ -1,10 +1,10 @@
-import { closeSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, mkdirSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { dirname, resolve } from 'node:path'
 import { type Clock, systemClock } from '../../clock.ts'
 import { type Store, StoreOpenError } from '../../store.ts'
 import { type Database, type Driver, loadDriver, resultCode, resultCodes } from './driver.ts'
-import { toOpenError, unusablePath } from './failures.ts'
+import { fileGone, toOpenError, unusablePath } from './failures.ts'
 import { checkVersion, migrate } from './migrations.ts'
 import { createSqliteStore } from './store.ts'
 
@@ -20,18 +20,20 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
 }
 
 /** The same with a driver of the caller's choice. */
-export function openWith(driver: Driver, { file: name, clock = systemClock }: SqliteStoreOptions): Store {
-  const file = resolve(name)
+export function openWith(driver: Driver, options: SqliteStoreOptions): Store {
+  const file = resolve(options.file)
   createFile(file)
   const database = openDatabase(driver, file)
   try {
     lock(database, file)
     configure(database)
     migrate(database)
+    const clock = goOn(options.clock ?? systemClock, latestTime(database))
     // The lock is ours: whoever had a name has ended, and nobody needs to wait for a sign of it.
     database.exec('update replica set seen_at = null')
     noteOwner(file, clock.now())
-    return createSqliteStore({ database, file, clock, onClosed: () => removeOwner(file) })
+    const checkFiles = watchFiles(file)
+    return createSqliteStore({ database, file, clock, checkFiles, onClosed: () => removeOwner(file) })
   } catch (error) {
     database.close()
     throw toOpenError(error, file)
@@ -84,6 +86,43 @@ function lock(database: Database, file: string): void {
 function configure(database: Database): void {
   database.exec(`PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;
     PRAGMA wal_autocheckpoint = 4000; PRAGMA cache_size = -32768`)
+}
+
+/** A clock that was set back while no broker ran must not make what waits in the ledger wait for it to come again. */
+function goOn(clock: Clock, latest: number): Clock {
+  const behind = Math.max(0, latest - clock.now())
+  return behind === 0 ? clock : { ...clock, now: () => clock.now() + behind }
+}
+
+/** When the ledger was last written, as far as its rows tell. */
+function latestTime(database: Database): number {
+  const row = database
+    .prepare(
+      `select max(ifnull((select max(accepted_at) from operation), 0),
+        ifnull((select max(finished_at) from operation where finished_at is not null), 0),
+        ifnull((select max(checkpoint_at) from operation where state in ('queued', 'running')), 0),
+        ifnull((select max(max(started_at, ifnull(finished_at, 0))) from chore), 0),
+        ifnull((select max(max(since, ifnull(seen_at, 0))) from replica), 0)) as latest`,
+    )
+    .get()
+  return Number(row?.latest)
+}
+
+/**
+ * SQLite goes on writing to files that were deleted or replaced, and all of it would be lost. What is answered throws where
+ * they are no longer those that were opened.
+ */
+function watchFiles(file: string): () => void {
+  const files = [file, `${file}-wal`]
+  const identityOf = (path: string) => {
+    const found = statSync(path, { throwIfNoEntry: false })
+    return found && `${found.dev}:${found.ino}`
+  }
+  const opened = files.map(identityOf)
+  return () => {
+    const index = files.findIndex((path, index) => identityOf(path) !== opened[index])
+    if (index >= 0) throw fileGone(files[index] ?? file)
+  }
 }
 
 /*

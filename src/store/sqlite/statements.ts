@@ -126,6 +126,8 @@ export const sql = {
   // "is not null" holds for every active operation; it lets SQLite search the index instead of walking it.
   nextDue: `select due_at from operation where ${active} and due_at is not null and fence <= ? order by due_at limit 1`,
   takeFences: `update counter set value = value + ? where name = 'fence' returning value`,
+  // A value that stays the same would not be written to the disk.
+  countPing: `insert into counter (name, value) values ('ping', 1) on conflict (name) do update set value = value + 1`,
   lastFence: `select value from counter where name = 'fence'`,
   lease: `update operation set state = 'running', attempt = ?, losses = ?, unclean = ?, lease_owner = ?, lease_until = ?,
       fence = ?, checkpoint_at = ? where id = ?`,

@@ -24,18 +24,23 @@ export interface SqliteStoreParts {
   readonly database: Database
   readonly file: string
   readonly clock: Clock
+  /** Throws where the files on the disk are no longer those that are open. */
+  readonly checkFiles: () => void
   /** Called once, with the database closed. */
   readonly onClosed: () => void
 }
 
 /** The store on an open database that is ours alone. Writes go through the group commit; reads see all that is committed. */
-export function createSqliteStore({ database, file, clock, onClosed }: SqliteStoreParts): Store {
+export function createSqliteStore({ database, file, clock, checkFiles, onClosed }: SqliteStoreParts): Store {
   const statements = prepareAll(database)
   const calls = { statements, clock }
   const wakeUps = createWakeUps()
   const transactions = {
     begin: () => database.exec('BEGIN IMMEDIATE'),
-    commit: () => database.exec('COMMIT'),
+    commit() {
+      checkFiles()
+      database.exec('COMMIT')
+    },
     // A full disk makes SQLite roll back by itself, and then there is nothing left to roll back: that is no error.
     rollback: () => tryExec(database, 'ROLLBACK'),
     isDatabaseError: (error: unknown) => resultCode(error) !== undefined,
@@ -153,7 +158,8 @@ export function createSqliteStore({ database, file, clock, onClosed }: SqliteSto
         return written
       }),
 
-    ping: () => void statements.lastFence.get(),
+    // Writes: a disk that is full can still be read.
+    ping: () => written(() => void statements.countPing.run()),
   }
 
   return {
