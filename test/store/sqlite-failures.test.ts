@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { systemClock } from '../../src/clock.ts'
@@ -16,6 +16,16 @@ describeDrivers('sqlite where it cannot be opened', driver => {
     const store = openWith(driver, { file, clock })
     await store.ping()
     expect(statSync(file).mode & 0o777).toBe(0o600)
+    await store.close()
+  })
+
+  it('closes a file that others can read, and the log beside it', async () => {
+    const file = join(testFolder(), 'ledger.db')
+    await openWith(driver, { file, clock }).close()
+    chmodSync(file, 0o644)
+    const store = openWith(driver, { file, clock })
+    await provision(store, 'i')
+    expect([file, `${file}-wal`].map(path => statSync(path).mode & 0o777)).toEqual([0o600, 0o600])
     await store.close()
   })
 

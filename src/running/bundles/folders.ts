@@ -22,7 +22,9 @@ export function createBundleFolders(folder: string, observer: Observer = silent)
 
   /** The digest is taken of the copy: the folder itself may change meanwhile. */
   const copy = async ({ image, digest }: FolderRevision): Promise<boolean> => {
-    if (existsSync(copyOf(digest))) return true
+    // Looked at before every run: a bundle of the same user may have written to it.
+    if (await isWhole(copyOf(digest), digest)) return true
+    await setAside(root, copyOf(digest))
     const draft = join(root, `.new-${randomBytes(6).toString('hex')}`)
     try {
       await mkdir(root, { recursive: true, mode: 0o711 })
@@ -40,7 +42,7 @@ export function createBundleFolders(folder: string, observer: Observer = silent)
       return true
     } catch (error) {
       // Somebody else may have been faster.
-      if (existsSync(copyOf(digest))) return true
+      if (await isWhole(copyOf(digest), digest)) return true
       observer['bundle.copyFailed']?.({ folder: image, error: toError(error) })
       return false
     } finally {
@@ -58,7 +60,7 @@ export function createBundleFolders(folder: string, observer: Observer = silent)
 
   return {
     keepFolder,
-    /** The copy. Without one, the folder itself as it is now, and a warning. */
+    /** The copy, which is whole. Without one, the folder itself as it is now, and a warning. */
     async folderOf(revision: FolderRevision): Promise<string> {
       if (await keepFolder(revision)) return copyOf(revision.digest)
       observer['bundle.changed']?.({ bundle: revision.fullName, folder: revision.image })
@@ -73,6 +75,22 @@ export function createBundleFolders(folder: string, observer: Observer = silent)
         await rm(join(root, name), { recursive: true, force: true })
     },
   }
+}
+
+/** Whether the copy is there, and what the digest was taken of. */
+async function isWhole(copy: string, digest: string): Promise<boolean> {
+  return hashFolder(copy, []).then(
+    found => found.digest === digest,
+    () => false,
+  )
+}
+
+/** What runs in it goes on as long as it can; the next run gets another copy. */
+async function setAside(root: string, copy: string): Promise<void> {
+  if (!existsSync(copy)) return
+  const gone = join(root, `.new-${randomBytes(6).toString('hex')}`)
+  await unless(['ENOENT'], rename(copy, gone))
+  await rm(gone, { recursive: true, force: true })
 }
 
 /** The bundle's own user must be able to read it, whoever owns the copy. */

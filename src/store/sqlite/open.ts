@@ -1,4 +1,4 @@
-import { closeSync, mkdirSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, closeSync, mkdirSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { dirname, resolve } from 'node:path'
 import { type Clock, systemClock } from '../../clock.ts'
@@ -41,8 +41,8 @@ export function openWith(driver: Driver, options: SqliteStoreOptions): Store {
 }
 
 /**
- * For its owner's eyes only, before SQLite would make it readable for all. A file that exists is not touched: to open and
- * close it here would end the locks that this process holds on it.
+ * For its owner's eyes only, before SQLite would make it readable for all: the log beside it gets the same rights. A file that
+ * exists is closed to others, and not opened: to close it here would end the locks that this process holds on it.
  */
 function createFile(file: string): void {
   try {
@@ -50,6 +50,22 @@ function createFile(file: string): void {
     closeSync(openSync(file, 'wx', 0o600))
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw unusablePath(file, error)
+    closeToOthers(file)
+  }
+}
+
+function closeToOthers(file: string): void {
+  for (const path of [file, `${file}-wal`]) {
+    const found = statSync(path, { throwIfNoEntry: false })
+    if (found === undefined || !found.isFile() || (found.mode & 0o077) === 0) continue
+    try {
+      chmodSync(path, found.mode & 0o700)
+    } catch {
+      throw new StoreOpenError(
+        'unusable-path',
+        `${path} can be read by others, and this user cannot change that: run "chmod 600 ${path}" as its owner`,
+      )
+    }
   }
 }
 

@@ -57,6 +57,29 @@ describe('copies of bundles in folders', () => {
     expect(warnings).toEqual([])
   })
 
+  it('are made anew where something has written to them', async () => {
+    const revision = await revisionNow()
+    const copy = await open().folderOf(revision)
+    const program = join(copy, 'entrypoint.sh')
+    chmodSync(program, 0o700)
+    writeFileSync(program, '#!/bin/sh\necho stolen\n')
+    expect(await open().folderOf(revision)).toBe(copy)
+    expect(readFileSync(program, 'utf8')).toContain('one')
+    writeFileSync(join(copy, 'more'), '')
+    await open().folderOf(revision)
+    expect(existsSync(join(copy, 'more'))).toBe(false)
+    expect(readdirSync(join(base, 'run', 'revisions'))).toHaveLength(1)
+  })
+
+  it('that something has written to are never run, also where they cannot be made anew', async () => {
+    const revision = await revisionNow()
+    const copy = await open().folderOf(revision)
+    writeFileSync(join(copy, 'more'), '')
+    writeFileSync(join(base, 'db', 'entrypoint.sh'), '#!/bin/sh\necho two\n')
+    expect(await open().folderOf(revision)).toBe(revision.image)
+    expect(existsSync(copy)).toBe(false)
+  })
+
   it('can be read and run by the user of bundles, and are those that were asked for', async () => {
     const first = await revisionNow()
     const copy = await open().folderOf(first)
