@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { demandedOf } from '../catalog/parameters.ts'
 import { decideUpdate } from '../domain/decide-update.ts'
 import { type Instance, knownInstance } from '../domain/instance.ts'
 import { isJsonObject, type JsonObject } from '../protocol/json.ts'
@@ -43,8 +44,8 @@ async function updateFrom(
   const requested =
     service.revisionId === undefined ? request.parameters : withoutEqual(request.parameters, instance.parameters)
   const parameters =
-    service.revisionId !== undefined && moves
-      ? await movedParameters((target ?? service).schemas, instance, requested)
+    service.revisionId !== undefined && (moves || requested !== undefined)
+      ? await bundleParameters((target ?? service).schemas, instance, requested)
       : await mergedParameters((target ?? service).schemas, instance, requested, changesPlan)
   const { planId, maintenanceVersion } = request
   const attributes = { planId, parameters: request.parameters, maintenanceVersion, context: request.context }
@@ -88,13 +89,17 @@ function withoutEqual(requested: JsonObject | undefined, stored: JsonObject): Js
   return changed.length === 0 ? undefined : Object.fromEntries(changed)
 }
 
-/** Another plan, or another version, may know other parameters: those that it does not know are left behind. */
-async function movedParameters(
+/**
+ * An update of a bundle is judged on what it leads to: what it must name counts as named where the instance has it. Another plan,
+ * or another version, may know other parameters: those that it does not know are left behind.
+ */
+async function bundleParameters(
   { create, update }: ServiceSchemas,
   instance: Instance,
   requested: JsonObject | undefined,
 ): Promise<() => JsonObject> {
-  const asked = await checkParameters(update, requested ?? {})
+  const demanded = demandedOf(update?.jsonSchema, instance.parameters)
+  const asked = await checkParameters(update, { ...demanded, ...requested })
   const properties = create?.jsonSchema.properties
   const isClosed = create?.jsonSchema.additionalProperties === false && isJsonObject(properties)
   const kept = Object.entries(instance.parameters).filter(([key]) => !isClosed || Object.hasOwn(properties, key))

@@ -109,3 +109,9 @@ function withoutDefaults(schema: JsonObject): JsonObject {
   const { default: _, ...rest } = mapSubschemas(schema, withoutDefaults)
   return rest
 }
+
+/** Of these values, those that the schema requires. */
+export function demandedOf(schema: JsonObject | undefined, values: JsonObject): JsonObject {
+  const required = Array.isArray(schema?.required) ? schema.required : []
+  return Object.fromEntries(Object.entries(values).filter(([key]) => required.includes(key)))
+}

@@ -237,6 +237,22 @@ describe('an update', () => {
     expect((await client.fetchInstance('one')).body).toMatchObject({ plan_id, parameters: { size: 3, region: 'us' } })
   })
 
+  it('is judged on what it leads to: what it must have, the instance may have already', async () => {
+    const demanded =
+      '[{ name: size, type: int, required: true, updatable: true }, { name: note, type: string, updatable: true }]'
+    const { client, end } = await start({}, bundle('pg', { plans, parameters: demanded, updatesTo: ['large'] }))
+    await client.provision('one', { ...pg, parameters: { size: 5 } }, incomplete)
+    await end('one')
+    const { plan_id } = idsOf('dh', 'pg', 'large')
+    const { service_id } = pg
+    expect(await client.update('one', { service_id, plan_id }, incomplete)).toMatchObject({ status: 202 })
+    expect(await end('one')).toMatchObject({ state: 'succeeded' })
+    const noted = await client.update('one', { service_id, parameters: { note: 'n' } }, incomplete)
+    expect(noted).toMatchObject({ status: 202 })
+    expect(await end('one')).toMatchObject({ state: 'succeeded' })
+    expect((await client.fetchInstance('one')).body).toMatchObject({ plan_id, parameters: { size: 5, note: 'n' } })
+  })
+
   it('moves to no other plan', async () => {
     const { client } = await startUpdatable(['small'])
     const { plan_id } = idsOf('dh', 'pg', 'large')

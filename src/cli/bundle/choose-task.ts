@@ -1,5 +1,5 @@
 import type { BundleAction } from '../../bundle/actions.ts'
-import { createParameterSchema } from '../../catalog/parameters.ts'
+import { createParameterSchema, demandedOf } from '../../catalog/parameters.ts'
 import type { JsonObject } from '../../protocol/json.ts'
 import { isBindable, type Offering, type Plan } from '../../protocol/offering.ts'
 import type { DevTask } from '../../running/bundles/dev/perform.ts'
@@ -78,7 +78,7 @@ async function instanceParameters(plan: Plan, known: KnownInstance | undefined, 
   const { create, update } = plan.schemas?.serviceInstance ?? {}
   if (wanted.action === 'provision') return check(create?.parameters, wanted)
   if (wanted.action !== 'update') return known?.parameters ?? {}
-  return { ...known?.parameters, ...(await check(update?.parameters, wanted)) }
+  return { ...known?.parameters, ...(await check(update?.parameters, wanted, known?.parameters)) }
 }
 
 async function chooseBinding(plan: Plan, { bindings }: KnownInstance, wanted: Wanted): Promise<DevTask['binding']> {
@@ -103,8 +103,9 @@ async function chooseBinding(plan: Plan, { bindings }: KnownInstance, wanted: Wa
   })
 }
 
-async function check(schema: JsonObject | undefined, wanted: Input): Promise<JsonObject> {
-  const input = (await wanted.typedBy(schema)) ?? {}
+/** What the schema requires may also be among the values before. */
+async function check(schema: JsonObject | undefined, wanted: Input, before: JsonObject = {}): Promise<JsonObject> {
+  const input = { ...demandedOf(schema, before), ...(await wanted.typedBy(schema)) }
   if (schema === undefined) return input
   const checked = await createParameterSchema(schema).check(input)
   if (checked.ok) return checked.value
