@@ -53,10 +53,18 @@ export interface SandboxInputs {
   readonly state: Readonly<Record<string, string>>
   /** `$BUNDLE_BINDING_STATE`, the same for the binding; absent where the action is about the instance. */
   readonly bindingState?: Readonly<Record<string, string>>
+  /** The operator's, also among the variables. A container sees them as `/etc/apb-secrets/apb-<name>/<key>`. */
+  readonly secrets?: readonly NamedSecret[]
   /** Files for `$BUNDLE_HELPERS`: relative paths and what is in them. Those in `bin/` can be run. */
   readonly helpers: Readonly<Record<string, string>>
   /** Proxies and the like; no secrets. */
   readonly env: Readonly<Record<string, string>>
+}
+
+/** A secret of the operator's, as Kubernetes has them: a name, and values by key. */
+export interface NamedSecret {
+  readonly name: string
+  readonly entries: JsonObject
 }
 
 export interface SandboxLimits {

@@ -7,8 +7,8 @@ export function readLabels(label: (name: string) => unknown): LabelledSpec | und
   const spec = label('com.redhat.apb.spec')
   if (spec === undefined || spec === null || spec === '') return undefined
   const runtime = readRuntime(label)
-  if (runtime === undefined)
-    return unreadable('its runtime label is neither 1 nor 2; build it with a runtime that is known here')
+  if (runtime === 'outdated') return unreadable(outdated)
+  if (runtime === undefined) return unreadable('its runtime label is not 2; build it with a runtime that is known here')
   if (typeof spec !== 'string') return unreadable('its label com.redhat.apb.spec is not text; build it again')
   const text = spec.replaceAll(/\s/g, '')
   if (!/^[\w+/-]*={0,2}$/.test(text)) return unreadable('its label com.redhat.apb.spec is not base64; build it again')
@@ -23,8 +23,13 @@ function unreadable(why: string): LabelledSpec {
   return { source: '', runtime: 2, unreadable: why }
 }
 
-/** The newer name wins. */
-function readRuntime(label: (name: string) => unknown): 1 | 2 | undefined {
-  const written = label('com.redhat.bundle.runtime') ?? label('com.redhat.apb.runtime') ?? '1'
-  return ([1, 2] as const).find(runtime => String(written).trim() === String(runtime))
+const outdated =
+  'its runtime label is 1: it keeps its credentials in /var/tmp/bind-creds and waits for the original broker to fetch them; build it again on a base with runtime 2'
+
+/** The newer name wins. An image that says nothing may well give out its credentials by the modules. */
+function readRuntime(label: (name: string) => unknown): 1 | 2 | 'outdated' | undefined {
+  const written = label('com.redhat.bundle.runtime') ?? label('com.redhat.apb.runtime')
+  if (written === undefined || written === null) return 1
+  const said = String(written).trim()
+  return said === '1' ? 'outdated' : said === '2' ? 2 : undefined
 }

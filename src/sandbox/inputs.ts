@@ -1,5 +1,5 @@
 import { posix } from 'node:path'
-import { type SandboxInputs, SandboxRefusedError } from '../sandbox.ts'
+import { type NamedSecret, type SandboxInputs, SandboxRefusedError } from '../sandbox.ts'
 import { escapeSpaces } from './redact.ts'
 
 /** Where a sandbox sees its folders. */
@@ -31,6 +31,7 @@ export interface Layout {
 const stateFolder = 'state'
 const bindingStateFolder = 'binding-state'
 const helpersFolder = 'helpers'
+export const secretsFolder = 'secrets'
 /** Linux takes no longer argument than 128 KiB, and all of them share a few MiB with the variables. */
 const longestArgument = 32 * 1024
 const roles = ['/etc/ansible/roles', '/opt/ansible/roles', '/usr/share/ansible/roles']
@@ -43,12 +44,17 @@ export function layOut(inputs: SandboxInputs, { input, output, home, temporary }
   const vars = escapeSpaces(JSON.stringify({ ...extraVars, ...named, _apb_state: state }))
   const varsFile = `${input}/extra-vars.json`
   const isOpen = inputs.open === true && Buffer.byteLength(vars) <= longestArgument
+  const secrets = secretFiles(inputs.secrets ?? [])
   const helpersAt = `${input}/${helpersFolder}`
   return {
     folders: [
       stateFolder,
       ...(bindingState === undefined ? [] : [bindingStateFolder]),
-      ...parentsOf(Object.keys(helpers).map(path => `${helpersFolder}/${path}`)),
+      ...parentsOf(
+        Object.keys(helpers).map(path => `${helpersFolder}/${path}`),
+        helpersFolder,
+      ),
+      ...parentsOf(Object.keys(secrets).map(path => `${secretsFolder}/${path}`)),
     ],
     files: [
       toFile('input.json', JSON.stringify(inputs.input)),
@@ -56,6 +62,7 @@ export function layOut(inputs: SandboxInputs, { input, output, home, temporary }
       ...toFiles(stateFolder, state),
       ...toFiles(bindingStateFolder, bindingState ?? {}),
       ...toFiles(helpersFolder, helpers),
+      ...toFiles(secretsFolder, secrets),
     ],
     env: {
       HOME: home,
@@ -102,12 +109,25 @@ function toFile(path: string, text: string): InputFile {
   return { path, text, executable: path.startsWith(`${helpersFolder}/bin/`) }
 }
 
-/** The folders that the files are in, and those around them; the helpers' own is there in any case. */
-function parentsOf(files: readonly string[]): string[] {
-  const found = new Set([helpersFolder])
+/** The folders that the files are in, and those around them; `always` is there in any case. */
+function parentsOf(files: readonly string[], ...always: readonly string[]): string[] {
+  const found = new Set(always)
   for (const file of files)
     for (let folder = posix.dirname(file); folder !== '.'; folder = posix.dirname(folder)) found.add(folder)
   return [...found].sort((a, b) => a.length - b.length)
+}
+
+/** As Kubernetes mounts a Secret: bundles read `<key>`, or, like `apb-base`, `..data/<key>`. Others' names cannot be files. */
+function secretFiles(secrets: readonly NamedSecret[]): Readonly<Record<string, string>> {
+  const files = secrets.flatMap(({ name, entries }) =>
+    Object.entries(entries)
+      .filter(([key]) => isStateKey(key) && isStateKey(name))
+      .flatMap(([key, value]) => {
+        const text = typeof value === 'string' ? value : JSON.stringify(value)
+        return ['', '..data/'].map(folder => [`apb-${name}/${folder}${key}`, text])
+      }),
+  )
+  return Object.fromEntries(files)
 }
 
 function toVariables(prefix: string, state: Readonly<Record<string, string>>): Record<string, string> {

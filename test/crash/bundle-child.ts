@@ -68,7 +68,7 @@ const drive = createBundleDriver({
   network: 'allowed',
   env: {},
   helpers: {},
-  secretsFor: async () => ({}),
+  secretsFor: async () => [],
   keepOnError: false,
   brokerLabel: 'crash',
   observer: silent,

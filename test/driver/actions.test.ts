@@ -5,6 +5,7 @@ const open = useWorlds()
 
 const whole = `
 echo "$1" >> $out/runs
+echo "$POD_NAMESPACE \${POD_NAME:+named}" >> $out/pods
 cp "$BUNDLE_INPUT" $out/input-$1.json
 cp "\${3#@}" $out/vars-$1.json
 chmod 644 $out/*.json
@@ -35,7 +36,13 @@ describe('a bundle', () => {
     const world = await open({
       script: whole,
       quick: true,
-      parts: { secretsFor: async () => ({ token: 'operators', size: 'ours' }), env: { HTTP_PROXY: 'http://proxy' } },
+      parts: {
+        secretsFor: async () => [
+          { name: 'one', entries: { token: 'ours', size: 'ours' } },
+          { name: 'two', entries: { token: 'operators' } },
+        ],
+        env: { HTTP_PROXY: 'http://proxy' },
+      },
     })
     const { client } = await world.start()
     const ids = idsOf(world)
@@ -53,6 +60,7 @@ describe('a bundle', () => {
       parameters: { size: 3 },
     })
     expect(JSON.stringify((await client.fetchInstance('i')).body)).not.toContain('sesame')
+    expect(world.lines('pods')).toEqual(['ns named'])
     expect(world.json('vars-provision.json')).toEqual({
       password: 'sesame',
       token: 'operators',

@@ -31,7 +31,7 @@ describe('secrets', () => {
       script,
       quick: true,
       observer,
-      parts: { secretsFor: async () => ({ token: 'canary-operator' }) },
+      parts: { secretsFor: async () => [{ name: 'one', entries: { token: 'canary-operator' } }] },
     })
     const { client } = await world.start()
     const ids = idsOf(world)

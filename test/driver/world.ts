@@ -229,7 +229,7 @@ function defaultParts(
     network: 'allowed',
     env: {},
     helpers: {},
-    secretsFor: async () => ({}),
+    secretsFor: async () => [],
     keepOnError: false,
     brokerLabel: 'test',
     observer,

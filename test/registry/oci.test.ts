@@ -123,7 +123,8 @@ describe.skipIf(reason !== undefined)(`an OCI registry${reason === undefined ? '
   it.each([
     ['a spec that is not base64', { 'com.redhat.apb.spec': '%%%' }, 'not base64'],
     ['a spec that is no UTF-8', { 'com.redhat.apb.spec': '/////w==' }, 'not UTF-8'],
-    ['an unknown runtime', labelsOf(specText('x'), { 'com.redhat.apb.runtime': '3' }), 'neither 1 nor 2'],
+    ['an unknown runtime', labelsOf(specText('x'), { 'com.redhat.apb.runtime': '3' }), 'is not 2'],
+    ['an outdated runtime', labelsOf(specText('x'), { 'com.redhat.apb.runtime': '1' }), '/var/tmp/bind-creds'],
   ])('has one that cannot be read where a label has %s', async (what, labels, message) => {
     const name = `label/${what.replaceAll(' ', '-').toLowerCase()}`
     await push(name, labels)

@@ -85,6 +85,7 @@ export async function createRunner(
         extraVars: toExtraVars(facts),
         state: state.values,
         ...(binding && { bindingState: binding.state.values }),
+        secrets: [{ name: 'server', entries: secrets }],
         helpers,
         env: {},
       },

@@ -40,6 +40,12 @@ const playbook = (action: string) =>
 const when = (condition: string, task: object) => ({ ...task, when: condition })
 const tasks = [
   { command: 'id -un', register: 'who', changed_when: false },
+  {
+    command: 'cat /etc/apb-secrets/apb-server/admin_password /opt/apb/env/passwords',
+    register: 'secret',
+    changed_when: false,
+  },
+  { assert: { that: ['secret.stdout == "operators-canary---\\nadmin_password: operators-canary"'] } },
   when('thing_action == "provision"', {
     asb_set_state: { fields: { db: 'db-1', note: '{{ thing_note }}', token: 'state-canary' } },
   }),
@@ -49,7 +55,11 @@ const tasks = [
   when('thing_action == "provision"', { asb_last_operation: { description: 'ready' } }),
   when('thing_action != "provision"', {
     assert: {
-      that: ['_apb_provision_creds.PASSWORD == "p  w * é-canary"', '_apb_state.note == "two  spaces *"'],
+      that: [
+        '_apb_provision_creds.PASSWORD == "p  w * é-canary"',
+        '_apb_state.note == "two  spaces *"',
+        'state_db == "db-1"',
+      ],
     },
   }),
   when('thing_action == "bind"', {

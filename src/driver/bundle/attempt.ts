@@ -31,7 +31,7 @@ export interface BundleTask<Result> {
   readonly saved: () => SavedSandbox | undefined
   /** The instance's, where the resource is a binding: the two must not run side by side. */
   readonly beside?: SavedSandbox
-  readonly inputs: () => SandboxInputs
+  readonly inputs: (sandbox: string) => SandboxInputs
   /** What is cut out of everything that people may read. */
   readonly secrets: readonly string[]
   /** What the action gives back; throws a TerminalError where the bundle has left too little, or too much. */
@@ -193,7 +193,7 @@ async function start({ bundle, task, name }: Attempt, runtime: Runtime, sandbox:
       ...(bindingId === undefined ? {} : { [sandboxLabels.binding]: bindingId }),
     },
     program: await parts.programFor(bundle),
-    inputs: task.inputs(),
+    inputs: task.inputs(name),
     limits,
     network: parts.network,
   }

@@ -10,11 +10,11 @@ import { isJsonObject, type JsonObject } from '../../protocol/json.ts'
 import { isBindable } from '../../protocol/offering.ts'
 import type { SandboxInputs, SandboxOutputs } from '../../sandbox.ts'
 import { type BundleTask, pullTimeout } from './attempt.ts'
-import { type ActionFacts, type BindingFacts, secretsOf, toExtraVars, toInput } from './facts.ts'
+import { type ActionFacts, type BindingFacts, namespaceOf, secretsOf, toExtraVars, toInput } from './facts.ts'
 import { actionSettings } from './limits.ts'
 import type { Bundle, BundleParts } from './parts.ts'
 import { runBundle } from './run-bundle.ts'
-import { omitNamed, sensitiveNamesOf } from './secrets.ts'
+import { entriesOf, omitNamed, sensitiveNamesOf } from './secrets.ts'
 import { type BundleState, changeValues, readState, toStored } from './state.ts'
 
 /**
@@ -91,17 +91,20 @@ async function run<Result>(
 ): Promise<Result | Wait> {
   const { parts, revision, sensitive } = bundle
   const { ctx, action, state, binding } = known
-  const facts = { ...known, revision, secrets: await parts.secretsFor(revision.fullName) }
+  const given = await parts.secretsFor(revision.fullName)
+  const facts = { ...known, revision, secrets: entriesOf(given) }
   const secrets = secretsOf(facts, sensitive)
-  const inputs = (): SandboxInputs => ({
+  const inputs = (sandbox: string): SandboxInputs => ({
     action,
     input: toInput(facts),
     extraVars: toExtraVars(facts),
     open: secrets.length === 0 && Object.keys(state.values).length === 0,
     state: state.values,
     bindingState: binding?.state.values,
+    secrets: given,
     helpers: parts.helpers,
-    env: parts.env,
+    // Bundles of the Automation Broker give out credentials and progress only where these are set.
+    env: { ...parts.env, POD_NAME: sandbox, POD_NAMESPACE: namespaceOf(facts) || 'default' },
   })
   const ofBinding = binding && { bindingId: binding.info.id, beside: state.sandbox }
   return runBundle(bundle, { ...task, ...ofBinding, ctx, action, secrets, inputs })

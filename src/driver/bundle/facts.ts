@@ -46,12 +46,12 @@ export function secretsOf(facts: ActionFacts, sensitive: SensitiveNames): readon
  */
 export function toExtraVars(facts: ActionFacts): JsonObject {
   const { ctx, action, revision, binding, parameters, previous, secrets } = facts
-  const { namespace, platform } = contextOf(facts)
+  const { platform } = contextOf(facts)
   const given = binding === undefined ? parameters : (binding.parameters ?? {})
   return {
     ...given,
     ...secrets,
-    namespace: text(namespace),
+    namespace: namespaceOf(facts),
     cluster: text(platform),
     _apb_plan_id: ctx.plan.name,
     _apb_service_class_id: revision.serviceId,
@@ -96,6 +96,11 @@ export function toInput(facts: ActionFacts): JsonObject {
 
 function planName({ offering }: Revision, planId: string): string {
   return offering.plans.find(({ id }) => id === planId)?.name ?? planId
+}
+
+/** Empty where the platform named none. */
+export function namespaceOf(facts: ActionFacts): string {
+  return text(contextOf(facts).namespace)
 }
 
 function contextOf({ ctx, binding }: ActionFacts): JsonObject {

@@ -2,8 +2,7 @@ import type { BundleSpec } from '../../bundle/spec.ts'
 import type { Clock } from '../../clock.ts'
 import type { Revision } from '../../domain/revision.ts'
 import type { Observer } from '../../observer.ts'
-import type { JsonObject } from '../../protocol/json.ts'
-import type { Runtime, SandboxLimits, SandboxProgram, SandboxSpec } from '../../sandbox.ts'
+import type { NamedSecret, Runtime, SandboxLimits, SandboxProgram, SandboxSpec } from '../../sandbox.ts'
 import type { SensitiveNames } from './secrets.ts'
 
 /** What the operator gives to bundles. */
@@ -24,7 +23,7 @@ export interface BundleParts {
   readonly env: Readonly<Record<string, string>>
   readonly helpers: Readonly<Record<string, string>>
   /** The operator's secrets for the bundles of this full name. They win over parameters of the same name. */
-  secretsFor(fullName: string): Promise<JsonObject>
+  secretsFor(fullName: string): Promise<readonly NamedSecret[]>
   /** A sandbox that failed stays until the next action of its instance or binding. */
   readonly keepOnError: boolean
   /** Tells the sandboxes of this broker from those of another one on the same machine. */

@@ -1,6 +1,7 @@
 import type { BundleParameters, BundleSpec } from '../../bundle/spec.ts'
 import { visitSchemas } from '../../catalog/json-schema-walk.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../protocol/json.ts'
+import type { NamedSecret } from '../../sandbox.ts'
 
 /** The names of all parameters that are secret in some plan: an instance may have moved from one to another. */
 export interface SensitiveNames {
@@ -31,6 +32,11 @@ function holdsSecret(schema: JsonObject): boolean {
     secret ||= part.sensitive === true || part.writeOnly === true || part.format === 'password'
   })
   return secret
+}
+
+/** The entries of all secrets, later ones over earlier ones. */
+export function entriesOf(secrets: readonly NamedSecret[]): JsonObject {
+  return Object.assign({}, ...secrets.map(({ entries }) => entries))
 }
 
 /** Every text in a value, and every number that is long enough to be recognised. */

@@ -3,6 +3,7 @@ import { createUnusedSandboxRemover } from '../../broker/registries/remove-unuse
 import type { Clock } from '../../clock.ts'
 import { programKindOf } from '../../domain/revision.ts'
 import { createBundleDriver } from '../../driver/bundle/bundle-driver.ts'
+import { entriesOf } from '../../driver/bundle/secrets.ts'
 import { type Observer, toError } from '../../observer.ts'
 import type { RegistrySettings } from '../../registry/settings.ts'
 import { createRegistry } from '../../registry/types.ts'
@@ -66,7 +67,7 @@ export async function openBundles(config: BundleSettings, parts: OpenBundlesPart
     drive,
     async given(fullName) {
       try {
-        return Object.keys(await secretsFor(fullName))
+        return Object.keys(entriesOf(await secretsFor(fullName)))
       } catch (error) {
         observer['bundle.secretsFailed']?.({ bundle: fullName, error: toError(error) })
         return []

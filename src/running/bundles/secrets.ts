@@ -1,28 +1,28 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, parse } from 'node:path'
 import { readSource } from '../../bundle/source.ts'
 import { isJsonObject, type JsonObject } from '../../protocol/json.ts'
 import type { SecretReader } from '../../registry.ts'
 import { unless } from '../../sandbox/owner.ts'
+import type { NamedSecret } from '../../sandbox.ts'
 import type { ConfigSettings } from '../../settings/config.ts'
 
 /**
- * What an operator gives to a bundle, by its full name: the entries of all its files and secrets, later ones over earlier
- * ones. Read anew each time. Errors name the file or the secret and nothing in it.
+ * What an operator gives to a bundle, by its full name: all its files and secrets. A file is named by what its name has before
+ * the ending. Read anew each time. Errors name the file or the secret and nothing in it.
  */
 export function createSecretReader(
   secrets: ConfigSettings['bundles']['secrets'],
   folder: SecretReader,
-): (fullName: string) => Promise<JsonObject> {
-  const read = async ({ file, secret = '' }: ConfigSettings['bundles']['secrets'][number]): Promise<JsonObject> => {
-    if (file !== undefined) return readSecretFile(file)
+): (fullName: string) => Promise<readonly NamedSecret[]> {
+  const read = async ({ file, secret = '' }: ConfigSettings['bundles']['secrets'][number]): Promise<NamedSecret> => {
+    if (file !== undefined) return { name: parse(file).name, entries: await readSecretFile(file) }
     const entries = await folder.read(secret, new AbortController().signal)
     if (entries === undefined)
       throw new Error(`there is no secret "${secret}" in bundles.secretsFolder; create it, or correct the name`)
-    return entries
+    return { name: secret, entries }
   }
-  return async fullName =>
-    Object.assign({}, ...(await Promise.all(secrets.filter(({ bundle }) => bundle === fullName).map(read))))
+  return fullName => Promise.all(secrets.filter(({ bundle }) => bundle === fullName).map(read))
 }
 
 export async function readSecretFile(file: string): Promise<JsonObject> {

@@ -1,6 +1,6 @@
 import type { SandboxSpec } from '../../sandbox.ts'
 import { terminationLog, type User } from '../folders.ts'
-import type { Layout, Places } from '../inputs.ts'
+import { type Layout, type Places, secretsFolder } from '../inputs.ts'
 import { asImage, type ImageFacts } from './image.ts'
 import { launcher } from './launcher.ts'
 
@@ -56,6 +56,9 @@ export function toContainer(spec: SandboxSpec, layout: Layout, settings: Contain
         mount(folders.output, placesInside.output, false),
         mount(folders.home, placesInside.home, false),
         mount(folders.temporary, placesInside.temporary, false),
+        ...(layout.folders.includes(secretsFolder)
+          ? [mount(`${folders.input}/${secretsFolder}`, '/etc/apb-secrets', true)]
+          : []),
         mount(`${folders.output}/${terminationLog}`, `/dev/${terminationLog}`, false),
       ],
       UsernsMode: userNamespace === 'own' ? undefined : userNamespace,

@@ -60,7 +60,7 @@ export async function runDevAction(bundle: DevBundle, settings: DevSettings, tas
         network: network ? 'allowed' : 'none',
         env: network ? proxyVariables(env) : {},
         helpers: await readHelpers(),
-        secretsFor: async () => secrets,
+        secretsFor: async () => [{ name: 'secrets', entries: secrets }],
         keepOnError: false,
         brokerLabel: 'purser bundle run',
         observer: silent,
