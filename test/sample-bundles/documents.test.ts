@@ -59,15 +59,16 @@ describe(contract, () => {
   })
 
   it('lists the variables for Ansible, and no others', () => {
-    const listed = keysUnder(contract, 'Extra variables').filter(name => !name.startsWith('<'))
+    const listed = keysUnder(contract, 'Extra variables').filter(name => !name.includes('<'))
     expect(listed.toSorted()).toEqual(['_apb_state', ...Object.keys(toExtraVars(facts))].toSorted())
   })
 
   it('lists the variables of the environment, and no others', () => {
     const places = { input: '/i', output: '/o', home: '/h', temporary: '/t' }
     const state = { key: 'value' }
+    const podNames = { POD_NAME: 'o-1', POD_NAMESPACE: 'default' }
     const helpers = { 'ansible/library/x.py': '' }
-    const inputs = { action: 'bind', input: {}, extraVars: {}, state, bindingState: state, helpers, env: {} }
+    const inputs = { action: 'bind', input: {}, extraVars: {}, state, bindingState: state, helpers, env: podNames }
     const { env } = layOut(inputs, places)
     const listed = keysUnder(contract, 'Environment').map(name => name.replace('<key>', 'key'))
     expect(listed.toSorted()).toEqual(Object.keys(env).toSorted())

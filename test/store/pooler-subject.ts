@@ -47,6 +47,9 @@ const given = [
   "default_transaction_isolation = 'read committed'",
   'enable_seqscan = off',
   'enable_bitmapscan = off',
+  'enable_hashjoin = off',
+  'enable_mergejoin = off',
+  'plan_cache_mode = force_generic_plan',
   'jit = off',
   `statement_timeout = ${patient.statementTimeout}`,
 ]

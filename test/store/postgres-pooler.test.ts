@@ -61,7 +61,7 @@ describePooled('PostgreSQL behind PgBouncer in transaction mode', place => {
     const refused = openPostgresStore({ url: plain.url, schema: newSchema(), ...patient })
     await expect(refused).rejects.toMatchObject({ failure: 'unsuitable-server' })
     await expect(refused).rejects.toThrow(
-      "a pooler in between does not pass on the settings of a connection. Give them to the user, and let the pooler connect anew: alter role bare set enable_seqscan = 'off'; alter role bare set enable_bitmapscan = 'off'; alter role bare set jit = 'off'; alter role bare set statement_timeout = '120000';",
+      "a pooler in between does not pass on the settings of a connection. Give them to the user, and let the pooler connect anew: alter role bare set enable_seqscan = 'off'; alter role bare set enable_bitmapscan = 'off'; alter role bare set enable_hashjoin = 'off'; alter role bare set enable_mergejoin = 'off'; alter role bare set jit = 'off'; alter role bare set plan_cache_mode = 'force_generic_plan'; alter role bare set statement_timeout = '120000';",
     )
   })
 
