@@ -75,8 +75,8 @@ export const guards: readonly Guard[] = [
         {
           name: 'no drain',
           file: 'src/domain/intent.ts',
-          find: 'notBefore: Math.max(now, held)',
-          replace: 'notBefore: now',
+          find: 'notBefore: Math.max(by.notBefore, held)',
+          replace: 'notBefore: by.notBefore',
         },
       ],
       finds: /disk is in the backend, and the ledger has nothing that needs it/,
