@@ -53,6 +53,17 @@ describe('the answers against the model', () => {
     expect(judge(life, '+s provision', '>s provision', ...deletion, '+p provision', '=x sweep')).toBe('')
   })
 
+  it('has nothing against a bind that was undone, and the deletion of its instance right after it', () => {
+    const life = [
+      ...created(),
+      asked('bind', accepted('b1')),
+      asked('unbind', { status: 200 }),
+      asked('deprovision', accepted('d')),
+      polled('d', { state: 'succeeded' }),
+    ]
+    expect(judge(life, ...creation, '+b1 bind', '>b1 bind', ...deletion)).toBe('')
+  })
+
   it('has nothing against the deletion of what had only waited for a sweep', () => {
     const life = [
       ...created(),

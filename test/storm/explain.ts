@@ -135,7 +135,7 @@ function placesOf(history: readonly Happened[], variants: ReadonlyMap<string, st
     } else if (type === 'succeeded' || type === 'failed' || type === 'superseded') {
       ended = new Set([...ended, operation])
       // Whatever takes over from it is the next line; where nothing does, it was deleted before it had begun.
-      if (type === 'superseded' && isDeletion(history[index + 1])) continue
+      if (type === 'superseded' && isDeletionOf(bindingId, history[index + 1])) continue
       if (type === 'superseded') Object.assign(resource, { pending: undefined }, createResource())
       else applyEnd(resource, type)
       // What was bound to it is gone with it.
@@ -195,8 +195,9 @@ function isNoAnswer(status: number | undefined): boolean {
   return status === undefined || status === 502 || status === 503 || status === 504
 }
 
-function isDeletion(next: Happened | undefined): boolean {
-  return next?.type === 'accepted' && (next.action === 'deprovision' || next.action === 'unbind')
+function isDeletionOf(bindingId: string | undefined, next: Happened | undefined): boolean {
+  const deletes = next?.action === (bindingId === undefined ? 'deprovision' : 'unbind')
+  return deletes && next.type === 'accepted' && next.bindingId === bindingId
 }
 
 function isRequest(action: string | undefined): action is RequestAction {
