@@ -1,5 +1,5 @@
 import type { Ajv, ErrorObject, FuncKeywordDefinition } from 'ajv'
-import { isJsonObject, type Json, type JsonObject } from '../protocol/json.ts'
+import { isJsonObject, type Json, type JsonObject, toCanonicalJson } from '../protocol/json.ts'
 import { messageOf } from '../shape/thrown.ts'
 import { type Draft, draftOf, drafts } from './json-schema-draft.ts'
 import { holdsSchemas, mapSubschemas } from './json-schema-walk.ts'
@@ -164,17 +164,7 @@ const uniqueItems: FuncKeywordDefinition = {
   errors: false,
   error: { message: 'must NOT have duplicate items' },
   validate: (wanted: boolean, items: readonly Json[]) =>
-    !wanted || new Set(items.map(item => JSON.stringify(sorted(item)))).size === items.length,
-}
-
-function sorted(value: Json | undefined): Json | undefined {
-  if (Array.isArray(value)) return value.map(item => sorted(item) ?? null)
-  if (!isJsonObject(value)) return value
-  return Object.fromEntries(
-    Object.keys(value)
-      .sort()
-      .map(key => [key, sorted(value[key])]),
-  )
+    !wanted || new Set(items.map(toCanonicalJson)).size === items.length,
 }
 
 /** Stands beside each reference: a short schema with two at each level of the data is followed without end. */

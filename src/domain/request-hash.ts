@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto'
-import { isJsonObject, type Json, type JsonObject } from '../protocol/json.ts'
+import { type JsonObject, toCanonicalJson } from '../protocol/json.ts'
 
 /** Equal for requests that ask for the same, whatever the order of their keys. */
 export function hashRequest(attributes: JsonObject): string {
-  return hash('sha256', canonical(attributes), 'base64url')
+  return hash('sha256', toCanonicalJson(attributes), 'base64url')
 }
 
 /** The part of the context that says where an instance belongs; names and annotations may change under it (PROV-23). */
@@ -11,13 +11,4 @@ const identifying = ['platform', 'organization_guid', 'space_guid', 'namespace',
 
 export function placeOf(context: JsonObject): JsonObject {
   return Object.fromEntries(identifying.filter(key => Object.hasOwn(context, key)).map(key => [key, context[key]]))
-}
-
-function canonical(value: Json | undefined): string {
-  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
-  if (!isJsonObject(value)) return JSON.stringify(value) ?? 'null'
-  const keys = Object.keys(value)
-    .filter(key => value[key] !== undefined)
-    .sort()
-  return `{${keys.map(key => `${JSON.stringify(key)}:${canonical(value[key])}`).join(',')}}`
 }

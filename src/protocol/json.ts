@@ -1,4 +1,4 @@
-import { deepestJson, type Json } from '../shape/json.ts'
+import { deepestJson, isJsonObject, type Json } from '../shape/json.ts'
 
 export { deepestJson, isJsonObject, type Json, type JsonObject, withoutUndefined } from '../shape/json.ts'
 
@@ -33,4 +33,14 @@ export function nestsTooDeep(text: string): boolean {
     } else if (char === 0x7d || char === 0x5d) depth--
   }
   return false
+}
+
+/** JSON text that is the same for equal values, whatever the order of their keys. */
+export function toCanonicalJson(value: Json | undefined): string {
+  if (Array.isArray(value)) return `[${value.map(toCanonicalJson).join(',')}]`
+  if (!isJsonObject(value)) return JSON.stringify(value) ?? 'null'
+  const keys = Object.keys(value)
+    .filter(key => value[key] !== undefined)
+    .sort()
+  return `{${keys.map(key => `${JSON.stringify(key)}:${toCanonicalJson(value[key])}`).join(',')}}`
 }
