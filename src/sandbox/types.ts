@@ -1,5 +1,8 @@
 import type { ProgramKind, Runtime } from '../sandbox.ts'
 import type { ContainerRuntimeOptions } from './container/container-runtime.ts'
+import type { ProcessRuntimeOptions } from './process/process-runtime.ts'
+
+type RuntimeOptions = ContainerRuntimeOptions & Pick<ProcessRuntimeOptions, 'hidden' | 'exposeFiles'>
 
 interface RuntimeType {
   readonly name: string
@@ -7,7 +10,7 @@ interface RuntimeType {
   /** Below the folder of all bundles. Short: there are sockets below it, whose paths must not be long. */
   readonly folder: string
   /** Loads the runtime, which nobody pays for who does not use it. */
-  open(options: ContainerRuntimeOptions): Promise<Runtime>
+  open(options: RuntimeOptions): Promise<Runtime>
 }
 
 /** The one table of runtimes, in the order in which they are asked whether they run a program. The settings go by it. */

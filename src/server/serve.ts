@@ -1,4 +1,4 @@
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { createBasicAuthenticator } from '../authenticator/basic.ts'
 import { createOpenAuthenticator } from '../authenticator/open.ts'
 import type { Authenticator } from '../authenticator.ts'
@@ -58,7 +58,7 @@ export async function runServe(options: ServeOptions): Promise<void> {
   const broker = openBroker(
     config.catalog === undefined ? definition : { ...definition, catalog: config.catalog },
     { store: config.store, authenticator, settings: toSettings(config), observer },
-    { openRegistries: opened => openRegistries(config, { ...opened, env }) },
+    { openRegistries: opened => openRegistries(config, { ...opened, env, hidden: privateFolders(config) }) },
   )
   try {
     const running = await broker.running()
@@ -85,6 +85,11 @@ export async function runServe(options: ServeOptions): Promise<void> {
   }
   observer['broker.stopped']?.({})
   endSoon()
+}
+
+/** Passwords may stand in the configuration. */
+function privateFolders({ file, server }: Config): readonly string[] {
+  return [file, server.tls?.key].flatMap(path => (path === undefined ? [] : dirname(resolve(path))))
 }
 
 /** Without registries nothing of it is loaded. */

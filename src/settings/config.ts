@@ -121,6 +121,12 @@ export const bundlesShape = section({
       toUser,
     ),
   ),
+  exposeFiles: fallback(
+    flag(
+      "where the broker is not root, and the machine cannot hide the broker's files from bundles that run as processes: run them all the same",
+    ),
+    false,
+  ),
   network: fallback(oneOf(['none', 'allowed'], 'whether bundles may use the network'), 'none'),
   pull: fallback(oneOf(['if-missing', 'always', 'never'], 'when an image is pulled'), 'if-missing'),
   timeout: fallback(duration('1s', '30d', 'the longest run of one action, where its bundle says nothing'), '1h'),

@@ -8,10 +8,53 @@ const swept = {
 }
 const attempt = { ...durable, file: 'src/driver/bundle/attempt.ts' }
 const run = { ...durable, file: 'src/driver/bundle/run-bundle.ts' }
+const hidden = { suite: ['test/sandbox/hidden.test.ts'] }
 const processes = { suite: ['test/sandbox/process.test.ts'] }
 
 /** The guards of bundles: a sandbox is known before it starts, runs once, ends before the next, and tells no secret. */
 export const bundleMutations: readonly Mutation[] = [
+  {
+    ...hidden,
+    file: 'src/sandbox/process/process-runtime.ts',
+    name: "bundles that run as the broker's user see its files",
+    find: '[root, ...(options.hidden ?? [])]',
+    replace: '[]',
+  },
+  {
+    ...hidden,
+    file: 'src/sandbox/process/process-runtime.ts',
+    name: "bundles run as the broker's user where nothing can be hidden from them",
+    find: 'if (user === undefined && !containment.hides && !exposeFiles)',
+    replace: 'if (Number.isNaN(user))',
+  },
+  {
+    ...hidden,
+    file: 'src/sandbox/process/view.ts',
+    name: 'what is hidden can be reached through the old working folder',
+    find: '`cd ',
+    replace: '`: ',
+  },
+  {
+    ...hidden,
+    file: 'src/sandbox/process/view.ts',
+    name: 'a bundle can write to the copy that others are made from',
+    find: 'remount,bind,ro,nosuid,nodev',
+    replace: 'remount,bind,nosuid,nodev',
+  },
+  {
+    ...hidden,
+    file: 'src/sandbox/process/view.ts',
+    name: 'without a network the sockets of the machine can be reached',
+    find: "network === 'none' ? socketFolders : []",
+    replace: '[]',
+  },
+  {
+    ...hidden,
+    file: 'src/sandbox/process/containment.ts',
+    name: 'a bundle is root in its namespace and may change its view',
+    find: "['unshare', '--user', `",
+    replace: `['sh', '-c', 'shift 2; exec "$@"', \``,
+  },
   {
     name: 'a copy of a bundle that something has written to is run',
     file: 'src/running/bundles/folders.ts',

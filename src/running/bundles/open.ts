@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { dirname, resolve } from 'node:path'
 import { createUnusedSandboxRemover } from '../../broker/registries/remove-unused-sandboxes.ts'
 import type { Clock } from '../../clock.ts'
 import { programKindOf } from '../../domain/revision.ts'
@@ -43,7 +44,10 @@ export async function openBundles(config: BundleSettings, parts: OpenBundlesPart
   const { store, storeNow, clock, env, observer } = parts
   const { bundles } = config
   const { output, processes, memory, cpu, network, keepOnError } = bundles
-  const { runtimes, host } = await createRuntimes(config, parts)
+  const { runtimes, host } = await createRuntimes(config, {
+    ...parts,
+    hidden: [...privateFolders(bundles, store), ...(parts.hidden ?? [])],
+  })
   const folders = createBundleFolders(bundles.folder, observer)
   const secrets = createSecretFolder(bundles.secretsFolder)
   const secretsFor = createSecretReader(bundles.secrets, secrets)
@@ -80,6 +84,13 @@ export async function openBundles(config: BundleSettings, parts: OpenBundlesPart
     },
     removeUnusedSandboxes: createUnusedSandboxRemover({ ...shared, store, graceMs: removalGrace }),
   }
+}
+
+/** Folders with secrets of the broker's: its ledger, and what operators gave it for single bundles. */
+function privateFolders({ secretsFolder, secrets }: BundleSettings['bundles'], { name }: Store): readonly string[] {
+  const [, ledger] = /^sqlite:(.+)$/.exec(name) ?? []
+  const files = [ledger, ...secrets.map(({ file }) => file)].flatMap(file => file ?? [])
+  return [secretsFolder, ...files.map(file => dirname(resolve(file)))]
 }
 
 type RegistriesParts = Pick<OpenBundlesParts, 'clock' | 'env' | 'registries'> & { readonly secrets: SecretReader }

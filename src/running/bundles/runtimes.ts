@@ -8,7 +8,7 @@ import type { RegistrySettings } from '../../registry/settings.ts'
 import { findRegistryType } from '../../registry/types.ts'
 import { unless } from '../../sandbox/owner.ts'
 import { runtimeTypes } from '../../sandbox/types.ts'
-import type { Runtime } from '../../sandbox.ts'
+import { type Runtime, SandboxRefusedError } from '../../sandbox.ts'
 import type { ConfigSettings } from '../../settings/config.ts'
 import { StartError } from '../start-error.ts'
 
@@ -17,10 +17,12 @@ export interface RuntimeParts {
   readonly env: Readonly<Record<string, string | undefined>>
   /** Runtimes of others: what they run, they run in the place of ours. */
   readonly runtimes?: readonly Runtime[]
+  /** Folders with files of the broker's that no bundle may see, besides its own. */
+  readonly hidden?: readonly string[]
 }
 
 export interface RuntimeSettings {
-  readonly bundles: Pick<ConfigSettings['bundles'], 'runtime' | 'folder' | 'socket' | 'user'>
+  readonly bundles: Pick<ConfigSettings['bundles'], 'runtime' | 'folder' | 'socket' | 'user' | 'exposeFiles'>
   readonly registries?: readonly RegistrySettings[]
 }
 
@@ -33,7 +35,7 @@ const nobody = { uid: 65_534, gid: 65_534 }
  */
 export async function createRuntimes(
   { bundles, registries = [] }: RuntimeSettings,
-  { clock, env, runtimes: given = [] }: RuntimeParts,
+  { clock, env, runtimes: given = [], hidden = [] }: RuntimeParts,
 ): Promise<{ readonly runtimes: readonly Runtime[]; readonly host: string }> {
   const root = process.getuid?.() === 0
   if (!root && bundles.user !== undefined)
@@ -57,7 +59,9 @@ export async function createRuntimes(
     const isWanted = runtime === 'auto' ? isFree && (type.runs === 'folder' || images) : runtime === type.name
     if (!isWanted) continue
     if (type.runs === 'folder' && user !== undefined) await checkPassable(folder, user)
-    runtimes.push(await type.open({ folder: join(folder, type.folder), user, clock, socket }))
+    const { exposeFiles } = bundles
+    const options = { folder: join(folder, type.folder), user, clock, socket, hidden: [folder, ...hidden], exposeFiles }
+    runtimes.push(await type.open(options).catch(error => Promise.reject(toStartError(error))))
   }
   const twice = findRepeated(runtimes.map(({ type }) => type))
   if (twice !== undefined)
@@ -67,6 +71,15 @@ export async function createRuntimes(
       'Give your runtime another type.',
     )
   return { runtimes, host: await readHost(folder) }
+}
+
+function toStartError(error: unknown): unknown {
+  if (!(error instanceof SandboxRefusedError)) return error
+  return new StartError(
+    'Bundles cannot run as processes here.',
+    `It was refused: ${error.message}.`,
+    'Run them in containers (bundles.runtime: container), run the broker as root, or set bundles.exposeFiles.',
+  )
 }
 
 /** A user who cannot pass through every folder above cannot run anything in the last one. */

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { SandboxRefusedError, type SandboxSpec } from '../../sandbox.ts'
 import type { User } from '../folders.ts'
+import { changeView, type View } from './view.ts'
 
 /** What this machine lets a process be kept in. */
 export interface Containment {
@@ -10,6 +11,8 @@ export interface Containment {
   readonly namespaces: boolean
   /** A network namespace without a network. */
   readonly network: boolean
+  /** A view of the files of its own, in which folders of others are empty. */
+  readonly hides: boolean
   /** Whether memory and processes can be counted. */
   readonly counts: boolean
 }
@@ -20,23 +23,35 @@ export const searchPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sb
 export async function findContainment(): Promise<Containment> {
   const namespaces = await works(contain(['true'], { network: 'allowed' }))
   const network = namespaces && (await works(contain(['true'], { network: 'none' })))
-  return { namespaces, network, counts: existsSync('/proc/self/stat') }
+  const hides =
+    namespaces && (await works(contain(['true'], { network: 'allowed', view: { hidden: ['/tmp'], kept: [] } })))
+  return { namespaces, network, hides, counts: existsSync('/proc/self/stat') }
+}
+
+interface Contained {
+  readonly network: 'none' | 'allowed'
+  readonly user?: User
+  readonly view?: View
 }
 
 /** A command that runs another one in namespaces of its own, as a user where one is given. */
-export function contain(
-  command: readonly string[],
-  { network, user }: { readonly network: 'none' | 'allowed'; readonly user?: User },
-): readonly string[] {
-  const users = process.getuid?.() === 0 ? [] : ['--user', '--map-current-user']
+export function contain(command: readonly string[], { network, user, view }: Contained): readonly string[] {
+  const root = process.getuid?.() === 0
+  // Root in a namespace of its own may change the view, and nothing else. What runs in it is the broker's user again,
+  // in a second namespace from which the first one cannot be changed back.
+  const users = root ? [] : ['--user', '--map-root-user']
+  const again = root
+    ? []
+    : ['unshare', '--user', `--map-user=${process.getuid?.()}`, `--map-group=${process.getgid?.()}`, '--']
   const net = network === 'none' ? ['--net'] : []
   const change = user === undefined ? [] : ['--reuid', `${user.uid}`, '--regid', `${user.gid}`, '--clear-groups']
+  const script = `${view === undefined ? '' : changeView(view)}${firstProcess}`
   return [
     // It is killed when its supervisor ends.
     ...['setpriv', '--pdeathsig', 'KILL', '--'],
     ...['unshare', ...users, '--pid', '--fork', '--kill-child', '--mount-proc', ...net, '--'],
     // The first process must not change its user: it would no longer be killed with the process that made the namespaces.
-    ...['sh', '-c', firstProcess, 'sandbox', 'setpriv', '--no-new-privs', ...change, '--', ...command],
+    ...['sh', '-c', script, 'sandbox', ...again, 'setpriv', '--no-new-privs', ...change, '--', ...command],
   ]
 }
 

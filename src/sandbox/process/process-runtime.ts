@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { constants } from 'node:fs'
-import { access, realpath } from 'node:fs/promises'
+import { access, mkdir, realpath } from 'node:fs/promises'
 import { isAbsolute, relative, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
@@ -24,12 +24,17 @@ import { bound, type Containment, checkKept, contain, findContainment, searchPat
 import { findStatus, isReachable } from './control.ts'
 import { type Job, readLog } from './job.ts'
 import { killMarked } from './processes.ts'
+import { viewOf } from './view.ts'
 
 export interface ProcessRuntimeOptions {
   /** A folder on a disk of this machine; it outlives restarts of the broker. */
   readonly folder: string
   /** Who runs the bundles. To be given where the broker runs as root, and only there. */
   readonly user?: User
+  /** The broker's own folders. Bundles that run as its user must not see them. */
+  readonly hidden?: readonly string[]
+  /** Runs bundles as the broker's user also where the machine cannot hide its files from them. */
+  readonly exposeFiles?: boolean
   readonly clock: Clock
   /** What the machine can do, where that is known; otherwise it is found out. */
   readonly containment?: Containment
@@ -49,12 +54,11 @@ const spareProcesses = 2000
 /**
  * Runs bundles as processes of this machine, each under a supervisor of its own that outlives the broker. Where Linux
  * allows it, a bundle has its own process namespace, and nothing that it starts can outlive it. It is not isolated
- * otherwise: a bundle sees the machine's files. Memory and processes are looked at four times a second, and cores are not
+ * otherwise: a bundle sees the machine's files, but for those of the broker and of other sandboxes. Memory and processes are looked at four times a second, and cores are not
  * limited; the container runtime has the kernel keep these limits.
  */
 export async function createProcessRuntime(options: ProcessRuntimeOptions): Promise<Runtime> {
-  const { user, clock, supervisor = defaultSupervisor } = options
-  const root = resolve(options.folder)
+  const { user, clock, supervisor = defaultSupervisor, exposeFiles = false } = options
   if (process.getuid?.() === 0 ? user === undefined : user !== undefined)
     throw new SandboxRefusedError(
       user === undefined
@@ -62,6 +66,14 @@ export async function createProcessRuntime(options: ProcessRuntimeOptions): Prom
         : 'only a broker that runs as root can run bundles as another user: leave the user out',
     )
   const containment = options.containment ?? (await findContainment())
+  // Another user's rights hide the broker's files; the broker's own user has to have another view.
+  if (user === undefined && !containment.hides && !exposeFiles)
+    throw new SandboxRefusedError(
+      'bundles would run as the user of the broker, and this machine cannot hide its ledger and other bundles from them; use the container runtime, or set exposeFiles',
+    )
+  await mkdir(options.folder, { recursive: true, mode: 0o711 })
+  const root = await realpath(options.folder)
+  const hidden = user === undefined ? [root, ...(options.hidden ?? [])] : []
   const listFolders = createFolderList(root)
   const pathOf = (name: string) => foldersOf(root, name).folder
 
@@ -70,12 +82,16 @@ export async function createProcessRuntime(options: ProcessRuntimeOptions): Prom
     const program = await findProgram(spec.program)
     const layout = layOut(spec.inputs, foldersOf(root, spec.name))
     const { namespaces: contained } = containment
-    const { processes } = spec.limits
+    const { network, limits } = spec
+    const { processes } = limits
+    const view = containment.hides
+      ? viewOf({ hidden, network, folder: pathOf(spec.name), program: program.folder })
+      : undefined
     const command = bound([program.file, ...layout.args], processes && processes + spareProcesses)
     const job: Job = {
       labels: spec.labels,
       createdAt: clock.now(),
-      command: contained ? contain(command, { network: spec.network, user }) : command,
+      command: contained ? contain(command, { network, user, view }) : command,
       cwd: program.folder,
       env: { PATH: searchPath, ...layout.env },
       limits: spec.limits,

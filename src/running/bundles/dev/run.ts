@@ -46,7 +46,7 @@ export async function runDevAction(bundle: DevBundle, settings: DevSettings, tas
     // Where this process is root, the bundle runs as another user, who has to reach its folder.
     await chmod(root, 0o711)
     const runtime = bundle.image === undefined ? 'process' : 'container'
-    const running = await createRuntimes({ bundles: { runtime, folder: root } }, { clock, env })
+    const running = await createRuntimes({ bundles: { runtime, folder: root, exposeFiles: true } }, { clock, env })
     const programFor = createProgramFor({ pull: 'if-missing', folders: createBundleFolders(root), registries: [] })
     try {
       const revision = await toRevision(bundle, task.signal)
