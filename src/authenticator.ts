@@ -51,6 +51,11 @@ export interface Refusal {
   readonly challenge?: string | readonly string[]
   /** Which scheme refused, where several are combined. */
   readonly scheme?: string
+  /**
+   * In whole seconds: the credentials were not looked at, because there were too many attempts. The answer is 429 with
+   * `Retry-After` then, and not 401.
+   */
+  readonly retryAfter?: number
 }
 
 /** A principal, a refusal, or undefined: the request has no credentials of this kind. */
@@ -99,7 +104,9 @@ export function combineAuthenticators(authenticators: readonly Authenticator[]):
       for (const authenticator of authenticators) {
         const answer = checkAnswer(authenticator, await authenticator.authenticate(request))
         if (answer !== undefined && !isRefusal(answer)) return answer
-        if (answer !== undefined) refusal ??= { scheme: authenticator.scheme, ...answer }
+        // One that may be good later says more than one that is not.
+        if (answer !== undefined && (refusal === undefined || (answer.retryAfter ?? 0) > (refusal.retryAfter ?? 0)))
+          refusal = { scheme: authenticator.scheme, ...answer }
         challenges.push(...[answer?.challenge ?? authenticator.challenge ?? []].flat())
       }
       return refusal && { ...refusal, challenge: challenges }

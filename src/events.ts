@@ -68,7 +68,7 @@ export interface BrokerEvents {
     readonly incident?: string
     readonly requestId?: string
   }
-  /** A request was answered with 401. */
+  /** A request was answered with 401, or with 429 where there were too many attempts. */
   'authentication.failed': {
     /** The scheme that refused; absent where no scheme found credentials of its kind. */
     readonly scheme?: string

@@ -1,7 +1,11 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
-import { type Authenticator, isRefusal, type Principal, type Refusal, type Role } from '../authenticator.ts'
+import { isUtf8 } from 'node:buffer'
+import { hash, randomBytes } from 'node:crypto'
+import type { Authenticator, Principal, Refusal, Role } from '../authenticator.ts'
+import { type Clock, systemClock } from '../clock.ts'
+import { makeDecoys } from './decoys.ts'
 import { createLimiter } from './limiter.ts'
-import { type PasswordHash, parsePasswordHash, verifyPassword } from './password.ts'
+import { hasControls, type PasswordHash, parsePasswordHash, verifyPassword } from './password.ts'
+import { createThrottle, networkOf, type Throttle } from './throttle.ts'
 
 /** A user who may log in, with `password` or `passwordHash`. During a rotation the previous hash is accepted too. */
 export interface BasicUser {
@@ -14,75 +18,80 @@ export interface BasicUser {
 }
 
 /**
- * HTTP basic authentication (RFC 7617, UTF-8). A wrong username takes as long as a wrong password. A flood of logins cannot
- * use up the machine: few hashes are computed at a time, some wait, and the rest is refused.
+ * HTTP basic authentication (RFC 7617, UTF-8).
  *
- * A header that was right once is remembered and recognised as it is, so that the requests of a platform cost next to
- * nothing and are never refused. This tells an attacker nothing by its timing: a map looks for its key by a hash that is
- * seeded in each process, and compares the texts only where that is equal.
+ * Each password that was right once is remembered, as a hash with a key that only this process has: requests with it cost next
+ * to nothing, and no flood keeps them out. There is one such memory for each password that is configured, so nobody can push
+ * out what others have left there. Everything else is an attempt: each address and each user has a few of them, few hashes are
+ * computed at a time, some wait, and the rest is told when to try again. A wrong username takes as long as a wrong password.
  */
-export function createBasicAuthenticator(users: readonly BasicUser[]): Authenticator {
+export function createBasicAuthenticator(users: readonly BasicUser[], clock: Clock = systemClock): Authenticator {
   checkUsers(users)
-  const accounts = new Map(users.map(user => [user.username, toAccount(user)]))
-  const hashesPerAttempt = Math.max(0, ...[...accounts.values()].map(account => account.hashes.length))
-  const decoys = makeDecoys([...accounts.values()], hashesPerAttempt)
+  const key = randomBytes(32).toString('base64')
+  /** The key comes first and has one length; a username has no colon: so no two pairs are one text. */
+  const toPair = (username: string, password: string) => hash('sha256', `${key}${username}:${password}`, 'base64')
+  const accounts = new Map(users.map(user => [user.username.normalize('NFC'), toAccount(user, toPair)]))
+  const allHashes = [...accounts.values()].map(hashesOf)
   const limiter = createLimiter({ running: 2, waiting: 64 })
-  const known = new Map<string, Principal>()
+  const byAddress = createThrottle(attemptsOfEach, clock)
+  const byUser = createThrottle(attemptsOfEach, clock)
   const attempts = new Map<string, Promise<Principal | Refusal>>()
 
-  async function attempt(authorization: string): Promise<Principal | Refusal> {
-    const login = decode(authorization)
-    if (login === undefined) return malformed
+  async function attempt(login: Login, pair: string, address: string | undefined): Promise<Principal | Refusal> {
     const account = accounts.get(login.username)
-    const plain = timingSafeEqual(digest(login.password), account?.passwordDigest ?? noDigest)
-    if (plain) return account?.principal ?? wrong
-    const hashes = [...(account?.hashes ?? []), ...decoys].slice(0, hashesPerAttempt)
-    const found = hashes.length > 0 && (await limiter.run(() => matches(login.password, hashes)))
-    if (found === undefined) return tooMany
-    return (found && account?.principal) || wrong
+    // Names that nobody has are counted alike, and what is kept of them has one length.
+    const counts: [Throttle, string][] = [[byUser, toPair(login.username, '')]]
+    if (address !== undefined) counts.push([byAddress, networkOf(address)])
+    const wait = Math.max(...counts.map(([throttle, key]) => throttle.wait(key)))
+    if (wait > 0) return tooMany(wait)
+    for (const [throttle, key] of counts) throttle.take(key)
+    const found = await limiter.run(() =>
+      findPassword(login.password, account, makeDecoys(hashesOf(account), allHashes)),
+    )
+    if (found === 'wrong') return wrong
+    for (const [throttle, key] of counts) throttle.giveBack(key)
+    if (found === undefined || account === undefined) return tooMany(pauseWhenBusy)
+    found.pair = pair
+    return account.principal
   }
 
-  function remember(authorization: string, principal: Principal): void {
-    const oldest = known.size >= rememberedLogins ? known.keys().next().value : undefined
-    if (oldest !== undefined) known.delete(oldest)
-    known.set(authorization, principal)
+  /** The same pair from many connections at once (a platform that has just started) is one attempt. */
+  function tryOnce(login: Login, pair: string, address: string | undefined): Promise<Principal | Refusal> {
+    const running = attempts.get(pair)
+    if (running !== undefined) return running
+    const started = attempt(login, pair, address).finally(() => attempts.delete(pair))
+    attempts.set(pair, started)
+    return started
   }
 
   return {
     scheme: 'basic',
     challenge: 'Basic realm="purser", charset="UTF-8"',
-    authenticate({ headers: { authorization } }) {
-      if (authorization === undefined) return undefined
-      const principal = known.get(authorization)
-      if (principal !== undefined) return principal
-      if (!/^basic( |$)/i.test(authorization)) return undefined
-      return authorization.length > longestHeader ? malformed : tryOnce(authorization)
+    authenticate({ headers: { authorization }, address }) {
+      if (authorization === undefined || !/^basic( |$)/i.test(authorization)) return undefined
+      const login = authorization.length > longestHeader ? undefined : decode(authorization)
+      if (login === undefined) return malformed
+      const pair = toPair(login.username, login.password)
+      const account = accounts.get(login.username)
+      // Compared as texts: whoever does not know the key cannot choose what a hash begins with.
+      if (account?.passwords.some(password => password.pair === pair)) return account.principal
+      return tryOnce(login, pair, address)
     },
-  }
-
-  /** The same header from many connections at once (a platform that has just started) is one attempt. */
-  function tryOnce(authorization: string): Promise<Principal | Refusal> {
-    const running = attempts.get(authorization)
-    if (running !== undefined) return running
-    const started = attempt(authorization)
-      .then(found => {
-        if (!isRefusal(found)) remember(authorization, found)
-        return found
-      })
-      .finally(() => attempts.delete(authorization))
-    attempts.set(authorization, started)
-    return started
   }
 }
 
 const wrong: Refusal = { refused: 'wrong username or password' }
 const malformed: Refusal = { refused: 'the Authorization header is malformed' }
-const tooMany: Refusal = { refused: 'too many logins at the same time' }
 
-const rememberedLogins = 1000
+function tooMany(waitMs: number): Refusal {
+  return { refused: 'too many attempts to log in', retryAfter: Math.ceil(waitMs / 1000) }
+}
+
+/** For whoever types a password, and for a platform with an old one, more than enough; for guessing too little. */
+const attemptsOfEach = { burst: 32, interval: 1_000, mostKeys: 10_000 }
+/** Until most of those that wait have had their turn. */
+const pauseWhenBusy = 5_000
 const longestHeader = 4096
-/** The digest of nothing that anybody could send. */
-const noDigest = randomBytes(32)
 
 /** Where the caller's code has no types. Shows nothing of a user: a password may stand in it. */
 function checkUsers(users: readonly BasicUser[]): void {
@@ -91,48 +100,66 @@ function checkUsers(users: readonly BasicUser[]): void {
     throw new TypeError(`createBasicAuthenticator needs a list with at least one user: ${form}`)
   users.forEach((user: Partial<BasicUser> | undefined, index) => {
     const texts = [user?.username, user?.password ?? user?.passwordHash, user?.platform]
-    if (texts.every(text => typeof text === 'string') && Array.isArray(user?.roles)) return
-    throw new TypeError(`createBasicAuthenticator: user ${index + 1} of the list is not complete: ${form}`)
+    const complete = texts.every(text => typeof text === 'string') && Array.isArray(user?.roles)
+    if (!complete)
+      throw new TypeError(`createBasicAuthenticator: user ${index + 1} of the list is not complete: ${form}`)
+    if (user?.username?.includes(':') || hasControls(`${user?.username}${user?.password}`))
+      throw new TypeError(
+        `createBasicAuthenticator: user ${index + 1} of the list could never log in: no client can send control characters, such as a line end, or a username with a colon`,
+      )
   })
 }
 
 interface Account {
   readonly principal: Principal
-  readonly passwordDigest: Buffer | undefined
-  readonly hashes: readonly PasswordHash[]
+  readonly passwords: readonly StoredPassword[]
 }
 
-function toAccount(user: BasicUser): Account {
+interface StoredPassword {
+  readonly hash?: PasswordHash
+  /** Of the pair that fits it: from the beginning where the password itself is configured, else once it was right. */
+  pair?: string
+}
+
+type ToPair = (username: string, password: string) => string
+
+function toAccount({ username, password, platform, roles, ...user }: BasicUser, toPair: ToPair): Account {
   const hashes = [user.passwordHash, user.previousPasswordHash].filter(text => text !== undefined)
+  const plain = password === undefined ? [] : [{ pair: toPair(username.normalize('NFC'), password.normalize('NFC')) }]
   return {
-    principal: Object.freeze({ name: user.username, platform: user.platform, roles: user.roles }),
-    passwordDigest: user.password === undefined ? undefined : digest(user.password.normalize('NFC')),
-    hashes: hashes.map(parsePasswordHash),
+    principal: Object.freeze({ name: username, platform, roles }),
+    passwords: [...plain, ...hashes.map(text => ({ hash: parsePasswordHash(text) }))],
   }
 }
 
-/** Hashes that no password fits, as costly as the real ones: they fill up an attempt that has fewer of its own. */
-function makeDecoys(accounts: readonly Account[], count: number): readonly PasswordHash[] {
-  const model = accounts.flatMap(account => account.hashes)[0]
-  if (model === undefined) return []
-  return Array.from({ length: count }, () => ({ ...model, salt: randomBytes(16), hash: randomBytes(32) }))
+function hashesOf(account: Account | undefined): readonly PasswordHash[] {
+  return account?.passwords.flatMap(({ hash }) => hash ?? []) ?? []
 }
 
-async function matches(password: string, hashes: readonly PasswordHash[]): Promise<boolean> {
-  for (const hash of hashes) if (await verifyPassword(password, hash)) return true
-  return false
+/** The one that fits; `wrong` only after all the work, with that of the decoys. */
+async function findPassword(
+  password: string,
+  account: Account | undefined,
+  decoys: readonly PasswordHash[],
+): Promise<StoredPassword | 'wrong'> {
+  for (const stored of account?.passwords ?? [])
+    if (stored.hash !== undefined && (await verifyPassword(password, stored.hash))) return stored
+  for (const decoy of decoys) await verifyPassword(password, decoy)
+  return 'wrong'
+}
+
+interface Login {
+  readonly username: string
+  readonly password: string
 }
 
 /** The user ends at the first colon; a password may hold more of them. */
-function decode(authorization: string): { username: string; password: string } | undefined {
+function decode(authorization: string): Login | undefined {
   const encoded = /^basic +([A-Za-z0-9+/_-]+={0,2}) *$/i.exec(authorization)?.[1]
   if (encoded === undefined) return undefined
-  const text = Buffer.from(encoded, 'base64').toString('utf8')
+  const bytes = Buffer.from(encoded, 'base64')
+  const text = bytes.toString('utf8').normalize('NFC')
   const colon = text.indexOf(':')
-  if (colon < 0) return undefined
-  return { username: text.slice(0, colon), password: text.slice(colon + 1).normalize('NFC') }
-}
-
-function digest(text: string): Buffer {
-  return createHash('sha256').update(text).digest()
+  if (colon < 0 || hasControls(text) || !isUtf8(bytes)) return undefined
+  return { username: text.slice(0, colon), password: text.slice(colon + 1) }
 }

@@ -9,8 +9,15 @@ export interface PasswordHash {
   readonly hash: Uint8Array
 }
 
+/** RFC 7617, 2: no client may send one. To scrypt, a text with NULs at its end is the same as without them. */
+export function hasControls(text: string): boolean {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what it looks for
+  return /[\0-\x1f\x7f]/.test(text)
+}
+
 /** A new hash of the password, with a salt of its own. */
 export async function hashPassword(password: string): Promise<string> {
+  if (hasControls(password)) throw new TypeError('a password must not hold control characters, such as a line end')
   const made = { cost: 2 ** 15, blockSize: 8, parallelization: 1, salt: randomBytes(16) }
   const hash = await derive(password, made, 32)
   const { cost, blockSize, parallelization, salt } = made
@@ -60,6 +67,11 @@ function toCount(text: string | undefined): number {
 
 function isBase64url(text: string, bytes: Buffer, shortest: number): boolean {
   return bytes.length >= shortest && bytes.length <= 64 && bytes.toString('base64url') === text
+}
+
+/** What computing it takes, in no unit: it is for comparing. */
+export function workOf({ cost, blockSize, parallelization }: PasswordHash): number {
+  return cost * blockSize * parallelization
 }
 
 function memory({ cost, blockSize }: Pick<PasswordHash, 'cost' | 'blockSize'>): number {

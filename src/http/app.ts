@@ -86,6 +86,10 @@ export function createApp(options: AppOptions): HttpApp {
       address,
       requestId,
     })
+    if (refusal?.retryAfter !== undefined)
+      return new BrokerError('TooManyLogins', 'There were too many attempts to log in. Repeat the request later.', {
+        retryAfter: Math.max(1, Math.ceil(refusal.retryAfter)),
+      })
     return new BrokerError('Unauthorized', 'Send the credentials that were agreed for this broker.')
   }
 

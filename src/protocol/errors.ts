@@ -40,6 +40,7 @@ export const errorStatus = {
   InstanceNotUsable: 422,
   BindingsExist: 422,
   ActionRefused: 422,
+  TooManyLogins: 429,
   HeadersTooLarge: 431,
   ActionFailed: 500,
   InternalError: 500,

@@ -1,4 +1,4 @@
-import { readPasswordHash } from '../authenticator/password.ts'
+import { hasControls, readPasswordHash } from '../authenticator/password.ts'
 import { runtimeTypes } from '../sandbox/types.ts'
 import { anything, decimal, duration, file, flag, folder, oneOf, size, text, wholeNumber } from '../shape/fields.ts'
 import { fallback, field, list, object, optional, type Read, type Rule, section, unique } from '../shape/shape.ts'
@@ -49,14 +49,14 @@ const passwordHash = (doc: string) =>
 const user = object(
   {
     username: text({
-      rule: 'a text without a colon, in quotes where it is a number',
-      allows: /^[^:]+$/,
+      rule: 'a text without a colon and control characters, in quotes where it is a number',
+      allows: name => /^[^:]+$/.test(name) && !hasControls(name),
       doc: 'required, once each',
     }),
     password: optional(
       text({
-        rule: 'a text, in quotes where it is a number',
-        allows: /./s,
+        rule: 'a text without control characters, such as a line end; in quotes where it is a number',
+        allows: password => password !== '' && !hasControls(password),
         secret: true,
         doc: 'the password itself; better a placeholder, or a hash',
       }),

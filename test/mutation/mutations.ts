@@ -2,6 +2,7 @@ import { boundMutations } from './bound-mutations.ts'
 import { bundleMutations } from './bundle-mutations.ts'
 import { catalogMutations } from './catalog-mutations.ts'
 import { choreMutations } from './chore-mutations.ts'
+import { edgeMutations } from './edge-mutations.ts'
 import { loadMutations } from './load-mutations.ts'
 import type { Mutation } from './mutation.ts'
 import { reconcileMutations } from './reconcile-mutations.ts'
@@ -280,6 +281,7 @@ export const mutations: readonly Mutation[] = [
     suite: afterSweeps,
   },
   ...reuseMutations,
+  ...edgeMutations,
   ...webMutations,
   {
     name: 'a superseded operation leaves no doubt',

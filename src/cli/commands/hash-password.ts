@@ -26,7 +26,13 @@ async function runHashPassword(io: CliIo): Promise<void> {
       why: 'it is empty',
       next: 'Type one when asked, or pipe one in: openssl rand -base64 24 | purser hash-password',
     })
-  const { hashPassword } = await import('../../authenticator/password.ts')
+  const { hashPassword, hasControls } = await import('../../authenticator/password.ts')
+  if (hasControls(password))
+    throw wrongUsage({
+      what: 'no hash was made',
+      why: 'the password holds a control character, such as a tab or a line end, which no client can send',
+      next: 'Choose another one: openssl rand -base64 24 | purser hash-password',
+    })
   io.stdout.write(`${await hashPassword(password)}\n`)
 }
 

@@ -1,0 +1,64 @@
+import type { Mutation } from './mutation.ts'
+
+const basic = { file: 'src/authenticator/basic.ts', suite: ['src/authenticator/basic.test.ts'] }
+
+/** Who is let in, and what a flood of those who are not may use up. */
+export const edgeMutations: readonly Mutation[] = [
+  {
+    ...basic,
+    name: 'a flood of logins has no limit for each address',
+    find: 'if (address !== undefined) counts.push',
+    replace: 'if (address === "") counts.push',
+  },
+  {
+    ...basic,
+    name: 'a flood of logins has no limit for each user',
+    find: 'throttle.wait(key)))',
+    replace: 'throttle === byUser ? 0 : throttle.wait(key)))',
+  },
+  {
+    ...basic,
+    name: 'a right login counts as an attempt',
+    find: 'throttle.giveBack(key)',
+    replace: 'throttle.wait(key)',
+  },
+  {
+    ...basic,
+    name: 'what was right before is not remembered',
+    find: 'found.pair = pair',
+    replace: '',
+  },
+  {
+    ...basic,
+    name: 'control characters in a login pass',
+    find: 'hasControls(text) || ',
+    replace: '',
+  },
+  {
+    ...basic,
+    name: 'a login that is not UTF-8 passes',
+    find: ' || !isUtf8(bytes)',
+    replace: '',
+  },
+  {
+    file: 'src/authenticator/limiter.ts',
+    suite: ['src/authenticator/limiter.test.ts'],
+    name: 'any number of logins waits',
+    find: 'if (queue.length >= waiting) return undefined',
+    replace: '',
+  },
+  {
+    file: 'src/authenticator/throttle.ts',
+    suite: ['src/authenticator/throttle.test.ts'],
+    name: 'any number of addresses is remembered',
+    find: 'if (oldest !== undefined) fullAt.delete(oldest)',
+    replace: '',
+  },
+  {
+    file: 'src/authenticator/decoys.ts',
+    suite: ['src/authenticator/decoys.test.ts'],
+    name: 'users that are not there cost as much as the first one',
+    find: 'for (; missing >= work; missing -= work)',
+    replace: 'if (missing >= work)',
+  },
+]
