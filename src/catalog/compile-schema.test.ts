@@ -87,6 +87,13 @@ describe('mistakes', () => {
     expect(await mistakesIn(schema, { a: new Array(300_000).fill(1) })).toEqual(['/a/0 must be string'])
     expect(await mistakesIn(schema, { a: new Array(990).fill(1) })).toHaveLength(990)
   })
+
+  it('end with the first one where a long schema would find too many with few values', async () => {
+    const required = Array.from({ length: 200 }, (_, index) => `r${index}`)
+    const long = { properties: { a: { items: { allOf: [{ required }] } } } }
+    expect(await mistakesIn(long, { a: new Array(990).fill({}) })).toEqual(["/a/0 must have required property 'r0'"])
+    expect(await mistakesIn(long, { a: [{}, {}] })).toHaveLength(400)
+  })
 })
 
 it('a pattern that only the library of a schema knows is left to it', async () => {

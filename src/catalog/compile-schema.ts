@@ -50,10 +50,12 @@ async function compile(schema: JsonObject): Promise<Validate> {
   const { $schema: _, ...body } = prepared(schema)
   const { quick, thorough } = await loading
   const isFine = compileWith(quick, body)
+  // Each part of the schema may find a mistake with each value.
+  const mostTold = Math.min(mostValues, mostMistakes / countValues(body, mostMistakes))
   let findAll: ReturnType<typeof compileWith> | undefined
   const findMistakes = (data: JsonObject) => {
     if (isFine(data)) return []
-    if (hasMoreThan(mostValues, data)) return isFine.errors ?? []
+    if (countValues(data, mostTold) > mostTold) return isFine.errors ?? []
     findAll ??= compileWith(thorough(), body)
     return findAll(data) ? [] : (findAll.errors ?? [])
   }
@@ -82,18 +84,21 @@ const tooMuchWork: ErrorObject = {
   message: 'it takes too long to check so much against the schema; send fewer or shorter values',
 }
 
-/** Up to this many values, all mistakes are told. */
+/** Up to this many values, all mistakes are told; fewer where the schema is so long that there could be too many of them. */
 const mostValues = 1000
+const mostMistakes = 100_000
 
-function hasMoreThan(most: number, data: Json): boolean {
+/** How many values there are, the one itself included; anything above `most` where there are more. */
+function countValues(data: Json, most: number): number {
   const open: (Json | undefined)[] = [data]
-  for (let count = 1; open.length > 0; count++) {
-    if (count > most || open.length > most) return true
+  let count = 0
+  while (open.length > 0 && count <= most) {
     const value = open.pop()
-    if (typeof value === 'object' && value !== null)
-      for (const item of Object.values(value)) if (open.push(item) > most) return true
+    count += 1
+    if (typeof value !== 'object' || value === null || count + open.length > most) continue
+    for (const inner of Object.values(value)) open.push(inner)
   }
-  return false
+  return count + open.length
 }
 
 /**

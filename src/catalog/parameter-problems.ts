@@ -6,26 +6,27 @@ import type { StandardIssue } from './standard-schema.ts'
  * secret; what is quoted comes from the schema or is a field's name.
  */
 export function describeErrors(errors: readonly ErrorObject[], root = 'parameters'): string[] {
-  return bounded(errors.map(error => root + describeError(error)))
+  return bounded(errors, error => root + describeError(error))
 }
 
 export function describeIssues(issues: readonly StandardIssue[], root = 'parameters'): string[] {
-  return bounded(
-    issues.map(({ path = [], message }) => {
-      const keys = path.map(part => (typeof part === 'object' ? part.key : part))
-      return `${root}${fieldName(keys.map(String))}: ${message}`
-    }),
-  )
+  return bounded(issues, ({ path = [], message }) => {
+    const keys = path.map(part => (typeof part === 'object' ? part.key : part))
+    return `${root}${fieldName(keys.map(String))}: ${message}`
+  })
 }
 
 const maxProblems = 20
+const mostLookedAt = 1000
 const maxListed = 20
 const maxName = 64
 
-function bounded(problems: readonly string[]): string[] {
-  const distinct = [...new Set(problems)]
-  const more = distinct.length - maxProblems
-  return more > 0 ? [...distinct.slice(0, maxProblems), `and ${more} more`] : distinct
+/** Several branches of a schema may say the same. */
+function bounded<Problem>(problems: readonly Problem[], describe: (problem: Problem) => string): string[] {
+  const distinct = [...new Set(problems.slice(0, mostLookedAt).map(describe))]
+  const told = distinct.slice(0, maxProblems)
+  const more = distinct.length - told.length + Math.max(0, problems.length - mostLookedAt)
+  return more > 0 ? [...told, `and ${more} more`] : told
 }
 
 function describeError({ instancePath, keyword, params, propertyName, message }: ErrorObject): string {

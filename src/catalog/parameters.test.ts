@@ -122,6 +122,26 @@ describe('hostile input', () => {
     ])
   })
 
+  it('refuses more values than a library could list the mistakes of', async () => {
+    const looked: unknown[] = []
+    const each = z.number().refine(value => looked.push(value) < 0, 'wrong')
+    for (const schema of [{ type: 'object' }, z.object({ a: z.array(each) })]) {
+      const { check } = createParameterSchema(schema)
+      const problems = ['parameters: must not hold more than 50000 values']
+      expect(await check({ a: new Array(500_000).fill(1) })).toEqual({ ok: false, problems })
+      expect(looked).toEqual([])
+    }
+    const { check } = createParameterSchema(z.object({ a: z.array(each) }))
+    const checked = await check({ a: new Array(49_998).fill(1) })
+    expect(checked.ok ? [] : checked.problems).toEqual([
+      ...Array.from({ length: 20 }, (_, index) => `parameters.a[${index}]: wrong`),
+      'and 49978 more',
+    ])
+    expect(await createParameterSchema({ type: 'object' }).check({ a: new Array(49_998).fill(1) })).toMatchObject({
+      ok: true,
+    })
+  })
+
   it('refuses bottomless nesting', async () => {
     const deep: JsonObject = JSON.parse(`${'{"a":'.repeat(5000)}1${'}'.repeat(5000)}`)
     const recursive = { properties: { a: { $ref: '#' } } }

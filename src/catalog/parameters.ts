@@ -86,20 +86,29 @@ function fromStandardSchema(source: StandardSchemaV1): ParameterSchema<unknown> 
 
 async function checkJson(jsonSchema: JsonObject, input: JsonObject, root?: string): Promise<Checked> {
   const validate = await compileSchema(jsonSchema)
-  const unfit = findUnfit(input)
+  // What an author's own code has made (a state) has no limit of this kind.
+  const unfit = findUnfit(input, { left: root === undefined ? mostParameterValues : Infinity })
   if (unfit !== undefined) return { ok: false, problems: [unfit] }
   const value = structuredClone(input)
   const errors = validate(value)
   return errors.length === 0 ? { ok: true, value } : { ok: false, problems: describeErrors(errors, root) }
 }
 
-/** Refuses what is valid JSON and yet a trap for the code behind: bottomless nesting, and keys that set a prototype. */
-function findUnfit(value: Json | undefined, depth = 0): string | undefined {
+/** More than anybody writes, and few enough for a validation library that lists every mistake it finds. */
+const mostParameterValues = 50_000
+
+/**
+ * Refuses what is valid JSON and yet a trap for the code behind: bottomless nesting, endless lists, and keys that set a
+ * prototype.
+ */
+function findUnfit(value: Json | undefined, budget: { left: number }, depth = 0): string | undefined {
+  budget.left -= 1
+  if (budget.left < 0) return `parameters: must not hold more than ${mostParameterValues} values`
   if (typeof value !== 'object' || value === null) return undefined
   if (depth > deepestJson) return `parameters: must not be nested more than ${deepestJson} levels deep`
   if (Object.hasOwn(value, '__proto__')) return 'parameters: must not have a field named __proto__'
   for (const item of Object.values(value)) {
-    const unfit = findUnfit(item, depth + 1)
+    const unfit = findUnfit(item, budget, depth + 1)
     if (unfit !== undefined) return unfit
   }
   return undefined

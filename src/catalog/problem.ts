@@ -4,14 +4,18 @@ import { isObject, type Path } from '../shape/place.ts'
 /** Its path is below the list of offerings: `[0, 'plans', 1, 'name']`. */
 export type Report = (mistake: Mistake) => void
 
-/** A catalog that cannot be served. The message lists every problem, so that one look is enough. */
+const mostShown = 100
+
+/** A catalog that cannot be served. The message lists every problem, so that one look is enough, up to a hundred. */
 export class CatalogError extends Error {
   override readonly name = 'CatalogError'
   readonly problems: readonly Mistake[]
 
   constructor(problems: readonly Mistake[], subject = 'the catalog') {
     const count = problems.length === 1 ? 'a problem' : `${problems.length} problems`
-    super(`${subject} has ${count}:\n${problems.map(problem => `  ${formatProblem(problem)}`).join('\n')}`)
+    const lines = problems.slice(0, mostShown).map(problem => `  ${formatProblem(problem)}`)
+    if (problems.length > mostShown) lines.push(`  and ${problems.length - mostShown} more`)
+    super(`${subject} has ${count}:\n${lines.join('\n')}`)
     this.problems = problems
   }
 }

@@ -1,9 +1,11 @@
 import { type Path, type Place, quoted } from './place.ts'
 
+export type Severity = 'error' | 'warning'
+
 /** One thing that is wrong with what was given, and what to do about it. It never shows a secret. */
 export interface Mistake {
   /** A warning names what is allowed and hardly meant; an error unless told otherwise. */
-  readonly severity?: 'error' | 'warning'
+  readonly severity?: Severity
   /** Which value it is about; empty for the whole. */
   readonly path: Path
   readonly place?: Place

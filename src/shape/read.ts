@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { type Described, describe, describeAt, relaxed } from './describe.ts'
 import { asFlag, type WrittenValue } from './fields.ts'
 import type { Json } from './json.ts'
-import { type FieldMistake, isWarning, type Mistake, show, typeName } from './mistake.ts'
+import { type FieldMistake, isWarning, type Mistake, type Severity, show, typeName } from './mistake.ts'
 import {
   isObject,
   type Path,
@@ -16,6 +16,7 @@ import {
 } from './place.ts'
 import { type Kind, pathOf, type Read, type Shape } from './shape.ts'
 import { suggest } from './suggest.ts'
+import { createTold } from './told.ts'
 
 export interface ReadOptions {
   /** For files: keys in camelCase, snake_case or kebab-case, and a key without a value is as good as absent. */
@@ -40,27 +41,34 @@ export type Reading<S extends Shape> =
 export function read<S extends Shape>(shape: S, source: Source, options: ReadOptions = {}): Reading<S> {
   const { source: tidied, mistakes: ofKeys } = normalize(shape, source, options)
   const result = v.safeParse(shape as v.GenericSchema<unknown, Read<S>>, tidied.root)
-  const mistakes = [...ofKeys, ...(result.issues ?? []).map(issue => toMistake(shape, tidied, issue))]
+  const told = createTold()
+  for (const issue of result.issues ?? []) told.add(severityOf(issue), () => toMistake(shape, tidied, issue))
+  const mistakes = [...ofKeys, ...told.mistakes()]
   if (result.typed && mistakes.every(isWarning)) return { ok: true, value: result.output, mistakes }
   return { ok: false, mistakes }
 }
 
+function severityOf({ kind, expected }: v.BaseIssue<unknown>): Severity {
+  return kind === 'validation' && expected === 'warning' ? 'warning' : 'error'
+}
+
 /** A copy of the source with the keys as the shape spells them. Values are not checked. */
 export function normalize(shape: Shape, source: Source, options: ReadOptions = {}) {
-  const mistakes: FieldMistake[] = []
+  const told = createTold()
   const tidying: Tidying = {
     places: source.places,
     options,
-    report: mistake => mistakes.push({ found: '', type: '', rule: '', ...mistake }),
+    report: (toMistake, severity = 'error') =>
+      told.add(severity, () => ({ severity, found: '', type: '', rule: '', ...toMistake() })),
   }
   const root = tidy(tidying, describe(shape), source.root, { path: [] })
-  return { source: { ...source, root }, mistakes }
+  return { source: { ...source, root }, mistakes: told.mistakes() }
 }
 
 interface Tidying {
   readonly places: Places
   readonly options: ReadOptions
-  report(mistake: Mistake & Pick<FieldMistake, 'kind'>): void
+  report(toMistake: () => Mistake & Pick<FieldMistake, 'kind'>, severity?: Severity): void
 }
 
 type Spot = Pick<Mistake, 'path' | 'place'>
@@ -104,7 +112,7 @@ function tidyObject(tidying: Tidying, described: Described, value: Record<string
     else if (written.has(key)) {
       const line = written.get(key)?.line
       const problem = `is given twice${line === undefined ? '' : `, first in line ${line}`}`
-      report({ kind: 'twice', path: [...path, key], place, problem, remedy: 'keep one' })
+      report(() => ({ kind: 'twice', path: [...path, key], place, problem, remedy: 'keep one' }))
     } else {
       written.set(key, place)
       if (child === null && options.lenient) continue
@@ -119,17 +127,20 @@ function reportUnknown({ options, report }: Tidying, { info, fields, spellings }
   const key = String(path.at(-1))
   const severity = options.unknown?.(key) ?? info.unknown ?? 'error'
   if (severity === 'ignore' || options.isIgnored?.(key)) return
-  const known = [...(fields?.keys() ?? [])]
-  const near = spellings.get(relaxed(key)) ?? suggest(key, known)
-  const remedy = near === undefined ? `known here: ${known.join(', ')}` : `did you mean ${near}?`
-  report({ severity, kind: 'unknown', path, place, problem: 'is not known here', remedy })
+  report(() => {
+    const known = [...(fields?.keys() ?? [])]
+    const near = spellings.get(relaxed(key)) ?? suggest(key, known)
+    const remedy = near === undefined ? `known here: ${known.join(', ')}` : `did you mean ${near}?`
+    return { severity, kind: 'unknown', path, place, problem: 'is not known here', remedy }
+  }, severity)
 }
 
 /** A tag that nobody resolved would silently turn into text. */
 function reportTag({ report }: Tidying, { path, place }: Spot): void {
-  if (place?.tag === undefined) return
-  const problem = `has the tag ${quoted(place.tag)}, which has no meaning here`
-  report({ kind: 'tag', path, place, problem, remedy: 'remove it' })
+  const tag = place?.tag
+  if (tag === undefined) return
+  const problem = `has the tag ${quoted(tag)}, which has no meaning here`
+  report(() => ({ kind: 'tag', path, place, problem, remedy: 'remove it' }))
 }
 
 function reportInnerTags(tidying: Tidying, parent: unknown, path: Path): void {

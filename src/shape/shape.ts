@@ -68,9 +68,15 @@ type ListRule<Item> = Rule<readonly (Item | undefined)[]>
 /** No two items of a list may have the same key. It is reported at the field `at` of the later one. */
 export function unique<Item>(keyOf: (item: Item) => unknown, at: string, error: string): ListRule<Item> {
   return items => {
-    const keys = items.map(item => (item === undefined ? undefined : keyOf(item)))
-    const again = [...keys.keys()].filter(index => keys[index] !== undefined && keys.indexOf(keys[index]) < index)
-    return again.map(index => ({ path: [index, at], error }))
+    const seen = new Set<unknown>()
+    return items.flatMap((item, index) => {
+      const key = item === undefined ? undefined : keyOf(item)
+      if (key === undefined || !seen.has(key)) {
+        seen.add(key)
+        return []
+      }
+      return { path: [index, at], error }
+    })
   }
 }
 

@@ -36,7 +36,7 @@ export function readYaml(text: string, options: YamlOptions): Yaml {
     const tooLong = { problem: `it has ${size} bytes, and ${maxBytes} is the limit`, remedy: 'make it shorter' }
     if (size > maxBytes) throw new FaultError({ place: { source: name }, ...tooLong })
     const compose = () => {
-      const tokens = [...new yaml.Parser(lines.addNewLine).parse(text)]
+      const tokens = firstTokens(new yaml.Parser(lines.addNewLine).parse(text))
       const deep = findTooDeep(tokens)
       if (deep !== undefined) throw new FaultError({ place: placeAt(deep.offset), ...tooDeep })
       // Keys are compared below: the library would compare each with each, which takes minutes for a hostile file.
@@ -162,6 +162,17 @@ function unfold(document: yaml.Document, part: yaml.Node | null, unfolding: Unfo
   }
 
   return { root: read(part, 0), place: describe(part, part), places }
+}
+
+/** Up to where it is clear that the text is wrong: the second half of the parser takes long for each error. */
+function firstTokens(parsing: Iterable<yaml.CST.Token>): readonly yaml.CST.Token[] {
+  const tokens: yaml.CST.Token[] = []
+  let errors = 0
+  for (const token of parsing) {
+    tokens.push(token)
+    if (token.type === 'error' && ++errors >= maxFaults) break
+  }
+  return tokens
 }
 
 /** The name is not shown: a password may begin with *. */

@@ -218,6 +218,35 @@ describe('hostile text', () => {
     expect(errorsOf('<<: 5')[0]).toMatch(/merges maps only/)
   })
 
+  it.each([
+    ['tags', { tags: Array(90_000).fill({}) }, 'and 89900 more mistakes; correct these first'],
+    ['plans', { plans: Array(20_000).fill({}) }, 'and 19900 more mistakes; correct these first'],
+    [
+      'unknown keys',
+      Object.fromEntries(Array.from({ length: 45_000 }, (_, index) => [`k${index}`, 1])),
+      'and 44900 more warnings; correct these first',
+    ],
+  ])('with tens of thousands of mistakes is told a hundred: %s', (_, more, last) => {
+    const problems = problemsOf(specWith(more))
+    expect(problems.length).toBeLessThanOrEqual(102)
+    expect(problems.join('').length).toBeLessThan(50_000)
+    expect(problems.filter(problem => problem.endsWith(last))).toHaveLength(1)
+  })
+
+  it('has its errors told, however many warnings there are', () => {
+    const keys = Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`k${index}`, 1]))
+    expect(errorsOf(specWith({ ...keys, description: 5, tags: {} }))).toHaveLength(1)
+    expect(parseBundleSpec(specWith({ ...keys, tags: {} }), 'bundle.yml').spec).toBeUndefined()
+  })
+
+  it('that is no YAML is not read to its end', () => {
+    // What comes later would be another fault.
+    const problems = problemsOf(`name: x\nmetadata: [${'}'.repeat(30)}\n${'['.repeat(60_000)}`)
+    expect(problems.length).toBeGreaterThan(0)
+    expect(problems.join()).not.toContain('nested')
+    expect(problemsOf(`name: x\nmetadata: [${'}'.repeat(500_000)}`).length).toBeLessThan(21)
+  })
+
   it('with as many keys as fit is read in one pass', () => {
     const text = Array.from({ length: 60_000 }, (_, i) => `k${i}: ${i}`).join('\n')
     expect(errorsOf(text)[0]).toMatch(/unfolds to more than 100000 values/)

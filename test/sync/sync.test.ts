@@ -184,6 +184,15 @@ describe('a sync', () => {
     expect(new Set((await stateOf(world))?.problems?.map(problem => problem.split(':')[0])).size).toBe(50)
   })
 
+  it('keeps twenty problems of one spec, and how many more there are', async () => {
+    const world = await start()
+    world.dh.offers(bundle('x', { source: `${bundle('x').source}tags: [${'{},'.repeat(1000)}]\n` }))
+    await world.sync()
+    const problems = (await stateOf(world))?.problems
+    expect(problems).toHaveLength(21)
+    expect(problems).toContain('x: and 81 more; "purser bundle lint" tells them')
+  })
+
   it('publishes nothing in the place of a service of the code', async () => {
     const dh = new ScriptedRegistry('dh')
     dh.offers(bundle('pg'))

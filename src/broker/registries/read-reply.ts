@@ -9,7 +9,7 @@ import type { RevisionUse, StoredCatalog } from '../../marketplace.ts'
 import type { Offering } from '../../protocol/offering.ts'
 import type { RegistryAnswer } from '../../registry.ts'
 import { count } from '../../shape/count.ts'
-import { isError } from '../../shape/mistake.ts'
+import { isError, type Mistake } from '../../shape/mistake.ts'
 import type { SpecCache } from './registered-catalog.ts'
 
 export interface KnownParts {
@@ -91,12 +91,21 @@ async function read(registry: string, bundle: FoundBundle): Promise<ReadBundle> 
   if (bundle.unreadable !== undefined) return { bundle, problems: [bundle.unreadable] }
   const folder = programKindOf(bundle) === 'folder' ? { path: bundle.image, shown: '', isRun: true } : undefined
   const checked = await checkBundle(bundle.source, { where: 'spec', registry, folder })
-  const problems = checked.problems.filter(isError).map(formatMistake)
+  const problems = tell(checked.problems.filter(isError))
   if (checked.bundle === undefined) return { bundle, problems }
   const { spec, offering } = checked.bundle
   if (bundle.withoutProgram !== undefined && spec.entrypoint === undefined)
     return { bundle, problems: [...problems, bundle.withoutProgram] }
   return { bundle, parsed: toParsed(offering, spec.bundleVersion), problems, spec: () => spec }
+}
+
+/** They are stored and shown: so many help an author, and a registry may have thousands of such bundles. */
+const mostProblems = 20
+
+function tell(mistakes: readonly Mistake[]): string[] {
+  const told = mistakes.slice(0, mostProblems).map(formatMistake)
+  const more = mistakes.length - mostProblems
+  return more > 0 ? [...told, `and ${more} more; "purser bundle lint" tells them`] : told
 }
 
 function toParsed(offering: Offering, bundleVersion: string | undefined): ParsedBundle {
