@@ -29,7 +29,7 @@ export interface BrokerOptions {
    * broker closes a store that it opened from a URL; a `Store` that it was given stays open, and is yours to close.
    */
   readonly store: string | Store
-  /** Who may call. With several, the first one that recognises a request decides. `'none'`: everybody may. */
+  /** Who may call. With several, the first one that recognises a request decides. `'none'`: everybody may who asks under a name of this machine. */
   readonly authenticator: Authenticator | readonly Authenticator[] | 'none'
   /** Hears what happens. Without one, warnings and errors are written to standard error. */
   readonly observer?: Observer
@@ -122,7 +122,17 @@ export function openBroker(
       const storeNow = () => running?.context.storeNow() ?? clock.now()
       const registries =
         parts.registries ?? (await openRegistries?.({ store, clock: options.clock ?? wallClock, observer, storeNow }))
-      const all = { definition, store, authenticator, settings, clock, observer, ...parts, registries }
+      const all = {
+        definition,
+        store,
+        authenticator,
+        open: options.authenticator === 'none',
+        settings,
+        clock,
+        observer,
+        ...parts,
+        registries,
+      }
       running = await startBroker(all)
       return running
     } catch (error) {

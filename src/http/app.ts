@@ -6,6 +6,7 @@ import { parseOriginatingIdentity } from '../protocol/identity.ts'
 import { acceptsIncomplete, parseQuery } from '../protocol/query.ts'
 import { type AdminContext, handleAdmin, isAdminPath } from './admin/admin-app.ts'
 import { createAdmission, openLimits, type Wanted } from './admission.ts'
+import { createHostCheck, type HostRules } from './check-host.ts'
 import { Exchange, requestIdentity, toEnded } from './exchange.ts'
 import { type HttpApp, type HttpRequest, type HttpResponse, originOf } from './message.ts'
 import { findOpenRoute, isHealthPath, type OpenRoutes } from './open-routes.ts'
@@ -14,7 +15,7 @@ import { readJsonObject } from './read-body.ts'
 import { respondToError } from './respond.ts'
 import { createRoutes, findEndpoint, parseOsbPath } from './routes.ts'
 
-export interface AppOptions extends OpenRoutes, AdminContext {
+export interface AppOptions extends OpenRoutes, AdminContext, HostRules {
   readonly broker: BrokerContext
   readonly authenticator: Authenticator
   readonly presentCatalog?: PresentCatalog
@@ -25,17 +26,19 @@ export interface AppOptions extends OpenRoutes, AdminContext {
 const nothingThere =
   'There is nothing at this path. The OSB API is under /v2, and under /<prefix>/v2 for the names in osb.prefixes.'
 
-/** The application: the order of its checks is the order of the lines (503, 401, version, route, body, then the use case). */
+/** The application: the order of its checks is the order of the lines (Host, 503, 401, version, route, body, then the use case). */
 export function createApp(options: AppOptions): HttpApp {
   const { broker, authenticator } = options
   const { observer, clock } = broker
   const routes = createRoutes(options.presentCatalog)
   const admit = createAdmission(clock)
+  const checkHost = createHostCheck(options)
   // Apart: whoever is nobody must not take the places of platforms.
   const admitOpen = createAdmission(clock, openLimits)
 
   const handle = async (exchange: Exchange): Promise<HttpResponse> => {
     const { request, path, headers } = exchange
+    checkHost(headers.host, path)
     const open = findOpenRoute(options, exchange)
     const wanted = toWanted(exchange, open?.bodyLimit ?? options.bodyLimit)
     // Whoever asks how the broker is gets an answer above all when it is not well.

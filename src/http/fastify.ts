@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import type { HttpBroker, HttpRequest } from './message.ts'
-import { announcedLength, announcesBody, piecesOf, readStream, tlsOf, toHeaders } from './node/request.ts'
+import { announcedLength, announcesBody, piecesOf, readStream, tlsOf, toHeaders, toOriginForm } from './node/request.ts'
 import { tooLarge } from './read-body.ts'
 
 /** What Fastify gives to a plugin. Its own types are not named, so that nobody needs Fastify to compile `purser`. */
@@ -63,13 +63,13 @@ export function toFastify(broker: HttpBroker): (scope: FastifyScope) => Promise<
 
 function toHttpRequest(request: FastifyRequest, prefixSegments: number): HttpRequest {
   let body: Promise<Uint8Array> | undefined
-  const target = request.raw.url ?? '/'
+  const target = toOriginForm(request.raw.url ?? '/')
   const from = endOfPrefix(target, prefixSegments)
   return {
     method: request.method,
     url: target[from] === '/' ? target.slice(from) : `/${target.slice(from)}`,
     mount: target.slice(0, from),
-    headers: toHeaders(request.raw.headers),
+    headers: toHeaders(request.raw),
     encrypted: request.protocol === 'https',
     address: request.ip,
     tls: tlsOf(request.raw.socket),

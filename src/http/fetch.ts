@@ -25,7 +25,8 @@ function toHttpRequest(request: Request): HttpRequest {
   return {
     method: request.method,
     url: url.pathname + url.search,
-    headers: Object.fromEntries(request.headers),
+    // Whoever made the Request has put the Host into its URL.
+    headers: { host: url.host, ...Object.fromEntries(request.headers) },
     encrypted: url.protocol === 'https:',
     get aborted() {
       return request.signal.aborted

@@ -88,11 +88,14 @@ function findAuthorRoute(routes: readonly Route[], method: string, path: string)
 /** The route knows its callers, the broker does not: so no byte of the body is read before the route asks for it. */
 async function runAuthorRoute(route: Route, request: HttpRequest, limit: number, ledger: LedgerView) {
   const hasBody = request.method !== 'GET' && request.method !== 'HEAD'
+  const target = new URL(originOf(request) + request.url)
+  // `/files/../v2` becomes `/v2` in a URL: the route would see a path that is not its own.
+  if (!matches(route.path, target.pathname)) throw new BrokerError('NotFound', 'There is nothing at this path.')
   const body = hasBody ? streamOf(request, limit) : undefined
   const headers = Object.entries(request.headers).filter((entry): entry is [string, string] => entry[1] !== undefined)
   try {
     const response = await route.handle(
-      new Request(originOf(request) + request.url, {
+      new Request(target, {
         method: request.method,
         headers,
         body: body && ReadableStream.from(body),

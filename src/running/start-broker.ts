@@ -30,6 +30,8 @@ export interface StartOptions {
   readonly definition: BrokerDefinition
   readonly store: Store
   readonly authenticator: Authenticator
+  /** The authenticator lets everybody in: then only names of this machine are answered. */
+  readonly open?: boolean
   readonly settings: ReadSettings
   /** Other than the setting, for tests: with 0 it accepts operations and leaves them to others. */
   readonly concurrency?: number
@@ -111,6 +113,8 @@ export async function startBroker(options: StartOptions): Promise<RunningBroker>
     presentCatalog: definition.presentCatalog,
     bodyLimit: server.bodyLimit,
     publicUrl: server.publicUrl,
+    open: options.open,
+    hosts: server.hosts,
     health: { readiness: async () => (ending ? 'stopping' : ((await readiness()) ?? whyUnknown(broker))) },
   })
   worker.start()

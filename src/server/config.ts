@@ -65,8 +65,8 @@ export async function loadConfig(options: LoadConfigOptions): Promise<Config> {
 
 /** What of it a broker needs, wherever it runs. */
 export function toSettings({ ledger, server, osb, instances, bindings, engine, reconcile, chores }: Config): Settings {
-  const { publicUrl, bodyLimit, syncTimeout, shutdownGrace } = server
-  const ofServer = { publicUrl, bodyLimit, syncTimeout, shutdownGrace }
+  const { publicUrl, hosts, bodyLimit, syncTimeout, shutdownGrace } = server
+  const ofServer = { publicUrl, hosts, bodyLimit, syncTimeout, shutdownGrace }
   return { ledger, server: ofServer, osb, instances, bindings, engine, reconcile, chores }
 }
 

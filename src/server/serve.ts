@@ -1,6 +1,5 @@
 import { dirname, join, resolve } from 'node:path'
 import { createBasicAuthenticator } from '../authenticator/basic.ts'
-import { createOpenAuthenticator } from '../authenticator/open.ts'
 import type { Authenticator } from '../authenticator.ts'
 import type { BrokerDefinition } from '../author/broker-definition.ts'
 import { sleep, systemClock } from '../clock.ts'
@@ -122,9 +121,9 @@ function withDemoStore(config: Config, options: ServeOptions, folder: string): C
 const loopback = new Set(['127.0.0.1', '::1', 'localhost'])
 
 /** Without credentials only this machine is served. */
-function chooseAuthenticator(users: Config['auth']['basic'], config: Config): Authenticator {
+function chooseAuthenticator(users: Config['auth']['basic'], config: Config): Authenticator | 'none' {
   if (users.length > 0) return createBasicAuthenticator(users)
-  if (loopback.has(config.server.host)) return createOpenAuthenticator()
+  if (loopback.has(config.server.host)) return 'none'
   throw new StartError(
     `A broker without credentials must not listen on ${config.server.host}.`,
     'Everybody who reaches that address could create and delete instances.',

@@ -5,7 +5,7 @@ describe('settings in code', () => {
   it('have the names and durations of the configuration, and defaults for the rest', () => {
     const settings = readSettings({ engine: { lease: '1m', retry: { max: 5_000 } }, server: { bodyLimit: '2MB' } })
     expect(settings.engine).toMatchObject({ lease: 60_000, callTimeout: 12_000, retry: { initial: 1_000, max: 5_000 } })
-    expect(settings.server).toEqual({ bodyLimit: 2_097_152, syncTimeout: 55_000, shutdownGrace: 20_000 })
+    expect(settings.server).toEqual({ hosts: [], bodyLimit: 2_097_152, syncTimeout: 55_000, shutdownGrace: 20_000 })
     expect(settings.osb.missingVersion).toBe(412)
   })
 

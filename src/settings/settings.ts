@@ -45,6 +45,19 @@ export const serverFields = {
       toPublicUrl,
     ),
   ),
+  hosts: fallback(
+    list(
+      text({
+        rule: 'a host name or an IP address (IPv6 in brackets), without a port',
+        allows: name => /^([\w.-]+|\[[\da-fA-F:.]+\])$/.test(name) && URL.canParse(`http://${name}`),
+      }),
+      {
+        rule: 'a list of host names',
+        doc: "the names that requests may come under, besides this machine's own and `server.publicUrl`; others are answered 421. Without the list, a broker with credentials answers under any name, one without only under those",
+      },
+    ),
+    [],
+  ),
   bodyLimit: fallback(size('1KB', '64MB', 'the longest request body; beyond it 413'), '1MB'),
   syncTimeout: fallback(duration('1s', '1h', 'how long a synchronous request waits for its operation'), '55s'),
   shutdownGrace: fallback(

@@ -1,3 +1,4 @@
+import { createOpenAuthenticator } from '../authenticator/open.ts'
 import type { BrokerDefinition } from '../author/broker-definition.ts'
 import { createOsbClient, type OsbClient } from '../client/index.ts'
 import { type BrokerOptions, type BrokerParts, openBroker } from '../create-broker.ts'
@@ -15,7 +16,7 @@ export interface TestBrokerOptions extends BrokerDefinition, Pick<BrokerOptions,
   /** Opened with the clock below; the caller closes it. A new memory store by default. */
   readonly store?: Store
   readonly clock?: VirtualClock
-  /** Lets everybody in unless told otherwise. */
+  /** Lets everybody in unless told otherwise, under any name. */
   readonly authenticator?: BrokerOptions['authenticator']
   readonly random?: () => number
 }
@@ -49,7 +50,7 @@ export async function startTestBrokerWith(
 ): Promise<TestBroker> {
   const { transport = 'in process', clock = createVirtualClock() } = options
   const store = options.store ?? createMemoryStore({ clock })
-  const { authenticator = 'none', observer, settings, random } = options
+  const { authenticator = createOpenAuthenticator(), observer, settings, random } = options
   const { services, catalog, hooks, routes, presentCatalog } = options
   const broker = openBroker(
     { services, catalog, hooks, routes, presentCatalog },

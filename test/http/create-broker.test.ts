@@ -179,7 +179,7 @@ describe('createBroker', () => {
     )
     await broker.start()
     const answer = broker
-      .fetch(new Request('http://x/slow'))
+      .fetch(new Request('http://localhost/slow'))
       .then(response => order.push(`answered ${response.status}`))
     const closed = broker.close().then(() => order.push('closed'))
     gate.resolve()
@@ -193,7 +193,7 @@ describe('createBroker', () => {
       { store: 'memory:', authenticator: 'none', observer: silent },
     )
     onTestFinished(() => broker.close())
-    const ready = async () => (await broker.fetch(new Request('http://x/readyz'))).status
+    const ready = async () => (await broker.fetch(new Request('http://localhost/readyz'))).status
     const running = await broker.running()
     expect(await ready()).toBe(200)
     running.announceStop()
@@ -210,7 +210,7 @@ describe('createBroker', () => {
       { store: 'memory:', authenticator: 'none', observer: silent, settings: { osb: { prefixes } } },
     )
     const headers = { 'X-Broker-API-Version': '2.17' }
-    const ask = async (path: string) => (await broker.fetch(new Request(`http://x${path}`, { headers }))).text()
+    const ask = async (path: string) => (await broker.fetch(new Request(`http://localhost${path}`, { headers }))).text()
     expect(await ask('/files/a')).toBe('mine')
     expect(await ask('/files/v2/catalog')).toContain(answer)
     await broker.close()
@@ -274,11 +274,11 @@ function memory(changes: Partial<Store>): Store {
 }
 
 function catalogRequest(headers: Record<string, string> = {}): Request {
-  return new Request('http://x/v2/catalog', { headers: { 'x-broker-api-version': '2.17', ...headers } })
+  return new Request('http://localhost/v2/catalog', { headers: { 'x-broker-api-version': '2.17', ...headers } })
 }
 
 function provisionRequest(id: string): Request {
-  return new Request(`http://x/v2/service_instances/${id}?accepts_incomplete=true`, {
+  return new Request(`http://localhost/v2/service_instances/${id}?accepts_incomplete=true`, {
     method: 'PUT',
     headers: { 'x-broker-api-version': '2.17', 'content-type': 'application/json' },
     body: JSON.stringify(ids),

@@ -1,8 +1,9 @@
 import type { Mutation } from './mutation.ts'
 
+const host = { suite: ['test/http/host.test.ts'], only: 'own server|operator allows|Request' }
 const basic = { file: 'src/authenticator/basic.ts', suite: ['src/authenticator/basic.test.ts'] }
 
-/** Who is let in, and what a flood of those who are not may use up. */
+/** Who is let in, under which name, and what a flood of those who are not may use up. */
 export const edgeMutations: readonly Mutation[] = [
   {
     ...basic,
@@ -60,5 +61,55 @@ export const edgeMutations: readonly Mutation[] = [
     name: 'users that are not there cost as much as the first one',
     find: 'for (; missing >= work; missing -= work)',
     replace: 'if (missing >= work)',
+  },
+  {
+    ...host,
+    file: 'src/http/check-host.ts',
+    name: 'anything is a Host',
+    find: 'if (!isHost(host)) throw',
+    replace: 'if (host === "*") throw',
+  },
+  {
+    ...host,
+    file: 'src/http/check-host.ts',
+    name: 'a page may lead its own name to an open broker',
+    find: "throw new BrokerError('UnknownHost', unknown)",
+    replace: 'return',
+  },
+  {
+    ...host,
+    file: 'src/http/check-host.ts',
+    name: 'a name is good once it has asked for health',
+    find: "if (!isHealthPath(path)) throw new BrokerError('UnknownHost', unknown)\n      return",
+    replace: "if (!isHealthPath(path)) throw new BrokerError('UnknownHost', unknown)",
+  },
+  {
+    ...host,
+    file: 'src/http/node/request.ts',
+    name: 'an absolute target has no say in the Host',
+    find: 'absoluteForm.exec(url)?.[1] ?? headers.host',
+    replace: 'headers.host',
+  },
+  {
+    file: 'src/http/node/request.ts',
+    suite: ['test/http/host.test.ts'],
+    only: 'comes once',
+    name: 'two Hosts are one',
+    find: 'host === undefined ? headers.host :',
+    replace: 'host !== "" ? headers.host :',
+  },
+  {
+    ...host,
+    file: 'src/http/open-routes.ts',
+    name: 'a route sees a path that is not its own',
+    find: 'if (!matches(route.path, target.pathname)) throw',
+    replace: 'if (target.pathname === "") throw',
+  },
+  {
+    ...host,
+    file: 'src/http/admin/admin-app.ts',
+    name: 'pages of other sites may change something',
+    find: 'refuseCrossSite(exchange, context.publicUrl)',
+    replace: '',
   },
 ]

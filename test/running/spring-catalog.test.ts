@@ -32,7 +32,7 @@ it('a broker works with the application.properties of a Spring broker, and is wa
   onTestFinished(() => broker.close())
   const call = (method: string, path: string, body?: object) =>
     broker.fetch(
-      new Request(`http://broker${path}`, {
+      new Request(`http://localhost${path}`, {
         method,
         headers: { 'x-broker-api-version': '2.17', 'content-type': 'application/json' },
         body: body && JSON.stringify(body),

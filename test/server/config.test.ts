@@ -19,6 +19,7 @@ describe('loadConfig', () => {
       server: {
         host: '127.0.0.1',
         port: 8080,
+        hosts: [],
         bodyLimit: 1_048_576,
         headerLimit: 16_384,
         maxConnections: 10_000,

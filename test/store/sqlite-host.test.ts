@@ -46,7 +46,7 @@ it.each([-hour, 3 * hour])(
     onTestFinished(() => broker.close())
     const headers = { 'x-broker-api-version': '2.17', 'content-type': 'application/json' }
     const body = JSON.stringify({ service_id: 'service', plan_id: 'plan', organization_guid: 'o', space_guid: 's' })
-    const path = 'http://broker/v2/service_instances/i'
+    const path = 'http://localhost/v2/service_instances/i'
     const put = await broker.fetch(new Request(`${path}?accepts_incomplete=true`, { method: 'PUT', headers, body }))
     expect(put.status).toBe(202)
     await vi.waitFor(

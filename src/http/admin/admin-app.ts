@@ -7,6 +7,7 @@ import type { HttpResponse } from '../message.ts'
 import { methodNotAllowed } from '../respond.ts'
 import { findPattern } from '../routes.ts'
 import { listChoresEndpoint, runChoreEndpoint } from './chores.ts'
+import { refuseCrossSite } from './cross-site.ts'
 import { readLogEndpoint } from './read-log.ts'
 import { listRegistriesEndpoint, syncRegistriesEndpoint } from './registries.ts'
 
@@ -14,6 +15,7 @@ import { listRegistriesEndpoint, syncRegistriesEndpoint } from './registries.ts'
 export interface AdminContext {
   readonly broker: Pick<BrokerContext, 'store'>
   readonly chores: RunningChores
+  readonly publicUrl?: string
   /** The registries of the configuration, in its order. */
   readonly registries?: readonly { readonly name: string; readonly type: string }[]
 }
@@ -48,6 +50,7 @@ export async function handleAdmin(
   exchange: Exchange,
   principal: Principal,
 ): Promise<HttpResponse> {
+  refuseCrossSite(exchange, context.publicUrl)
   const segments = exchange.path.split('/')
   const parts = findPattern(patterns, segments) ?? []
   const pattern = parts.join('/')

@@ -32,12 +32,12 @@ export class NodeRequest implements HttpRequest {
   get mount(): string {
     const { originalUrl, url = '/' } = this.#request
     if (originalUrl === undefined) return ''
-    const [whole, own] = [pathOf(originalUrl), pathOf(url)]
+    const [whole, own] = [pathOf(toOriginForm(originalUrl)), pathOf(toOriginForm(url))]
     return whole.endsWith(own) ? whole.slice(0, whole.length - own.length) : whole
   }
 
   get headers(): Readonly<Record<string, string | undefined>> {
-    return toHeaders(this.#request.headers)
+    return toHeaders(this.#request)
   }
 
   get encrypted(): boolean {
@@ -161,11 +161,28 @@ export function announcedLength(headers: IncomingHttpHeaders): number {
 }
 
 /** Node gives every name once and in lower case; only `set-cookie` is a list, and no client sends that on purpose. */
-export function toHeaders(headers: IncomingHttpHeaders): Readonly<Record<string, string | undefined>> {
-  const { 'set-cookie': cookies } = headers
-  return cookies === undefined
+export function toHeaders(request: IncomingMessage): Readonly<Record<string, string | undefined>> {
+  const { headers } = request
+  const host = hostOf(request)
+  const cookies = headers['set-cookie']?.join(', ')
+  return cookies === undefined && host === headers.host
     ? (headers as Record<string, string | undefined>)
-    : { ...headers, 'set-cookie': cookies.join(', ') }
+    : { ...headers, host, 'set-cookie': cookies }
+}
+
+/**
+ * That of an absolute target comes before the header (RFC 9112, 3.2.2); HTTP/2 has only the former. Where there are two headers,
+ * node shows one: here they are joined, and so are no host.
+ */
+function hostOf({ headers, rawHeaders, url = '/' }: IncomingMessage): string | undefined {
+  if (url[0] !== '/') return absoluteForm.exec(url)?.[1] ?? headers.host
+  let host: string | undefined
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index]
+    if (name?.length !== 4 || name.toLowerCase() !== 'host') continue
+    host = host === undefined ? headers.host : `${host}, ${rawHeaders[index + 1]}`
+  }
+  return host ?? headers.host ?? (headers[':authority'] as string | undefined)
 }
 
 export function cut(): BrokerError {
@@ -174,11 +191,15 @@ export function cut(): BrokerError {
 
 const nothing = new Uint8Array(0)
 
+const absoluteForm = /^https?:\/\/([^/?#]*)/i
+
 /** A client may send the absolute form as if to a proxy (RFC 9112, 3.2.2). */
-function toOriginForm(target: string): string {
-  if (target[0] === '/' || !/^https?:\/\//i.test(target)) return target
-  const path = target.indexOf('/', target.indexOf('//') + 2)
-  return path < 0 ? '/' : target.slice(path)
+export function toOriginForm(target: string): string {
+  if (target[0] === '/') return target
+  const [before] = absoluteForm.exec(target) ?? []
+  if (before === undefined) return target
+  const rest = target.slice(before.length)
+  return rest[0] === '/' ? rest : `/${rest}`
 }
 
 /** What an authenticator may know of an encrypted connection; undefined for a plain one. */

@@ -58,7 +58,7 @@ function start(more: object = {}) {
   const call = async (method: string, path: string, body?: object) => {
     const headers = { 'x-broker-api-version': '2.17', 'content-type': 'application/json' }
     const answer = await broker.fetch(
-      new Request(`http://broker${path}`, { method, headers, body: body && JSON.stringify(body) }),
+      new Request(`http://localhost${path}`, { method, headers, body: body && JSON.stringify(body) }),
     )
     return (await answer.json()) as { services?: { name: string }[]; state?: string }
   }
