@@ -11,7 +11,7 @@
  * - No answer is never read as "gone" or "done": it is `unknown`, and asked again.
  * - When a sandbox has ended, everything that it started has ended.
  */
-import type { JsonObject } from './protocol/json.ts'
+import type { Json, JsonObject } from './protocol/json.ts'
 
 export interface SandboxSpec {
   /** The operation's name for it; see `checkName`. */
@@ -135,7 +135,7 @@ export interface Runtime {
   wait(name: string, signal: AbortSignal): Promise<SandboxStatus>
   /** SIGTERM, and after the grace SIGKILL to whatever is left. Resolves when it was asked for; `wait` says when it is over. */
   cancel(name: string, graceMs: number): Promise<void>
-  /** The last line that the action wrote about its progress, without the secrets. */
+  /** The last line that the action wrote about its progress, without the secrets, and without those that it has made by then. */
   progress(name: string, secrets: readonly string[]): Promise<string | undefined>
   /** Of a sandbox that has ended. Values of `secrets` are cut out of the log and the texts that people will read. */
   collect(name: string, secrets: readonly string[]): Promise<Collected>
@@ -143,6 +143,14 @@ export interface Runtime {
   remove(name: string): Promise<void>
   /** Every sandbox that has not been removed. Also clears away what crashes left half made. */
   list(): Promise<readonly FoundSandbox[]>
+}
+
+/** Every text in a value, and every number that is long enough to be recognised: what to cut out where a value is a secret. */
+export function secretsIn(value: Json | undefined): readonly string[] {
+  if (typeof value === 'string') return [value]
+  if (typeof value === 'number') return Math.abs(value) >= 1000 ? [String(value)] : []
+  if (typeof value !== 'object' || value === null) return []
+  return Object.values(value).flatMap(secretsIn)
 }
 
 /**

@@ -43,6 +43,17 @@ describe('what a bundle left', () => {
     expect(await readProgress(folder, [])).toBe('half way')
   })
 
+  it.each([
+    ['credentials.json', '{"deep":[{"password":"open-sesame"}]}'],
+    ['state.json', '{"list":["open-sesame"]}'],
+    ['binding_state.json', '{"user":"open-sesame"}'],
+  ])('shows in its progress nothing that it has made by then: %s', async (name, text) => {
+    writeFileSync(join(folder, 'progress'), 'made open-sesame\n')
+    expect(await readProgress(folder, [])).toBe('made open-sesame')
+    writeFileSync(join(folder, name), text)
+    expect(await readProgress(folder, [])).toBe('made [redacted]')
+  })
+
   it('changes the state by keys that can be files', async () => {
     writeFileSync(join(folder, 'state.json'), '{"ok":"1","../up":"2","list":[1]}')
     const { state, problems } = await collectOutputs(folder, [])

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, parseJson } from '../protocol/json.ts'
-import type { SandboxOutputs } from '../sandbox.ts'
+import { type SandboxOutputs, secretsIn } from '../sandbox.ts'
 import { terminationLog } from './folders.ts'
 import { isStateKey } from './inputs.ts'
 import { readFileEnd, readOutputFile } from './read-output-file.ts'
@@ -62,7 +62,14 @@ export async function readProgress(folder: string, secrets: readonly string[]): 
   // The rest of a line that was cut may be the rest of a secret, which nobody could recognise.
   const whole = lines.slice(end?.cut ? 1 : 0, lines.length > 1 ? -1 : undefined)
   const last = whole.map(line => line.trim()).findLast(line => line !== '')
-  return last === undefined ? undefined : createRedactor(secrets)(last)
+  return last === undefined ? undefined : createRedactor([...secrets, ...(await secretsMade(folder))])(last)
+}
+
+/** The action may have written them before it says how far it is. One that is still being written is not known yet. */
+async function secretsMade(folder: string): Promise<readonly string[]> {
+  const files = ['credentials.json', 'state.json', 'binding_state.json']
+  const texts = await Promise.all(files.map(name => readOutputFile(folder, name, maxJson)))
+  return texts.flatMap(({ text }) => (text === undefined ? [] : secretsIn(parseJson(text))))
 }
 
 function toState(name: string, changes: JsonObject, problems: string[]): Readonly<Record<string, string | null>> {

@@ -8,16 +8,31 @@ import { asynchronous, idsOf, place, useWorlds } from './world.ts'
 
 const open = useWorlds()
 
-const canaries = ['canary-parameter', 'canary-operator', 'canary-pin', 'canary-provision', 'canary-bind', '4711471']
+const canaries = [
+  'canary-parameter',
+  'canary-operator',
+  'canary-pin',
+  'canary-provision',
+  'canary-bind',
+  '4711471',
+  'canary-state',
+  'canary-list',
+  'canary-binding-state',
+]
 
 /** Says everything that it knows everywhere, and fails where it is told to. */
 const script = `
 told="$(cat "$BUNDLE_INPUT" "\${3#@}")"
 case "$1" in
-  provision) echo '{"password":"canary-provision","port":4711471}' > "$BUNDLE_OUTPUT/credentials.json";;
-  bind) echo '{"deep":[{"password":"canary-bind"}]}' > "$BUNDLE_OUTPUT/credentials.json";;
+  provision)
+    echo '{"password":"canary-provision","port":4711471}' > "$BUNDLE_OUTPUT/credentials.json"
+    echo '{"root":"canary-state","list":["canary-list"]}' > "$BUNDLE_OUTPUT/state.json";;
+  bind)
+    echo '{"deep":[{"password":"canary-bind"}]}' > "$BUNDLE_OUTPUT/credentials.json"
+    echo '{"user":"canary-binding-state"}' > "$BUNDLE_OUTPUT/binding_state.json";;
 esac
-made="$(cat "$BUNDLE_OUTPUT/credentials.json" 2>/dev/null)"
+made="$(cd "$BUNDLE_OUTPUT" && cat credentials.json state.json binding_state.json 2>/dev/null)"
+made="$made $(cat "$BUNDLE_STATE"/* "$BUNDLE_BINDING_STATE"/* 2>/dev/null) $(grep -oh 'canary[a-z-]*' "$BUNDLE_STATE"/* "$BUNDLE_OUTPUT"/state.json 2>/dev/null)"
 echo "$told $made"; echo "$told $made" | base64 -w0 >&2
 echo "made $made, told $(echo "$told" | tr '\\n' ' ')" > "$BUNDLE_OUTPUT/progress"
 echo "made $made $(echo "$told" | head -c 2500)" > "$BUNDLE_OUTPUT/message"

@@ -63,6 +63,27 @@ export const edgeMutations: readonly Mutation[] = [
     replace: 'if (missing >= work)',
   },
   {
+    file: 'src/driver/bundle/attempt.ts',
+    suite: ['test/driver/redaction.test.ts'],
+    name: 'new state of a bundle is shown',
+    find: '...[state, bindingState].flatMap(secretsInState)',
+    replace: '...[state, bindingState].flatMap(() => [])',
+  },
+  {
+    file: 'src/driver/bundle/facts.ts',
+    suite: ['test/driver/redaction.test.ts'],
+    name: 'old state of a bundle is shown',
+    find: ', ...kept.flatMap(secretsInState)',
+    replace: ', ...kept.flatMap(() => [])',
+  },
+  {
+    file: 'src/sandbox/outputs.ts',
+    suite: ['src/sandbox/outputs.test.ts'],
+    name: 'progress shows what a bundle has just made',
+    find: '...(await secretsMade(folder))',
+    replace: '',
+  },
+  {
     ...host,
     file: 'src/http/check-host.ts',
     name: 'anything is a Host',

@@ -12,12 +12,13 @@ import {
   SandboxRefusedError,
   type SandboxSpec,
   type SandboxStatus,
+  secretsIn,
 } from '../../sandbox.ts'
 import { askRuntime } from './ask-runtime.ts'
 import { limitsFor } from './limits.ts'
 import type { Bundle, BundleParts } from './parts.ts'
 import { pickRuntime, placeOn, runtimeAt } from './pick-runtime.ts'
-import { secretsIn } from './secrets.ts'
+import { secretsInState } from './secrets.ts'
 import type { SavedSandbox } from './state.ts'
 import { judge, type SandboxVerdict } from './verdict.ts'
 import { waitForSandbox } from './wait-for-sandbox.ts'
@@ -202,8 +203,8 @@ async function start({ bundle, task, name }: Attempt, runtime: Runtime, sandbox:
 }
 
 /**
- * What the sandbox left, judged, and kept in the ledger. It is read twice where it holds credentials: those are cut out of
- * what people may read as well.
+ * What the sandbox left, judged, and kept in the ledger. It is read twice where it holds credentials or state: those are cut
+ * out of what people may read as well.
  */
 function collect(
   { task, number, name }: Attempt,
@@ -217,7 +218,8 @@ function collect(
       return { verdict: judge(lost, outputs), outputs, log: '' }
     }
     const first = await runtime.collect(name, task.secrets)
-    const made = secretsIn(first.outputs.credentials)
+    const { credentials, state = {}, bindingState = {} } = first.outputs
+    const made = [...secretsIn(credentials), ...[state, bindingState].flatMap(secretsInState)]
     const { outputs, log } = made.length === 0 ? first : await runtime.collect(name, [...task.secrets, ...made])
     const exit = status.kind === 'exited' ? status.code : undefined
     return { verdict: judge(status, outputs), outputs, log, exit }

@@ -2,7 +2,8 @@ import type { ActionContext, BindingInfo, UpdateContext } from '../../author/con
 import type { BundleAction } from '../../bundle/actions.ts'
 import type { Revision } from '../../domain/revision.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../protocol/json.ts'
-import { pickNamed, type SensitiveNames, secretsIn } from './secrets.ts'
+import { secretsIn } from '../../sandbox.ts'
+import { pickNamed, type SensitiveNames, secretsInState } from './secrets.ts'
 import type { BundleState } from './state.ts'
 
 /** All that an action is told. */
@@ -37,7 +38,8 @@ export function secretsOf(facts: ActionFacts, sensitive: SensitiveNames): readon
     state.credentials ?? {},
     binding?.state.credentials ?? {},
   ]
-  return [...new Set(secret.flatMap(secretsIn))]
+  const kept = [state.values, binding?.state.values ?? {}]
+  return [...new Set([...secret.flatMap(secretsIn), ...kept.flatMap(secretsInState)])]
 }
 
 /**

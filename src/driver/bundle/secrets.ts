@@ -1,7 +1,8 @@
 import type { BundleParameters, BundleSpec } from '../../bundle/spec.ts'
 import { visitSchemas } from '../../catalog/json-schema-walk.ts'
-import { isJsonObject, type Json, type JsonObject } from '../../protocol/json.ts'
-import type { NamedSecret } from '../../sandbox.ts'
+import { isJsonObject, type JsonObject, parseJson } from '../../protocol/json.ts'
+import { type NamedSecret, secretsIn } from '../../sandbox.ts'
+import type { StateChanges } from './state.ts'
 
 /** The names of all parameters that are secret in some plan: an instance may have moved from one to another. */
 export interface SensitiveNames {
@@ -39,12 +40,9 @@ export function entriesOf(secrets: readonly NamedSecret[]): JsonObject {
   return Object.assign({}, ...secrets.map(({ entries }) => entries))
 }
 
-/** Every text in a value, and every number that is long enough to be recognised. */
-export function secretsIn(value: Json | undefined): readonly string[] {
-  if (typeof value === 'string') return [value]
-  if (typeof value === 'number') return Math.abs(value) >= 1000 ? [String(value)] : []
-  if (typeof value !== 'object' || value === null) return []
-  return Object.values(value).flatMap(secretsIn)
+/** A bundle may keep a list or a map, which the ledger has as one text: what is in it is as secret as the whole. */
+export function secretsInState(values: StateChanges): readonly string[] {
+  return Object.values(values).flatMap(value => (value === null ? [] : [value, ...secretsIn(parseJson(value))]))
 }
 
 export function pickNamed(parameters: JsonObject, names: ReadonlySet<string>): JsonObject {
