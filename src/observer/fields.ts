@@ -18,8 +18,12 @@ export type LoggedValue = string | number | boolean | LoggedError
 export function toLoggedFields(fields: LogFields): Record<string, LoggedValue> {
   const logged: Record<string, LoggedValue> = {}
   for (const [name, value] of Object.entries(fields))
-    if (value !== undefined) logged[name] = isSecretName(name) ? '[redacted]' : toLoggedValue(value)
+    if (value !== undefined) logged[name] = isSecretName(name) ? '[redacted]' : toShown(value)
   return logged
+}
+
+function toShown(value: LogFields[string]): LoggedValue {
+  return typeof value === 'string' ? hideUsers(value) : toLoggedValue(value)
 }
 
 export function toLoggedValue(value: unknown): LoggedValue {
@@ -54,20 +58,26 @@ function causesOf({ cause }: Error, depth = 10): readonly unknown[] {
 
 /** The message, with those of the errors that it stands for (`AggregateError`). */
 function toMessage(error: Error, depth = 3): string {
-  if (!('errors' in error && Array.isArray(error.errors)) || depth === 0) return error.message
+  const message = hideUsers(error.message)
+  if (!('errors' in error && Array.isArray(error.errors)) || depth === 0) return message
   const shown = error.errors.slice(0, 5).map(one => toText(one, depth - 1))
   const more = error.errors.length - shown.length
-  return `${error.message} [${shown.join('; ')}${more > 0 ? `; ${more} more` : ''}]`.trimStart()
+  return `${message} [${shown.join('; ')}${more > 0 ? `; ${more} more` : ''}]`.trimStart()
 }
 
 /** Any value as a text that is not too long. Inside objects, what is named like a secret loses its value. */
 function toText(value: unknown, depth = 3): string {
   if (value instanceof Error) return toMessage(value, depth)
-  const text = typeof value === 'string' ? value : toJson(value)
+  const text = hideUsers(typeof value === 'string' ? value : toJson(value))
   return text.length > longestText ? `${text.slice(0, longestText)}…` : text
 }
 
 const longestText = 2000
+
+/** Drivers repeat the URL that they cannot connect to, with the user and the password in it. */
+function hideUsers(text: string): string {
+  return text.replaceAll(/\/\/[^/\s@]+@/g, '//[hidden]@')
+}
 
 function toJson(value: unknown): string {
   const replace = (name: string, inner: unknown) => {

@@ -272,6 +272,22 @@ describe('what an author throws', () => {
   })
 })
 
+it('the log shows no password that stands in a URL in an error', async () => {
+  const { lines, run } = recorded({
+    async provision(ctx) {
+      const cause = new Error('connect postgres://admin:s3cret-1@db.example/x failed')
+      const inner = new AggregateError([new Error('https://admin:s3cret-2@db.example')], 'all failed')
+      ctx.log.info('see', { error: inner, at: 'amqp://me:s3cret-3@mq' })
+      throw new Error('cannot reach http://me:s3cret-4@db.example:80/a', { cause })
+    },
+  })
+  await run()
+  const text = JSON.stringify(lines)
+  expect(text).toContain('cannot reach http://[hidden]@db.example:80/a')
+  expect(text).toContain('connect postgres://[hidden]@db.example/x failed')
+  expect(text).not.toContain('s3cret')
+})
+
 it('ctx.log writes with the operation and the step, without secrets', async () => {
   const { lines, run } = recorded({
     async provision(ctx) {
