@@ -109,7 +109,6 @@ export function openBroker(
   const authenticator = toAuthenticator(options.authenticator)
   if (typeof options.store !== 'string' && typeof options.store?.accept !== 'function')
     throw new TypeError('createBroker needs a store: a URL such as "sqlite:broker.db", or a Store of your own.')
-  const answering = new Set<Promise<unknown>>()
   let starting: Promise<RunningBroker> | undefined
   let running: RunningBroker | undefined
   let closing: Promise<void> | undefined
@@ -154,7 +153,7 @@ export function openBroker(
     const started = await starting?.catch(() => undefined)
     if (started === undefined) return
     await started.stop(grace)
-    await Promise.race([Promise.all(answering), sleep(clock, timeForLastAnswers)])
+    await Promise.race([started.answered(), sleep(clock, timeForLastAnswers)])
     running = undefined
     const { store } = started.context
     if (store !== options.store) await Promise.race([store.close().catch(() => {}), sleep(clock, timeForLastAnswers)])
@@ -162,7 +161,7 @@ export function openBroker(
 
   function refuse(request: HttpRequest, error: BrokerError): HttpResponse {
     const response = withIdentity(json(error.status, toErrorBody(error)), request.headers)
-    observer['request.ended']?.(toEnded(new Exchange(request), response, clock.now(), clock.now()))
+    observer['request.ended']?.(toEnded(new Exchange(request, { clock, bodyLimit: 0 }), response, clock.now()))
     return response
   }
 
@@ -178,14 +177,7 @@ export function openBroker(
     return handle(request)
   }
 
-  const handle: HttpApp = request => {
-    if (running === undefined) return handleStopped(request)
-    const answered = running.app(request)
-    answering.add(answered)
-    const done = () => answering.delete(answered)
-    answered.then(done, done)
-    return answered
-  }
+  const handle: HttpApp = request => (running === undefined ? handleStopped(request) : running.app(request))
 
   return {
     handle,

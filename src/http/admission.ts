@@ -46,55 +46,77 @@ export function pauseUntilRoom({ latency }: Load): number {
   return Math.min(longestPause, 1 + Math.ceil(latency / 1000))
 }
 
-/** One request that is being served. */
-export interface Visit {
-  /** It has waited for its client, since then: that says nothing about this process. */
-  waitedSince(time: number): void
-  /** The request is answered, or only waits from here on. Once is enough. */
-  leave(): void
-}
-
 /** Takes requests, or refuses them before they cost a password check, a body or a call of the store. */
-export function createAdmission(clock: Clock, limits = usual): (wanted: Wanted) => Visit {
-  let serving = 0
-  let bodyBytes = 0
-  let time = 0
-  let lag = 0
-  let probing = false
-
+export class Admission implements Load {
+  serving = 0
+  bodyBytes = 0
+  /** How long a request takes now. */
+  time = 0
   /** How long a turn of the event loop takes, which is what a request waits for until it is looked at. */
-  function probe(): void {
-    if (probing) return
-    probing = true
-    const from = clock.now()
-    setImmediate(() => {
-      lag = clock.now() - from
-      probing = false
-    })
+  #lag = 0
+  #probedAt = -Infinity
+  readonly #clock: Clock
+  readonly #limits: Limits
+
+  constructor(clock: Clock, limits = usual) {
+    this.#clock = clock
+    this.#limits = limits
   }
 
-  return wanted => {
-    probe()
-    const load = { serving, bodyBytes, latency: Math.max(time, lag) }
-    if (!hasRoom(load, wanted, limits))
+  get latency(): number {
+    return Math.max(this.time, this.#lag)
+  }
+
+  /** At the time `now`. */
+  admit(wanted: Wanted, now: number): Visit {
+    if (now - this.#probedAt >= probeInterval) this.#probe(now)
+    if (!hasRoom(this, wanted, this.#limits))
       throw new BrokerError('Overloaded', 'The broker has more requests than it can answer in time. Repeat it later.', {
-        retryAfter: pauseUntilRoom(load),
+        retryAfter: pauseUntilRoom(this),
       })
-    serving += 1
-    bodyBytes += wanted.bodyBytes
-    let from = clock.now()
-    let left = false
-    return {
-      waitedSince(time) {
-        from += clock.now() - time
-      },
-      leave() {
-        if (left) return
-        left = true
-        serving -= 1
-        bodyBytes -= wanted.bodyBytes
-        time += (clock.now() - from - time) / 32
-      },
-    }
+    return new Visit(this, wanted.bodyBytes, now)
+  }
+
+  #probe(now: number): void {
+    // Until it has answered there is no other.
+    this.#probedAt = Infinity
+    setImmediate(() => {
+      this.#probedAt = this.#clock.now()
+      this.#lag = this.#probedAt - now
+    })
+  }
+}
+
+/** A turn of the event loop that matters takes much longer. */
+const probeInterval = 10
+
+/** One request that is being served. */
+export class Visit {
+  readonly #admission: Admission
+  readonly #bodyBytes: number
+  #from: number
+  #left = false
+
+  constructor(admission: Admission, bodyBytes: number, now: number) {
+    this.#admission = admission
+    this.#bodyBytes = bodyBytes
+    this.#from = now
+    admission.serving += 1
+    admission.bodyBytes += bodyBytes
+  }
+
+  /** It has waited so long for its client: that says nothing about this process. */
+  waited(ms: number): void {
+    this.#from += ms
+  }
+
+  /** The request is answered, or only waits from here on. Once is enough. */
+  leave(now: number): void {
+    if (this.#left) return
+    this.#left = true
+    const admission = this.#admission
+    admission.serving -= 1
+    admission.bodyBytes -= this.#bodyBytes
+    admission.time += (now - this.#from - admission.time) / 32
   }
 }

@@ -1,17 +1,16 @@
 import { type Authenticator, checkAnswer, isRefusal, type Refusal } from '../authenticator.ts'
-import type { BrokerContext, Caller } from '../broker/context.ts'
+import type { BrokerContext } from '../broker/context.ts'
 import { latestMinor, parseApiVersion } from '../protocol/api-version.ts'
 import { BrokerError } from '../protocol/errors.ts'
-import { parseOriginatingIdentity } from '../protocol/identity.ts'
-import { acceptsIncomplete, parseQuery } from '../protocol/query.ts'
+import { parseQuery } from '../protocol/query.ts'
 import { type AdminContext, handleAdmin, isAdminPath } from './admin/admin-app.ts'
-import { createAdmission, openLimits, type Wanted } from './admission.ts'
+import { Admission, openLimits, type Wanted } from './admission.ts'
+import { Answering } from './answering.ts'
 import { createHostCheck, type HostRules } from './check-host.ts'
 import { Exchange, requestIdentity, toEnded } from './exchange.ts'
-import { type HttpApp, type HttpRequest, type HttpResponse, originOf } from './message.ts'
+import type { HttpApp, HttpRequest, HttpResponse } from './message.ts'
 import { findOpenRoute, isHealthPath, type OpenRoutes } from './open-routes.ts'
 import type { PresentCatalog } from './osb/fetch-catalog.ts'
-import { readJsonObject } from './read-body.ts'
 import { respondToError } from './respond.ts'
 import { createRoutes, findEndpoint, parseOsbPath } from './routes.ts'
 
@@ -19,62 +18,62 @@ export interface AppOptions extends OpenRoutes, AdminContext, HostRules {
   readonly broker: BrokerContext
   readonly authenticator: Authenticator
   readonly presentCatalog?: PresentCatalog
-  /** Where platforms and browsers reach this broker; made from the Host header where it is not set. */
   readonly publicUrl?: string
+}
+
+export interface App {
+  readonly handle: HttpApp
+  /** Resolves when the requests that are being answered now have their answers. */
+  answered(): Promise<void>
 }
 
 const nothingThere =
   'There is nothing at this path. The OSB API is under /v2, and under /<prefix>/v2 for the names in osb.prefixes.'
 
 /** The application: the order of its checks is the order of the lines (Host, 503, 401, version, route, body, then the use case). */
-export function createApp(options: AppOptions): HttpApp {
+export function createApp(options: AppOptions): App {
   const { broker, authenticator } = options
   const { observer, clock } = broker
+  const { prefixes, missingVersion } = broker.settings.osb
   const routes = createRoutes(options.presentCatalog)
-  const admit = createAdmission(clock)
+  const admission = new Admission(clock)
   const checkHost = createHostCheck(options)
   // Apart: whoever is nobody must not take the places of platforms.
-  const admitOpen = createAdmission(clock, openLimits)
+  const openAdmission = new Admission(clock, openLimits)
+  const exchanged = { clock, bodyLimit: options.bodyLimit, publicUrl: options.publicUrl }
+  let answering = new Answering()
 
-  const handle = async (exchange: Exchange): Promise<HttpResponse> => {
-    const { request, path, headers } = exchange
-    checkHost(headers.host, path)
+  /** Waits for nothing where the answer, or who asks, is known at once, as for the many polls of a platform. */
+  function handle(exchange: Exchange): HttpResponse | Promise<HttpResponse> {
+    checkHost(exchange.headers.host, exchange.path)
     const open = findOpenRoute(options, exchange)
     const wanted = toWanted(exchange, open?.bodyLimit ?? options.bodyLimit)
+    const room = open === undefined ? admission : openAdmission
     // Whoever asks how the broker is gets an answer above all when it is not well.
-    if (!isHealthPath(path)) exchange.visit = open === undefined ? admit(wanted) : admitOpen(wanted)
+    if (!isHealthPath(exchange.path)) exchange.visit = room.admit(wanted, exchange.startedAt)
     if (open !== undefined) return open.answer()
     const found = authenticator.authenticate(exchange)
-    // Without a turn of the event loop where the answer is known at once, as for the many polls of a platform.
-    const principal = checkAnswer(authenticator, found instanceof Promise ? await found : found)
+    return found instanceof Promise ? found.then(answer => serve(exchange, answer)) : serve(exchange, found)
+  }
+
+  function serve(exchange: Exchange, found: unknown): HttpResponse | Promise<HttpResponse> {
+    const { path } = exchange
+    const principal = checkAnswer(authenticator, found)
     if (principal === undefined || isRefusal(principal)) throw unauthorized(exchange, principal)
     exchange.principal = principal
     if (isAdminPath(path)) return handleAdmin(options, exchange, principal)
     if (!principal.roles.includes('platform'))
       throw unauthorized(exchange, { refused: 'these credentials may not use the OSB API' })
-    const minor = readVersion(exchange, broker.settings.osb.missingVersion)
-    const target = parseOsbPath(path, broker.settings.osb.prefixes)
+    exchange.minor = readVersion(exchange, missingVersion)
+    const target = parseOsbPath(path, prefixes)
     if (target === undefined) throw new BrokerError('NotFound', nothingThere)
-    if (target.route !== undefined) exchange.route = `/v2/${target.route}`
-    const endpoint = findEndpoint(routes, target, request.method)
+    exchange.route = target.route
+    const endpoint = findEndpoint(routes, target, exchange.method)
     exchange.platform = target.prefix === undefined ? principal.platform : `${principal.platform}/${target.prefix}`
-    const query = parseQuery(exchange.query)
-    // Awaited here: a promise that is returned costs two more turns of the queue.
-    return await endpoint(broker, {
-      caller: toCaller(exchange, exchange.platform, options.publicUrl),
-      minor,
-      instanceId: target.instanceId,
-      bindingId: target.bindingId,
-      query,
-      acceptsIncomplete: acceptsIncomplete(query),
-      ifNoneMatch: headers['if-none-match'],
-      async body() {
-        const since = clock.now()
-        const body = await readJsonObject(request, options.bodyLimit)
-        exchange.visit?.waitedSince(since)
-        return body
-      },
-    })
+    exchange.instanceId = target.instanceId
+    exchange.bindingId = target.bindingId
+    exchange.query = parseQuery(exchange.queryText)
+    return endpoint(broker, exchange)
   }
 
   /** Operators are told why; clients are not. */
@@ -103,19 +102,30 @@ export function createApp(options: AppOptions): HttpApp {
     return { ...response, headers: { ...response.headers, 'www-authenticate': [challenge].flat() } }
   }
 
-  return async request => {
-    const exchange = new Exchange(request)
-    const startedAt = clock.now()
-    let response: HttpResponse
-    try {
-      response = await handle(exchange)
-    } catch (error) {
-      response = refuse(error, exchange)
-    }
-    exchange.visit?.leave()
-    if (exchange.requestId !== undefined) response = withIdentity(response, request.headers)
-    observer['request.ended']?.(toEnded(exchange, response, startedAt, clock.now()))
-    return response
+  return {
+    async handle(request) {
+      const served = answering
+      served.begin()
+      const exchange = new Exchange(request, exchanged)
+      let response: HttpResponse
+      try {
+        const answered = handle(exchange)
+        response = answered instanceof Promise ? await answered : answered
+      } catch (error) {
+        response = refuse(error, exchange)
+      }
+      const now = clock.now()
+      exchange.visit?.leave(now)
+      if (exchange.requestId !== undefined) response = withIdentity(response, request.headers)
+      observer['request.ended']?.(toEnded(exchange, response, now))
+      served.end()
+      return response
+    },
+    answered() {
+      const before = answering
+      answering = new Answering()
+      return before.none()
+    },
   }
 }
 
@@ -135,10 +145,10 @@ export function withIdentity(
 }
 
 function toWanted({ method, headers }: Exchange, bodyLimit: number): Wanted {
-  const length = Number(headers['content-length'] ?? 0)
+  const { 'content-length': length, 'transfer-encoding': encoding } = headers
   return {
     isNew: method === 'PUT' || method === 'PATCH' || method === 'POST',
-    bodyBytes: headers['transfer-encoding'] === undefined ? Math.min(length, bodyLimit) : bodyLimit,
+    bodyBytes: encoding === undefined ? Math.min(Number(length ?? 0), bodyLimit) : bodyLimit,
   }
 }
 
@@ -157,19 +167,4 @@ function readVersion({ headers }: Exchange, missingStatus: 400 | 412): number {
 function minorOf({ headers }: Exchange): number {
   const version = parseApiVersion(headers['x-broker-api-version'])
   return typeof version === 'string' ? latestMinor : version.minor
-}
-
-function toCaller(exchange: Exchange, platform: string, publicUrl: string | undefined): Caller {
-  const { request, headers, requestId } = exchange
-  return {
-    platform,
-    identity: parseOriginatingIdentity(headers['x-broker-api-originating-identity']),
-    requestId,
-    traceparent: headers.traceparent,
-    onOperation: id => {
-      exchange.operationId = id
-      exchange.visit?.leave()
-    },
-    baseUrl: () => publicUrl ?? originOf(request) + (request.mount ?? ''),
-  }
 }

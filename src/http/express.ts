@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { HttpBroker, HttpResponse } from './message.ts'
+import { type HttpBroker, type HttpResponse, sizeOf } from './message.ts'
 import { NodeRequest } from './node/request.ts'
 
 /** For node:http, Connect, Express 4 and Express 5. */
@@ -24,13 +24,14 @@ export function toExpress(broker: HttpBroker): ExpressHandler {
 }
 
 /** Header by header: other handlers may have set some already, or may listen for the moment they are written. */
-function send(response: ServerResponse, { status, headers, body }: HttpResponse): void {
+function send(response: ServerResponse, answer: HttpResponse): void {
+  const { status, headers, body } = answer
   if (response.destroyed || response.headersSent) return
   response.statusCode = status
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
   // What was not read of a long body is not worth keeping the connection for.
   if (status === 413) response.setHeader('connection', 'close')
   const sized = status === 204 || status === 304 || response.hasHeader('content-length')
-  if (!sized) response.setHeader('content-length', Buffer.byteLength(body))
+  if (!sized) response.setHeader('content-length', sizeOf(answer))
   response.end(body)
 }

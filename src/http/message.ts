@@ -36,6 +36,12 @@ export interface HttpResponse {
   /** A header with several values is sent once for each of them. */
   readonly headers: Readonly<Record<string, string | string[]>>
   readonly body: string | Uint8Array
+  /** How many bytes the body has, where somebody has counted them already. */
+  readonly bytes?: number
+}
+
+export function sizeOf({ body, bytes }: HttpResponse): number {
+  return bytes ?? Buffer.byteLength(body)
 }
 
 export type HttpApp = (request: HttpRequest) => Promise<HttpResponse>

@@ -8,8 +8,12 @@ import type { HttpResponse } from './message.ts'
 
 /** Every answer is a JSON object, the empty one included (ORPH-31). */
 export function json(status: number, body: JsonObject, headers?: Readonly<Record<string, string>>): HttpResponse {
-  return { status, headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) }
+  const text = JSON.stringify(body)
+  const bytes = Buffer.byteLength(text)
+  return { status, headers: headers === undefined ? plain : { ...plain, ...headers }, body: text, bytes }
 }
+
+const plain = { 'content-type': 'application/json' }
 
 /**
  * The one place where an error becomes an answer. An error that nobody planned for is answered with a 500 that tells nothing

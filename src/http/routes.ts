@@ -9,31 +9,31 @@ import { methodNotAllowed } from './respond.ts'
 
 export type RouteTable = Readonly<Record<string, Readonly<Record<string, Endpoint>>>>
 
+const instance = '/v2/service_instances/:instance'
+const lastInstanceOperation = `${instance}/last_operation`
+const binding = `${instance}/service_bindings/:binding`
+const lastBindingOperation = `${binding}/last_operation`
+
 /** The whole OSB API but for the catalog. `:instance` and `:binding` stand for one segment each. */
 const resources: RouteTable = {
-  'service_instances/:instance': {
+  [instance]: {
     PUT: provisionEndpoint,
     GET: fetchInstanceEndpoint,
     PATCH: updateEndpoint,
     DELETE: deprovisionEndpoint,
   },
-  'service_instances/:instance/last_operation': { GET: lastInstanceOperationEndpoint },
-  'service_instances/:instance/service_bindings/:binding': {
+  [lastInstanceOperation]: { GET: lastInstanceOperationEndpoint },
+  [binding]: {
     PUT: bindEndpoint,
     GET: fetchBindingEndpoint,
     DELETE: unbindEndpoint,
   },
-  'service_instances/:instance/service_bindings/:binding/last_operation': { GET: lastBindingOperationEndpoint },
+  [lastBindingOperation]: { GET: lastBindingOperationEndpoint },
 }
 
 export function createRoutes(presentCatalog: PresentCatalog | undefined): RouteTable {
-  return { catalog: { GET: createCatalogEndpoint(presentCatalog) }, ...resources }
+  return { '/v2/catalog': { GET: createCatalogEndpoint(presentCatalog) }, ...resources }
 }
-
-const names: ReadonlyMap<readonly string[], string> = new Map(
-  ['catalog', ...Object.keys(resources)].map(name => [name.split('/'), name]),
-)
-const patterns = [...names.keys()]
 
 export interface OsbPath {
   /** What stands before `/v2`, if anything: which platform this is (GEN-07). */
@@ -44,37 +44,34 @@ export interface OsbPath {
   readonly bindingId: string
 }
 
-const catalog: OsbPath = { prefix: undefined, route: 'catalog', instanceId: '', bindingId: '' }
+const catalog: OsbPath = { prefix: undefined, route: '/v2/catalog', instanceId: '', bindingId: '' }
 
 /** Splits, then decodes: `%2F` stays inside an id (URL-07). Undefined for paths outside `/v2` and `/:prefix/v2`. */
 export function parseOsbPath(path: string, prefixes: readonly string[]): OsbPath | undefined {
   if (path === '/v2/catalog') return catalog
+  if (path.startsWith('/v2/')) return parseResource(undefined, path)
   const segments = path.split('/')
   const [, first = ''] = segments
   const prefix = first === 'v2' ? undefined : first
   if (prefix !== undefined && (segments[2] !== 'v2' || !prefixes.includes(prefix))) return undefined
-  const from = prefix === undefined ? 2 : 3
-  const pattern = findPattern(patterns, segments, from)
-  if (pattern === undefined) return { prefix, route: undefined, instanceId: '', bindingId: '' }
-  const instanceId = decodeSegment(segments[from + 1] ?? '')
-  const bindingId = decodeSegment(segments[from + 3] ?? '')
-  return { prefix, route: names.get(pattern), instanceId, bindingId }
+  return parseResource(prefix, prefix === undefined ? path : path.slice(1 + prefix.length))
 }
 
-/** The pattern that the segments fit, `from` one of them on. A part with a colon stands for any segment that is not empty. */
-export function findPattern(patterns: readonly (readonly string[])[], segments: readonly string[], from = 0) {
-  for (const parts of patterns) if (fits(parts, segments, from)) return parts
-  return undefined
-}
+/** One expression for the four routes of `resources`: each poll comes by here, and a list of segments takes longer. */
+const resource = /^\/v2\/service_instances\/([^/]+)(?:\/service_bindings\/([^/]+))?(\/last_operation)?$/
 
-/** Without a function for each part: every request comes by here. */
-function fits(parts: readonly string[], segments: readonly string[], from: number): boolean {
-  if (parts.length !== segments.length - from) return false
-  for (let index = 0; index < parts.length; index++) {
-    const segment = segments[from + index]
-    if (parts[index]?.[0] === ':' ? segment === '' : parts[index] !== segment) return false
+function parseResource(prefix: string | undefined, path: string): OsbPath {
+  const found = resource.exec(path)
+  if (found === null) return { prefix, route: path === catalog.route ? path : undefined, instanceId: '', bindingId: '' }
+  const [, instanceId = '', bindingId = '', polls] = found
+  const ofBinding = polls === undefined ? binding : lastBindingOperation
+  const ofInstance = polls === undefined ? instance : lastInstanceOperation
+  return {
+    prefix,
+    route: bindingId === '' ? ofInstance : ofBinding,
+    instanceId: decodeSegment(instanceId),
+    bindingId: decodeSegment(bindingId),
   }
-  return true
 }
 
 export function findEndpoint(routes: RouteTable, path: OsbPath, method: string): Endpoint {

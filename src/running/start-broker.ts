@@ -18,7 +18,7 @@ import { startChores } from '../engine/chores.ts'
 import { type HeldName, holdName, type NameOptions } from '../engine/held-name.ts'
 import { createOutage } from '../engine/outage.ts'
 import { Worker } from '../engine/worker.ts'
-import { createApp } from '../http/app.ts'
+import { type App, createApp } from '../http/app.ts'
 import type { HttpApp } from '../http/message.ts'
 import { combineObservers, type Observer, toError } from '../observer.ts'
 import type { ReadSettings } from '../settings/settings.ts'
@@ -52,6 +52,7 @@ export interface RegistryOptions
 /** A broker at work: its application, the worker that ends what it has accepted, and its chores. */
 export interface RunningBroker {
   readonly app: HttpApp
+  readonly answered: App['answered']
   readonly context: BrokerContext
   /** From here on `/readyz` says that it is being stopped; all else goes on. */
   announceStop(): void
@@ -104,7 +105,7 @@ export async function startBroker(options: StartOptions): Promise<RunningBroker>
     pollInterval: engine.pollInterval,
   })
   const chores = startChores({ ...holder, tasks })
-  const app = createApp({
+  const { handle: app, answered } = createApp({
     broker,
     authenticator: options.authenticator,
     chores,
@@ -125,6 +126,7 @@ export async function startBroker(options: StartOptions): Promise<RunningBroker>
     await chores.run('sync').catch(error => observer['chore.startFailed']?.({ chore: 'sync', error: toError(error) }))
   return {
     app,
+    answered,
     context: broker,
     announceStop() {
       ending = true

@@ -17,7 +17,13 @@ export type SnakeCase<Text extends string> = Text extends `${infer First}${infer
 
 /** The value as a platform reads it that announced 2.`minor`: snake_case, and only what that version knows. */
 export function toWire<S extends Shape>(shape: S, value: Read<S>, minor: number): Wire<Read<S>> {
-  return write(describe(shape), value, minor) as Wire<Read<S>>
+  return wireWriter(shape)(value, minor)
+}
+
+/** `toWire` for a shape that is written again and again. */
+export function wireWriter<S extends Shape>(shape: S): (value: Read<S>, minor: number) => Wire<Read<S>> {
+  const described = describe(shape)
+  return (value, minor) => write(described, value, minor) as Wire<Read<S>>
 }
 
 function write({ wire, fields, item, isList }: Described, value: unknown, minor: number): unknown {

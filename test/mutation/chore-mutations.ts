@@ -153,7 +153,7 @@ export const choreMutations: readonly Mutation[] = [
     ...sql,
     file: 'src/store/sqlite/store.ts',
     name: 'sqlite shows an operation that was cleaned up',
-    find: 'for (const id of removed) cache.forget(operationKey(id))',
+    find: 'for (const id of removed) cache.operations.forget(id)',
     replace: '',
   },
   {

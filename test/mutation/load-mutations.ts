@@ -32,13 +32,14 @@ export const loadMutations: readonly Mutation[] = [
   {
     ...app,
     name: 'health routes are refused as well',
-    find: 'if (!isHealthPath(path)) exchange.visit',
+    find: 'if (!isHealthPath(exchange.path)) exchange.visit',
     replace: 'exchange.visit',
   },
   {
     ...app,
+    file: 'src/http/exchange.ts',
     name: 'requests that only wait take up a place',
-    find: 'exchange.operationId = id\n      exchange.visit?.leave()',
-    replace: 'exchange.operationId = id',
+    find: 'this.operationId = id\n    this.visit?.leave(this.#options.clock.now())',
+    replace: 'this.operationId = id',
   },
 ]

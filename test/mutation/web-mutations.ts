@@ -41,8 +41,8 @@ export const webMutations: readonly Mutation[] = [
     file: 'src/http/app.ts',
     suite: ['test/http/admission.test.ts'],
     name: 'strangers take the places of platforms',
-    find: 'open === undefined ? admit(wanted) : admitOpen(wanted)',
-    replace: 'admit(wanted)',
+    find: 'open === undefined ? admission : openAdmission',
+    replace: 'admission',
     only: 'without credentials',
   },
   {

@@ -5,7 +5,6 @@ import { BrokerError } from '../../protocol/errors.ts'
 import type { Exchange } from '../exchange.ts'
 import type { HttpResponse } from '../message.ts'
 import { methodNotAllowed } from '../respond.ts'
-import { findPattern } from '../routes.ts'
 import { listChoresEndpoint, runChoreEndpoint } from './chores.ts'
 import { refuseCrossSite } from './cross-site.ts'
 import { readLogEndpoint } from './read-log.ts'
@@ -39,7 +38,7 @@ const routes: Readonly<Record<string, AdminRoute>> = {
   '/admin/operations/:id/log': { method: 'GET', roles: ['viewer', 'operator'], endpoint: readLogEndpoint },
 }
 
-const patterns = Object.keys(routes).map(pattern => pattern.split('/'))
+const patterns = Object.keys(routes).map(name => ({ name, parts: name.split('/') }))
 
 export function isAdminPath(path: string): boolean {
   return path === '/admin' || path.startsWith('/admin/')
@@ -52,15 +51,20 @@ export async function handleAdmin(
 ): Promise<HttpResponse> {
   refuseCrossSite(exchange, context.publicUrl)
   const segments = exchange.path.split('/')
-  const parts = findPattern(patterns, segments) ?? []
-  const pattern = parts.join('/')
-  const route = routes[pattern]
-  if (route === undefined)
+  const pattern = patterns.find(({ parts }) => fits(parts, segments))
+  const route = pattern && routes[pattern.name]
+  if (pattern === undefined || route === undefined)
     throw new BrokerError('NotFound', `There is nothing at this path. There are ${Object.keys(routes).join(', ')}.`)
-  exchange.route = pattern
+  exchange.route = pattern.name
   if (route.method !== exchange.method) throw methodNotAllowed([route.method])
   checkRoles(principal, route.roles)
-  return route.endpoint(context, decode(segments[parts.findIndex(part => part.startsWith(':'))] ?? ''))
+  return route.endpoint(context, decode(segments[pattern.parts.findIndex(part => part.startsWith(':'))] ?? ''))
+}
+
+/** A part with a colon stands for any segment that is not empty. */
+function fits(parts: readonly string[], segments: readonly string[]): boolean {
+  if (parts.length !== segments.length) return false
+  return parts.every((part, index) => (part.startsWith(':') ? segments[index] !== '' : part === segments[index]))
 }
 
 function checkRoles(principal: Principal, needed: readonly Role[]): void {

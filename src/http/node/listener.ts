@@ -3,8 +3,7 @@ import type { Socket } from 'node:net'
 import { type Clock, systemClock } from '../../clock.ts'
 import { type Observer, silent, toError } from '../../observer.ts'
 import { BrokerError } from '../../protocol/errors.ts'
-import { sizeOf } from '../exchange.ts'
-import type { HttpApp, HttpResponse } from '../message.ts'
+import { type HttpApp, type HttpResponse, sizeOf } from '../message.ts'
 import { lingerTime, toRefusal, toRefused } from './refuse.ts'
 import { announcedLength, NodeRequest } from './request.ts'
 
@@ -143,7 +142,8 @@ function isLongUnread({ complete, headers }: IncomingMessage): boolean {
 }
 
 /** A flat list of names and values, which node writes as they are. */
-function toFields({ method }: IncomingMessage, { status, headers, body }: HttpResponse): string[] {
+function toFields({ method }: IncomingMessage, response: HttpResponse): string[] {
+  const { status, headers, body } = response
   const fields: string[] = []
   let sized = status === 204 || status === 304 || (method === 'HEAD' && body.length === 0)
   for (const name in headers) {
@@ -153,6 +153,6 @@ function toFields({ method }: IncomingMessage, { status, headers, body }: HttpRe
     else for (const one of value) fields.push(name, one)
     if (name.length === 14 && name.toLowerCase() === 'content-length') sized = true
   }
-  if (!sized) fields.push('content-length', String(sizeOf(body)))
+  if (!sized) fields.push('content-length', String(sizeOf(response)))
   return fields
 }

@@ -4,8 +4,7 @@ import type { Duplex } from 'node:stream'
 import type { BrokerEvents } from '../../events.ts'
 import { BrokerError, type ErrorCode, toErrorBody } from '../../protocol/errors.ts'
 import { codeOf } from '../../shape/thrown.ts'
-import { sizeOf } from '../exchange.ts'
-import type { HttpResponse } from '../message.ts'
+import { type HttpResponse, sizeOf } from '../message.ts'
 import { json } from '../respond.ts'
 import type { NodeListener, NodeListenerOptions } from './listener.ts'
 
@@ -52,15 +51,15 @@ export function refuseConnection(
 /** What is told about a request that the application never saw. */
 export function toRefused(
   { method, url = '' }: { readonly method?: string; readonly url?: string },
-  { status, body }: HttpResponse,
+  response: HttpResponse,
   { remoteAddress, destroyed = false }: Partial<Socket>,
   now: number,
 ): BrokerEvents['request.ended'] {
   return {
     method,
     path: url.split('?')[0] || undefined,
-    status,
-    bytes: sizeOf(body),
+    status: response.status,
+    bytes: sizeOf(response),
     startedAt: now,
     durationMs: 0,
     address: remoteAddress,
@@ -84,8 +83,9 @@ const explanations: Readonly<Record<string, readonly [ErrorCode, string]>> = {
   ERR_HTTP_REQUEST_TIMEOUT: ['RequestTimeout', 'The whole request did not arrive in time.'],
 }
 
-function toWire({ status, headers, body }: HttpResponse): string {
-  const fields = { ...headers, 'content-length': Buffer.byteLength(body), connection: 'close' }
+function toWire(response: HttpResponse): string {
+  const { status, headers, body } = response
+  const fields = { ...headers, 'content-length': sizeOf(response), connection: 'close' }
   const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}`)
   return [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...lines, '', body].join('\r\n')
 }

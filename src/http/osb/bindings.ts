@@ -28,7 +28,7 @@ export const fetchBindingEndpoint: Endpoint = async (broker, request) => {
 export const unbindEndpoint: Endpoint = async (broker, request) => {
   const { caller, instanceId, bindingId, query, minor, acceptsIncomplete } = request
   // A binding that is not there is gone, whatever else the request lacks: orphan mitigation may know no more.
-  if (!query.has('service_id') || !query.has('plan_id')) {
+  if (query.service_id === undefined || query.plan_id === undefined) {
     const binding = await broker.store.binding(instanceId, bindingId)
     if (binding === undefined || binding.phase === 'deleted')
       throw new BrokerError('BindingGone', 'There is no binding with this id.')

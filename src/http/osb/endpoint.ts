@@ -17,4 +17,5 @@ export interface OsbRequest {
   body(): Promise<JsonObject>
 }
 
-export type Endpoint = (broker: BrokerContext, request: OsbRequest) => Promise<HttpResponse>
+/** An answer that is known at once needs no promise. */
+export type Endpoint = (broker: BrokerContext, request: OsbRequest) => HttpResponse | Promise<HttpResponse>

@@ -6,7 +6,7 @@ import { latestMinor } from '../../protocol/api-version.ts'
 import { BrokerError } from '../../protocol/errors.ts'
 import type { Offering } from '../../protocol/offering.ts'
 import type { HttpResponse } from '../message.ts'
-import type { Endpoint } from './endpoint.ts'
+import type { Endpoint, OsbRequest } from './endpoint.ts'
 
 export type PresentCatalog = NonNullable<BrokerDefinition['presentCatalog']>
 
@@ -14,20 +14,24 @@ export type PresentCatalog = NonNullable<BrokerDefinition['presentCatalog']>
 export function createCatalogEndpoint(present: PresentCatalog | undefined): Endpoint {
   const rendered = new Map<number, Rendered>()
   let shown: readonly Offering[] | undefined
-  return async (broker, request) => {
-    const minor = Math.min(request.minor, latestMinor)
+  return (broker, request) => {
     const { offerings } = broker.services
     const unknown = whyUnknown(broker)
     if (unknown !== undefined)
       throw new BrokerError('CatalogUnknown', `Repeat the request: ${unknown}.`, { retryAfter: 5 })
-    if (present !== undefined)
-      return answer(render(await present(offerings, request.caller.platform), minor), request.ifNoneMatch)
+    if (present !== undefined) return answerPresented(present, offerings, request)
     if (offerings !== shown) rendered.clear()
     shown = offerings
+    const minor = Math.min(request.minor, latestMinor)
     const catalog = rendered.get(minor) ?? render(offerings, minor)
     rendered.set(minor, catalog)
     return answer(catalog, request.ifNoneMatch)
   }
+}
+
+async function answerPresented(present: PresentCatalog, offerings: readonly Offering[], request: OsbRequest) {
+  const { minor, caller, ifNoneMatch } = request
+  return answer(render(await present(offerings, caller.platform), minor), ifNoneMatch)
 }
 
 interface Rendered {
@@ -40,12 +44,13 @@ function render(offerings: readonly Offering[], minor: number): Rendered {
   const etag = `"${createHash('sha256').update(text).digest('base64url').slice(0, 27)}"`
   // A short string is sent together with the headers in one write; a long one would be encoded anew each time.
   const body = text.length < 65_536 ? text : Buffer.from(text)
-  return { etag, found: { status: 200, headers: { 'content-type': 'application/json', etag }, body } }
+  const headers = { 'content-type': 'application/json', etag }
+  return { etag, found: { status: 200, headers, body, bytes: Buffer.byteLength(text) } }
 }
 
 function answer({ etag, found }: Rendered, ifNoneMatch: string | undefined): HttpResponse {
   if (ifNoneMatch === undefined || !matches(ifNoneMatch, etag)) return found
-  return { status: 304, headers: { etag }, body: '' }
+  return { status: 304, headers: { etag }, body: '', bytes: 0 }
 }
 
 function matches(header: string, etag: string): boolean {

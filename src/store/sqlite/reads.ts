@@ -4,7 +4,7 @@ import { text } from '../columns.ts'
 import { freeze } from '../freeze.ts'
 import type { RowReads } from '../methods.ts'
 import type { SqlRow } from './driver.ts'
-import { bindingKey, instanceKey, operationKey, type RowCache } from './row-cache.ts'
+import { bindingKey, type RowCache, type Rows } from './row-cache.ts'
 import { toOperation, toRow } from './rows.ts'
 import type { Statements } from './statements.ts'
 
@@ -19,22 +19,27 @@ export function readSteps(statements: Statements, operationId: string): Step[] {
 
 /** Platforms poll the same rows again and again: one that is known needs no round through the database. */
 export function createReads(statements: Statements, cache: RowCache, clock: Clock): RowReads {
-  function cached<Row extends object>(key: string, read: () => SqlRow | undefined, convert: (row: SqlRow) => Row) {
-    const known = cache.get<Row>(key)
-    if (known !== undefined) return known
-    const found = read()
+  function remember<Row extends object>(
+    rows: Rows<Row>,
+    key: string,
+    found: SqlRow | undefined,
+    convert: (row: SqlRow) => Row,
+  ) {
     if (found === undefined) return undefined
     const row = freeze(convert(found))
-    cache.put(key, row, text(found.doc).length + text(found.sealed).length)
+    rows.put(key, row, text(found.doc).length + text(found.sealed).length)
     return row
   }
 
+  const { instances, operations, bindings } = cache
   return {
-    instance: id => cached(instanceKey(id), () => statements.instance.get(id), toRow<Instance>),
-    binding: (instanceId, id) =>
-      cached(bindingKey(instanceId, id), () => statements.binding.get(instanceId, id), toRow<Binding>),
+    instance: id => instances.get(id) ?? remember(instances, id, statements.instance.get(id), toRow<Instance>),
+    binding(instanceId, id) {
+      const key = bindingKey(instanceId, id)
+      return bindings.get(key) ?? remember(bindings, key, statements.binding.get(instanceId, id), toRow<Binding>)
+    },
     bindings: instanceId => statements.bindings.all(instanceId).map(row => toRow<Binding>(row)),
-    operation: id => cached(operationKey(id), () => statements.operation.get(id), toOperation),
+    operation: id => operations.get(id) ?? remember(operations, id, statements.operation.get(id), toOperation),
     steps: operationId => readSteps(statements, operationId),
     history: instanceId => statements.history.all(instanceId).map(row => JSON.parse(text(row.doc))),
     dueForObservation: max => statements.dueForObservation.all(clock.now(), Math.max(0, max)).map(row => text(row.id)),

@@ -16,7 +16,7 @@ import { takeName } from './names.ts'
 import { handBack, park, writeCheckpoint } from './progress.ts'
 import { purge } from './purge.ts'
 import { createReads } from './reads.ts'
-import { bindingKey, createRowCache, instanceKey, operationKey, type RowCache } from './row-cache.ts'
+import { bindingKey, createRowCache, type RowCache } from './row-cache.ts'
 import { share } from './share.ts'
 import { prepareAll } from './statements.ts'
 
@@ -51,10 +51,12 @@ export function createSqliteStore({ database, file, clock, checkFiles, onClosed 
   let open = true
 
   /** No promise but the method's own: requests and steps make many calls. */
-  function run(method: () => unknown): Promise<unknown> {
+  function run<Value, Result>(method: (value: Value) => Result, value: Value): Promise<Awaited<Result>>
+  function run(method: () => unknown): Promise<unknown>
+  function run(method: (value?: unknown) => unknown, value?: unknown): Promise<unknown> {
     if (!open) return Promise.reject(new StoreUnavailableError(`sqlite:${file} is closed`))
     try {
-      return Promise.resolve(method())
+      return Promise.resolve(method(value))
     } catch (error) {
       return Promise.reject(toStoreError(error, file))
     }
@@ -67,8 +69,9 @@ export function createSqliteStore({ database, file, clock, checkFiles, onClosed 
 
   const written = <Result>(write: () => Result) => commits.run(() => write)
 
+  const reads = createReads(statements, cache, clock)
   const methods: Methods = {
-    ...createReads(statements, cache, clock),
+    ...reads,
     ...createLists(database),
 
     accept: (target, decide) =>
@@ -90,26 +93,26 @@ export function createSqliteStore({ database, file, clock, checkFiles, onClosed 
     claim: (owner, max, leaseMs) =>
       written(() => {
         const claimed = claimDue(calls, owner, max, leaseMs)
-        for (const { operation } of claimed.claims) cache.forget(operationKey(operation.id))
+        for (const { operation } of claimed.claims) cache.operations.forget(operation.id)
         return claimed
       }),
     renew: (leases, leaseMs) =>
       written(() => {
         const now = clock.now()
-        for (const { operationId } of leases) cache.forget(operationKey(operationId))
+        for (const { operationId } of leases) cache.operations.forget(operationId)
         return leases.filter(
           ({ operationId, fence }) => statements.renew.run(now + leaseMs, operationId, fence, now) > 0,
         )
       }),
     checkpoint: (lease, checkpoint) =>
       written(() => {
-        if (checkpoint.state === undefined) cache.forget(operationKey(lease.operationId))
+        if (checkpoint.state === undefined) cache.operations.forget(lease.operationId)
         else cache.clear()
         return writeCheckpoint(statements, lease, checkpoint, clock.now())
       }),
     park: (lease, parking) =>
       commits.run(wake => () => {
-        cache.forget(operationKey(lease.operationId))
+        cache.operations.forget(lease.operationId)
         const parked = park(statements, lease, parking)
         if (parked) wake.push({ type: 'work' })
         return parked
@@ -139,7 +142,7 @@ export function createSqliteStore({ database, file, clock, checkFiles, onClosed 
     cleanUp: wanted =>
       written(() => {
         const removed = cleanUp(statements, wanted, clock.now())
-        for (const id of removed) cache.forget(operationKey(id))
+        for (const id of removed) cache.operations.forget(id)
         return removed.length
       }),
     purge: (before, max) =>
@@ -165,6 +168,9 @@ export function createSqliteStore({ database, file, clock, checkFiles, onClosed 
   return {
     name: `sqlite:${file}`,
     ...runMethods(methods, run),
+    // What polls read, without a list of arguments.
+    instance: id => run(reads.instance, id),
+    operation: id => run(reads.operation, id),
     onWakeUp: listener => wakeUps.listen(listener),
     async close() {
       if (!open) return
@@ -181,10 +187,10 @@ function forgetChanged(
   cache: RowCache,
   { instance, bindings = [], operations = [], deleteOperations = [] }: Change,
 ): void {
-  if (instance !== undefined) cache.forget(instanceKey(instance.id))
-  for (const { instanceId, id } of bindings) cache.forget(bindingKey(instanceId, id))
-  for (const { id } of operations) cache.forget(operationKey(id))
-  for (const id of deleteOperations) cache.forget(operationKey(id))
+  if (instance !== undefined) cache.instances.forget(instance.id)
+  for (const { instanceId, id } of bindings) cache.bindings.forget(bindingKey(instanceId, id))
+  for (const { id } of operations) cache.operations.forget(id)
+  for (const id of deleteOperations) cache.operations.forget(id)
 }
 
 /**
