@@ -16,6 +16,12 @@ export interface Reads {
   history(instanceId: string): Promise<readonly HistoryEvent[]>
 
   /**
+   * What waits for a worker and what has one, over all replicas. Nothing is counted beyond `most`. By an index, but not for
+   * every request.
+   */
+  backlog(most: number): Promise<Backlog>
+
+  /**
    * How many instances each plan has, in no order. Those that are deleted, or being created, do not count. It looks at every
    * instance: for a start, not for a request.
    */
@@ -27,6 +33,17 @@ export interface Reads {
   listBindings(query?: BindingQuery): Promise<Page<BindingSummary>>
   /** Operations by the time they were accepted, or by the time they ended. */
   listOperations(query?: OperationQuery): Promise<Page<OperationSummary>>
+}
+
+export interface Backlog {
+  /** Operations that can be claimed now. */
+  readonly due: number
+  /** Since when the first of them could be. */
+  readonly dueSince?: number
+  /** Operations whose lease stands. */
+  readonly running: number
+  /** The store's clock. */
+  readonly now: number
 }
 
 export interface InstanceCount extends Pick<Instance, 'serviceId' | 'planId'> {

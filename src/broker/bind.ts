@@ -46,7 +46,9 @@ export async function bind(
     predecessorId: request.predecessorId,
   }
   const target = { instanceId, bindingId, predecessorId: request.predecessorId }
-  const answer = await accept(broker, target, snapshot => decideBind(snapshot, intent), caller)
+  const answer = await broker.queue.enter({ ...intent, action: 'bind' }, check =>
+    accept(broker, target, snapshot => check(decideBind(snapshot, intent)), caller),
+  )
   if (answer.kind === 'exists') return answer
   if (!answer.wait) return { kind: 'accepted', operation: answer.operation.id }
   await waitForEnd(broker, answer.operation)

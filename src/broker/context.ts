@@ -1,5 +1,6 @@
 import type { InstanceInfo } from '../author/context.ts'
 import type { Clock } from '../clock.ts'
+import type { Queue } from '../engine/queue.ts'
 import type { Observer } from '../observer.ts'
 import type { JsonObject } from '../protocol/json.ts'
 import type { ReadSettings } from '../settings/settings.ts'
@@ -17,6 +18,8 @@ export interface BrokerContext {
   /** The store's clock, as well as it is known here: what the ledger's times are compared with. */
   readonly storeNow: () => number
   readonly observer: Observer
+  /** Refuses new work that could not begin in time. */
+  readonly queue: Pick<Queue, 'enter'>
   readonly settings: ReadSettings
   /** Aborted when the process stops: requests that wait for an operation are answered. */
   readonly stopping: AbortSignal

@@ -80,7 +80,9 @@ async function provisionAs(
     dashboardUrl: ownDashboard(service, asked),
     dashboardToken: randomUUID(),
   }
-  const answer = await accept(broker, { instanceId }, snapshot => decideProvision(snapshot, intent), caller)
+  const answer = await broker.queue.enter({ ...intent, action: 'provision' }, check =>
+    accept(broker, { instanceId }, snapshot => check(decideProvision(snapshot, intent)), caller),
+  )
   if (answer.kind === 'exists') return answer
   if (answer.wait) {
     await waitForEnd(broker, answer.operation)

@@ -71,7 +71,9 @@ async function updateFrom(
     tellsContext: service.offering.allowContextUpdates === true && service.code.update !== undefined,
     dashboardUrl: ownDashboard(service, { ...instance, planId: targetPlanId }),
   }
-  const answer = await accept(broker, { instanceId }, snapshot => decideUpdate(snapshot, intent), caller)
+  const answer = await broker.queue.enter({ ...intent, action: 'update' }, check =>
+    accept(broker, { instanceId }, snapshot => check(decideUpdate(snapshot, intent)), caller),
+  )
   if (answer.kind === 'stale') return undefined
   if (answer.kind === 'unchanged') return answer
   if (answer.wait) {

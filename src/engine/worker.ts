@@ -7,6 +7,7 @@ import { watchUnhandled } from './author-code.ts'
 import { HeldLease, type HolderOptions } from './held-lease.ts'
 import { attemptFields } from './operation-fields.ts'
 import { createOutage, type Outage } from './outage.ts'
+import type { Queue } from './queue.ts'
 import { type RunContext, runOperation } from './run-operation.ts'
 
 export interface WorkerOptions extends RunContext, HolderOptions {
@@ -15,6 +16,8 @@ export interface WorkerOptions extends RunContext, HolderOptions {
   readonly concurrency: number
   /** The longest time between two looks at the ledger. */
   readonly pollInterval: number
+  /** Told what has a slot. */
+  readonly queue: Pick<Queue, 'begin'>
 }
 
 /**
@@ -126,6 +129,7 @@ export class Worker {
   }
 
   async #run(claim: Claim, held: HeldLease): Promise<void> {
+    const giveBack = this.#options.queue.begin(claim.operation)
     try {
       await runOperation(claim, held, this.#options)
     } catch (error) {
@@ -135,6 +139,7 @@ export class Worker {
     }
     held.end()
     this.#running.delete(held)
+    giveBack()
     this.#poke()
   }
 

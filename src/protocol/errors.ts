@@ -49,6 +49,7 @@ export const errorStatus = {
   CannotStart: 503,
   CatalogUnknown: 503,
   Overloaded: 503,
+  QueueTooLong: 503,
   ServiceLeft: 503,
   ShuttingDown: 503,
   StoreUnavailable: 503,

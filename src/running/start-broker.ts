@@ -17,6 +17,7 @@ import type { ChoreRun } from '../engine/chore-run.ts'
 import { startChores } from '../engine/chores.ts'
 import { type HeldName, holdName, type NameOptions } from '../engine/held-name.ts'
 import { createOutage } from '../engine/outage.ts'
+import { Queue } from '../engine/queue.ts'
 import { Worker } from '../engine/worker.ts'
 import { type App, createApp } from '../http/app.ts'
 import type { HttpApp } from '../http/message.ts'
@@ -77,6 +78,9 @@ export async function startBroker(options: StartOptions): Promise<RunningBroker>
   setMaxListeners(0, stopping.signal)
   const readiness = createReadiness(store, clock)
   let ending = false
+  const { concurrency = engine.concurrency } = options
+  const { pollInterval } = engine
+  const queue = new Queue({ store, clock, concurrency, pollInterval, stopping: stopping.signal })
   const broker: BrokerContext = {
     services,
     registered: registries?.registered,
@@ -84,6 +88,7 @@ export async function startBroker(options: StartOptions): Promise<RunningBroker>
     clock,
     storeNow: () => worker.storeNow(),
     observer,
+    queue,
     settings,
     stopping: stopping.signal,
   }
@@ -101,8 +106,9 @@ export async function startBroker(options: StartOptions): Promise<RunningBroker>
     ...holder,
     random,
     findWork: createFindWork(broker, definition.hooks ?? [], random),
-    concurrency: options.concurrency ?? engine.concurrency,
-    pollInterval: engine.pollInterval,
+    concurrency,
+    pollInterval,
+    queue,
   })
   const chores = startChores({ ...holder, tasks })
   const { handle: app, answered } = createApp({

@@ -115,6 +115,7 @@ function wrapStore(store: Store, around: CrashPoints['around'], isDead: () => bo
     steps: operationId => around('steps', () => store.steps(operationId)),
     dueForObservation: max => around('dueForObservation', () => store.dueForObservation(max)),
     history: instanceId => around('history', () => store.history(instanceId)),
+    backlog: most => around('backlog', () => store.backlog(most)),
     instanceCounts: () => around('instanceCounts', () => store.instanceCounts()),
     listInstances: query => around('listInstances', () => store.listInstances(query)),
     listBindings: query => around('listBindings', () => store.listBindings(query)),

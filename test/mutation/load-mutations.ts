@@ -3,6 +3,9 @@ import type { Mutation } from './mutation.ts'
 const admission = { file: 'src/http/admission.ts', suite: ['test/http/admission.test.ts'] }
 const app = { file: 'src/http/app.ts', suite: ['test/http/admission.test.ts'] }
 
+const queue = { file: 'src/engine/queue.ts', suite: ['test/engine/queue.test.ts'] }
+const queueTime = { file: 'src/domain/queue-time.ts', suite: ['src/domain/queue-time.test.ts'] }
+
 /** What keeps a broker well that is asked for more than it can do. */
 export const loadMutations: readonly Mutation[] = [
   {
@@ -41,5 +44,59 @@ export const loadMutations: readonly Mutation[] = [
     name: 'requests that only wait take up a place',
     find: 'this.operationId = id\n    this.visit?.leave(this.#options.clock.now())',
     replace: 'this.operationId = id',
+  },
+  {
+    ...queue,
+    name: 'what cannot begin in time is accepted',
+    find: 'const refusal = late > 0 ?',
+    replace: 'const refusal = late < 0 ?',
+  },
+  {
+    ...queue,
+    name: 'refused before an idle replica could take what is due',
+    find: '(this.#isFull ? refusal : doubt)',
+    replace: 'refusal',
+  },
+  {
+    ...queue,
+    name: 'a burst is decided without a second look',
+    find: 'if (early <= 0 || waiting === 0) return',
+    replace: 'return',
+  },
+  {
+    ...queue,
+    name: 'the workers of other replicas do not count',
+    find: 'Math.max(concurrency, running, this.#isFull ? 0 : this.#allSlots)',
+    replace: 'concurrency',
+  },
+  {
+    ...queue,
+    name: 'what other replicas have accepted does not count',
+    find: 'this.#ahead = due',
+    replace: '',
+  },
+  {
+    ...queue,
+    name: 'what was slow long ago counts after a rest',
+    find: 'from - this.#endedAt > forgetAfter',
+    replace: 'from < 0',
+  },
+  {
+    ...queueTime,
+    name: 'new work waits though a slot is free',
+    find: 'if (slots === 0 || ahead < free) return 0',
+    replace: 'if (slots === 0) return 0',
+  },
+  {
+    ...queueTime,
+    name: 'an operation that hangs counts like the others',
+    find: '1 / Math.max(age, usual)',
+    replace: '1 / usual',
+  },
+  {
+    ...queueTime,
+    name: 'accepted though it could only begin and not end',
+    find: '(run < limit ? run : 0)',
+    replace: '0',
   },
 ]

@@ -126,6 +126,7 @@ function wrap(
     steps: operationId => call('steps', () => store.steps(operationId)),
     dueForObservation: max => call('dueForObservation', () => store.dueForObservation(max)),
     history: instanceId => call(`history ${instanceId}`, () => store.history(instanceId)),
+    backlog: most => call('backlog', () => store.backlog(most)),
     instanceCounts: () => call('instance counts', () => store.instanceCounts()),
     listInstances: query => call('list instances', () => store.listInstances(query)),
     listBindings: query => call('list bindings', () => store.listBindings(query)),

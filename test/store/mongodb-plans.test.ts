@@ -196,6 +196,7 @@ async function callEverything(store: Store): Promise<void> {
   await store.steps('delete')
   await store.history('i')
   await store.dueForObservation(5)
+  await store.backlog(5)
   await store.ping()
   await upkeep(store)
   await changeRegistries(store)

@@ -98,6 +98,7 @@ describePostgres('postgres in trouble', server => {
       () => store.instance('i'),
       () => store.history('i'),
       () => store.dueForObservation(1),
+      () => store.backlog(1),
     ]
     for (const call of calls) await expect(call()).rejects.toBeInstanceOf(StoreUnavailableError)
     await server.up()

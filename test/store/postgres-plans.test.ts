@@ -47,6 +47,7 @@ const calls: Record<Exclude<keyof Statements, 'ping' | 'write' | 'share'>, reado
   history: ['i1'],
   steps: ['o1'],
   dueForObservation: [10],
+  backlog: [10],
   look: ['i1', 'b', 'p'],
   lookHeld: ['o1', 1],
   gathered: [`[{"id": "o1", "fence": 1, "step": ${step}}]`, null, '[{"id": "o1", "fence": 1}]'],

@@ -1,4 +1,6 @@
-import type { Binding } from '../../store.ts'
+import { dueAt } from '../../domain/operation.ts'
+import { longestLease } from '../../domain/replica-name.ts'
+import type { Backlog, Binding } from '../../store.ts'
 import type { Tables } from './tables.ts'
 
 export function readBindings(tables: Tables, instanceId: string): readonly Binding[] {
@@ -12,4 +14,16 @@ export function readDueForObservation(tables: Tables, max: number, now: number):
     due.push(id)
   }
   return due
+}
+
+export function readBacklog(tables: Tables, most: number, now: number): Backlog {
+  let due = 0
+  let dueSince: number | undefined
+  let running = 0
+  for (const operation of tables.queue.walk(tables.orders.due, { before: now + longestLease + 1 })) {
+    if (dueAt(operation) > now) running += operation.state === 'running' ? 1 : 0
+    else if (due < most) due += 1
+    dueSince ??= due === 0 ? undefined : dueAt(operation)
+  }
+  return { due, dueSince, running: Math.min(running, most), now }
 }

@@ -11,7 +11,7 @@ import { changeCatalog, readCatalog, readRegistries, readUses } from './marketpl
 import { releaseName, renewName, takeName } from './names.ts'
 import { handBack, park, renew, writeCheckpoint } from './progress.ts'
 import { purge } from './purge.ts'
-import { readBindings, readDueForObservation } from './reads.ts'
+import { readBacklog, readBindings, readDueForObservation } from './reads.ts'
 import { share } from './share.ts'
 import { Tables } from './tables.ts'
 
@@ -78,6 +78,7 @@ export function createMemoryStore({ clock = systemClock }: { readonly clock?: Cl
     operation: id => run(() => tables.operations.get(id)),
     steps: operationId => run(() => tables.steps(operationId)),
     history: instanceId => run(() => tables.history(instanceId)),
+    backlog: most => run(now => readBacklog(tables, most, now)),
     instanceCounts: () => run(() => countInstances(tables)),
     listInstances: (query = {}) => run(() => listInstances(tables, query)),
     listBindings: (query = {}) => run(() => listBindings(tables, query)),

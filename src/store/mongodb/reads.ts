@@ -1,13 +1,14 @@
 import type { Collection, Filter, FindOptions } from 'mongodb'
-import type { Reads } from '../../store.ts'
-import type { Database } from './database.ts'
+import { longestLease } from '../../domain/replica-name.ts'
+import type { Backlog, Reads } from '../../store.ts'
+import { type Database, lookup, readWithTime } from './database.ts'
 import { keyOf } from './keys.ts'
 import { toBinding, toHistory, toInstance, toOperation, toStep } from './rows.ts'
 
 export function createReads({
   collections,
   timeoutMs: maxTimeMS,
-}: Database): Omit<Reads, `list${string}` | 'instanceCounts'> {
+}: Database): Omit<Reads, `list${string}` | 'instanceCounts' | 'backlog'> {
   const { instance, binding, operation, history } = collections
 
   /**
@@ -46,6 +47,35 @@ export function createReads({
       return (await found.toArray()).map(toHistory)
     },
   }
+}
+
+/** What an index entry's time is compared with is worked out once, by the server. */
+export async function readBacklog(ledger: Database, most: number): Promise<Backlog> {
+  const { collections, now } = ledger
+  const first = (when: object) => [
+    { $match: { active: true, dueAt: { $gte: 0 }, $expr: when } },
+    { $sort: { dueAt: 1, seq: 1 } },
+    { $limit: most },
+  ]
+  const isDue = { $lte: ['$dueAt', now()] }
+  const isLeased = { $and: [{ $gt: ['$dueAt', now()] }, { $lte: ['$dueAt', { $add: [now(), longestLease] }] }] }
+  const count = { count: { $sum: 1 }, since: { $min: '$dueAt' } }
+  const found = await readWithTime<Record<'due' | 'leased', readonly { count: number; since: number }[]>>(
+    ledger,
+    [
+      lookup('due', collections.operation, ...first(isDue), { $group: { _id: null, ...count } }),
+      lookup(
+        'leased',
+        collections.operation,
+        ...first(isLeased),
+        { $match: { state: 'running' } },
+        { $group: { _id: null, ...count } },
+      ),
+    ],
+    { readConcern: { level: 'local' } },
+  )
+  const [due] = found.due
+  return { now: found.now, due: due?.count ?? 0, dueSince: due?.since, running: found.leased[0]?.count ?? 0 }
 }
 
 export async function readDueForObservation({ collections, now }: Database, max: number): Promise<readonly string[]> {

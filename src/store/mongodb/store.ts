@@ -19,7 +19,7 @@ import { readCatalog, readRegistries, readUses } from './marketplace.ts'
 import { releaseName, renewName, takeName } from './names.ts'
 import { handBack, park, renew, writeCheckpoint } from './progress.ts'
 import { purge } from './purge.ts'
-import { createReads, readDueForObservation } from './reads.ts'
+import { createReads, readBacklog, readDueForObservation } from './reads.ts'
 import { share } from './share.ts'
 
 export interface MongoStoreParts {
@@ -70,6 +70,7 @@ export function createMongoStore({ name, ledger, clock, onStreamBreak, onClosed 
   const methods: Methods = {
     ...createReads(ledger),
     dueForObservation: max => readDueForObservation(ledger, max),
+    backlog: most => readBacklog(ledger, most),
     instanceCounts: () => countInstances(ledger),
     listInstances: (query = {}) => listInstances(ledger, query),
     listBindings: (query = {}) => listBindings(ledger, query),

@@ -25,6 +25,16 @@ export function createReads({ run, statements }: Calls): RowReads {
       const rows = await run(statements.history, [keyOf(instanceId)])
       return rows.map((row): HistoryEvent => JSON.parse(text(row.doc)))
     },
+    async backlog(most) {
+      const [row] = await run(statements.backlog, [most])
+      const { now, due_since: dueSince, due, running } = row ?? {}
+      return {
+        now: Number(now),
+        due: Number(due),
+        dueSince: typeof dueSince === 'number' ? dueSince : undefined,
+        running: Number(running),
+      }
+    },
     async dueForObservation(max) {
       const rows = await run(statements.dueForObservation, [Math.max(0, max)])
       return rows.map(row => text(JSON.parse(text(row.doc)).id))

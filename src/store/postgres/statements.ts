@@ -38,6 +38,16 @@ function texts(schema: string) {
     steps: `select to_json(s) as row from ${schema}.step s where s.operation_id = $1 order by s.seq`,
     dueForObservation: `with ${clock} select i.doc from ${schema}.instance i
       where i.observe_at <= (select now from clock) order by i.observe_at, i.seq limit $1`,
+    // Both counts stop at a number of rows.
+    backlog: `with ${clock} select clock.now,
+        (select o.due_at from ${schema}.operation o
+          where o.${active} and o.due_at <= (select now from clock) order by o.due_at, o.seq limit 1) as due_since,
+        (select count(*)::integer from (select 1 from ${schema}.operation o
+          where o.${active} and o.due_at <= (select now from clock) order by o.due_at, o.seq limit $1) due) as due,
+        (select count(*)::integer from (select o.state from ${schema}.operation o
+          where o.${active} and ${leased} order by o.due_at, o.seq limit $1) leased
+          where leased.state = 'running') as running
+      from clock`,
     ping: 'select pg_is_in_recovery() as read_only',
 
     look: `select * from ${schema}.look($1, $2, $3)`,

@@ -1,4 +1,5 @@
 import type { Clock } from '../../clock.ts'
+import { longestLease } from '../../domain/replica-name.ts'
 import type { Binding, Instance, Step } from '../../store.ts'
 import { text } from '../columns.ts'
 import { freeze } from '../freeze.ts'
@@ -42,6 +43,17 @@ export function createReads(statements: Statements, cache: RowCache, clock: Cloc
     operation: id => operations.get(id) ?? remember(operations, id, statements.operation.get(id), toOperation),
     steps: operationId => readSteps(statements, operationId),
     history: instanceId => statements.history.all(instanceId).map(row => JSON.parse(text(row.doc))),
+    backlog(most) {
+      const now = clock.now()
+      const row = statements.backlog.get(now, now, most, now, now + longestLease, most)
+      const dueSince = row?.due_since ?? undefined
+      return {
+        now,
+        due: Number(row?.due),
+        dueSince: dueSince === undefined ? undefined : Number(dueSince),
+        running: Number(row?.running),
+      }
+    },
     dueForObservation: max => statements.dueForObservation.all(clock.now(), Math.max(0, max)).map(row => text(row.id)),
   }
 }

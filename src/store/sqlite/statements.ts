@@ -125,6 +125,12 @@ export const sql = {
   // The fences of this claim are the highest there are: what lies at or below the one before was not claimed by it.
   // "is not null" holds for every active operation; it lets SQLite search the index instead of walking it.
   nextDue: `select due_at from operation where ${active} and due_at is not null and fence <= ? order by due_at limit 1`,
+  // Both counts stop at a number of rows. No lease that stands ends later than the longest one does.
+  backlog: `select
+      (select due_at from operation where ${active} and due_at <= ? order by due_at limit 1) as due_since,
+      (select count(*) from (select 1 from operation where ${active} and due_at <= ? limit ?)) as due,
+      (select count(*) from (select state from operation
+        where ${active} and due_at > ? and due_at <= ? order by due_at limit ?) where state = 'running') as running`,
   takeFences: `update counter set value = value + ? where name = 'fence' returning value`,
   // A value that stays the same would not be written to the disk.
   countPing: `insert into counter (name, value) values ('ping', 1) on conflict (name) do update set value = value + 1`,

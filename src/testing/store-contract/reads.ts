@@ -1,7 +1,18 @@
 import assert from 'node:assert/strict'
 import type { HistoryEvent, Instance } from '../../store.ts'
 import { change, revisionRow } from './catalog-rows.ts'
-import { bindingRow, claimOne, finish, instanceRow, leaseOf, provision, standing, stepRow } from './rows.ts'
+import {
+  bindingRow,
+  claimOne,
+  finish,
+  instanceRow,
+  leaseOf,
+  leaseTime,
+  present,
+  provision,
+  standing,
+  stepRow,
+} from './rows.ts'
 import { storeCase } from './subject.ts'
 
 export const readCases = [
@@ -85,6 +96,28 @@ export const readCases = [
       await standing(store, 'i', { updatedAt: round })
       assert.equal((await store.instance('i'))?.updatedAt, round)
     }
+  }),
+
+  storeCase('backlog: what is due, since when, and what has a lease that stands', async ({ store, clock }) => {
+    const backlog = async (most = 10) => present(await store.backlog(most))
+    const start = clock.now()
+    assert.deepEqual(await backlog(), { due: 0, running: 0, now: start })
+    await provision(store, 'later', { notBefore: start + 50 })
+    await provision(store, 'over', { state: 'succeeded' })
+    await provision(store, 'i', { notBefore: start })
+    await provision(store, 'j', { notBefore: start })
+    await provision(store, 'k', { notBefore: start })
+    assert.deepEqual(await backlog(), { due: 3, dueSince: start, running: 0, now: start })
+    const lease = leaseOf(await claimOne(store))
+    assert.deepEqual(await backlog(), { due: 2, dueSince: start, running: 1, now: start })
+    await claimOne(store)
+    await clock.advance(50)
+    assert.deepEqual(await backlog(), { due: 2, dueSince: start, running: 2, now: start + 50 })
+    assert.deepEqual(await backlog(1), { due: 1, dueSince: start, running: 1, now: start + 50 }, 'counted to the most')
+    await store.park(lease, { until: start + 70 })
+    await clock.advance(leaseTime)
+    const { due, running } = await backlog()
+    assert.deepEqual([due, running], [4, 0], 'what is parked until a time that has come, and a lease that has run out')
   }),
 
   storeCase(
