@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Service } from '../../src/index.ts'
+import { numbers, putAll, withStatus } from './bursts.ts'
 import { createWorld, ids, incomplete, type Process, seconds, takes, type World } from './world.ts'
-
-const numbers = (count: number, from = 1) => Array.from({ length: count }, (_, index) => `i${from + index}`)
 
 /** One worker, provisions of 1.2 seconds that may take 6 in all. */
 function slowWorld(more: Partial<Service> = {}): World & { readonly runs: string[] } {
@@ -19,27 +18,6 @@ function slowWorld(more: Partial<Service> = {}): World & { readonly runs: string
   })
   return { ...world, runs }
 }
-
-interface Answered {
-  readonly id: string
-  readonly status: number
-  readonly retryAfter?: string
-  readonly body: { readonly operation?: string; readonly error?: string; readonly description?: string }
-}
-
-/** All at once; the time that they are kept waiting passes. */
-async function putAll(world: World, process: Process, wanted: readonly string[]): Promise<Answered[]> {
-  const answers = Promise.all(
-    wanted.map(async id => {
-      const { status, body, headers } = await process.client.provision(id, ids, incomplete)
-      return { id, status, body, retryAfter: headers['retry-after'] } as Answered
-    }),
-  )
-  await world.clock.advance(seconds(1))
-  return answers
-}
-
-const withStatus = (answers: readonly Answered[], status: number) => answers.filter(answer => answer.status === status)
 
 async function warmUp(world: World, process: Process): Promise<void> {
   await process.provision('warm')
@@ -144,34 +122,3 @@ describe('never refused for the queue', () => {
     expect(withStatus(await putAll(world, process, numbers(20)), 202)).toHaveLength(20)
   })
 })
-
-describe('replicas', () => {
-  it('share what waits: the workers of all of them count', async () => {
-    const world = slowWorld()
-    const processes = [await world.boot({ concurrency: 1 }), await world.boot({ concurrency: 1 })] as const
-    for (const process of processes) await warmUpAs(world, process)
-    const answers = await putAll(world, processes[0], numbers(30))
-    const accepted = withStatus(answers, 202)
-    expect(accepted.length).toBeGreaterThanOrEqual(8)
-    expect(accepted.length).toBeLessThanOrEqual(11)
-    await world.clock.advance(seconds(6))
-    for (const { id, body } of accepted)
-      expect(await processes[0].poll(id, body.operation)).toMatchObject({ state: 'succeeded' })
-  })
-
-  it('see what the others have accepted', async () => {
-    const world = slowWorld()
-    const processes = [await world.boot({ concurrency: 1 }), await world.boot({ concurrency: 1 })] as const
-    for (const process of processes) await warmUpAs(world, process)
-    await putAll(world, processes[0], numbers(30))
-    const answers = await putAll(world, processes[1], numbers(5, 100))
-    expect(withStatus(answers, 202).length).toBeLessThanOrEqual(2)
-  })
-})
-
-/** Each of them has run something: which one takes an operation is not known. */
-async function warmUpAs(world: World, process: Process): Promise<void> {
-  const wanted = numbers(4, world.clock.now())
-  for (const id of wanted) await process.provision(id)
-  await world.clock.advance(seconds(5))
-}

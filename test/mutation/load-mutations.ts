@@ -4,6 +4,7 @@ const admission = { file: 'src/http/admission.ts', suite: ['test/http/admission.
 const app = { file: 'src/http/app.ts', suite: ['test/http/admission.test.ts'] }
 
 const queue = { file: 'src/engine/queue.ts', suite: ['test/engine/queue.test.ts'] }
+const replicas = { file: 'src/engine/queue.ts', suite: ['test/replicas/queue.test.ts'] }
 const queueTime = { file: 'src/domain/queue-time.ts', suite: ['src/domain/queue-time.test.ts'] }
 
 /** What keeps a broker well that is asked for more than it can do. */
@@ -52,7 +53,7 @@ export const loadMutations: readonly Mutation[] = [
     replace: 'const refusal = late < 0 ?',
   },
   {
-    ...queue,
+    ...replicas,
     name: 'refused before an idle replica could take what is due',
     find: '(this.#isFull ? refusal : doubt)',
     replace: 'refusal',
@@ -64,13 +65,13 @@ export const loadMutations: readonly Mutation[] = [
     replace: 'return',
   },
   {
-    ...queue,
+    ...replicas,
     name: 'the workers of other replicas do not count',
     find: 'Math.max(concurrency, running, this.#isFull ? 0 : this.#allSlots)',
     replace: 'concurrency',
   },
   {
-    ...queue,
+    ...replicas,
     name: 'what other replicas have accepted does not count',
     find: 'this.#ahead = due',
     replace: '',
