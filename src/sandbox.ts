@@ -108,8 +108,15 @@ export interface SandboxOutputs {
   readonly state?: Readonly<Record<string, string | null>>
   readonly bindingState?: Readonly<Record<string, string | null>>
   readonly progress?: string
+  /** Of the action `test`. */
+  readonly testResults?: readonly TestResult[]
   /** What it left that cannot be used, each with what to do. With one of them, an action has not succeeded. */
   readonly problems: readonly string[]
+}
+
+export interface TestResult {
+  readonly fail: boolean
+  readonly message: string
 }
 
 export interface FoundSandbox {

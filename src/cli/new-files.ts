@@ -9,10 +9,17 @@ import { packageRoot } from './package-info.ts'
 /** What `purser init` and `purser bundle init` write: files of the folders in `templates/`. */
 const shared = ['purser.yaml', 'README.md', '.gitignore'].map(file => ['broker', file] as const)
 const sources = ['package.json', 'tsconfig.json', 'src/broker.ts', 'src/notes.ts', 'src/notes.test.ts']
+const playbooks = ['provision', 'update', 'bind', 'unbind', 'deprovision']
+const ofEveryBundle = ['bundle.yml', 'entrypoint.sh', 'Containerfile', '.gitignore']
 const templates = {
   project: [['broker', 'package.json'], ['broker', 'broker.mjs'], ...shared],
   'TypeScript project': [...sources.map(file => ['typescript', file] as const), ...shared],
-  bundle: ['bundle.yml', 'entrypoint.sh', '.gitignore'].map(file => ['bundle', file] as const),
+  bundle: ofEveryBundle.map(file => ['bundle', file] as const),
+  'bundle with Ansible': [
+    ...ofEveryBundle,
+    ...[...playbooks, 'test'].map(action => `playbooks/${action}.yml`),
+    ...playbooks.map(action => `roles/service/tasks/${action}.yml`),
+  ].map(file => ['ansible', file] as const),
 } satisfies Readonly<Record<string, readonly (readonly [folder: string, file: string])[]>>
 
 /**

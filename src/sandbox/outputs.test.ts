@@ -62,6 +62,35 @@ describe('what a bundle left', () => {
   })
 })
 
+describe('the results of a test', () => {
+  const resultsOf = async (text: string, secrets: readonly string[] = []) => {
+    writeFileSync(join(folder, 'test-result'), text)
+    const { testResults, problems } = await collectOutputs(folder, secrets)
+    return { testResults, problems }
+  }
+
+  it('are lines with a sign and a message, which may go on below', async () => {
+    expect(await resultsOf('0 it answers\r\n\n1\n  no answer\nfor a minute\n0\n')).toEqual({
+      testResults: [
+        { fail: false, message: 'it answers' },
+        { fail: true, message: 'no answer for a minute' },
+        { fail: false, message: '' },
+      ],
+      problems: [],
+    })
+    expect((await resultsOf('0 the token is open-sesame\n', ['open-sesame'])).testResults).toEqual([
+      { fail: false, message: 'the token is [redacted]' },
+    ])
+  })
+
+  it('are a problem where nobody can tell what they mean', async () => {
+    expect(await resultsOf('ok\n')).toEqual({
+      testResults: [],
+      problems: [expect.stringContaining('test-result begins with neither 0 nor 1')],
+    })
+  })
+})
+
 describe('the end of a log', () => {
   it('shows no rest of a secret that was cut in two', () => {
     const text = `${'open-sesame'.slice(5)} and more\n${'line\n'.repeat(20)}`

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, parseJson } from '../protocol/json.ts'
-import { type SandboxOutputs, secretsIn } from '../sandbox.ts'
+import { type SandboxOutputs, secretsIn, type TestResult } from '../sandbox.ts'
 import { terminationLog } from './folders.ts'
 import { isStateKey } from './inputs.ts'
 import { readFileEnd, readOutputFile } from './read-output-file.ts'
@@ -42,6 +42,8 @@ export async function collectOutputs(folder: string, secrets: readonly string[])
   const state = await readState('state.json')
   const bindingState = await readState('binding_state.json')
   const progress = await readProgress(folder, secrets)
+  const tested = await read('test-result', maxJson)
+  const testResults = tested === undefined ? undefined : toTestResults(redact(tested), problems)
   const badUrl = dashboardUrl !== undefined && dashboardUrl !== '' && !isWebAddress(dashboardUrl)
   if (badUrl) problems.push('dashboard_url is not an http or https address; write one, and nothing else, into it')
   return {
@@ -51,6 +53,7 @@ export async function collectOutputs(folder: string, secrets: readonly string[])
     state,
     bindingState,
     progress,
+    testResults,
     problems,
   }
 }
@@ -81,6 +84,19 @@ function toState(name: string, changes: JsonObject, problems: string[]): Readonl
       state.push([key, value === null || typeof value === 'string' ? value : JSON.stringify(value)])
   }
   return Object.fromEntries(state)
+}
+
+/** `0` and a message, or `1` and a message, of what failed. Lines that begin otherwise go on with the message before them. */
+function toTestResults(text: string, problems: string[]): readonly TestResult[] {
+  const results: TestResult[] = []
+  for (const line of text.split('\n').filter(line => line.trim() !== '')) {
+    const [, sign, message = ''] = /^([01])(?:\s+(.*))?$/.exec(line.trimEnd()) ?? []
+    const last = results.at(-1)
+    if (sign !== undefined) results.push({ fail: sign === '1', message })
+    else if (last !== undefined) results.splice(-1, 1, { ...last, message: `${last.message} ${line.trim()}`.trim() })
+    else problems.push('test-result begins with neither 0 nor 1; write 0 and what is right, or 1 and what is wrong')
+  }
+  return results
 }
 
 function isWebAddress(text: string): boolean {

@@ -71,6 +71,17 @@ describe.skipIf(reason !== undefined)(`the Ansible modules${reason ? ` (skipped:
     expect(out).toContain('asb_encode_binding')
     expect(out).not.toContain('canary')
   })
+
+  it('save what a test has found, one result a call', async () => {
+    const { play, left } = createAction({})
+    const { code, out } = await play([
+      { asb_save_test_result: { msg: 'it is\n1 é' } },
+      { asb_save_test_result: { fail: true, msg: 'no answer' } },
+      { asb_save_test_result: {} },
+    ])
+    expect(code, out).toBe(0)
+    expect(left('test-result')).toBe('0 it is 1 é\n1 no answer\n0\n')
+  })
 })
 
 type Task = Readonly<Record<string, unknown>>

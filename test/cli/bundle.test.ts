@@ -46,7 +46,7 @@ describe('purser bundle init', () => {
     expect(made).toMatchObject({ code: 0 })
     expect(made.err).toContain("purser bundle run provision 'My Bundle'")
     const folder = join(cwd, 'My Bundle')
-    expect((await readdir(folder)).toSorted()).toEqual(['.gitignore', 'bundle.yml', 'entrypoint.sh'])
+    expect((await readdir(folder)).toSorted()).toEqual(['.gitignore', 'Containerfile', 'bundle.yml', 'entrypoint.sh'])
     expect(await readFile(join(folder, '.gitignore'), 'utf8')).toContain('.bundle-run.json')
     expect(await purser(folder, 'lint', '.')).toEqual({ code: 0, out: '.: can be used\n', err: '' })
 
@@ -71,6 +71,10 @@ describe('purser bundle init', () => {
       expect({ code, action: JSON.parse(out).action }).toEqual({ code: 0, action })
     }
     expect(JSON.parse(await readFile(file, 'utf8'))).toMatchObject({ instances: {} })
+    expect(await purser(folder, 'run', 'test')).toMatchObject({
+      code: 0,
+      out: 'passed: passwords are long\naction    test\ninstance  dev\nplan      default\npassed    true\n',
+    })
   })
 
   it('overwrites nothing', async () => {
@@ -206,6 +210,61 @@ error: provision failed
     })
     expect(await purser(cwd, 'run', 'deprovision')).toMatchObject({ code: 1 })
     expect(await purser(cwd, 'run', 'update')).toMatchObject({ code: 1 })
+  })
+
+  it('tests an instance, or without one, and keeps nothing of it', async () => {
+    const cwd = await makeBundle(`case $1 in
+provision) echo '{"name":"n1"}' >"$BUNDLE_OUTPUT/state.json";;
+test) cat "$BUNDLE_INPUT"; ls "$BUNDLE_STATE"; echo '{"name":"n2"}' >"$BUNDLE_OUTPUT/state.json"
+  echo "0 it is there" >"$BUNDLE_OUTPUT/test-result"; [ ! -e wrong ] || echo "1 it is slow" >>"$BUNDLE_OUTPUT/test-result"
+  [ ! -e broken ] || exit 3;;
+esac`)
+    // What users must give is not required of a test, which has values of its own; what is given is checked.
+    const alone = await purser(cwd, 'run', 'test', '--plan', 'large', '--output', 'json')
+    expect(alone.err).toMatch(/"name":"large"\},"parameters":\{"size":30\}/)
+    expect(JSON.parse(alone.out)).toEqual({
+      action: 'test',
+      instance: 'dev',
+      plan: 'large',
+      passed: true,
+      results: [{ fail: false, message: 'it is there' }],
+    })
+    expect(await readdir(cwd)).not.toContain('.bundle-run.json')
+    expect(await purser(cwd, 'run', 'test', '--param', 'size=none')).toMatchObject({ code: 2 })
+
+    await purser(cwd, 'run', 'provision', '--param', 'size=7', '--param', 'admin_password=hunter2-secret')
+    const file = join(cwd, '.bundle-run.json')
+    const before = await readFile(file, 'utf8')
+    const known = await purser(cwd, 'run', 'test')
+    expect(known.err).toMatch(/"parameters":\{"size":7,"admin_password":"\[redacted\]"\}/)
+    expect(known.err).toContain('name\n')
+    expect(await purser(cwd, 'run', 'test', '--plan', 'large')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('--plan cannot be used with the test of instance dev'),
+    })
+    await writeFile(join(cwd, 'wrong'), '')
+    expect(await purser(cwd, 'run', 'test')).toMatchObject({
+      code: 1,
+      out: 'passed: it is there\nfailed: it is slow\naction    test\ninstance  dev\nplan      small\npassed    false\n',
+      err: expect.stringContaining('error: the test failed\n  why: it is slow\n'),
+    })
+    await writeFile(join(cwd, 'broken'), '')
+    const broken = await purser(cwd, 'run', 'test', '--output', 'json')
+    expect(broken.code).toBe(1)
+    expect(JSON.parse(broken.out)).toMatchObject({
+      error: 'test failed',
+      why: 'The bundle ended with exit code 3.',
+      results: [{ fail: false }, { fail: true }],
+    })
+    expect(await readFile(file, 'utf8')).toBe(before)
+  })
+
+  it('says that a bundle has no test', async () => {
+    const cwd = await makeBundle('exit 8')
+    expect(await purser(cwd, 'run', 'test')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('why: The bundle has no test.\n'),
+    })
   })
 
   it('runs again what asks for it, with the secrets of the operator in place of parameters', async () => {

@@ -1,4 +1,4 @@
-import type { BundleAction } from '../../bundle/actions.ts'
+import type { AuthorAction } from '../../bundle/actions.ts'
 import { createParameterSchema, demandedOf } from '../../catalog/parameters.ts'
 import type { JsonObject } from '../../protocol/json.ts'
 import { isBindable, type Offering, type Plan } from '../../protocol/offering.ts'
@@ -14,7 +14,7 @@ export interface RunTask {
 }
 
 export interface Wanted extends Input {
-  readonly action: BundleAction
+  readonly action: AuthorAction
   readonly instance: string
   readonly binding: string
   readonly plan?: string
@@ -26,17 +26,18 @@ const platform = 'purser-cli'
 export async function chooseTask(offering: Offering, file: RunFile, wanted: Wanted): Promise<RunTask> {
   const { action } = wanted
   const known = file.instance(wanted.instance)
-  if (known === undefined && action !== 'provision')
+  if (known === undefined && action !== 'provision' && action !== 'test')
     throw wrongUsage({
       what: `instance ${wanted.instance} is not known`,
       why: 'it was not provisioned with this state file',
       next: 'Run purser bundle run provision first, or name another with --instance.',
     })
-  if (wanted.plan !== undefined && action !== 'provision' && action !== 'update')
+  if (wanted.plan !== undefined && !choosesPlan(action, known))
     throw wrongUsage({
-      what: `--plan cannot be used with ${action}`,
-      why: 'only a provision and an update choose a plan',
-      next: 'Leave it off.',
+      what: `--plan cannot be used with ${action === 'test' ? `the test of instance ${wanted.instance}` : action}`,
+      why: action === 'test' ? 'it was provisioned, and has its plan' : 'only a provision and an update choose a plan',
+      next:
+        action === 'test' ? 'Leave it off, or name an instance that is not there with --instance.' : 'Leave it off.',
     })
   const plan = findPlan(offering, wanted.plan ?? known?.plan)
   if (action === 'bind' && !isBindable(offering, plan))
@@ -63,6 +64,10 @@ export async function chooseTask(offering: Offering, file: RunFile, wanted: Want
   }
 }
 
+function choosesPlan(action: AuthorAction, known: KnownInstance | undefined): boolean {
+  return action === 'provision' || action === 'update' || (action === 'test' && known === undefined)
+}
+
 function findPlan({ plans }: Offering, name: string | undefined): Plan {
   const plan = name === undefined ? plans[0] : plans.find(candidate => candidate.name === name)
   if (plan !== undefined) return plan
@@ -77,8 +82,19 @@ function findPlan({ plans }: Offering, name: string | undefined): Plan {
 async function instanceParameters(plan: Plan, known: KnownInstance | undefined, wanted: Wanted): Promise<JsonObject> {
   const { create, update } = plan.schemas?.serviceInstance ?? {}
   if (wanted.action === 'provision') return check(create?.parameters, wanted)
+  if (wanted.action === 'test') return testParameters(create?.parameters, known, wanted)
   if (wanted.action !== 'update') return known?.parameters ?? {}
   return { ...known?.parameters, ...(await check(update?.parameters, wanted, known?.parameters)) }
+}
+
+/** A test may have values of its own for what users must give: nothing is required of it. */
+async function testParameters(
+  schema: JsonObject = {},
+  known: KnownInstance | undefined,
+  wanted: Wanted,
+): Promise<JsonObject> {
+  const { required: _, ...rest } = schema
+  return { ...(await check(rest, wanted)), ...known?.parameters, ...(await wanted.typedBy(schema)) }
 }
 
 async function chooseBinding(plan: Plan, { bindings }: KnownInstance, wanted: Wanted): Promise<DevTask['binding']> {

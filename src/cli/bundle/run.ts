@@ -5,7 +5,7 @@ import { formatMistake } from '../../bundle/mistakes.ts'
 import { toOffering } from '../../bundle/to-offering.ts'
 import { mergePatch } from '../../domain/merge-patch.ts'
 import { isJsonObject, type JsonObject } from '../../protocol/json.ts'
-import type { DevTask } from '../../running/bundles/dev/perform.ts'
+import type { DevEnd } from '../../running/bundles/dev/perform.ts'
 import { type DevBundle, type DevSettings, runDevAction, runFileName } from '../../running/bundles/dev/run.ts'
 import { readSecretFile } from '../../running/bundles/secrets.ts'
 import { isError } from '../../shape/mistake.ts'
@@ -17,6 +17,7 @@ import { toLine, toLines } from '../render/printable.ts'
 import { chooseTask, type RunTask, type Wanted } from './choose-task.ts'
 import { openRunFile, type RunFile } from './run-file.ts'
 import { readSpecFile } from './spec-file.ts'
+import { concludeTest, renderTestResults } from './test-results.ts'
 
 export interface RunOptions extends ParameterOptions, Pick<Wanted, 'action' | 'plan' | 'instance' | 'binding'> {
   readonly folder: string
@@ -38,15 +39,24 @@ export async function runBundle(io: CliIo, options: RunOptions): Promise<void> {
   const file = await openRunFile(resolve(io.cwd, stateFile ?? join(bundle.folder, runFileName)))
   const input = await readParameters(options, io.cwd)
   const task = await chooseTask(bundle.offering, file, { ...options, ...input })
-  await file.change(options.instance, task.before)
-  const result = await perform(io, bundle, { network, timeout, secrets, env: io.env }, task)
+  const settings = { network, timeout, secrets, env: io.env }
+  const isTest = options.action === 'test'
+  // A test makes no instance known: what it makes, it removes itself.
+  if (!isTest) await file.change(options.instance, task.before)
+  const { result, testResults } = await perform(io, bundle, settings, task)
+  const { instance, output } = options
+  if (isTest) return concludeTest(io, { instance, plan: task.driven.plan.name, output }, testResults)
   await keep(file, options, task, result)
   print(io, options, task, result)
 }
 
 type Result = Awaited<ReturnType<typeof runDevAction>>
 
-function perform(io: CliIo, bundle: DevBundle, settings: DevSettings, { driven }: RunTask): Promise<Result> {
+interface Performed extends Pick<DevEnd, 'testResults'> {
+  readonly result: Result
+}
+
+function perform(io: CliIo, bundle: DevBundle, settings: DevSettings, { driven }: RunTask): Promise<Performed> {
   const { action } = driven
   const tell = (text: string) => void io.stderr.write(`${action}: ${text}\n`)
   const stopped = { what: `${action} was stopped`, why: 'interrupted', next: 'Look for what it may have left behind.' }
@@ -56,17 +66,22 @@ function perform(io: CliIo, bundle: DevBundle, settings: DevSettings, { driven }
       if (text !== last) tell(toLine(text))
       last = text
     }
-    const onEnd: DevTask['onEnd'] = ({ log, verdict }) => {
+    let testResults: DevEnd['testResults'] = []
+    const onEnd = ({ log, verdict, testResults: found }: DevEnd) => {
+      testResults = found
       io.stderr.write(toLines(log))
       if (verdict === 'not-implemented') tell('the bundle does not implement it (exit code 8)')
     }
     try {
-      return await runDevAction(bundle, settings, { ...driven, clock: io.clock, signal, onProgress, onEnd })
+      const result = await runDevAction(bundle, settings, { ...driven, clock: io.clock, signal, onProgress, onEnd })
+      return { result, testResults }
     } catch (thrown) {
       // It may pass, which nobody waits for here.
       const error = thrown instanceof Error && thrown.name === 'PassingError' ? thrown.cause : thrown
       if (!(error instanceof Error) || !expected.has(error.name)) throw error
-      throw failure({ what: `${action} failed`, why: explain(error), next: adviseAfter(error, action) })
+      io.stderr.write(renderTestResults(testResults))
+      const parts = { what: `${action} failed`, why: explain(error), next: adviseAfter(error, action) }
+      throw failure(parts, testResults.length === 0 ? undefined : { results: testResults })
     }
   })
 }

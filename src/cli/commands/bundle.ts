@@ -18,10 +18,15 @@ function defineInit(bundle: CliCommand): void {
     .command('init')
     .argument('[folder]', 'where to put it', '.')
     .description('write a new bundle that runs as it is')
-    .explain('Writes bundle.yml, entrypoint.sh and .gitignore; never over a file that exists.')
-    .examples('purser bundle init my-bundle')
-    .action(async (folder: string) => {
-      const typed = await writeNewFiles(bundle.io, folder, 'bundle', realFolder => ({ name: toBundleName(realFolder) }))
+    .option('--ansible', 'write it in Ansible: a playbook for each action, and one for its test')
+    .explain(
+      'Writes bundle.yml, entrypoint.sh, Containerfile and .gitignore; never over a file that exists.',
+      'With --ansible also playbooks/<action>.yml and roles/service; running it needs ansible-playbook.',
+    )
+    .examples('purser bundle init my-bundle', 'purser bundle init --ansible my-bundle')
+    .action(async (folder: string, { ansible = false }: { readonly ansible?: boolean }) => {
+      const what = ansible ? 'bundle with Ansible' : 'bundle'
+      const typed = await writeNewFiles(bundle.io, folder, what, realFolder => ({ name: toBundleName(realFolder) }))
       const where = typed === '' ? '' : ` ${typed}`
       showNextSteps(bundle.io, [
         `purser bundle lint${where || ' .'}`,
@@ -69,11 +74,14 @@ function defineRun(bundle: CliCommand): void {
     .explain(
       "Parameters, state and credentials are kept between runs in .bundle-run.json in the bundle's folder,",
       'readable for you only. They may be secret: never put that file under version control.',
+      'test runs the test of the bundle, on an instance that was provisioned here or without one; the exit code is 1',
+      'if it failed.',
     )
     .examples(
       'purser bundle run provision --param size=3',
       'purser bundle run bind --show-credentials',
       'purser bundle run deprovision',
+      'purser bundle run test',
       'purser bundle run provision my-bundle --image registry.example.com/my-bundle:1.0',
     )
     .action(async (action: RunOptions['action'], folder: string, options: Omit<RunOptions, 'action' | 'folder'>) => {
@@ -82,4 +90,4 @@ function defineRun(bundle: CliCommand): void {
     })
 }
 
-const actions = ['provision', 'update', 'bind', 'unbind', 'deprovision']
+const actions = ['provision', 'update', 'bind', 'unbind', 'deprovision', 'test']

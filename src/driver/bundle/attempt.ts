@@ -1,5 +1,5 @@
 import type { ActionContext } from '../../author/context.ts'
-import type { BundleAction } from '../../bundle/actions.ts'
+import type { AuthorAction } from '../../bundle/actions.ts'
 import { sandboxLabels } from '../../domain/sandbox-labels.ts'
 import type { Call } from '../../engine/call.ts'
 import { TerminalError } from '../../engine/errors.ts'
@@ -26,7 +26,7 @@ import { waitForSandbox } from './wait-for-sandbox.ts'
 /** One action of one resource. */
 export interface BundleTask<Result> {
   readonly ctx: ActionContext
-  readonly action: BundleAction
+  readonly action: AuthorAction
   readonly bindingId?: string
   /** What the ledger says now of the latest sandbox of the resource. */
   readonly saved: () => SavedSandbox | undefined

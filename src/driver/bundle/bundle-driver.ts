@@ -59,9 +59,16 @@ export function actionsOf(bundle: Bundle) {
   } satisfies Pick<Service, BundleAction>
 }
 
+/** Changes nothing of what is kept, whatever it does to the instance. */
+export function testBundle(bundle: Bundle, ctx: InstanceContext) {
+  return runForInstance(bundle, ctx, { action: 'test' }, ({ message }) => ({ message }))
+}
+
+type InstanceContext = ActionContext & { readonly parameters: JsonObject; readonly state: JsonObject }
+
 function runForInstance<Result>(
   bundle: Bundle,
-  ctx: ActionContext & { readonly parameters: JsonObject; readonly state: JsonObject },
+  ctx: InstanceContext,
   more: Pick<ActionFacts, 'action' | 'previous'>,
   conclude: (outputs: SandboxOutputs, state: BundleState) => Result,
 ): Promise<Result | Wait> {

@@ -1,5 +1,5 @@
 import type { ActionContext, BindingInfo, UpdateContext } from '../../author/context.ts'
-import type { BundleAction } from '../../bundle/actions.ts'
+import type { AuthorAction } from '../../bundle/actions.ts'
 import type { Revision } from '../../domain/revision.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../protocol/json.ts'
 import { secretsIn } from '../../sandbox.ts'
@@ -9,7 +9,7 @@ import type { BundleState } from './state.ts'
 /** All that an action is told. */
 export interface ActionFacts {
   readonly ctx: ActionContext
-  readonly action: BundleAction
+  readonly action: AuthorAction
   readonly revision: Revision
   /** The instance's, as its parameters are. */
   readonly state: BundleState

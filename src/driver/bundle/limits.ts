@@ -1,5 +1,5 @@
 import type { ActionSettings } from '../../author/define-service.ts'
-import { type BundleAction, forEachAction } from '../../bundle/actions.ts'
+import { type AuthorAction, type BundleAction, forEachAction } from '../../bundle/actions.ts'
 import type { BundleSpec } from '../../bundle/spec.ts'
 import type { BundleAsync } from '../../bundle/spec-shape.ts'
 import type { AsyncMode } from '../../domain/intent.ts'
@@ -13,12 +13,14 @@ const modes: Readonly<Record<BundleAsync, AsyncMode>> = { optional: 'auto', requ
 /** The bundle says what it needs, the operator what it gets at most. */
 export function limitsFor(
   { timeouts, resources }: BundleSpec,
-  action: BundleAction,
+  action: AuthorAction,
   most: SandboxLimits,
 ): SandboxLimits {
-  const { memory, cpu, output } = resources[action] ?? {}
+  // Most tests provision something first.
+  const limited = action === 'test' ? 'provision' : action
+  const { memory, cpu, output } = resources[limited] ?? {}
   return {
-    time: timeouts[action] ?? most.time,
+    time: timeouts[limited] ?? most.time,
     memory: lesser(memory, most.memory),
     cpu: lesser(cpu, most.cpu),
     output: lesser(output, most.output),

@@ -10,7 +10,8 @@ export const outputCases: readonly SandboxCase[] = [
       echo 'all is well' > message
       echo '{"name":"db1","count":2,"old":null}' > state.json
       echo '{"user":"app"}' > binding_state.json
-      printf 'creating\\nstarting\\nhalf a li' > progress`)
+      printf 'creating\\nstarting\\nhalf a li' > progress
+      printf '0 it answers\\n1\\nit is slow\\n' > test-result`)
     const { outputs } = await runtime.collect(only, [])
     assert.deepEqual(present(outputs), {
       credentials: { user: 'me', port: 5432 },
@@ -19,6 +20,10 @@ export const outputCases: readonly SandboxCase[] = [
       state: { name: 'db1', count: '2', old: null },
       bindingState: { user: 'app' },
       progress: 'starting',
+      testResults: [
+        { fail: false, message: 'it answers' },
+        { fail: true, message: 'it is slow' },
+      ],
       problems: [],
     })
   }),

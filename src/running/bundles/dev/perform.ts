@@ -2,18 +2,19 @@ import { randomBytes } from 'node:crypto'
 import type { ActionContext, InstanceInfo, StepFunction } from '../../../author/context.ts'
 import type { Jsonify } from '../../../author/jsonify.ts'
 import type { BindResult, ProvisionResult, UnbindResult } from '../../../author/results.ts'
-import type { BundleAction } from '../../../bundle/actions.ts'
+import type { AuthorAction } from '../../../bundle/actions.ts'
 import { type Clock, sleep } from '../../../clock.ts'
-import { actionsOf } from '../../../driver/bundle/bundle-driver.ts'
+import type { EndedRun } from '../../../driver/bundle/attempt.ts'
+import { actionsOf, testBundle } from '../../../driver/bundle/bundle-driver.ts'
 import type { Bundle } from '../../../driver/bundle/parts.ts'
 import { createWait, isWait, type Wait } from '../../../engine/work.ts'
-import { isJsonObject, type JsonObject } from '../../../protocol/json.ts'
+import type { JsonObject } from '../../../protocol/json.ts'
+import type { TestResult } from '../../../sandbox.ts'
 import { parseDuration } from '../../../shape/duration.ts'
-import { valueAt } from '../../../shape/place.ts'
 
 /** What an action is about, and what is known of it. */
 export interface DevTask {
-  readonly action: BundleAction
+  readonly action: AuthorAction
   readonly instance: InstanceInfo
   readonly plan: { readonly id: string; readonly name: string }
   /** The instance's, as the driver keeps it. */
@@ -23,8 +24,14 @@ export interface DevTask {
   readonly clock: Clock
   readonly signal: AbortSignal
   readonly onProgress: (text: string) => void
-  /** Called when a run of the bundle has ended: with what it printed, and what its end means. */
-  readonly onEnd: (end: { readonly log: string; readonly verdict: string }) => void
+  readonly onEnd: (end: DevEnd) => void
+}
+
+/** A run of the bundle that has ended: what it printed, what its end means, and what a test has found. */
+export interface DevEnd {
+  readonly log: string
+  readonly verdict: EndedRun['verdict']['kind']
+  readonly testResults: readonly TestResult[]
 }
 
 type Result = ProvisionResult<JsonObject> & BindResult<JsonObject, JsonObject> & UnbindResult
@@ -55,12 +62,13 @@ export async function performDev(bundle: Bundle, task: DevTask): Promise<Result>
     },
   }
   const actions = actionsOf(bundle)
-  const perform: Readonly<Record<BundleAction, () => Promise<Result | Wait>>> = {
+  const perform: Readonly<Record<AuthorAction, () => Promise<Result | Wait>>> = {
     provision: () => actions.provision(ofInstance),
     update: () => actions.update(ofInstance),
     deprovision: () => actions.deprovision(ofInstance),
     bind: () => actions.bind(ofBinding),
     unbind: () => actions.unbind(ofBinding),
+    test: () => testBundle(bundle, ofInstance),
   }
   while (true) {
     const result = await perform[action]()
@@ -83,7 +91,8 @@ function createDevContext(
   const steps = new Map<string, unknown>()
   const call = { signal, fence: 1, key: id }
   return {
-    action,
+    // The author's API knows no tests: they begin as a provision does.
+    action: action === 'test' ? 'provision' : action,
     instance,
     plan,
     signal,
@@ -92,11 +101,11 @@ function createDevContext(
       if (!steps.has(name)) {
         const output = await fn(call)
         steps.set(name, output)
-        if (name.startsWith('collect ') && isJsonObject(output)) {
+        if (name.startsWith('collect ')) {
+          const { log, verdict, outputs } = output as EndedRun
           // What a short action said was not asked for while it ran.
-          const progress = valueAt(output, ['outputs', 'progress'])
-          if (typeof progress === 'string') onProgress(progress)
-          onEnd({ log: String(output.log), verdict: String(valueAt(output, ['verdict', 'kind']) ?? '') })
+          if (outputs.progress !== undefined) onProgress(outputs.progress)
+          onEnd({ log, verdict: verdict.kind, testResults: outputs.testResults ?? [] })
         }
       }
       return steps.get(name) as Jsonify<T>
