@@ -12,7 +12,7 @@ const slow = [
   'test/simulation/**/*.test.ts',
   'test/spin/**/*.test.ts',
   'test/package/**/*.test.ts',
-  'test/cli/{author-loop,bundle-image}.test.ts',
+  'test/cli/{author-loop,bundle-image,publish}.test.ts',
   'test/sandbox/container-{podman,docker,crash,pull}.test.ts',
   'test/driver/crash.test.ts',
   'test/sample-bundles/{ansible,redis-image}.test.ts',

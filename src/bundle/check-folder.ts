@@ -31,7 +31,8 @@ async function checkProgram(root: string, entrypoint: string, isRun: boolean): P
   const found = await stat(path).catch(() => undefined)
   if (found === undefined) {
     // An image is built from such a folder, and the image has its own program.
-    if (isImage(root) && !isRun) return tell('is missing, so the bundle can be run as an image only', 'warning')
+    if (containerfileOf(root) !== undefined && !isRun)
+      return tell('is missing, so the bundle can be run as an image only', 'warning')
     return tell('is missing; add it, or name another "entrypoint" in the spec')
   }
   if (!found.isFile()) return tell('is not a file; put the program there')
@@ -53,8 +54,9 @@ async function checkBeginning(path: string): Promise<string[]> {
   }
 }
 
-function isImage(root: string): boolean {
-  return ['Dockerfile', 'Containerfile'].some(name => existsSync(join(root, name)))
+/** What an image of the folder is built with. */
+export function containerfileOf(root: string): string | undefined {
+  return ['Containerfile', 'Dockerfile'].find(name => existsSync(join(root, name)))
 }
 
 async function checkFiles(root: string): Promise<FolderProblem[]> {

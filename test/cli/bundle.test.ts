@@ -341,3 +341,115 @@ esac`)
     })
   })
 })
+
+describe('purser bundle show', () => {
+  it('shows the service, its plans and parameters, what runs, and the problems', async () => {
+    const cwd = await makeBundle('exit 0', `${spec}    bind_parameters: [{ name: role, type: string, title: Role }]\n`)
+    await writeFile(join(cwd, 'Dockerfile'), 'FROM scratch\n')
+    await symlink('/etc/hostname', join(cwd, 'out'))
+    const shown = await runCli(['bundle', 'show', '--registry', 'dh'], { cwd })
+    expect(shown.out).toBe(`service           dh-db
+id                c8c3876d92c508af810a8a046e109f50
+description       A database
+bindable          true
+runs as a folder  entrypoint.sh
+runs as an image  built with Dockerfile
+
+PLAN   ID                                COST  BINDABLE  DESCRIPTION
+small  e50f7ed33047e15c8c6a483d69ff3c31  free  yes       Small
+large  543963fccb228b6c4dcdae0886dedc7c  free  yes       Large
+
+PLAN   PARAMETER       TYPE     FOR                DEFAULT   TITLE
+small  size            integer  provision          3
+small  admin_password  string   provision          required
+large  size            integer  provision, update  30
+large  admin_password  string   provision          required
+large  role            string   bind               -         Role
+
+out: error: is a link that leads out of the bundle; put the file itself there
+.: 1 error
+`)
+    expect(shown).toMatchObject({ code: 1, err: expect.stringContaining('why: it has errors, listed above\n') })
+  })
+
+  it('shows the same as JSON, as a catalog has it', async () => {
+    const cwd = await makeBundle('exit 0')
+    const { code, out } = await runCli(['bundle', 'show', 'bundle.yml', '--output', 'json'], { cwd })
+    const { service, ...rest } = JSON.parse(out)
+    expect({ code, ...rest }).toEqual({ code: 0, path: 'bundle.yml', ok: true, problems: [] })
+    expect(service).toMatchObject({
+      name: 'local-db',
+      plans: [{ name: 'small', schemas: { service_instance: { create: {} } } }, { name: 'large' }],
+    })
+  })
+
+  it('shows what is wrong where there is no service', async () => {
+    const cwd = await makeBundle('exit 0', 'version: 1.0\nname: x\n')
+    const { code, out, err } = await runCli(['bundle', 'show', '--output', 'json'], { cwd })
+    expect({ code, ...JSON.parse(out) }).toMatchObject({ code: 1, ok: false })
+    expect(JSON.parse(out).problems.length).toBeGreaterThan(0)
+    expect(err).toContain('its spec has errors')
+  })
+})
+
+describe('purser bundle build and push', () => {
+  const fails = async (args: readonly string[], cwd: string, env = {}) => {
+    const { code, err } = await runCli(['bundle', ...args], { cwd, env })
+    return `${code} ${err}`
+  }
+
+  it('say that there is nothing to make an image with', async () => {
+    const cwd = await makeBundle('exit 0')
+    expect(await fails(['build'], cwd)).toContain('1 error: . has nothing to build an image with\n')
+    await writeFile(join(cwd, 'Containerfile'), 'FROM scratch\n')
+    expect(await fails(['build'], cwd, { PATH: cwd })).toContain('no folder of PATH has podman, buildah, docker\n')
+    expect(await fails(['build', '--engine', 'docker'], cwd, { PATH: cwd })).toContain('2 error: there is no docker\n')
+    expect(await fails(['push', 'docker.io/team/db'], cwd)).toContain('1 error: there is nothing to make an image with')
+    expect(await fails(['build', 'bundle.yml'], cwd)).toContain('2 error: bundle.yml is not a folder\n')
+  })
+
+  it('refuse a name that no image can have, and show no password', async () => {
+    const cwd = await makeBundle('exit 0', spec.replace('name: db', 'name: My DB'))
+    await writeFile(join(cwd, 'Containerfile'), 'FROM scratch\n')
+    expect(await fails(['build'], cwd)).toContain(
+      '2 error: the name of the bundle, "My DB", cannot be that of an image\n',
+    )
+    expect(await fails(['build', '--tag', 'Team/db'], cwd)).toContain(
+      '2 error: "Team/db" cannot be the name of an image\n',
+    )
+    expect(await fails(['push', 'team/db'], cwd)).toContain('2 error: "team/db" names no registry\n')
+    const refused = await fails(['push', 'me:hunter2-secret@registry.example.com/db'], cwd)
+    expect(refused).toContain('2 error: an image cannot have an @ in its name\n')
+    expect(refused).not.toContain('hunter2-secret')
+  })
+
+  it('give the engine the labels, and tell what it said and did not say', async () => {
+    const cwd = await makeBundle('exit 0')
+    await writeFile(join(cwd, 'Dockerfile'), 'FROM scratch\n')
+    const bin = await makeFolder()
+    await writeFile(
+      join(bin, 'buildah'),
+      `#!/bin/sh
+printf '%s\\n' "$@" >"${bin}/asked"
+[ ! -e "${bin}/refuse" ] || { echo "no room" >&2; exit 125; }
+while [ "$1" != --iidfile ]; do shift; done; echo sha256:1 >"$2"
+`,
+      { mode: 0o755 },
+    )
+    const env = { PATH: `${bin}:/usr/bin:/bin` }
+    const made = await runCli(['bundle', 'build', '--engine', 'buildah', '--build-arg', 'A=1'], { cwd, env })
+    expect(made.out).toBe(
+      'image       localhost/db:latest\nimage_id    sha256:1\nengine      buildah\nbuilt_with  Dockerfile\n',
+    )
+    const asked = (await readFile(join(bin, 'asked'), 'utf8')).split('\n')
+    expect(asked).toContain(`com.redhat.apb.spec=${Buffer.from(spec).toString('base64')}`)
+    expect(asked).toContain('com.redhat.bundle.runtime=2')
+    expect(asked).toContain('A=1')
+    await writeFile(join(bin, 'refuse'), '')
+    expect(await fails(['build', '--engine', 'buildah'], cwd, env)).toMatch(
+      /1 .*error: buildah could not build the image\n {2}why: no room\n/s,
+    )
+    await writeFile(join(cwd, 'bundle.yml'), `${spec}_long: ${'x'.repeat(100_000)}\n`)
+    expect(await fails(['build'], cwd, env)).toContain('the spec is too long for a label')
+  })
+})

@@ -61,7 +61,8 @@ export async function loadImage(
   return name
 }
 
-const baseImage = 'localhost/purser-test-base:1'
+/** With busybox and nothing else. */
+export const baseImage = 'localhost/purser-test-base:1'
 const baseContainer = 'base'
 
 /** Makes images, each script once. */

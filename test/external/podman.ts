@@ -14,6 +14,8 @@ export interface Podman extends ContainerEngine {
   push(image: string, target: string, credentials?: string): Promise<string>
   /** Runs it from the command line, without a network, to its end. */
   run(image: string): Promise<void>
+  /** What podman and buildah need to work in the same storage. */
+  readonly env: Readonly<Record<string, string>>
 }
 
 /** Why there is no Podman for these tests; undefined where there is one. */
@@ -38,17 +40,28 @@ cgroup_manager="cgroupfs"
 events_logger="file"
 runtime="runc"
 lock_type="file"
+tmp_dir="${join(folder, 'tmpdir')}"
 `,
   )
   writeFileSync(
     join(folder, 'registries.conf'),
     insecure.map(location => `[[registry]]\nlocation="${location}"\ninsecure=true\n`).join(''),
   )
-  const env = {
-    ...process.env,
+  writeFileSync(
+    join(folder, 'storage.conf'),
+    `[storage]
+driver="vfs"
+graphroot="${join(folder, 'root')}"
+runroot="${join(folder, 'runroot')}"
+`,
+  )
+  const settings = {
     CONTAINERS_CONF: join(folder, 'containers.conf'),
     CONTAINERS_REGISTRIES_CONF: join(folder, 'registries.conf'),
+    CONTAINERS_STORAGE_CONF: join(folder, 'storage.conf'),
+    BUILDAH_ISOLATION: 'chroot',
   }
+  const env = { ...process.env, ...settings }
   const own = (name: string) => [`--${name}`, join(folder, name)]
   // Nothing shared with other engines of this machine, down to the locks: a reset of one would take the others' exit codes.
   const place = [...['root', 'runroot', 'tmpdir'].flatMap(own), '--storage-driver', 'vfs']
@@ -65,6 +78,7 @@ lock_type="file"
   }
   return {
     socket,
+    env: settings,
     image: createImages(socket),
     load: (archive, changes) => loadImage(podman, archive, changes),
     async push(image, target, credentials) {

@@ -1,7 +1,7 @@
 import { checkBundle } from '../../bundle/check-bundle.ts'
 import { formatMistake } from '../../bundle/mistakes.ts'
 import { count } from '../../shape/count.ts'
-import { explain, isError } from '../../shape/mistake.ts'
+import { explain, isError, type Mistake } from '../../shape/mistake.ts'
 import { showPath } from '../../shape/place.ts'
 import { failure } from '../cli-error.ts'
 import type { CliIo } from '../io.ts'
@@ -40,14 +40,15 @@ async function lint(path: string, cwd: string) {
 }
 
 function toJson({ problems, ...linted }: Linted) {
-  const shown = problems.map(problem => {
-    const { severity = 'error', path, place } = problem
-    return { severity, where: place?.source, path: showPath(path), line: place?.line, problem: explain(problem) }
-  })
-  return { ...linted, problems: shown }
+  return { ...linted, problems: problems.map(toProblem) }
 }
 
-function render({ path, problems }: Linted): string {
+export function toProblem(problem: Mistake) {
+  const { severity = 'error', path, place } = problem
+  return { severity, where: place?.source, path: showPath(path), line: place?.line, problem: explain(problem) }
+}
+
+export function render({ path, problems }: Pick<Linted, 'path' | 'problems'>): string {
   const lines = problems.map(problem => `${toLine(formatMistake(problem))}\n`)
   const errors = problems.filter(isError).length
   const warnings = problems.length - errors

@@ -1,22 +1,19 @@
 import { join, resolve } from 'node:path'
-import { checkBundle } from '../../bundle/check-bundle.ts'
 import { hideParameters } from '../../bundle/hide-parameters.ts'
-import { formatMistake } from '../../bundle/mistakes.ts'
 import { toOffering } from '../../bundle/to-offering.ts'
 import { mergePatch } from '../../domain/merge-patch.ts'
 import { isJsonObject, type JsonObject } from '../../protocol/json.ts'
 import type { DevEnd } from '../../running/bundles/dev/perform.ts'
 import { type DevBundle, type DevSettings, runDevAction, runFileName } from '../../running/bundles/dev/run.ts'
 import { readSecretFile } from '../../running/bundles/secrets.ts'
-import { isError } from '../../shape/mistake.ts'
-import { failure, wrongUsage } from '../cli-error.ts'
+import { failure } from '../cli-error.ts'
 import { type CliIo, interruptible } from '../io.ts'
 import { type ParameterOptions, readNamedFile, readParameters } from '../parameters.ts'
 import { renderResult } from '../render/fields.ts'
 import { toLine, toLines } from '../render/printable.ts'
 import { chooseTask, type RunTask, type Wanted } from './choose-task.ts'
 import { openRunFile, type RunFile } from './run-file.ts'
-import { readSpecFile } from './spec-file.ts'
+import { readUsableSpec } from './spec-file.ts'
 import { concludeTest, renderTestResults } from './test-results.ts'
 
 export interface RunOptions extends ParameterOptions, Pick<Wanted, 'action' | 'plan' | 'instance' | 'binding'> {
@@ -140,21 +137,7 @@ function print(io: CliIo, options: RunOptions, { driven }: RunTask, result: Resu
 }
 
 async function loadBundle(io: CliIo, { folder, image }: RunOptions, secrets: JsonObject): Promise<DevBundle> {
-  const found = await readSpecFile(folder, io.cwd)
-  if (found.folder === undefined)
-    throw wrongUsage({
-      what: `${folder} is not a folder`,
-      why: 'a bundle is run from its folder',
-      next: 'Name the folder that bundle.yml is in.',
-    })
-  const { bundle, problems } = await checkBundle(found.text, { where: found.shown, registry: 'local' })
-  if (bundle === undefined)
-    throw failure({
-      what: `${found.shown} cannot be used`,
-      why: problems.filter(isError).map(formatMistake).join('; '),
-      next: 'purser bundle lint lists the mistakes, one per line.',
-    })
-  const { spec } = bundle
+  const { spec, text, folder: found } = await readUsableSpec(folder, io.cwd, 'a bundle is run from its folder')
   const offering = toOffering(hideParameters(spec, Object.keys(secrets)), { registry: 'local' })
-  return { spec, offering, source: found.text, folder: found.folder, image }
+  return { spec, offering, source: text, folder: found, image }
 }

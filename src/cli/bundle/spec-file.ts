@@ -1,8 +1,11 @@
 import { existsSync, statSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import { checkBundle } from '../../bundle/check-bundle.ts'
+import { formatMistake } from '../../bundle/mistakes.ts'
+import { isError } from '../../shape/mistake.ts'
 import { messageOf } from '../../shape/thrown.ts'
-import { wrongUsage } from '../cli-error.ts'
+import { failure, wrongUsage } from '../cli-error.ts'
 
 /** The first one that exists is used. */
 const names = ['bundle.yml', 'apb.yml'] as const
@@ -26,4 +29,18 @@ export async function readSpecFile(path: string, cwd: string) {
   } catch (error) {
     throw unreadable(messageOf(error))
   }
+}
+
+/** The spec of a bundle in a folder, or an end with what is wrong. `why` says what a folder is needed for. */
+export async function readUsableSpec(path: string, cwd: string, why: string) {
+  const { shown, text, folder } = await readSpecFile(path, cwd)
+  if (folder === undefined)
+    throw wrongUsage({ what: `${path} is not a folder`, why, next: 'Name the folder that bundle.yml is in.' })
+  const { bundle, problems } = await checkBundle(text, { where: shown, registry: 'local' })
+  if (bundle !== undefined) return { spec: bundle.spec, text, folder }
+  throw failure({
+    what: `${shown} cannot be used`,
+    why: problems.filter(isError).map(formatMistake).join('; '),
+    next: 'purser bundle lint lists the mistakes, one per line.',
+  })
 }

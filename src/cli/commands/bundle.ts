@@ -1,16 +1,22 @@
+import type { BuildOptions } from '../bundle/build.ts'
 import type { LintOptions } from '../bundle/lint.ts'
+import type { PushOptions } from '../bundle/push.ts'
 import type { RunOptions } from '../bundle/run.ts'
-import { type CliCommand, parseTimeout } from '../command.ts'
+import type { ShowOptions } from '../bundle/show.ts'
+import { type CliCommand, collect, parseTimeout } from '../command.ts'
 import { showNextSteps, toBundleName, writeNewFiles } from '../new-files.ts'
 
 export function defineCommand(program: CliCommand): void {
   const bundle = program
     .command('bundle')
-    .description('write, check and run bundles')
+    .description('write, check, run and publish bundles')
     .examples('purser bundle init my-bundle', 'purser bundle lint my-bundle', 'purser bundle run provision my-bundle')
   defineInit(bundle)
   defineLint(bundle)
+  defineShow(bundle)
   defineRun(bundle)
+  defineBuild(bundle)
+  definePush(bundle)
 }
 
 function defineInit(bundle: CliCommand): void {
@@ -32,6 +38,7 @@ function defineInit(bundle: CliCommand): void {
         `purser bundle lint${where || ' .'}`,
         `purser bundle run provision${where}`,
         `purser bundle run bind${where} --show-credentials`,
+        `purser bundle build${where}`,
       ])
     })
 }
@@ -88,6 +95,67 @@ function defineRun(bundle: CliCommand): void {
       const { runBundle } = await import('../bundle/run.ts')
       await runBundle(bundle.io, { ...options, action, folder })
     })
+}
+
+function defineShow(bundle: CliCommand): void {
+  bundle
+    .command('show')
+    .argument('[path]', 'the folder of the bundle, or a file such as bundle.yml', '.')
+    .description('show what a platform will see of a bundle, what it runs, and what is wrong with it')
+    .option('--registry <name>', 'name of the registry that will offer it: the names and ids follow from it', 'local')
+    .outputOption()
+    .explain(
+      'With --output json the service is as in GET /v2/catalog. The exit code is 1 if the bundle cannot be used.',
+    )
+    .examples('purser bundle show my-bundle', 'purser bundle show my-bundle --registry team --output json')
+    .action(async (path: string, options: Omit<ShowOptions, 'path'>) => {
+      const { showBundle } = await import('../bundle/show.ts')
+      await showBundle(bundle.io, { ...options, path })
+    })
+}
+
+function defineBuild(bundle: CliCommand): void {
+  bundle
+    .command('build')
+    .argument('[folder]', 'the folder of the bundle', '.')
+    .description('make an image of a bundle, with the labels that registries read')
+    .option('--tag <image>', 'name of the image (default: its name and bundle_version, on localhost)')
+    .option('--build-arg <key=value>', 'a value for an ARG of its Containerfile; repeatable', collect)
+    .addOption(engineOption(bundle))
+    .outputOption()
+    .explain('Builds the Containerfile, or else the Dockerfile, of the folder. The spec becomes a label.')
+    .examples(
+      'purser bundle build my-bundle',
+      'purser bundle build my-bundle --tag registry.example.com/team/my-bundle:1.0',
+    )
+    .action(async (folder: string, options: Omit<BuildOptions, 'folder'>) => {
+      const { buildBundle } = await import('../bundle/build.ts')
+      await buildBundle(bundle.io, { ...options, folder })
+    })
+}
+
+function definePush(bundle: CliCommand): void {
+  bundle
+    .command('push')
+    .argument('<image>', 'the image that was built, such as registry.example.com/team/my-bundle:1.0')
+    .description('push the image of a bundle to its registry, and say how a broker offers it')
+    .option('--insecure', 'the registry has no TLS, or a certificate that nobody vouches for')
+    .addOption(engineOption(bundle))
+    .outputOption()
+    .explain(
+      "Credentials are the engine's own: podman login, buildah login or docker login keeps them, and REGISTRY_AUTH_FILE",
+      'or DOCKER_CONFIG say where. They are never arguments.',
+    )
+    .examples('purser bundle push registry.example.com/team/my-bundle:1.0')
+    .action(async (image: string, options: Omit<PushOptions, 'image'>) => {
+      const { pushBundle } = await import('../bundle/push.ts')
+      await pushBundle(bundle.io, { ...options, image })
+    })
+}
+
+function engineOption(bundle: CliCommand) {
+  const option = bundle.createOption('--engine <engine>', 'what makes images (default: the first of these there is)')
+  return option.choices(['podman', 'buildah', 'docker'])
 }
 
 const actions = ['provision', 'update', 'bind', 'unbind', 'deprovision', 'test']

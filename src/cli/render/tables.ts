@@ -103,7 +103,7 @@ export function renderChanges(report: ChangeReport = {}): string {
 const kinds = ['added', 'updated', 'returned', 'retired', 'deleted'] as const
 
 /** Columns as wide as their widest cell; the last one is not padded. */
-function renderTable(rows: readonly (readonly string[])[]): string {
+export function renderTable(rows: readonly (readonly string[])[]): string {
   const table = rows.map(row => row.map(toIndentedLine))
   const widthOf = (column: number) => Math.max(...table.map(row => row[column]?.length ?? 0))
   const widths = table[0]?.map((_, column) => widthOf(column)) ?? []
