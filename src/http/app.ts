@@ -4,6 +4,7 @@ import { latestMinor, parseApiVersion } from '../protocol/api-version.ts'
 import { BrokerError } from '../protocol/errors.ts'
 import { parseQuery } from '../protocol/query.ts'
 import { type AdminContext, handleAdmin, isAdminPath } from './admin/admin-app.ts'
+import { type ApbRoutes, handleApb, parseApbPath } from './admin/apb-app.ts'
 import { Admission, openLimits, type Wanted } from './admission.ts'
 import { Answering } from './answering.ts'
 import { createHostCheck, type HostRules } from './check-host.ts'
@@ -18,6 +19,8 @@ export interface AppOptions extends OpenRoutes, AdminContext, HostRules {
   readonly broker: BrokerContext
   readonly authenticator: Authenticator
   readonly presentCatalog?: PresentCatalog
+  /** Where the tools of the Automation Broker are served. */
+  readonly apb?: ApbRoutes
   readonly publicUrl?: string
 }
 
@@ -32,7 +35,7 @@ const nothingThere =
 
 /** The application: the order of its checks is the order of the lines (Host, 503, 401, version, route, body, then the use case). */
 export function createApp(options: AppOptions): App {
-  const { broker, authenticator } = options
+  const { broker, authenticator, apb } = options
   const { observer, clock } = broker
   const { prefixes, missingVersion } = broker.settings.osb
   const routes = createRoutes(options.presentCatalog)
@@ -62,6 +65,8 @@ export function createApp(options: AppOptions): App {
     if (principal === undefined || isRefusal(principal)) throw unauthorized(exchange, principal)
     exchange.principal = principal
     if (isAdminPath(path)) return handleAdmin(options, exchange, principal)
+    const tool = apb && parseApbPath(path)
+    if (apb && tool) return handleApb({ ...options, apb }, tool, exchange, principal)
     if (!principal.roles.includes('platform'))
       throw unauthorized(exchange, { refused: 'these credentials may not use the OSB API' })
     exchange.minor = readVersion(exchange, missingVersion)

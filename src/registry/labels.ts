@@ -1,3 +1,4 @@
+import { decodeSpec } from '../bundle/encoded-spec.ts'
 import type { FoundBundle } from '../domain/revision.ts'
 
 export type LabelledSpec = Pick<FoundBundle, 'source' | 'runtime' | 'unreadable'>
@@ -10,13 +11,9 @@ export function readLabels(label: (name: string) => unknown): LabelledSpec | und
   if (runtime === 'outdated') return unreadable(outdated)
   if (runtime === undefined) return unreadable('its runtime label is not 2; build it with a runtime that is known here')
   if (typeof spec !== 'string') return unreadable('its label com.redhat.apb.spec is not text; build it again')
-  const text = spec.replaceAll(/\s/g, '')
-  if (!/^[\w+/-]*={0,2}$/.test(text)) return unreadable('its label com.redhat.apb.spec is not base64; build it again')
-  try {
-    return { source: new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(text, 'base64')), runtime }
-  } catch {
-    return unreadable('its label com.redhat.apb.spec is not UTF-8; build it again')
-  }
+  const decoded = decodeSpec(spec)
+  if ('not' in decoded) return unreadable(`its label com.redhat.apb.spec is not ${decoded.not}; build it again`)
+  return { ...decoded, runtime }
 }
 
 function unreadable(why: string): LabelledSpec {

@@ -25,7 +25,7 @@ import { combineObservers, type Observer, toError } from '../observer.ts'
 import type { ReadSettings } from '../settings/settings.ts'
 import type { Store } from '../store.ts'
 import { createReadiness } from './readiness.ts'
-import { NameInUseError } from './start-error.ts'
+import { NameInUseError, StartError } from './start-error.ts'
 
 export interface StartOptions {
   readonly definition: BrokerDefinition
@@ -71,6 +71,7 @@ export async function startBroker(options: StartOptions): Promise<RunningBroker>
   const { engine, server } = settings
   const own = await resolveServices(definition, await declaredOfferings(definition), settings)
   for (const warning of own.warnings) observer['catalog.warning']?.({ message: warning })
+  if (settings.osb.apbRoutes) checkPushes(options.registries)
   const registries = options.registries && (await openRegistries(options.registries, own, store, settings))
   const services = registries?.services ?? own
   const stopping = new AbortController()
@@ -115,7 +116,8 @@ export async function startBroker(options: StartOptions): Promise<RunningBroker>
     broker,
     authenticator: options.authenticator,
     chores,
-    registries: options.registries?.registries,
+    registries: registries?.shown,
+    apb: settings.osb.apbRoutes ? registries?.createApb(broker) : undefined,
     routes: definition.routes ?? [],
     presentCatalog: definition.presentCatalog,
     bodyLimit: server.bodyLimit,
@@ -159,6 +161,21 @@ async function takeName(options: NameOptions): Promise<HeldName> {
   )
 }
 
+function checkPushes(options: RegistryOptions | undefined): void {
+  if (options === undefined)
+    throw new StartError(
+      'osb.apbRoutes is on, and nothing can run what is pushed.',
+      'This broker was made without "bundles".',
+      'Give createBroker the option bundles: { registries: [] }, or turn osb.apbRoutes off.',
+    )
+  if (options.registries.some(({ name }) => name === 'apb-push'))
+    throw new StartError(
+      'There are two registries with the name "apb-push".',
+      'With osb.apbRoutes, what is pushed has this name.',
+      'Rename the one in the configuration, or turn osb.apbRoutes off.',
+    )
+}
+
 /** Loaded only where there are registries. */
 async function openRegistries(
   { registries, removeUnusedSandboxes, ...parts }: RegistryOptions,
@@ -171,14 +188,23 @@ async function openRegistries(
   )
   const { syncRegistries } = await import('../broker/registries/sync.ts')
   const { keepRemovingUnusedSandboxes } = await import('../broker/registries/remove-unused-sandboxes.ts')
+  const { createPushed, pushedRegistry } = await import('../broker/registries/pushed.ts')
   const names = registries.map(({ name }) => name)
+  const unasked = settings.osb.apbRoutes ? [pushedRegistry] : []
+  let listed = 0
   const registered = createRegisteredCatalog({ store, settings, registries: names, ...parts })
   await registered.refresh()
+  const syncParts = { registered, registries, unasked, settings: settings.reconcile }
+  const onListed = (bundles: number) => {
+    listed = bundles
+  }
   return {
     registered,
     services: withRegistered(own, registered),
-    createSync: (broker: BrokerContext) => (run: ChoreRun) =>
-      syncRegistries(broker, { registered, registries, settings: settings.reconcile }, run),
+    /** What operators see. */
+    shown: [...registries, ...unasked.map(name => ({ name, type: 'pushed' }))],
+    createSync: (broker: BrokerContext) => (run: ChoreRun) => syncRegistries(broker, { ...syncParts, onListed }, run),
+    createApb: (broker: BrokerContext) => ({ ...createPushed(broker, syncParts), listed: () => listed }),
     follow: (broker: BrokerContext) =>
       Promise.all([
         followCatalog(registered, broker),

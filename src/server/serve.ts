@@ -95,14 +95,14 @@ function privateFolders({ file, server }: Config): readonly string[] {
 async function openRegistries(config: Config, parts: OpenBundlesParts): Promise<RegistryOptions | undefined> {
   // Instances of what came from a registry need their driver, also where no registry is configured any more.
   const isUsed = async () => ((await parts.store.catalog())?.revisions.length ?? 0) > 0
-  if (config.registries.length === 0 && !(await isUsed())) return undefined
+  if (config.registries.length === 0 && !config.osb.apbRoutes && !(await isUsed())) return undefined
   const { openBundles } = await import('../running/bundles/open.ts')
   return openBundles(config, parts)
 }
 
 async function loadDefinition(config: Config, cwd: string): Promise<BrokerDefinition> {
   const path = config.broker ?? findBrokerModule(cwd)
-  if (path === undefined && config.registries.length > 0) return { services: [] }
+  if (path === undefined && (config.registries.length > 0 || config.osb.apbRoutes)) return { services: [] }
   if (path === undefined)
     throw new StartError(
       'There is no broker to serve.',

@@ -110,6 +110,12 @@ const osb = section({
     flag('deleting an instance unbinds its bindings first; else it is refused with 422 while it has any'),
     false,
   ),
+  apbRoutes: fallback(
+    flag(
+      'serves `POST /v2/bootstrap` and `/v2/apb`, which the tools of the Automation Broker call (`apb bootstrap`, `apb push`); for operators only. What is pushed leaves the catalog when this is turned off',
+    ),
+    false,
+  ),
 })
 
 const maxTooShort = 'must not be shorter than engine.retry.initial; raise it, or lower initial'

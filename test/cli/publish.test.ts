@@ -1,5 +1,5 @@
 /** What an author does with a bundle that works: an image, a registry, and a broker that offers it. All of it real. */
-import { chmod, writeFile } from 'node:fs/promises'
+import { chmod, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { buildApbImage, whyNoApbBase } from '../external/apb-base.ts'
@@ -7,7 +7,7 @@ import { baseImage, type ContainerEngine } from '../external/container-engine.ts
 import { startDocker, whyNoDocker } from '../external/docker.ts'
 import { type Podman, startPodman, whyNoPodman } from '../external/podman.ts'
 import { endOfSync } from '../marketplace/broker.ts'
-import { serve, served } from '../marketplace/broker-process.ts'
+import { serve, served, user } from '../marketplace/broker-process.ts'
 import { type RegistryServer, startRegistry, whyNoRegistry } from '../registry/docker-registry.ts'
 import { runNode, useBuiltPackage } from './built-package.ts'
 import { makeFolder } from './test-io.ts'
@@ -110,6 +110,36 @@ describe.skipIf(noPodman !== undefined)(`with Podman and Buildah${noPodman ? ` (
       code: 1,
       err: expect.stringContaining(`error: ${baseImage} is not a bundle\n`),
     })
+  })
+
+  it('a spec is pushed to the broker itself, as apb push does, and its image is run', async () => {
+    const cwd = await makeFolder()
+    await chmod(cwd, 0o755)
+    const purser = purserIn(cwd, env)
+    await purser('init', 'greeter')
+    const image = 'localhost/greeter:0.1.0'
+    expect(await purser('build', 'greeter', '--build-arg', `BASE=${baseImage}`)).toMatchObject({ code: 0 })
+    await writeFile(
+      join(cwd, 'purser.yaml'),
+      `${served}osb: { apbRoutes: true }\nbundles: { folder: run, socket: ${podman.socket} }\n`,
+    )
+    const log: string[] = []
+    const broker = await serve({ bin: built.bin, folder: cwd, log })
+    try {
+      const spec = `image: ${image}\n${await readFile(join(cwd, 'greeter', 'bundle.yml'), 'utf8')}`
+      const answer = await fetch(`${broker.url}/ansible-service-broker/v2/apb`, {
+        method: 'POST',
+        headers: { authorization: `Basic ${btoa(`${user.username}:${user.password}`)}` },
+        body: new URLSearchParams({ apbSpec: Buffer.from(spec).toString('base64') }),
+      })
+      const { services } = (await answer.json()) as { services: { id: string; plans: { id: string }[] }[] }
+      expect((await broker.client.catalog()).body).toEqual({ services })
+      const ids = { service_id: services[0]?.id ?? '', plan_id: services[0]?.plans[0]?.id ?? '' }
+      expect(await broker.life.provision('one', ids), log.join('\n')).toMatchObject({ state: 'succeeded' })
+      expect(await broker.life.deprovision('one', ids)).toMatchObject({ state: 'succeeded' })
+    } finally {
+      await broker.stop()
+    }
   })
 
   it.skipIf(noBase !== undefined)(

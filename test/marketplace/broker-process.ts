@@ -6,6 +6,7 @@ import { type AdminClient, createAdminClient, createOsbClient, type OsbClient } 
 import { createLife, type Life } from './life.ts'
 
 export interface BrokerProcess {
+  readonly url: string
   readonly client: OsbClient
   readonly admin: AdminClient
   readonly life: Life
@@ -50,6 +51,7 @@ export async function serve({ bin, folder, log }: ServeOptions): Promise<BrokerP
   })
   const client = createOsbClient({ url, ...user })
   return {
+    url,
     client,
     admin: createAdminClient({ url, ...user }),
     life: createLife(client),

@@ -5,10 +5,59 @@ const decision = { ...rules, file: 'src/domain/decide-service.ts' }
 const reply = { ...rules, file: 'src/domain/registry-reply.ts' }
 const state = { ...rules, file: 'src/domain/catalog-state.ts' }
 const sync = { suite: ['test/sync/corner-cases.test.ts'] }
+const pushed = { suite: ['test/sync/pushed.test.ts'], file: 'src/broker/registries/pushed.ts' }
 const provision = { ...rules, file: 'src/domain/provisionability.ts' }
 
 /** The guards of reconciliation: what may be retired, what may be deleted, who wins a name. */
 export const reconcileMutations: readonly Mutation[] = [
+  // What is pushed to the broker itself.
+  {
+    ...pushed,
+    name: 'a pushed spec may name a folder of the machine',
+    find: '!imageName.test(image)',
+    replace: "image === ''",
+  },
+  {
+    ...pushed,
+    name: 'a pushed spec that cannot be used is answered as if it were offered',
+    find: 'if (reply !== undefined) check?.(reply)',
+    replace: '',
+    file: 'src/broker/registries/sync.ts',
+  },
+  {
+    ...pushed,
+    name: 'a sync takes what was pushed out of the catalog',
+    find: 'const names = [...registries.map(({ name }) => name), ...unasked]',
+    replace: 'const names = registries.map(({ name }) => name)',
+    file: 'src/broker/registries/sync.ts',
+  },
+  {
+    ...pushed,
+    name: 'the last pushed spec that is removed stays for some syncs',
+    find: 'emptyAfter: 1',
+    replace: 'emptyAfter: 3',
+  },
+  {
+    ...pushed,
+    name: 'whoever is a platform may push specs',
+    find: "checkRoles(principal, ['operator'])",
+    replace: '',
+    file: 'src/http/admin/apb-app.ts',
+  },
+  {
+    ...pushed,
+    name: 'specs can be pushed to a broker that does not allow it',
+    find: 'apb: settings.osb.apbRoutes ? registries?.createApb(broker) : undefined',
+    replace: 'apb: registries?.createApb(broker)',
+    file: 'src/running/start-broker.ts',
+  },
+  {
+    ...pushed,
+    name: 'a bootstrap takes the end of an earlier sync for its own',
+    find: 'if (dueAt !== undefined) return isDone',
+    replace: 'if (sync !== undefined) return isDone',
+    file: 'src/broker/registries/sync-and-wait.ts',
+  },
   // Retirement: no answer never means gone.
   {
     ...decision,

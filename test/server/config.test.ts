@@ -37,6 +37,7 @@ describe('loadConfig', () => {
         pollAfterDelete: 'succeeded',
         rememberDeleted: 259_200_000,
         cascadeDelete: false,
+        apbRoutes: false,
       },
       instances: { forceDeleteUnknown: false },
       bindings: { forceDeleteUnknown: false },

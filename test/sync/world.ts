@@ -1,4 +1,5 @@
 import { onTestFinished } from 'vitest'
+import type { Authenticator } from '../../src/authenticator.ts'
 import type { Service } from '../../src/author/define-service.ts'
 import { fullName, planIdOf, serviceIdOf } from '../../src/bundle/names.ts'
 import type { FoundBundle, Revision } from '../../src/domain/revision.ts'
@@ -99,6 +100,7 @@ export interface WorldOptions {
   readonly store?: Store
   readonly clock?: VirtualClock
   readonly observer?: Observer
+  readonly authenticator?: Authenticator
   /** Of the broker's own code. */
   readonly services?: readonly Service[]
   /** What runs in the place of a bundle; each call is noted in `ran` before. */
@@ -140,6 +142,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     {
       services: options.services ?? [],
       observer: options.observer ?? silent,
+      authenticator: options.authenticator,
       store,
       clock,
       settings: {

@@ -1,7 +1,7 @@
 import type { RegistryState } from '../../domain/catalog-state.ts'
 import { reconcile } from '../../domain/reconcile.ts'
 import type { ReconcileReport } from '../../domain/reconcile-report.ts'
-import type { ReconcileSettings } from '../../domain/registry-reply.ts'
+import type { ReconcileSettings, RegistryReply } from '../../domain/registry-reply.ts'
 import type { ChoreRun } from '../../engine/chore-run.ts'
 import type { StoredCatalog } from '../../marketplace.ts'
 import type { Observer } from '../../observer.ts'
@@ -16,7 +16,11 @@ import type { RegisteredCatalog } from './registered-catalog.ts'
 export interface SyncParts {
   readonly registered: RegisteredCatalog
   readonly registries: readonly Registry[]
+  /** The names of registries that nobody can ask: what they offer stays as it is until it is changed by hand. */
+  readonly unasked?: readonly string[]
   readonly settings: ReconcileSettings
+  /** Told how many bundles the registries of a sync have listed, usable or not. */
+  readonly onListed?: (bundles: number) => void
 }
 
 /**
@@ -24,39 +28,65 @@ export interface SyncParts {
  * is held up finds that the catalog has another version by now, and looks again.
  */
 export async function syncRegistries(
-  { store, services, observer }: BrokerContext,
-  { registered, registries, settings }: SyncParts,
+  broker: BrokerContext,
+  parts: SyncParts,
   { signal }: ChoreRun,
 ): Promise<string | undefined> {
+  const { registered, registries } = parts
   const reports: ReconcileReport[] = []
   const failed: string[] = []
-  let stored: StoredCatalog = { version: -1, services: [], revisions: [] }
+  let listed = 0
+  const write = createAnswerWriter(broker, parts, signal)
   // None waits for another one: a registry that does not answer takes its time.
   for await (const { registry, answer } of answersAsTheyCome(registries, signal)) {
     if (registry?.failOnError === true && answer?.kind === 'failed') failed.push(registry.name)
-    reports.push(await write(registry?.name, answer))
+    if (answer !== undefined && answer.kind !== 'failed') listed += answer.found.length
+    reports.push(await write(registry?.name, () => answer, { before: reports }))
     await registered.refresh()
   }
+  parts.onListed?.(listed)
   if (failed.length > 0) throw new Error(`fail_on_error: ${failed.join(', ')} did not answer`)
   return summaryOf(joined(reports))
+}
 
-  async function write(name: string | undefined, answer: RegistryAnswer | undefined): Promise<ReconcileReport> {
+interface WriteOptions {
+  /** Told with it: what was changed just before. */
+  readonly before?: readonly ReconcileReport[]
+  /** Throws where the answer must not be written. */
+  readonly check?: (reply: RegistryReply) => void
+}
+
+/** Writes answers of registries. `answerFor` sees the catalog that its answer will change, however often others were faster. */
+export function createAnswerWriter(
+  { store, services, observer }: BrokerContext,
+  { registered, registries, unasked = [], settings }: SyncParts,
+  signal: AbortSignal,
+) {
+  const names = [...registries.map(({ name }) => name), ...unasked]
+  let stored: StoredCatalog = { version: -1, services: [], revisions: [] }
+  return async function write(
+    name: string | undefined,
+    answerFor: (stored: StoredCatalog) => RegistryAnswer | undefined,
+    { before = [], check }: WriteOptions = {},
+  ): Promise<ReconcileReport> {
     while (true) {
       signal.throwIfAborted()
       // With thousands of services, and many registries, most find it as it was.
       stored = (await store.catalog(stored.version)) ?? stored
       const [{ now, registries: states }, uses] = await Promise.all([store.registries(), store.revisionUses()])
       const known = createKnown({ stored, uses, own: services.own, specs: registered.specs })
+      const answer = answerFor(stored)
       const reply = name === undefined || answer === undefined ? undefined : await readReply(name, answer, known)
+      if (reply !== undefined) check?.(reply)
       signal.throwIfAborted()
       const { changes, report } = reconcile({
         now,
-        registries: registries.map(one => (one.name === name && reply ? { name, answer: reply } : { name: one.name })),
+        registries: names.map(one => (one === name && reply ? { name, answer: reply } : { name: one })),
         stored: { ...stored, registries: states },
         uses: countUses(uses),
         settings,
       })
-      const shown: JsonObject = JSON.parse(JSON.stringify(joined([...reports, report])))
+      const shown: JsonObject = JSON.parse(JSON.stringify(joined([...before, report])))
       if (await store.changeCatalog(stored.version, changes, shown)) {
         reportRegistryChanges(states, changes.putRegistries, observer)
         for (const { fullName: service, registry, reason } of report.retired)

@@ -12,11 +12,12 @@ import { listRegistriesEndpoint, syncRegistriesEndpoint } from './registries.ts'
 
 /** What the operators' endpoints work with. */
 export interface AdminContext {
-  readonly broker: Pick<BrokerContext, 'store'>
+  readonly broker: BrokerContext
   readonly chores: RunningChores
   readonly publicUrl?: string
   /** The registries of the configuration, in its order. */
   readonly registries?: readonly { readonly name: string; readonly type: string }[]
+  readonly bodyLimit: number
 }
 
 /** `name` is the segment that the path has for the part with a colon. */
@@ -67,7 +68,7 @@ function fits(parts: readonly string[], segments: readonly string[]): boolean {
   return parts.every((part, index) => (part.startsWith(':') ? segments[index] !== '' : part === segments[index]))
 }
 
-function checkRoles(principal: Principal, needed: readonly Role[]): void {
+export function checkRoles(principal: Principal, needed: readonly Role[]): void {
   if (needed.some(role => principal.roles.includes(role))) return
   throw new BrokerError(
     'Forbidden',

@@ -1,0 +1,33 @@
+import { sleep } from '../../clock.ts'
+import { BrokerError } from '../../protocol/errors.ts'
+import type { RunningChores } from '../chores/by-hand.ts'
+import type { BrokerContext } from '../context.ts'
+
+const lookEvery = 100
+
+/**
+ * Asks every registry and waits for the end of it, as long as a request may wait; false where it takes longer. A sync that
+ * runs already may have asked too early: another one follows it.
+ */
+export async function syncAndWait(
+  { clock, settings, stopping }: BrokerContext,
+  chores: RunningChores,
+): Promise<boolean> {
+  const until = clock.now() + settings.server.syncTimeout
+  let dueAt = await chores.run('sync')
+  while (clock.now() < until && !stopping.aborted) {
+    const sync = (await chores.list()).find(({ name }) => name === 'sync')
+    if (sync?.running !== true) {
+      if (dueAt !== undefined) return isDone(sync?.latest?.result)
+      dueAt = await chores.run('sync')
+    }
+    await sleep(clock, lookEvery, stopping)
+  }
+  return false
+}
+
+function isDone(result: { readonly ok: boolean; readonly message?: string } | undefined): boolean {
+  if (result?.ok === false)
+    throw new BrokerError('ActionFailed', `The sync failed: ${result.message ?? 'the log says why'}.`)
+  return true
+}
