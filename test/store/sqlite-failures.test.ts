@@ -29,6 +29,28 @@ describeDrivers('sqlite where it cannot be opened', driver => {
     await store.close()
   })
 
+  const isRoot = process.getuid?.() === 0
+  it.skipIf(!isRoot)(
+    `refuses one that others can read and this user cannot close${isRoot ? '' : ' (skipped: only root can be another user)'}`,
+    async () => {
+      const folder = testFolder()
+      const file = join(folder, 'ledger.db')
+      await openWith(driver, { file, clock }).close()
+      chmodSync(folder, 0o777)
+      chmodSync(file, 0o666)
+      process.seteuid?.(65_534)
+      try {
+        expect(failure(driver, file)).toMatchObject({
+          failure: 'unusable-path',
+          message: expect.stringContaining(`run "chmod 600 ${file}" as its owner`),
+        })
+      } finally {
+        process.seteuid?.(0)
+      }
+      expect(statSync(file).mode & 0o777).toBe(0o666)
+    },
+  )
+
   it('names a path that cannot be', () => {
     const folder = testFolder()
     writeFileSync(join(folder, 'file'), '')
@@ -42,9 +64,8 @@ describeDrivers('sqlite where it cannot be opened', driver => {
     expect(failure(driver, file)).toMatchObject({ failure: 'unusable-path', message: expect.stringContaining(file) })
   })
 
-  const root = process.getuid?.() === 0
-  it.skipIf(root)(
-    `names a folder that cannot be written to${root ? ' (skipped: root may write anywhere)' : ''}`,
+  it.skipIf(isRoot)(
+    `names a folder that cannot be written to${isRoot ? ' (skipped: root may write anywhere)' : ''}`,
     () => {
       const folder = join(testFolder(), 'closed')
       mkdirSync(folder, { mode: 0o500 })
