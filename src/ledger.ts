@@ -38,6 +38,14 @@ export interface Claims {
   readonly now: number
 }
 
+/** A worker of this process that has a place for one more operation. */
+export interface Taker {
+  readonly owner: string
+  readonly leaseTime: number
+  /** The operation that was accepted is leased to it. Said before `accept` answers, and true only if that answers. */
+  taken(claim: Claim, now: number): void
+}
+
 /** What a worker writes in the middle of a run. A done step counts as progress; a failed one does not. */
 export interface Checkpoint {
   readonly step?: Step
@@ -63,8 +71,11 @@ export interface Ledger {
    * Reads the target under its instance's lock, asks `decide` (pure, may throw: then nothing is written) and applies. An
    * instance that the change pins to a revision is written only if that revision is stored at that moment, and the
    * revision cannot go while the instance needs it: RevisionGoneError otherwise, and nothing is written.
+   *
+   * Where there is a `taker`, a store may lease a new operation that is due at once to it in the same transaction, which
+   * saves the claim, and tells nobody else of the work. One that does not leaves it in the queue, as without a taker.
    */
-  accept<Answer>(target: Target, decide: (snapshot: Snapshot) => Verdict<Answer>): Promise<Answer>
+  accept<Answer>(target: Target, decide: (snapshot: Snapshot) => Verdict<Answer>, taker?: Taker): Promise<Answer>
 
   /** Leases up to `max` due operations to `owner`, oldest due first, each with a new fence. */
   claim(owner: string, max: number, leaseTime: number): Promise<Claims>

@@ -62,34 +62,51 @@ export interface AcceptedInstance {
 
 /** Lets the ledger decide, and tells which operation it has accepted and which ones had to make room for it. */
 export async function accept<Answer>(
-  { store, observer }: Pick<BrokerContext, 'store' | 'observer'>,
+  { store, observer, offerPlace }: Pick<BrokerContext, 'store' | 'observer' | 'offerPlace'>,
   target: Target,
   decide: (snapshot: Snapshot) => Verdict<Answer>,
   caller?: Pick<Caller, 'traceparent' | 'onOperation'>,
 ): Promise<Answer> {
   let operations: readonly Operation[] = []
   let instance: Instance | undefined
-  // A store may ask again after a conflict: the last answer is the one that was written.
-  const answer = await store.accept(target, snapshot => {
+  const asked = (snapshot: Snapshot) => {
+    // A store may ask again after a conflict: the last answer is the one that was written.
     const verdict = decide(snapshot)
     operations = verdict.change?.operations ?? []
     instance = verdict.change?.instance ?? snapshot.instance
     return verdict
+  }
+  const place = offerPlace()
+  const answer = await store.accept(target, asked, place).catch(error => {
+    place?.giveBack()
+    throw error
   })
+  tell(observer, { answer, operations, instance, caller })
+  place?.begin()
+  return answer
+}
+
+interface Told {
+  readonly answer: unknown
+  readonly operations: readonly Operation[]
+  readonly instance: Instance | undefined
+  readonly caller: Pick<Caller, 'traceparent' | 'onOperation'> | undefined
+}
+
+function tell(observer: BrokerContext['observer'], { answer, operations, instance, caller }: Told): void {
   const { operation: answered, wait = false } = (answer ?? {}) as Partial<Accepted>
   if (answered !== undefined) caller?.onOperation?.(answered.id)
   const accepted = operations.find(operation => operation.state === 'queued')
-  if (accepted === undefined) return answer
+  if (accepted === undefined) return
   for (const operation of operations)
     if (operation.state === 'superseded')
       observer['operation.superseded']?.({ ...operationFields(operation, instance), supersededBy: accepted.id })
   // A sweep that stands alone again was asked for by nobody.
-  if (accepted.action === 'sweep') return answer
+  if (accepted.action === 'sweep') return
   observer['operation.accepted']?.({
     ...operationFields(accepted, instance),
     deadlineAt: accepted.deadlineAt,
     synchronous: wait,
     traceparent: caller?.traceparent,
   })
-  return answer
 }

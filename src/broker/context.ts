@@ -1,6 +1,7 @@
 import type { InstanceInfo } from '../author/context.ts'
 import type { Clock } from '../clock.ts'
 import type { Queue } from '../engine/queue.ts'
+import type { Place } from '../engine/worker.ts'
 import type { Observer } from '../observer.ts'
 import type { JsonObject } from '../protocol/json.ts'
 import type { ReadSettings } from '../settings/settings.ts'
@@ -20,6 +21,8 @@ export interface BrokerContext {
   readonly observer: Observer
   /** Refuses new work that could not begin in time. */
   readonly queue: Pick<Queue, 'enter'>
+  /** Where the worker has a place for what is accepted here, it need not look for it in the ledger. */
+  readonly offerPlace: () => Place | undefined
   readonly settings: ReadSettings
   /** Aborted when the process stops: requests that wait for an operation are answered. */
   readonly stopping: AbortSignal

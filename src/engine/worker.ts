@@ -1,6 +1,6 @@
 import { sleep } from '../clock.ts'
 import { backOff } from '../domain/retry.ts'
-import type { Claim, Ledger } from '../ledger.ts'
+import type { Claim, Ledger, Taker } from '../ledger.ts'
 import { toError } from '../observer.ts'
 import type { Store, WakeUpSource } from '../store.ts'
 import { watchUnhandled } from './author-code.ts'
@@ -20,6 +20,14 @@ export interface WorkerOptions extends RunContext, HolderOptions {
   readonly queue: Pick<Queue, 'begin'>
 }
 
+/** A place for one operation, kept while that is being accepted. One of the two is called when it is known how that went. */
+export interface Place extends Taker {
+  /** It was accepted: runs it, if the ledger has leased it to this worker. */
+  begin(): void
+  /** It was not, or nobody knows. A lease that the ledger may have given runs out. */
+  giveBack(): void
+}
+
 /**
  * Claims due operations and runs them, until it is stopped. It keeps no list of pending work: what it forgets in a crash,
  * the ledger still has.
@@ -30,6 +38,10 @@ export class Worker {
   readonly #running = new Map<HeldLease, Promise<void>>()
   readonly #stopping = new AbortController()
   #poked = false
+  /** Places that are kept for what is being accepted. */
+  #kept = 0
+  /** Whether something may be due that the last look at the ledger did not bring. */
+  #mayBeMore = true
   #wake: () => void = () => {}
   #refusals = 0
   #storeOffset = 0
@@ -76,11 +88,49 @@ export class Worker {
     return this.#options.clock.now() + this.#storeOffset
   }
 
+  /** None where all are taken, or where others may have waited longer. */
+  offerPlace(): Place | undefined {
+    const { owner, leaseTime, clock } = this.#options
+    if (this.#stopping.signal.aborted || this.#poked || this.#mayBeMore || this.#free() <= 0) return undefined
+    this.#kept += 1
+    const sentAt = clock.now()
+    let begin: (() => void) | undefined
+    return {
+      owner,
+      leaseTime,
+      taken: (claim, now) => {
+        begin = () => this.#beginTaken(claim, sentAt, now)
+      },
+      begin: () => {
+        begin?.()
+        this.#release()
+      },
+      giveBack: () => this.#release(),
+    }
+  }
+
+  #beginTaken(claim: Claim, sentAt: number, storeNow: number): void {
+    const { id, fence } = claim.operation
+    if (!this.#stopping.signal.aborted) this.#begin(claim, sentAt, storeNow)
+    // Another replica need not wait for the end of the lease. Where the ledger does not answer, it does.
+    else this.#options.store.handBack({ operationId: id, fence }).catch(() => {})
+  }
+
+  #release(): void {
+    this.#kept -= 1
+    if (this.#mayBeMore) this.#poke()
+  }
+
+  #free(): number {
+    return this.#options.concurrency - this.#running.size - this.#kept
+  }
+
   async #claimUntilStopped(): Promise<void> {
-    const { pollInterval, concurrency } = this.#options
+    const { pollInterval } = this.#options
     while (!this.#stopping.signal.aborted) {
       this.#poked = false
-      const free = concurrency - this.#running.size
+      this.#mayBeMore = true
+      const free = this.#free()
       const pause = free > 0 ? await this.#claim(free) : pollInterval
       if (!this.#poked) await this.#sleep(pause)
     }
@@ -97,6 +147,7 @@ export class Worker {
       this.#outage.end('claim')
       for (const claim of claims) this.#begin(claim, sentAt, now)
       if (claims.length === free) return pollInterval
+      this.#mayBeMore = false
       return nextAt === undefined ? pollInterval : Math.min(pollInterval, Math.max(nextAt - now, 1))
     } catch (error) {
       this.#outage.begin('claim', error)
@@ -140,7 +191,7 @@ export class Worker {
     held.end()
     this.#running.delete(held)
     giveBack()
-    this.#poke()
+    if (this.#mayBeMore) this.#poke()
   }
 
   /** There may be work: the ledger is looked at now, or once more after the look that is under way. */

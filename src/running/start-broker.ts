@@ -88,6 +88,7 @@ export async function startBroker(options: StartOptions): Promise<RunningBroker>
     store,
     clock,
     storeNow: () => worker.storeNow(),
+    offerPlace: () => worker.offerPlace(),
     observer,
     queue,
     settings,

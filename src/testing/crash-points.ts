@@ -97,7 +97,7 @@ function createPoints(onPoint: (point: CrashPoint) => void, isDead: () => boolea
 function wrapStore(store: Store, around: CrashPoints['around'], isDead: () => boolean): Store {
   return {
     name: store.name,
-    accept: (target, decide) => around('accept', () => store.accept(target, decide)),
+    accept: (target, decide, taker) => around('accept', () => store.accept(target, decide, taker)),
     claim: (owner, max, leaseTime) => around('claim', () => store.claim(owner, max, leaseTime)),
     renew: (leases, leaseTime) => around('renew', () => store.renew(leases, leaseTime)),
     checkpoint: (lease, checkpoint) => around('checkpoint', () => store.checkpoint(lease, checkpoint)),

@@ -100,14 +100,18 @@ export function createLedgerWatch(): LedgerWatch {
     underWay: () => underWay,
     wrap: store => ({
       ...store,
-      accept: (target, decide) =>
+      accept: (target, decide, taker) =>
         during(async () => {
           let change: Change | undefined
-          const answer = await store.accept(target, snapshot => {
-            const verdict = decide(snapshot)
-            change = verdict.change
-            return verdict
-          })
+          const answer = await store.accept(
+            target,
+            snapshot => {
+              const verdict = decide(snapshot)
+              change = verdict.change
+              return verdict
+            },
+            taker,
+          )
           record(change)
           return answer
         }),

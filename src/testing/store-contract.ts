@@ -26,6 +26,7 @@ import { purgeCases } from './store-contract/purge.ts'
 import { readCases } from './store-contract/reads.ts'
 import { sharedCases } from './store-contract/shared.ts'
 import type { StoreCase } from './store-contract/subject.ts'
+import { takeCases } from './store-contract/take.ts'
 import { valueCases } from './store-contract/values.ts'
 import { wakeUpCases } from './store-contract/wake-ups.ts'
 import { wholeCases } from './store-contract/whole.ts'
@@ -37,6 +38,7 @@ export const ledgerContract: readonly StoreCase[] = [
   ...acceptCases,
   ...changeCases,
   ...claimCases,
+  ...takeCases,
   ...progressCases,
   ...finishCases,
   ...handBackCases,

@@ -8,6 +8,7 @@ import type { Mutation } from './mutation.ts'
 import { reconcileMutations } from './reconcile-mutations.ts'
 import { replicaMutations } from './replica-mutations.ts'
 import { reuseMutations } from './reuse-mutations.ts'
+import { takeMutations } from './take-mutations.ts'
 import { webMutations } from './web-mutations.ts'
 
 export type { Mutation } from './mutation.ts'
@@ -177,6 +178,7 @@ export const mutations: readonly Mutation[] = [
   ...bundleMutations,
   ...replicaMutations,
   ...loadMutations,
+  ...takeMutations,
   ...catalogMutations,
   ...boundMutations,
   ...reconcileMutations,

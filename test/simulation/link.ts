@@ -108,8 +108,8 @@ function wrap(
 ): Store {
   return {
     name: store.name,
-    accept: (target, decide) =>
-      call(`accept ${target.instanceId} ${target.bindingId ?? ''}`, () => store.accept(target, decide)),
+    accept: (target, decide, taker) =>
+      call(`accept ${target.instanceId} ${target.bindingId ?? ''}`, () => store.accept(target, decide, taker)),
     claim: (owner, max, leaseMs) => call('claim', () => store.claim(owner, max, leaseMs)),
     renew: (leases, leaseMs) => call('renew', () => store.renew(leases, leaseMs)),
     checkpoint: (lease, checkpoint) =>

@@ -70,6 +70,34 @@ describePostgres('postgres: many calls, few round trips', server => {
     expect(second).toBeLessThanOrEqual((await store.claim('w', 1, leaseTime)).now)
   })
 
+  it('ends an operation without a look, and again with one where the database’s clock has jumped', async () => {
+    const { store, schema, calls } = await openCounted(server)
+    const times: number[] = []
+    const end = async (id: string) => {
+      await provision(store, id)
+      const [claim] = (await store.claim('w', 1, leaseTime)).claims
+      if (claim === undefined) throw new Error('nothing was claimed')
+      return () =>
+        store.finish(leaseOf(claim), ({ finishing, now }) => {
+          times.push(now)
+          return { operations: [{ ...finishing, state: 'succeeded', finishedAt: now }] }
+        })
+    }
+    expect(await calls(await end('usual'))).toEqual({ look: 0, write: 1 })
+    expect(times.splice(0)).toHaveLength(1)
+    const late = await end('late')
+    const admin = await connect(server.url)
+    await admin.query({ text: `alter function ${schema}.now_ms() rename to now_before` })
+    await admin.query({
+      text: `create function ${schema}.now_ms() returns double precision language sql volatile as $$
+        select ${schema}.now_before() + 3600000 $$`,
+    })
+    await admin.end()
+    expect(await calls(late)).toEqual({ look: 0, write: 2 })
+    expect((times[1] ?? 0) - (times[0] ?? 0)).toBeGreaterThan(3_000_000)
+    expect(await store.operation('late:provision')).toMatchObject({ state: 'succeeded', finishedAt: times[1] })
+  })
+
   it('decides again where the database’s clock has jumped, each of many', async () => {
     const { store, schema } = await openCounted(server)
     await store.claim('w', 1, leaseTime)

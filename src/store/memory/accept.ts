@@ -1,5 +1,7 @@
-import type { Change, Finishing, Lease, Operation, Snapshot, Target, Verdict, WakeUp } from '../../store.ts'
+import { dueAtOnce, leased } from '../../domain/first-lease.ts'
+import type { Change, Finishing, Lease, Operation, Snapshot, Taker, Target, Verdict, WakeUp } from '../../store.ts'
 import { wakeUpsOf } from '../wake-ups.ts'
+import { readClaim } from './claim.ts'
 import type { Tables } from './tables.ts'
 
 /** Wake-ups are sent when the transaction has ended. */
@@ -13,9 +15,19 @@ export function accept<Answer>(
   deciding: Deciding,
   target: Target,
   decide: (snapshot: Snapshot) => Verdict<Answer>,
+  taker?: Taker,
 ): Answer {
+  const { tables, now } = deciding
   const { answer, change } = decide(snapshotOf(deciding, target))
-  if (change !== undefined) apply(deciding, change)
+  if (change === undefined) return answer
+  const due = taker && dueAtOnce(change, now)
+  if (taker === undefined || due === undefined) {
+    apply(deciding, change)
+    return answer
+  }
+  const lease = { leaseOwner: taker.owner, leaseUntil: now + taker.leaseTime, fence: tables.nextFence() }
+  apply(deciding, leased(change, due, lease, now))
+  taker.taken(readClaim(tables, due.id, false), now)
   return answer
 }
 

@@ -22,21 +22,19 @@ export function claimDue(tables: Tables, { owner, max, leaseMs, now }: ClaimRequ
   }
   const claims = due.map(operation => {
     const lease = { leaseOwner: owner, leaseUntil: now + leaseMs, fence: tables.nextFence() }
-    return claim(tables, operation, lease, now)
+    tables.putOperation({ ...claimed(operation, now), ...lease })
+    return readClaim(tables, operation.id, operation.state === 'running')
   })
   return { claims, now, nextAt: next && dueAt(next) }
 }
 
-type LeaseFields = Pick<Operation, 'fence'> & Required<Pick<Operation, 'leaseOwner' | 'leaseUntil'>>
-
-function claim(tables: Tables, before: Operation, lease: LeaseFields, now: number): Claim {
-  const takenOver = before.state === 'running'
-  tables.putOperation({ ...claimed(before, now), ...lease })
-  const instance = tables.instances.get(before.instanceId)
-  const operation = tables.operations.get(before.id)
-  if (instance === undefined || operation === undefined) throw new Error(`operation ${before.id} has no instance`)
-  const { bindingId } = before
-  const binding = bindingId === undefined ? undefined : tables.binding(before.instanceId, bindingId)
+/** An operation that was just leased. */
+export function readClaim(tables: Tables, id: string, takenOver: boolean): Claim {
+  const operation = tables.operations.get(id)
+  const instance = operation && tables.instances.get(operation.instanceId)
+  if (operation === undefined || instance === undefined) throw new Error(`operation ${id} has no instance`)
+  const { bindingId } = operation
+  const binding = bindingId === undefined ? undefined : tables.binding(instance.id, bindingId)
   // Authors get parts of it, and may do with them what they like.
-  return copy({ operation, instance, binding, steps: tables.steps(before.id), takenOver })
+  return copy({ operation, instance, binding, steps: tables.steps(id), takenOver })
 }

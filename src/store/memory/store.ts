@@ -33,7 +33,7 @@ export function createMemoryStore({ clock = systemClock }: { readonly clock?: Cl
   return {
     name: 'memory:',
 
-    accept: (target, decide) => run((now, wake) => accept({ tables, now, wake }, target, decide)),
+    accept: (target, decide, taker) => run((now, wake) => accept({ tables, now, wake }, target, decide, taker)),
     finish: (lease, decide) => run((now, wake) => finish({ tables, now, wake }, lease, decide)),
     claim: (owner, max, leaseMs) => run(now => claimDue(tables, { owner, max, leaseMs, now })),
     renew: (leases, leaseMs) => run(now => renew(tables, leases, leaseMs, now)),

@@ -6,32 +6,54 @@
  * The round trips, and why none can be left out:
  * - A new instance takes one. Nothing can be known of an id that is not there, so nothing has to be asked: the decision is
  *   made for an empty snapshot, and the insert of the row says whether that was true.
- * - Any other takes two: what it is made from has to come here, and what was decided has to go there. Sending the rows that
- *   the claim has brought instead of looking would not do for the end of an operation: renewals, checkpoints and others'
- *   bindings have changed them since, and each of these writes would have to tell.
+ * - The end of an instance's operation takes one as well, where nobody but its holder has written the rows since it was
+ *   leased: the holder knows them (held-rows.ts).
+ * - Any other takes two: what it is made from has to come here, and what was decided has to go there.
  */
-import type { Binding, Change, Finishing, Instance, Lease, Snapshot, Target, Verdict } from '../../store.ts'
+import { dueAtOnce, leased } from '../../domain/first-lease.ts'
+import type {
+  Binding,
+  Change,
+  Claim,
+  Finishing,
+  Instance,
+  Lease,
+  Operation,
+  Snapshot,
+  Taker,
+  Target,
+  Verdict,
+} from '../../store.ts'
 import { StoreUnavailableError } from '../../store.ts'
 import { text, toOperation } from '../columns.ts'
 import { keyOf } from '../keys.ts'
 import type { Calls } from './database.ts'
 import type { SqlRow } from './driver.ts'
 import type { Gather } from './gathered.ts'
+import { type HeldRows, type Looked, xminOf } from './held-rows.ts'
 import { sweptUnit } from './look-functions.ts'
 import { fromChange, inner, optionalKey, toResource } from './rows.ts'
 import type { ServerClock } from './server-clock.ts'
 
 type Deciding = ReturnType<typeof createDeciding>
 
-export function createDeciding(calls: Calls, clock: ServerClock, gather: Gather) {
-  return { ...calls, clock, lookHeld: createHeldReader(calls, gather), write: createWriter(calls, gather) }
+export function createDeciding(calls: Calls, clock: ServerClock, gather: Gather, held: HeldRows) {
+  return { ...calls, clock, held, lookHeld: createHeldReader(calls, gather), write: createWriter(calls, gather) }
+}
+
+/** What was answered, and what was written for it. */
+interface Decided<Answer> {
+  readonly answer: Answer
+  readonly written?: Change
 }
 
 export async function accept<Answer>(
-  { run, statements, write, clock }: Deciding,
+  deciding: Deciding,
   target: Target,
   decide: (snapshot: Snapshot) => Verdict<Answer>,
-): Promise<Verdict<Answer>> {
+  taker?: Taker,
+): Promise<Decided<Answer>> {
+  const { run, statements, write, clock } = deciding
   const keys = {
     instance: keyOf(target.instanceId),
     binding: optionalKey(target.bindingId),
@@ -42,19 +64,70 @@ export async function accept<Answer>(
   let seen: SqlRow | undefined
   if (now === undefined || assumed?.change === undefined) [seen] = await run(statements.look, Object.values(keys))
   else {
-    seen = await write({ ...keys, version: null, now, change: fromChange(assumed.change) })
+    const taking = new Taking(assumed.change, emptySnapshot(now), taker)
+    seen = await write({ ...keys, version: null, now, change: taking.sent })
     clock.learn(Number(seen?.now))
-    if (seen?.outcome === 'written') return assumed
+    if (seen?.outcome === 'written') return { answer: assumed.answer, written: taking.end(deciding, seen) }
   }
   for (let round = 0; round < rounds; round += 1) {
     const snapshot = toSnapshot(seen)
     clock.learn(snapshot.now)
-    const verdict = decide(snapshot)
-    if (verdict.change === undefined) return verdict
-    seen = await write({ ...keys, version: text(seen?.version), now: null, change: fromChange(verdict.change) })
-    if (seen?.outcome === 'written') return verdict
+    const { answer, change } = decide(snapshot)
+    if (change === undefined) return { answer }
+    const taking = new Taking(change, snapshot, taker)
+    const written = await write({ ...keys, version: text(seen?.version), now: null, change: taking.sent })
+    if (written?.outcome === 'written') return { answer, written: taking.end(deciding, written, seen) }
+    seen = written
   }
   throw contended()
+}
+
+/** A change on its way, with the operation in it that is leased to the taker, if there is one. */
+class Taking {
+  readonly #change: Change
+  readonly #snapshot: Snapshot
+  readonly #taker: Taker | undefined
+  readonly #due: Operation | undefined
+
+  constructor(change: Change, snapshot: Snapshot, taker: Taker | undefined) {
+    this.#change = change
+    this.#snapshot = snapshot
+    this.#taker = taker
+    this.#due = taker && dueAtOnce(change, snapshot.now)
+  }
+
+  /** As JSON. The fence and the end of the lease come from the server. */
+  get sent(): string {
+    return fromChange(this.#leased(0, this.#taker?.leaseTime ?? 0))
+  }
+
+  /** It was written: tells the taker. `before` is what it was decided from, if that was looked at. */
+  end({ held }: Deciding, written: SqlRow, before?: SqlRow): Change {
+    const [taker, due, now] = [this.#taker, this.#due, Number(written.now)]
+    if (taker === undefined || due === undefined) return this.#change
+    const change = this.#leased(Number(written.version), now + taker.leaseTime)
+    const { instance = this.#snapshot.instance, bindings, operations = [] } = change
+    const binding = bindings?.find(({ id }) => id === due.bindingId) ?? this.#snapshot.binding
+    const operation = operations.find(({ id }) => id === due.id)
+    // A copy, and as the ledger has it: authors get parts of it, and may do with them what they like.
+    const claim: Claim = JSON.parse(JSON.stringify({ operation, instance, binding, steps: [], takenOver: false }))
+    const { transaction } = written
+    const instanceXmin = change.instance === undefined ? text(before?.version).split(' ')[0] : xminOf(transaction)
+    if (bindings === undefined && instanceXmin !== undefined && Number(before?.busy ?? 0) === 0)
+      held.learn(claim, transaction, { instanceXmin, live: Number(before?.live ?? 0) })
+    taker.taken(claim, now)
+    return change
+  }
+
+  #leased(fence: number, leaseUntil: number): Change {
+    const [change, taker, due] = [this.#change, this.#taker, this.#due]
+    if (taker === undefined || due === undefined) return change
+    return leased(change, due, { leaseOwner: taker.owner, leaseUntil, fence }, this.#snapshot.now)
+  }
+}
+
+function emptySnapshot(now: number): Snapshot {
+  return { now, liveBindings: 0, busyBindings: 0, sweptBindings: 0 }
 }
 
 /** The verdict on an id that nobody has heard of, where that is a new instance; any other has to be looked at first. */
@@ -63,7 +136,7 @@ function decideForNew<Answer>(
   decide: (snapshot: Snapshot) => Verdict<Answer>,
 ): Verdict<Answer> | undefined {
   try {
-    const verdict = decide({ now, liveBindings: 0, busyBindings: 0, sweptBindings: 0 })
+    const verdict = decide(emptySnapshot(now))
     return verdict.change?.instance === undefined ? undefined : verdict
   } catch {
     return undefined
@@ -72,27 +145,36 @@ function decideForNew<Answer>(
 
 /** Answers what was written, or undefined where the lease is lost. */
 export async function finish(
-  { lookHeld, write }: Deciding,
+  { lookHeld, write, held, clock }: Deciding,
   lease: Lease,
   decide: (snapshot: Finishing) => Change,
 ): Promise<Change | undefined> {
-  const [id, fence] = [keyOf(lease.operationId), lease.fence]
-  let seen = (await lookHeld(lease)) ?? undefined
-  for (let round = 0; round < rounds; round += 1) {
-    const own = [inner(seen?.operation), inner(seen?.binding_operation)].find(row => row?.id === id)
-    if (own === undefined || own.fence !== fence || own.state !== 'running') return undefined
-    const change = decide({ ...toSnapshot(seen), finishing: toOperation(own) })
-    seen = await write({
-      instance: text(own.instance_id),
-      binding: columnText(own.binding_id),
-      predecessor: columnText(inner(seen?.binding)?.predecessor_id),
-      version: text(seen?.version),
-      now: null,
+  let looked = held.take(lease, clock.now()) ?? toLooked(lease, (await lookHeld(lease)) ?? undefined)
+  for (let round = 0; round < rounds && looked !== undefined; round += 1) {
+    const { snapshot, version, now } = looked
+    const { instanceId, bindingId } = snapshot.finishing
+    const change = decide(snapshot)
+    const seen = await write({
+      instance: keyOf(instanceId),
+      binding: optionalKey(bindingId),
+      predecessor: optionalKey(snapshot.binding?.predecessorId),
+      version,
+      now,
       change: fromChange(change),
     })
     if (seen?.outcome === 'written') return change
+    looked = toLooked(lease, seen)
   }
-  throw contended()
+  if (looked !== undefined) throw contended()
+  return undefined
+}
+
+/** Undefined where the lease is lost. */
+function toLooked({ operationId, fence }: Lease, seen: SqlRow | undefined): Looked | undefined {
+  const id = keyOf(operationId)
+  const own = [inner(seen?.operation), inner(seen?.binding_operation)].find(row => row?.id === id)
+  if (own === undefined || own.fence !== fence || own.state !== 'running') return undefined
+  return { snapshot: { ...toSnapshot(seen), finishing: toOperation(own) }, version: text(seen?.version), now: null }
 }
 
 /** Each round that is lost is one that another replica has won; so many in a row mean that something is wrong. */
@@ -119,17 +201,14 @@ function toSnapshot(row: SqlRow | undefined): Snapshot {
   }
 }
 
-function columnText(value: unknown): string | null {
-  return typeof value === 'string' ? value : null
-}
-
 /** A decision on its way, as write() takes it. */
 interface Write {
   readonly instance: string
   readonly binding: string | null
   readonly predecessor: string | null
-  /** What it was decided from; none for a new instance, which was decided at `now` without looking. */
+  /** What it was decided from; none for a new instance. */
   readonly version: string | null
+  /** When it was decided, where that was done without looking. */
   readonly now: number | null
   /** The change, as JSON. */
   readonly change: string

@@ -1,4 +1,4 @@
-import { listedColumns, staleAfterMs } from './functions.ts'
+import { leasedValues, listedColumns, staleAfterMs } from './functions.ts'
 import { active, snapshot, versionOfRow } from './look-functions.ts'
 
 /**
@@ -13,13 +13,20 @@ export function batchFunctions(schema: string): string {
 ${checkpoints(schema)}`
 }
 
+/** The same from the ninth schema on: operations with their first lease, and ends that were decided without a look. */
+export function leasingWrites(schema: string): string {
+  return writes(schema, leasedValues(schema, 'n', 'v_now'))
+}
+
 /** As write() does it for one: locks, compares, writes. The second of two about one instance gets no row, as a locked one. */
-function writes(schema: string): string {
+function writes(schema: string, lease?: string): string {
+  const since9 = (text: string) => (lease === undefined ? '' : text)
   const { instance, binding, operation } = listedColumns
   const names = (of: readonly string[], before = '') => of.map(column => `${before}${column}`).join(', ')
   const replaced = (of: readonly string[]) => of.map(column => `${column} = excluded.${column}`).join(', ')
   const rows = (...columns: string[]) => `jsonb_to_recordset(p_rows) as r (place integer, ${columns.join(', ')})`
   const keys = ['instance text', 'binding text', 'predecessor text', 'version text']
+  const timed = lease === undefined ? keys : [...keys, 'now double precision']
   /** Rows of a table in the changes that are written, in the order of the changes and of the rows in each. */
   const listed = (table: string, under: string) => `${rows('change jsonb')}
       cross join lateral jsonb_populate_recordset(null::${schema}.${table}, r.change -> '${under}') with ordinality n
@@ -36,7 +43,7 @@ declare
   v_operations text[];
   v_written integer[] := '{}';
   v_changed integer[] := '{}';
-  v_made integer[];
+  v_made integer[];${since9('\n  v_fences jsonb;')}
 begin
   if p_rows @? '$[*] ? (@.version != null)' then
     v_instances := array(select i.id from ${rows(...keys)} join ${schema}.instance i on i.id = r.instance
@@ -45,7 +52,8 @@ begin
       where r.instance = any (v_instances) for no key update of o skip locked);
     select coalesce(array_agg(s.place) filter (where s.same), '{}'),
         coalesce(array_agg(s.place) filter (where not s.same), '{}') into v_written, v_changed
-      from (select distinct on (r.instance) r.place, ${versionOfRow(schema)} = r.version as same from ${rows(...keys)}
+      from (select distinct on (r.instance) r.place, ${versionOfRow(schema)} = r.version${since9(`
+          and coalesce(r.now between v_now - ${staleAfterMs} and v_now, true)`)} as same from ${rows(...timed)}
         where r.version is not null and r.instance = any (v_instances)
           and not exists (select 1 from ${schema}.operation o where ${locked} and o.id <> all (v_operations))
         order by r.instance, r.place) s;
@@ -79,9 +87,10 @@ begin
       select n.instance_id, n.id, ${names(binding, 'n.')} from ${listed('binding', 'bindings')}
       on conflict (instance_id, id) do update set ${replaced(binding)};
   end if;
-  insert into ${schema}.operation (id, ${names(operation)})
-    select n.id, ${names(operation, 'n.')} from ${listed('operation', 'operations')}
-    on conflict (id) do update set ${replaced(operation)};
+  ${since9('with put as (')}insert into ${schema}.operation (id, ${names(operation)})
+    select n.id, ${lease ?? names(operation, 'n.')} from ${listed('operation', 'operations')}
+    on conflict (id) do update set ${replaced(operation)}${since9(` returning instance_id, fence, state)
+    select jsonb_object_agg(put.instance_id, put.fence) into v_fences from put where put.state = 'running'`)};
   if p_rows @? '$[*].change.forget' then
     delete from ${schema}.operation o where o.id = any (array(
       select jsonb_array_elements_text(r.change -> 'forget') from ${rows('change jsonb')} where r.place = any (v_written)));
@@ -91,7 +100,12 @@ begin
 
   now := v_now;
   outcome := 'written';
-  foreach place in array v_written loop
+${since9(`  if v_fences is not null then
+    return query select r.place, 'written', v_now, v_fences ->> r.instance, null::json, null::json, null::json,
+      null::json, null::json, null::integer, null::integer from ${rows('instance text')} where r.place = any (v_written);
+    v_written := '{}';
+  end if;
+`)}  foreach place in array v_written loop
     return next;
   end loop;
   if v_changed <> '{}' then

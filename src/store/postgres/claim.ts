@@ -1,31 +1,42 @@
 import type { Binding, Claim, Claims, Instance } from '../../store.ts'
-import { toOperation } from '../columns.ts'
+import { text, toOperation } from '../columns.ts'
 import type { Calls } from './database.ts'
 import type { SqlRow } from './driver.ts'
+import type { HeldRows } from './held-rows.ts'
 import { inner, toResource, toStep } from './rows.ts'
+
+interface ClaimRequest {
+  readonly owner: string
+  readonly max: number
+  readonly leaseMs: number
+}
 
 export async function claimDue(
   { run, statements }: Calls,
-  owner: string,
-  max: number,
-  leaseMs: number,
+  held: HeldRows,
+  { owner, max, leaseMs }: ClaimRequest,
 ): Promise<Claims> {
   const rows = await run(statements.claim, [owner, Math.max(0, max), leaseMs])
   const { now, next_at: nextAt } = rows[0] ?? {}
-  return { claims: rows.flatMap(toClaim), now: Number(now), nextAt: typeof nextAt === 'number' ? nextAt : undefined }
+  const claims = rows.flatMap(row => {
+    const claim = toClaim(row)
+    if (claim === undefined) return []
+    const rows = { instanceXmin: text(row.instance_xmin), live: Number(row.live) }
+    if (row.busy === false) held.learn(claim, row.transaction, rows)
+    return [claim]
+  })
+  return { claims, now: Number(now), nextAt: typeof nextAt === 'number' ? nextAt : undefined }
 }
 
-/** Nothing for the single row without an operation that says that nothing was due. */
-function toClaim(row: SqlRow): Claim[] {
+/** None for the single row without an operation that says that nothing was due. */
+function toClaim(row: SqlRow): Claim | undefined {
   const [operation, instance, binding] = [inner(row.operation), inner(row.instance), inner(row.binding)]
-  if (operation === undefined || instance === undefined) return []
-  return [
-    {
-      operation: toOperation(operation),
-      instance: toResource<Instance>(instance),
-      binding: binding && toResource<Binding>(binding),
-      steps: ((row.steps ?? []) as readonly SqlRow[]).map(toStep),
-      takenOver: row.taken_over === true,
-    },
-  ]
+  if (operation === undefined || instance === undefined) return undefined
+  return {
+    operation: toOperation(operation),
+    instance: toResource<Instance>(instance),
+    binding: binding && toResource<Binding>(binding),
+    steps: ((row.steps ?? []) as readonly SqlRow[]).map(toStep),
+    takenOver: row.taken_over === true,
+  }
 }

@@ -20,6 +20,7 @@ interface Queryable {
 
 export interface Connection extends Queryable {
   readonly processID: number | null
+  readonly connection: { readonly stream: { destroy(): void } }
   connect(): Promise<unknown>
   end(): Promise<void>
   on(

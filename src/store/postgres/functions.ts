@@ -165,6 +165,17 @@ export function completingWrite(schema: string): string {
   return writing(schema, 'create or replace function', listedColumns, completeOlder(schema))
 }
 
+/** From the ninth one on, an operation may be written with its first lease, and the end of one without a look. */
+export function leasingWrite(schema: string): string {
+  return writing(
+    schema,
+    'create or replace function',
+    listedColumns,
+    completeOlder(schema),
+    leasedValues(schema, 'r', 'now'),
+  )
+}
+
 /** The columns that a change writes, besides those that a row is found by. */
 interface Columns {
   readonly instance: readonly string[]
@@ -194,7 +205,21 @@ export const listedColumns: Columns = {
   operation: [...pinningColumns.operation, 'accepted_at', 'action'],
 }
 
-function writing(schema: string, create: string, columns: Columns, first = ''): string {
+/**
+ * The values of an operation that is written. A running one without a fence is being leased by its accept: it gets the next
+ * one, and its `lease_until` is how long the lease is, since only here it is known from when on.
+ */
+export function leasedValues(schema: string, from: string, now: string): string {
+  const isNew = `${from}.state = 'running' and ${from}.fence = 0`
+  const values: Readonly<Record<string, string>> = {
+    fence: `case when ${isNew} then nextval('${schema}.fence') else ${from}.fence end`,
+    lease_until: `case when ${isNew} then ${now} + ${from}.lease_until else ${from}.lease_until end`,
+  }
+  return listedColumns.operation.map(column => values[column] ?? `${from}.${column}`).join(', ')
+}
+
+function writing(schema: string, create: string, columns: Columns, first = '', lease?: string): string {
+  const since9 = (text: string) => (lease === undefined ? '' : text)
   const names = (of: readonly string[], before = '') => of.map(column => `${before}${column}`).join(', ')
   const replaced = (of: readonly string[]) => of.map(column => `${column} = excluded.${column}`).join(', ')
   const lockedOperations = `from ${schema}.operation o where o.instance_id = p_instance and o.${active}
@@ -234,7 +259,8 @@ begin${first}
         return;
       end if;
     end if;
-    v_changed := ${schema}.version_of(p_instance, p_binding, p_predecessor) <> p_version;
+    v_changed := ${schema}.version_of(p_instance, p_binding, p_predecessor) <> p_version${since9(`
+      or coalesce(p_now not between now - ${staleAfterMs} and now, false)`)};
   end if;
   if v_changed then
     return query select 'changed', s.* from ${schema}.look(p_instance, p_binding, p_predecessor) s;
@@ -261,11 +287,12 @@ begin${first}
   end if;
   if p_change ? 'operations' then
     -- In their order: the one that ends leaves its place in the unique index to the one that begins.
-    insert into ${schema}.operation (id, ${names(columns.operation)})
-      select r.id, ${names(columns.operation, 'r.')}
+    ${since9('with put as (')}insert into ${schema}.operation (id, ${names(columns.operation)})
+      select r.id, ${lease ?? names(columns.operation, 'r.')}
       from jsonb_populate_recordset(null::${schema}.operation, p_change -> 'operations') with ordinality r
       order by r.ordinality
-      on conflict (id) do update set ${replaced(columns.operation)};
+      on conflict (id) do update set ${replaced(columns.operation)}${since9(` returning fence, state)
+      select max(put.fence)::text into version from put where put.state = 'running'`)};
   end if;
   if p_change ? 'forget' then
     delete from ${schema}.operation o

@@ -20,7 +20,7 @@ export interface GatheredCall {
 export type Gather = ReturnType<typeof createGathered>
 
 /** Sends the calls of different operations in one statement, whatever they are: one round trip and one sync for all. */
-export function createGathered({ run, statements }: Calls, clock: Pick<ServerClock, 'local'>) {
+export function createGathered({ run, statements }: Calls, clock: ServerClock) {
   const lanes = createLanes()
   return createGatherer<GatheredCall, SqlRow | null>({
     lanes: lanes.count,
@@ -33,7 +33,9 @@ export function createGathered({ run, statements }: Calls, clock: Pick<ServerClo
       }
       const sentAt = clock.local()
       const rows = await run(statements.gathered, [rowsOf('checkpoint'), rowsOf('write'), rowsOf('look')])
-      lanes.learn({ ms: clock.local() - sentAt, workMs: Number(rows.at(-1)?.work_ms ?? 0) })
+      const last = rows.at(-1)
+      if (typeof last?.now === 'number') clock.learn(last.now)
+      lanes.learn({ ms: clock.local() - sentAt, workMs: Number(last?.work_ms ?? 0) })
       const answers = new Map(rows.map(row => [`${row.part} ${row.key}`, row]))
       // None for a row that somebody else has locked, or whose lease is lost. Tried alone, it finds out which.
       return calls.map(({ part, key }) => answers.get(`${part} ${key}`))

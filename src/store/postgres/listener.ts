@@ -17,12 +17,15 @@ export type Listener = Awaited<ReturnType<typeof startListener>>
  * Hears the other replicas' wake-ups and tells them ours, on one connection of its own that it opens again for as long as
  * it takes. Everything here is a hint: what is lost while there is no connection, others find by looking.
  *
+ * Nobody is told as long as nobody else was heard: who begins to listen says hello, and is answered.
+ *
  * Ours are sent after the commit that they tell of, many at once, and not inside it: a transaction that has notified holds
  * a lock on the whole server until its commit is on the disk, so that no two of them could commit together.
  */
 export async function startListener({ connect, channel, clock, onWakeUp, onTrouble }: ListenerParts) {
   const waiting = new Set<string>()
   let connection: Connection | undefined
+  let hasOthers = false
   let resting = false
   let failures = 0
   let closed = false
@@ -46,7 +49,10 @@ export async function startListener({ connect, channel, clock, onWakeUp, onTroub
     candidate.on('error', lose)
     candidate.on('end', () => lose(new Error('the connection was ended')))
     candidate.on('notification', ({ processId, payload = '' }) => {
-      const wakeUp = processId === candidate.processID ? undefined : fromPayload(payload)
+      if (processId === candidate.processID) return
+      hasOthers = true
+      if (payload === hello) say(here)
+      const wakeUp = fromPayload(payload)
       if (wakeUp !== undefined) onWakeUp(wakeUp)
     })
     try {
@@ -59,9 +65,15 @@ export async function startListener({ connect, channel, clock, onWakeUp, onTroub
     if (over) return
     if (closed) return void candidate.end().catch(() => {})
     connection = candidate
+    say(hello)
     // Work, or a new catalog, may have come while nobody listened.
     if (failures > 0) for (const type of ['work', 'catalog'] as const) onWakeUp({ type })
     failures = 0
+  }
+
+  function say(payload: string): void {
+    waiting.add(payload)
+    flush()
   }
 
   function flush(): void {
@@ -83,7 +95,7 @@ export async function startListener({ connect, channel, clock, onWakeUp, onTroub
   return {
     /** Tells the other replicas, soon. */
     tell(wakeUps: readonly WakeUp[]) {
-      if (connection === undefined) return
+      if (connection === undefined || !hasOthers) return
       for (const wakeUp of wakeUps) if (waiting.size < mostWaiting) waiting.add(toPayload(wakeUp))
       waiting.delete(unsayable)
       flush()
@@ -94,7 +106,11 @@ export async function startListener({ connect, channel, clock, onWakeUp, onTroub
       cancelRetry()
       const last = connection
       connection = undefined
-      await last?.end().catch(() => {})
+      if (last === undefined) return
+      // A server that has vanished answers no good-bye.
+      const cancel = clock.after(patienceMs, () => last.connection.stream.destroy())
+      await last.end().catch(() => {})
+      cancel()
     },
   }
 }
@@ -103,9 +119,12 @@ const reconnecting = { initial: 100, max: 10_000 }
 /** Between two messages: under load, one tells of many. */
 const restMs = 20
 const mostWaiting = 1_000
+const patienceMs = 1_000
 /** PostgreSQL takes less than 8,000 bytes; our ids are far shorter. */
 const longestPayload = 2_000
 const unsayable = ''
+const hello = 'hello'
+const here = 'here'
 const finished = 'finished '
 
 function toPayload(wakeUp: WakeUp): string {

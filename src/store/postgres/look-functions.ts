@@ -9,12 +9,17 @@ export const snapshot = `now double precision, version text, instance json, oper
 const instanceVersion = `format('%s %s %s %s', i.xmin, o.xmin, l.live, u.busy)`
 const bindingVersion = `format('%s %s %s %s', ${instanceVersion}, b.xmin, bo.xmin, p.xmin)`
 
+/** How many bindings of an instance live. */
+export function countLive(schema: string, instance: string): string {
+  return `select count(*)::integer as live from ${schema}.binding x
+      where x.instance_id = ${instance} and x.phase in ('ready', 'creating', 'deleting')`
+}
+
 /** What a decision about an instance is made from, and about a binding of it. `keyed` makes the names of their ids. */
 function sources(schema: string, busy: string, keyed: (name: string) => string) {
-  const [instance, binding, predecessor] = ['instance', 'binding', 'predecessor'].map(keyed)
+  const [instance = '', binding, predecessor] = ['instance', 'binding', 'predecessor'].map(keyed)
   const ofInstance = `
-    from (select count(*)::integer as live from ${schema}.binding x
-      where x.instance_id = ${instance} and x.phase in ('ready', 'creating', 'deleting')) l
+    from (${countLive(schema, instance)}) l
     cross join (select ${busy} as busy from ${schema}.operation x
       where x.instance_id = ${instance} and x.binding_id is not null and x.${active}) u
     left join ${schema}.instance i on i.id = ${instance}

@@ -1,6 +1,6 @@
-import { batchFunctions } from './batch-functions.ts'
+import { batchFunctions, leasingWrites } from './batch-functions.ts'
 import { catalogSchema } from './catalog-schema.ts'
-import { completingWrite, functions, listedWrite, pinningWrite } from './functions.ts'
+import { completingWrite, functions, leasingWrite, listedWrite, pinningWrite } from './functions.ts'
 import { listSchema } from './list-schema.ts'
 import { sweptLook } from './look-functions.ts'
 import { nameSchema } from './names.ts'
@@ -140,4 +140,6 @@ ${listedWrite(schema)}`,
   schema => `${olderReleases(schema)}
 ${completingWrite(schema)}`,
   batchFunctions,
+  schema => `${leasingWrite(schema)}
+${leasingWrites(schema)}`,
 ]

@@ -4,11 +4,14 @@ import { keyOf } from '../keys.ts'
 import { seal } from '../sealing.ts'
 import type { Calls } from './database.ts'
 import type { Gather } from './gathered.ts'
+import type { HeldRows } from './held-rows.ts'
 import { fromStep } from './rows.ts'
 
 /** A step's checkpoint must be on the disk before the next step begins: a round trip each, shared with other operations. */
-export function createCheckpoints({ run, statements }: Calls, gather: Gather) {
-  return async ({ operationId, fence }: Lease, { description, step, state }: Checkpoint): Promise<boolean> => {
+export function createCheckpoints({ run, statements }: Calls, gather: Gather, held: HeldRows) {
+  return async (lease: Lease, checkpoint: Checkpoint): Promise<boolean> => {
+    const { operationId, fence } = lease
+    const { description, step, state } = checkpoint
     const id = keyOf(operationId)
     const [said, done] = [toText(description), step && fromStep(step)]
     async function alone() {
@@ -18,8 +21,10 @@ export function createCheckpoints({ run, statements }: Calls, gather: Gather) {
     }
     const row = JSON.stringify({ id, fence, description: said, step: done })
     // The state of an instance is written under the instance's lock, and nobody waits for a lock while holding others.
-    const answer = state === undefined ? gather({ part: 'checkpoint', key: fence, row, alone }) : alone()
-    return (await answer) !== null
+    const answer = await (state === undefined ? gather({ part: 'checkpoint', key: fence, row, alone }) : alone())
+    if (answer === null) held.forget(lease)
+    else held.noteCheckpoint(lease, checkpoint, answer.transaction, Number(answer.now))
+    return answer !== null
   }
 }
 

@@ -1,6 +1,6 @@
 import { longestLease } from '../../domain/replica-name.ts'
 import type { Query } from './driver.ts'
-import { snapshot } from './look-functions.ts'
+import { countLive, snapshot } from './look-functions.ts'
 
 export type Statement = Pick<Query, 'name' | 'text'>
 
@@ -27,7 +27,9 @@ function texts(schema: string) {
   const workMs = `extract(epoch from clock_timestamp() - statement_timestamp())::double precision * 1000`
   const columns = snapshot.split(',').map(column => column.trim().split(' '))
   const seen = (of: string) => columns.map(([name]) => `${of}.${name}`).join(', ')
-  const nothingSeen = `null as outcome, ${columns.map(([name, ...type]) => `null::${type.join(' ')} as ${name}`).join(', ')}`
+  const nothingSeen = `null as outcome, ${columns
+    .map(([name, ...type]) => `${name === 'now' ? `${schema}.now_ms()` : `null::${type.join(' ')}`} as ${name}`)
+    .join(', ')}`
   return {
     instance: `select to_json(i) as row from ${schema}.instance i where i.id = $1`,
     binding: `select to_json(b) as row from ${schema}.binding b where b.instance_id = $1 and b.id = $2`,
@@ -87,6 +89,9 @@ function texts(schema: string) {
           where o.${active} and o.due_at is not null and o.id not in (select id from due)
           order by o.due_at, o.seq limit 1) as next_at,
         to_json(leased) as operation, leased.taken_over, to_json(i) as instance, to_json(b) as binding,
+        i.xmin::text as instance_xmin, (${countLive(schema, 'leased.instance_id')}) as live,
+        exists (select 1 from ${schema}.operation x
+          where x.instance_id = leased.instance_id and x.binding_id is not null and x.${active}) as busy,
         (select json_agg(to_json(s) order by s.seq) from ${schema}.step s where s.operation_id = leased.id) as steps
       from clock left join leased on true
         left join ${schema}.instance i on i.id = leased.instance_id
@@ -102,7 +107,7 @@ function texts(schema: string) {
       )
       update ${schema}.operation o set lease_until = clock.now + $3 from held, clock where o.id = held.id
       returning o.id, o.fence::double precision as fence, ${transaction}`,
-    checkpoint: `select ${schema}.checkpoint($1, $2, $3, $4, $5) as held, ${transaction}`,
+    checkpoint: `select ${schema}.checkpoint($1, $2, $3, $4, $5) as held, ${schema}.now_ms() as now, ${transaction}`,
     park: `select ${schema}.park($1, $2, $3, $4, $5) as held, ${transaction}`,
     handBack: `select ${schema}.hand_back($1, $2) as opened, ${transaction}`,
 

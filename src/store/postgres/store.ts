@@ -8,6 +8,7 @@ import { cleanUp } from './clean-up.ts'
 import type { Database } from './database.ts'
 import { readOnly } from './failures.ts'
 import { createGathered } from './gathered.ts'
+import { createHeldRows } from './held-rows.ts'
 import type { Listener } from './listener.ts'
 import { createLists } from './lists.ts'
 import { changeCatalog, createCatalogReads } from './marketplace.ts'
@@ -41,8 +42,9 @@ export function createPostgresStore(parts: PostgresStoreParts): Store {
   const { during, run } = database
   const calls = { run, statements }
   const gather = createGathered(calls, clock)
-  const writeCheckpoint = createCheckpoints(calls, gather)
-  const deciding = createDeciding(calls, clock, gather)
+  const held = createHeldRows()
+  const writeCheckpoint = createCheckpoints(calls, gather, held)
+  const deciding = createDeciding(calls, clock, gather, held)
 
   /** A worker's writes are done in the order in which it made them, though each may get another connection. */
   function inTurn<Result>(lease: Lease, lost: Result, write: () => Promise<Result>): Promise<Result> {
@@ -62,10 +64,10 @@ export function createPostgresStore(parts: PostgresStoreParts): Store {
     cleanUp: wanted => cleanUp(calls, wanted),
     purge: (before, max) => purge(calls, before, max),
 
-    accept: (target, decide) =>
+    accept: (target, decide, taker) =>
       instances.take(target.instanceId, async () => {
-        const { answer, change } = await accept(deciding, target, decide)
-        if (change !== undefined) wake(wakeUpsOf(change))
+        const { answer, written } = await accept(deciding, target, decide, taker)
+        if (written !== undefined) wake(wakeUpsOf(written))
         return answer
       }),
     finish: (lease, decide) =>
@@ -76,20 +78,25 @@ export function createPostgresStore(parts: PostgresStoreParts): Store {
       }),
 
     async claim(owner, max, leaseMs) {
-      const claims = await claimDue(calls, owner, max, leaseMs)
+      const claims = await claimDue(calls, held, { owner, max, leaseMs })
       clock.learn(claims.now)
       return claims
     },
-    renew: (leases, leaseMs) => renew(calls, leases.filter(witness.stands), leaseMs),
+    renew(leases, leaseMs) {
+      for (const lease of leases) held.forget(lease)
+      return renew(calls, leases.filter(witness.stands), leaseMs)
+    },
     checkpoint: (lease, checkpoint) => inTurn(lease, false, () => writeCheckpoint(lease, checkpoint)),
     park: (lease, parking) =>
       inTurn(lease, false, async () => {
+        held.forget(lease)
         const parked = await park(calls, lease, parking)
         if (parked) wake([{ type: 'work' }])
         return parked
       }),
     handBack: lease =>
       inTurn(lease, undefined, async () => {
+        held.forget(lease)
         if (await handBack(calls, lease)) wake([{ type: 'work' }])
       }),
     share: (lease, key, wish) => inTurn(lease, undefined, () => share(calls, lease, key, wish)),

@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest'
+import { createMemoryStore } from '../../src/store/memory/index.ts'
+import type { Store } from '../../src/store.ts'
+import { createVirtualClock } from '../../src/testing/virtual-clock.ts'
+import { createWorld, seconds } from './world.ts'
+
+/** A store that counts the looks for work. */
+function createCounted() {
+  const clock = createVirtualClock()
+  const store = createMemoryStore({ clock })
+  let claims = 0
+  const counted: Store = {
+    ...store,
+    claim(...request) {
+      claims += 1
+      return store.claim(...request)
+    },
+  }
+  return { clock, store: counted, claims: () => claims }
+}
+
+describe('an operation that is accepted where it can run', () => {
+  it('is run without a look for it, and none comes after it', async () => {
+    const { clock, store, claims } = createCounted()
+    const world = createWorld({ clock, store, service: {} })
+    const process = await world.boot()
+    await clock.advance(1)
+    const before = claims()
+    for (const id of ['a', 'b', 'c']) {
+      await process.provision(id)
+      await clock.advance(1)
+      expect(await process.poll(id)).toMatchObject({ state: 'succeeded' })
+    }
+    expect(claims()).toBe(before)
+  })
+
+  it('waits its turn where no place is free, and those who waited longer come first', async () => {
+    const begun: string[] = []
+    const world = createWorld({
+      service: {
+        async provision(ctx) {
+          begun.push(ctx.instance.id)
+          await new Promise(resolve => setTimeout(resolve, 0))
+          await ctx.step('some time', () => world.clock.now())
+        },
+      },
+    })
+    const idle = await world.boot({ concurrency: 0 })
+    for (const id of ['first', 'second', 'third']) await idle.provision(id)
+    const process = await world.boot({ concurrency: 1 })
+    await process.provision('last')
+    while (begun.length < 4) await world.clock.advance(seconds(1))
+    expect(begun).toEqual(['first', 'second', 'third', 'last'])
+  })
+
+  it('is handed back where the process stops while it is being accepted', async () => {
+    const begun: string[] = []
+    const world = createWorld({ service: { provision: async ctx => void begun.push(ctx.instance.id) } })
+    let accepted = () => {}
+    const slow: Store = {
+      ...world.ledger,
+      async accept(...request) {
+        const answer = await world.ledger.accept(...request)
+        await new Promise<void>(resolve => {
+          accepted = resolve
+        })
+        return answer
+      },
+    }
+    const stopping = await world.boot({ store: slow })
+    await world.clock.advance(1)
+    const asked = stopping.provision('i')
+    await world.clock.advance(1)
+    const stopped = stopping.stop()
+    await world.clock.advance(seconds(1))
+    accepted()
+    await Promise.all([asked, stopped])
+    expect(begun).toEqual([])
+    await world.boot()
+    await world.clock.advance(1)
+    expect(begun).toEqual(['i'])
+  })
+})
