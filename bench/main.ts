@@ -8,6 +8,7 @@ import { benchPostgresGrowth } from './postgres-growth.ts'
 import { benchSync } from './registries.ts'
 import { type Result, render } from './result.ts'
 import { benchStart } from './start.ts'
+import { benchStores } from './stores.ts'
 
 const { values } = parseArgs({
   options: {
@@ -21,6 +22,7 @@ const rounds = Number(values.rounds)
 const parts: Readonly<Record<string, () => Promise<Result[]>>> = {
   http: () => benchHttp(rounds),
   growth: () => benchGrowth(rounds, Number(values.instances)),
+  stores: () => benchStores(rounds),
   start: () => benchStart(rounds),
   sync: () => benchSync(rounds),
   catalog: () => benchCatalog(rounds),

@@ -5,6 +5,7 @@ import { type Child, startChild } from './child.ts'
 import { acceptMany, acceptProvision } from './costs.ts'
 import { drive } from './load.ts'
 import { type BareTransactions, createBareTransactions } from './postgres-bare.ts'
+import { benchDurable } from './postgres-durable.ts'
 import { benchReplicas } from './postgres-replicas.ts'
 import { benchTakeOver } from './postgres-take-over.ts'
 import { provisionRequest } from './requests.ts'
@@ -22,8 +23,9 @@ export async function benchPostgres(rounds: number): Promise<Result[]> {
   const server = await startPostgres()
   try {
     const throughput = await benchThroughput(server, rounds)
+    const durable = await benchDurable(server, rounds)
     const replicas = await benchReplicas(server, rounds)
-    return [...throughput, ...replicas, await benchTakeOver(server, rounds)]
+    return [...throughput, ...durable, ...replicas, await benchTakeOver(server, rounds)]
   } finally {
     await server.stop()
   }
@@ -56,7 +58,7 @@ async function benchThroughput(server: PostgresServer, rounds: number): Promise<
 }
 
 async function measure({ bare, store, worker, broker }: Parts, completing: Store, rounds: number): Promise<Result[]> {
-  const measured = { accepted: [], single: [], http: [], completed: [] } as Record<string, Round[]>
+  const measured = { accepted: [], single: [], http: [], working: [], completed: [] } as Record<string, Round[]>
   let total = 0
   let overHttp = 0
   let completed = 0
@@ -85,14 +87,21 @@ async function measure({ bare, store, worker, broker }: Parts, completing: Store
     measured.accepted?.push({ ours: accepted, baseline: (before + between) / 2 })
     measured.single?.push({ ours: accepted, baseline: statement })
     measured.http?.push({ ours: http.perSecond, baseline: (between + later) / 2 })
+    measured.working?.push({ ours: http.perSecond, baseline: accepted })
     measured.completed?.push({ ours: perSecond, baseline: (later + after) / 2 })
   }
-  const { accepted = [], single = [], http = [], completed: done = [] } = measured
+  const { accepted = [], single = [], http = [], working = [], completed: done = [] } = measured
   const bareTransaction = 'against BEGIN, two INSERTs, COMMIT'
   return [
     toResult(`PostgreSQL: provisions accepted, ${bareTransaction}`, '/s', accepted, atLeast(0.6)),
     toResult('PostgreSQL: provisions accepted, against both rows in one statement', '/s', single, noGoal),
     toResult(`PostgreSQL: provisions accepted over HTTP, ${bareTransaction}`, '/s', http, noGoal),
+    toResult(
+      'PostgreSQL: provisions accepted over HTTP, the worker at work, against the store alone',
+      '/s',
+      working,
+      atLeast(0.5),
+    ),
     toResult(`PostgreSQL: three-step operations completed, ${bareTransaction}`, '/s', done, atLeast(0.2)),
   ]
 }

@@ -1,6 +1,6 @@
 // npm run bench: ratios against bare baselines that are measured in the same run. `-- --json` prints JSON, `-- --only http`
-// runs one part (http, growth, start, sync, catalog, bundles, postgres, growth-postgres). The last two start a
-// PostgreSQL of their own, and bundles starts a Podman where there is one.
+// runs one part (http, growth, stores, start, sync, catalog, bundles, postgres, growth-postgres). The last two start a
+// PostgreSQL of their own (and compare it with DBOS, where BENCH_DBOS names a folder with it), and bundles starts a Podman where there is one.
 import { ensureBuilt, ensureInstalled, run } from './setup.mjs'
 
 ensureInstalled()

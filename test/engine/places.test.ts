@@ -36,19 +36,23 @@ describe('an operation that is accepted where it can run', () => {
 
   it('waits its turn where no place is free, and those who waited longer come first', async () => {
     const begun: string[] = []
+    let goOn = () => {}
+    const toldToGoOn = new Promise<void>(resolve => {
+      goOn = resolve
+    })
     const world = createWorld({
       service: {
         async provision(ctx) {
           begun.push(ctx.instance.id)
-          await new Promise(resolve => setTimeout(resolve, 0))
-          await ctx.step('some time', () => world.clock.now())
+          await toldToGoOn
         },
       },
     })
-    const idle = await world.boot({ concurrency: 0 })
-    for (const id of ['first', 'second', 'third']) await idle.provision(id)
     const process = await world.boot({ concurrency: 1 })
-    await process.provision('last')
+    for (const id of ['first', 'second', 'third', 'last']) await process.provision(id)
+    await world.clock.advance(1)
+    expect(begun).toEqual(['first'])
+    goOn()
     while (begun.length < 4) await world.clock.advance(seconds(1))
     expect(begun).toEqual(['first', 'second', 'third', 'last'])
   })
