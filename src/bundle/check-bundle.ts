@@ -5,7 +5,7 @@ import type { Offering, Plan } from '../protocol/offering.ts'
 import { isError, type Mistake } from '../shape/mistake.ts'
 import { type BundleFolder, checkFolder } from './check-folder.ts'
 import { type BundlePlan, type BundleSpec, parseBundleSpec } from './spec.ts'
-import { toOffering } from './to-offering.ts'
+import { type FoundIn, toOffering } from './to-offering.ts'
 
 export interface CheckedBundle {
   /** Present where no problem is an error: it can be served as it is. */
@@ -13,10 +13,9 @@ export interface CheckedBundle {
   readonly problems: readonly Mistake[]
 }
 
-export interface BundlePlace {
+export interface BundlePlace extends FoundIn {
   /** What messages call the spec. */
   readonly where: string
-  readonly registry: string
   /** Where the bundle is a folder. */
   readonly folder?: BundleFolder
 }
@@ -34,10 +33,10 @@ export async function checkBundle(source: unknown, place: BundlePlace): Promise<
  * All that `parseBundleSpec` finds, and what only shows in the catalog that the bundle leads to. Only schemas that an author
  * wrote are compiled: those made from a list of parameters are valid, and its defaults were judged when it was read.
  */
-async function checkSpec(source: unknown, { where, registry }: BundlePlace): Promise<CheckedBundle> {
-  const { spec, problems, find } = parseBundleSpec(source, where)
+async function checkSpec(source: unknown, place: BundlePlace): Promise<CheckedBundle> {
+  const { spec, problems, find } = parseBundleSpec(source, place.where)
   if (spec === undefined) return { problems }
-  const offering = toOffering(spec, { registry })
+  const offering = toOffering(spec, place)
   const plans = offering.plans.map((plan, index) => ({ ...plan, schemas: writtenSchemas(plan, spec.plans[index]) }))
   const { problems: ofCatalog } = await checkCatalog([{ ...offering, plans }])
   const found = ofCatalog.map(({ path: [, list, plan = 0, , resource], problem, remedy }): Mistake => {

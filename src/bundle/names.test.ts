@@ -27,4 +27,12 @@ describe('names and ids of bundles', () => {
     expect(fullName('r', `${'a'.repeat(47)}--more`)).toBe(`r-${'a'.repeat(47)}-`)
     expect(fullName('r', 'short-')).toBe('r-short')
   })
+
+  it('has a place for a variant, which is never cut off', () => {
+    expect(fullName('dh', 'hello-apb', 'v1.0')).toBe('dh-hello-apb-v1-0')
+    const [one, other] = ['v1.0', 'v1.1'].map(variant => fullName('r', 'a'.repeat(60), variant))
+    expect(one).toMatch(/^r-a{40}-[0-9a-f]{8}$/)
+    expect(other).not.toBe(one)
+    expect(fullName('r', 'a'.repeat(44), 'v1.0')).toBe(`r-${'a'.repeat(44)}-v1-0`)
+  })
 })

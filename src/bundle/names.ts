@@ -6,11 +6,19 @@ const longest = 51
 /**
  * A service's name in the catalog. Names and ids follow the Automation Broker's algorithm to the letter: the instances of
  * a broker that moves here keep their service and their plan. They depend on nothing but the registry's name and the
- * spec's, so that another image, organisation or tag leaves them as they are.
+ * spec's, so that another image, organisation or tag leaves them as they are. `variant`: where several versions of one
+ * bundle are offered side by side, which that broker never did.
  */
-export function fullName(registry: string, name: string): string {
-  const whole = `${registry}-${name}`.replaceAll(/[/.:-]/g, '-')
-  const short = [...whole].slice(0, longest).join('')
+export function fullName(registry: string, name: string, variant?: string): string {
+  const whole = [registry, name, variant]
+    .filter(part => part !== undefined)
+    .join('-')
+    .replaceAll(/[/.:-]/g, '-')
+  const letters = [...whole]
+  // The end of the name is what tells variants apart: it must not be cut off.
+  if (variant !== undefined && letters.length > longest)
+    return `${letters.slice(0, longest - 9).join('')}-${md5(whole).slice(0, 8)}`
+  const short = letters.slice(0, longest).join('')
   return short.endsWith('-') ? short.slice(0, -1) : short
 }
 

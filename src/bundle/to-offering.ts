@@ -4,9 +4,17 @@ import { fullName, planIdOf, serviceIdOf } from './names.ts'
 import type { BundleParameter, BundleParameters, BundlePlan, BundleSpec } from './spec.ts'
 import { toCreateSchema, toUpdateSchema } from './to-schema.ts'
 
-/** What the catalog shows of a bundle that was found in the registry of this name. */
-export function toOffering(spec: BundleSpec, { registry }: { readonly registry: string }): Offering {
-  const name = fullName(registry, spec.name)
+/** Where a bundle was found. */
+export interface FoundIn {
+  /** The registry's name. */
+  readonly registry: string
+  /** Which one it is of several versions that are offered side by side. */
+  readonly variant?: string
+}
+
+/** What the catalog shows of a bundle. */
+export function toOffering(spec: BundleSpec, { registry, variant }: FoundIn): Offering {
+  const name = fullName(registry, spec.name, variant)
   const bindable = spec.bindable || spec.plans.some(plan => plan.bindable === true)
   return {
     id: serviceIdOf(name),
@@ -14,12 +22,19 @@ export function toOffering(spec: BundleSpec, { registry }: { readonly registry: 
     description: spec.description,
     bindable: spec.bindable,
     tags: spec.tags,
-    metadata: structuredClone(spec.metadata),
+    metadata: structuredClone(withVariant(spec.metadata, variant)),
     instancesRetrievable: true,
     ...(bindable ? { bindingsRetrievable: true } : {}),
     planUpdateable: spec.plans.some(({ updatesTo }) => updatesTo.length > 0),
     plans: spec.plans.map(plan => toPlan(spec, plan, name)),
   }
+}
+
+/** Consoles show nothing but the display name: two of them should not look alike. */
+function withVariant(metadata: JsonObject, variant: string | undefined): JsonObject {
+  const { displayName } = metadata
+  if (variant === undefined || typeof displayName !== 'string') return metadata
+  return { ...metadata, displayName: `${displayName} (${variant})` }
 }
 
 /** An operation takes longer than its action: an image is pulled, a place is found, and what is left is collected. */

@@ -76,8 +76,8 @@ function nextService(service: RegisteredService | undefined, fate: Fate, now: nu
 }
 
 function toRevision({ bundle, source: { name: registry }, revisionId: id }: Sighting, now: number): Revision {
-  const { name: foundAs, image, tag, digest, source, runtime, parsed } = bundle
-  return { ...parsed, id, registry, foundAs, image, tag, digest, source, runtime, firstSeenAt: now }
+  const { name: foundAs, image, tag, variant, digest, source, runtime, parsed } = bundle
+  return { ...parsed, id, registry, foundAs, image, tag, variant, digest, source, runtime, firstSeenAt: now }
 }
 
 /** By registry: what is not offered because another bundle has its name. */

@@ -10,6 +10,8 @@ export interface FoundBundle {
   readonly image: string
   readonly tag: string
   readonly digest: string
+  /** Set where several versions of one bundle are listed: which of them it is. It is part of the service's name. */
+  readonly variant?: string
   /** The text of its spec. */
   readonly source: string
   readonly runtime: 1 | 2
@@ -23,7 +25,7 @@ export interface FoundBundle {
  * One immutable version of a spec. An instance is pinned to the one that it was provisioned with, so a revision is never
  * changed, and not deleted while an instance needs it.
  */
-export interface Revision extends Pick<FoundBundle, 'image' | 'tag' | 'digest' | 'source' | 'runtime'> {
+export interface Revision extends Pick<FoundBundle, 'image' | 'tag' | 'variant' | 'digest' | 'source' | 'runtime'> {
   readonly id: string
   readonly serviceId: string
   readonly fullName: string

@@ -21,10 +21,13 @@ const shape = registryShape({ org: optional(orgField), ...imageFields }, [
 /** The repositories of one organisation on Docker Hub, and images of others. */
 export const dockerHub = { name: 'dockerhub', shape, offers: 'image', list, pull: userOf } satisfies RegistryType
 
-async function list({ org, tag, ...settings }: Read<typeof shape>, asking: Asking): Promise<RegistryAnswer> {
+async function list({ org, ...settings }: Read<typeof shape>, asking: Asking): Promise<RegistryAnswer> {
   const { web, dockerHub: servers = usualServers } = asking
   const credentials = await asking.credentials()
-  const images = settings.images.map(image => (image.includes('/') ? image : `${org ?? 'library'}/${image}`))
+  const whole = (image: string) => (image.includes('/') ? image : `${org ?? 'library'}/${image}`)
+  const images = settings.images.map(whole)
+  const named = Object.fromEntries(Object.entries(settings.tag.named).map(([image, tags]) => [whole(image), tags]))
+  const tag = { ...settings.tag, named }
   const listed = org === undefined ? [] : await listOrganisation(web, servers.hub, org, credentials)
   const client = createOciClient(new URL(servers.registry), credentials, { ...asking, tokenHosts })
   return readImages([...listed, ...images], { tag, images, client, server: 'docker.io' }, asking)

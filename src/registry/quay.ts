@@ -2,14 +2,15 @@ import { isJsonObject } from '../protocol/json.ts'
 import type { PullCredentials, RegistryAnswer } from '../registry.ts'
 import { valueAt } from '../shape/place.ts'
 import { fallback, type Read } from '../shape/shape.ts'
-import { type BundleReading, readEach } from './answer.ts'
+import type { BundleReading } from './answer.ts'
 import { type Credentials, userOf } from './credentials.ts'
 import { readLabels } from './labels.ts'
 import { isDigest } from './oci/digest.ts'
-import { isRepository, withoutTag } from './oci/read-image.ts'
+import { isRepository } from './oci/read-image.ts'
 import { RegistryError } from './registry-error.ts'
 import type { Asking, RegistryType } from './registry-type.ts'
-import { imageFields, orgField, registryShape, tagOf, urlField, withScheme } from './settings.ts'
+import { imageFields, orgField, registryShape, urlField, withScheme } from './settings.ts'
+import { readTagged, type TaggedImage, withoutTag } from './tagged-images.ts'
 import { bearer, showUrl } from './web/send.ts'
 import { jsonOf, listIn, namesIn, readPages } from './web/web-client.ts'
 
@@ -27,27 +28,27 @@ function pull(credentials: Credentials): PullCredentials | undefined {
 }
 
 async function list(settings: Read<typeof shape>, asking: Asking): Promise<RegistryAnswer> {
-  const { org, images, tag } = settings
+  const { org, images } = settings
   const base = new URL(withScheme(settings.url))
   const { token } = await asking.credentials()
   const options = { authorization: bearer(token), limit: maxReply }
   const get = async (url: URL) => jsonOf(await asking.web.get(url, options), url)
 
-  const read = async (image: string): Promise<BundleReading> => {
+  const read = async (tagged: TaggedImage): Promise<BundleReading> => {
+    const { name, image, tag, variant } = tagged
     if (!isRepository(`${org}/${image}`)) throw new RegistryError('its name is not allowed in a registry')
-    const wanted = tagOf(tag, image)
     const root = new URL(`/api/v1/repository/${org}/${image}/`, base)
-    const tagUrl = new URL(`tag/?onlyActiveTags=true&specificTag=${encodeURIComponent(wanted)}`, root)
-    const found = listIn(await get(tagUrl), 'tags', tagUrl).find(one => valueAt(one, ['name']) === wanted)
-    if (found === undefined) return withoutTag(image, wanted, images)
+    const tagUrl = new URL(`tag/?onlyActiveTags=true&specificTag=${encodeURIComponent(tag)}`, root)
+    const found = listIn(await get(tagUrl), 'tags', tagUrl).find(one => valueAt(one, ['name']) === tag)
+    if (found === undefined) return withoutTag(tagged)
     const digest = valueAt(found, ['manifest_digest'])
-    if (!isDigest(digest)) throw new RegistryError(`${showUrl(tagUrl)}: the tag ${wanted} has no digest`)
+    if (!isDigest(digest)) throw new RegistryError(`${showUrl(tagUrl)}: the tag ${tag} has no digest`)
     const labelsUrl = new URL(`manifest/${digest}/labels`, root)
     const labels = listIn(await get(labelsUrl), 'labels', labelsUrl)
     const values = new Map(labels.filter(isJsonObject).map(({ key, value }) => [key, value]))
     const spec = readLabels(label => values.get(label))
     if (spec === undefined) return undefined
-    return { found: { name: image, image: `${base.host}/${org}/${image}@${digest}`, tag: wanted, digest, ...spec } }
+    return { found: { name, image: `${base.host}/${org}/${image}@${digest}`, tag, variant, digest, ...spec } }
   }
 
   const listed = await readPages(repositoriesOf(base, org), async url => {
@@ -56,7 +57,7 @@ async function list(settings: Read<typeof shape>, asking: Asking): Promise<Regis
     const items = namesIn(page, 'repositories', url)
     return { items, next: typeof next === 'string' ? repositoriesOf(base, org, next) : undefined }
   })
-  return readEach([...listed, ...images].filter(asking.passes), read, asking.signal)
+  return readTagged([...listed, ...images], settings, read, asking)
 }
 
 function repositoriesOf(base: URL, org: string, page?: string): URL {

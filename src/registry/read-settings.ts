@@ -3,7 +3,7 @@ import { isScratch } from '../bundle/source.ts'
 import { describe, relaxed } from '../shape/describe.ts'
 import { anything, oneOf } from '../shape/fields.ts'
 import { isError, type Mistake } from '../shape/mistake.ts'
-import { isObject, type Path, placeOf, type Source, valueAt } from '../shape/place.ts'
+import { isObject, type Path, type Places, placeOf, type Source, valueAt } from '../shape/place.ts'
 import { read } from '../shape/read.ts'
 import { list, type Shape, unique } from '../shape/shape.ts'
 import { isCertificate, type RegistrySettings, registryShape } from './settings.ts'
@@ -76,8 +76,19 @@ function spellOut(source: Source, index: number): Source {
     const tag = { default: root.tag }
     if (known.has('tag')) places.set(tag, new Map([['default', known.get('tag')]]))
     root.tag = tag
-  }
+  } else if (isObject(root.tag)) root.tag = withNamedMap(root.tag, places)
   return { root, place, places }
+}
+
+/** `named: [{ a: [v1] }, { b: [v2] }]`, as the Automation Broker's proposal has it, is the map of them all. */
+function withNamedMap(tag: Record<string, unknown>, places: Places): Record<string, unknown> {
+  if (!Array.isArray(tag.named)) return tag
+  const maps = tag.named.filter(isObject)
+  const named: Record<string, unknown> = {}
+  for (const [image, tags] of maps.flatMap(Object.entries))
+    named[image] = Object.hasOwn(named, image) ? [named[image], tags].flat() : tags
+  places.set(named, new Map(maps.flatMap(map => [...(places.get(map) ?? [])])))
+  return { ...tag, named }
 }
 
 function withPaths<S extends RegistrySettings>(settings: S, shape: Shape, folder: string): S {

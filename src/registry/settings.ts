@@ -1,5 +1,6 @@
-import { anything, flag, oneOf, text } from '../shape/fields.ts'
-import { fallback, field, list, map, object, optional, type Read, type Rule, section } from '../shape/shape.ts'
+import { anything, asText, flag, oneOf, text, type WrittenValue, written } from '../shape/fields.ts'
+import { type Path, quoted } from '../shape/place.ts'
+import { convert, fallback, field, list, map, object, optional, type Read, type Rule, section } from '../shape/shape.ts'
 import { findProblem, letsNothingPass } from './filter.ts'
 
 const pattern = field<string | null, string>({ kind: 'text', rule: 'a regular expression' }, entry => {
@@ -140,7 +141,21 @@ export function withScheme(written: string): string {
 
 export const orgField = text({ rule: 'the name of an organisation', doc: 'whose repositories are read' })
 
-const tag = text({ rule: 'a tag: letters, digits, "_", "." and "-", 128 at most', allows: /^\w[\w.-]{0,127}$/ })
+const isTag = /^\w[\w.-]{0,127}$/
+const tagRule = 'a tag: letters, digits, "_", "." and "-", 128 at most'
+const tag = text({ rule: tagRule, allows: isTag })
+
+/** One tag in the place of the usual one; or a list, of which each becomes a service of its own. */
+const tags = convert(written({ noun: 'a tag, or a list of tags' }), (given, notes): string | readonly string[] => {
+  const read = (one: WrittenValue, ...path: Path): string => {
+    const found = asText(one) ?? ''
+    if (!isTag.test(found)) notes.error(`needs ${tagRule}, not ${quoted(found)}`, ...path)
+    return found
+  }
+  if (given.items === undefined) return read(given)
+  if (given.items.length === 0) notes.error('needs a tag; name one, or take the image out')
+  return [...new Set(given.items.map((item, index) => read(item, index)))]
+})
 
 /** For types that ask others for tokens. */
 export const tokenHostsField = hosts('who may get its credentials beside itself; see [other servers](#other-servers)')
@@ -148,7 +163,7 @@ export const tokenHostsField = hosts('who may get its credentials beside itself;
 /** For types that look at images. */
 export const imageFields = {
   tag: section(
-    { default: fallback(tag, 'latest'), named: fallback(map(tag), {}) },
+    { default: fallback(tag, 'latest'), named: fallback(map(tags), {}) },
     { rule: 'a tag, or a map with default and named', doc: '`latest` unless it is given; see [tags](#tags)' },
   ),
   images: fallback(
@@ -161,10 +176,6 @@ export const imageFields = {
 }
 
 export type TagChoice = Read<(typeof imageFields)['tag']>
-
-export function tagOf({ default: usual, named }: TagChoice, image: string): string {
-  return Object.hasOwn(named, image) ? (named[image] ?? usual) : usual
-}
 
 /** The tag of an image's full name; `latest` where it has none, as everywhere. */
 export function imageTag(image: string): string {

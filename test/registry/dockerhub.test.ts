@@ -70,6 +70,25 @@ describe.skipIf(reason !== undefined)(`Docker Hub${reason === undefined ? '' : `
     expect(answer).toMatchObject({ kind: 'complete', found: [{ name: 'org/pg-apb' }, { name: 'other/my-apb' }] })
   })
 
+  it('reads several tags of one image, which needs no name of the organisation', async () => {
+    const { manifest } = await pushImage(
+      `http://127.0.0.1:${server.port}`,
+      'org/pg-apb',
+      labelsOf(specText('pg', '1.0.0')),
+      {
+        tag: 'v1.0',
+      },
+    )
+    const { answer } = await list({ white_list: ['-apb$'], tag: { named: [{ 'pg-apb': ['latest', 'v1.0'] }] } })
+    expect(answer).toMatchObject({
+      kind: 'complete',
+      found: [
+        { name: 'org/pg-apb', tag: 'latest', digest: pushed.manifest },
+        { name: 'org/pg-apb:v1.0', tag: 'v1.0', variant: 'v1.0', image: `docker.io/org/pg-apb@${manifest}` },
+      ],
+    })
+  })
+
   it('logs in where there is a user', async () => {
     const { answer, hub } = await list({ user: 'u', pass: 'right-pass' })
     expect(answer.kind).toBe('complete')

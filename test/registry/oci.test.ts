@@ -75,6 +75,26 @@ describe.skipIf(reason !== undefined)(`an OCI registry${reason === undefined ? '
     })
   })
 
+  it('reads several tags of one image', async () => {
+    await push('several/db', labelsOf(specText('db', '1.0.0')), { tag: 'v1.0' })
+    const old = pushed.get('several/db')?.manifest
+    await push('several/db', labelsOf(specText('db', '2.0.0')), { tag: 'v2.0' })
+    const named = { 'several/db': ['v1.0', 'v2.0', 'v3.0'], 'several/none': ['v1'] }
+    const answer = await list('^several/', { tag: { default: 'v2.0', named } })
+    expect(answer).toMatchObject({
+      kind: 'complete',
+      found: [
+        { name: 'several/db:v1.0', tag: 'v1.0', variant: 'v1.0', image: `${host}/several/db@${old}` },
+        { name: 'several/db', tag: 'v2.0', image: `${host}/several/db@${pushed.get('several/db')?.manifest}` },
+      ],
+      problems: [
+        'several/db: it has no tag v3.0; push it, or take it out of tag',
+        'several/none: it has no tag v1; push it, or take it out of tag',
+      ],
+    })
+    expect(answer.kind !== 'failed' && answer.found.map(({ variant }) => variant)).toEqual(['v1.0', undefined])
+  })
+
   it('reads images that are named beside those that it lists', async () => {
     const answer = await list('^kinds/oci$|^elsewhere/', { images: ['kinds/oci', 'elsewhere/gone'] })
     expect(answer).toMatchObject({ kind: 'complete', found: [{ name: 'kinds/oci' }] })

@@ -17,9 +17,9 @@ export interface PushOptions {
   readonly entrypoint?: readonly string[] | null
 }
 
-export const specText = (name: string) => `version: 1.0
+export const specText = (name: string, bundleVersion?: string) => `version: 1.0
 name: ${name}
-description: A bundle for tests
+${bundleVersion === undefined ? '' : `bundle_version: ${bundleVersion}\n`}description: A bundle for tests
 bindable: true
 plans:
   - name: default

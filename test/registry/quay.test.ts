@@ -21,7 +21,12 @@ function answer(url: URL, authorization: string | undefined): object | number {
   const [, name = '', rest = ''] = /^\/api\/v1\/repository\/team\/([^/]+)\/(.*)$/.exec(url.pathname) ?? []
   const tag = url.searchParams.get('specificTag')
   if (rest === 'tag/')
-    return { tags: name === 'untagged' || tag !== 'latest' ? [] : [{ name: tag, manifest_digest: sha256(name) }] }
+    return {
+      tags:
+        name === 'untagged' || !['latest', 'v1'].includes(String(tag))
+          ? []
+          : [{ name: tag, manifest_digest: sha256(name) }],
+    }
   if (rest !== `manifest/${sha256(name)}/labels`) return 404
   return { labels: Object.entries(labels[name] ?? {}).map(([key, value]) => ({ key, value })) }
 }
@@ -64,6 +69,18 @@ describe('Quay', () => {
     const { answer } = await list({ white_list: ['apb$', 'untagged'], black_list: ['^my'], images: ['untagged'] })
     expect(answer).toMatchObject({ kind: 'complete', found: [{ name: 'pg-apb' }] })
     expect(answer).toMatchObject({ problems: [expect.stringContaining('untagged: it has no tag latest')] })
+  })
+
+  it('reads several tags of one image', async () => {
+    const { answer } = await list({ white_list: ['^pg'], tag: { named: { 'pg-apb': ['latest', 'v1', 'v2'] } } })
+    expect(answer).toMatchObject({
+      kind: 'complete',
+      found: [
+        { name: 'pg-apb', tag: 'latest' },
+        { name: 'pg-apb:v1', tag: 'v1', variant: 'v1' },
+      ],
+      problems: ['pg-apb: it has no tag v2; push it, or take it out of tag'],
+    })
   })
 
   it('is partial where one image cannot be read', async () => {

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { type imageFields, tagOf } from '../../src/registry/settings.ts'
+import type { imageFields } from '../../src/registry/settings.ts'
+import { taggedImages } from '../../src/registry/tagged-images.ts'
 import type { Read } from '../../src/shape/shape.ts'
 import { readSection, registryFor, settingsFor } from './settings-for.ts'
 
@@ -91,9 +92,32 @@ describe('the registry section', () => {
 
   it('has one tag, or one by image', () => {
     const { tag } = settingsFor<Tagged>({ ...hub, tag: { default: 'v1', named: { 'org/a': 1.1 } } })
-    expect([tagOf(tag, 'org/a'), tagOf(tag, 'org/b'), tagOf(tag, 'toString')]).toEqual(['1.1', 'v1', 'v1'])
-    expect(tagOf(settingsFor<Tagged>(hub).tag, 'org/a')).toBe('latest')
+    const tagsOf = (choice: typeof tag, image: string) =>
+      taggedImages(image, { tag: choice, images: [] }).map(one => one.tag)
+    expect([tagsOf(tag, 'org/a'), tagsOf(tag, 'org/b'), tagsOf(tag, 'toString')]).toEqual([['1.1'], ['v1'], ['v1']])
+    expect(tagsOf(settingsFor<Tagged>(hub).tag, 'org/a')).toEqual(['latest'])
     expect(errorsOf([{ ...hub, tag: '../x' }])[0]).toContain('[0].tag.default: found "../x"; allowed: a tag')
+    expect(errorsOf([{ ...hub, tag: { named: { a: '../x' } } }])[0]).toContain('[0].tag.named.a: needs a tag: letters')
+  })
+
+  it('has several tags of one image, each with a name that depends on no other', () => {
+    const tagged = (tag: unknown) =>
+      taggedImages('org/a', { tag: settingsFor<Tagged>({ ...hub, tag }).tag, images: [] }).map(
+        ({ name, tag: one, variant }) => [name, one, variant],
+      )
+    const all = [
+      ['org/a:1.10', '1.10', '1.10'],
+      ['org/a', 'v1', undefined],
+      ['org/a:v2', 'v2', 'v2'],
+    ]
+    expect(tagged({ default: 'v1', named: { 'org/a': ['1.10', 'v1', 'v2', 'v2'] } })).toEqual(all)
+    expect(tagged({ default: 'v1', named: { 'org/a': ['v2'] } })).toEqual([all[2]])
+    expect(tagged({ default: 'v1', named: { 'org/a': 'v2' } })).toEqual([['org/a', 'v2', undefined]])
+    const asProposed = [{ 'org/a': ['v1'] }, { 'org/b': ['v3'] }, { 'org/a': 'v2' }]
+    expect(tagged({ default: 'v1', named: asProposed })).toEqual(all.slice(1))
+    const mistakes = (named: unknown) => errorsOf([{ ...hub, tag: { named } }])[0]
+    expect(mistakes({ 'org/a': ['v1', '../x'] })).toContain('128 at most, not "../x"')
+    expect(mistakes({ 'org/a': [] })).toContain('[0].tag.named."org/a": needs a tag; name one')
   })
 
   it('has paths that start from the folder of its file', () => {

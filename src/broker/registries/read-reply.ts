@@ -90,7 +90,7 @@ async function read(registry: string, bundle: FoundBundle): Promise<ReadBundle> 
   await setImmediate()
   if (bundle.unreadable !== undefined) return { bundle, problems: [bundle.unreadable] }
   const folder = programKindOf(bundle) === 'folder' ? { path: bundle.image, shown: '', isRun: true } : undefined
-  const checked = await checkBundle(bundle.source, { where: 'spec', registry, folder })
+  const checked = await checkBundle(bundle.source, { where: 'spec', registry, variant: bundle.variant, folder })
   const problems = tell(checked.problems.filter(isError))
   if (checked.bundle === undefined) return { bundle, problems }
   const { spec, offering } = checked.bundle

@@ -44,7 +44,7 @@ export function createRegisteredCatalog(parts: RegisteredCatalogParts) {
   const offeringOf = (revision: Revision): Offering => {
     const names = given.get(revision.fullName) ?? []
     if (names.length === 0) return revision.offering
-    return toOffering(hideParameters(specs.get(revision), names), { registry: revision.registry })
+    return toOffering(hideParameters(specs.get(revision), names), revision)
   }
 
   /** The service as one of its revisions has it. */

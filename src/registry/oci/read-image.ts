@@ -1,11 +1,12 @@
 import { isJsonObject, parseJson } from '../../protocol/json.ts'
 import type { RegistryAnswer } from '../../registry.ts'
 import { valueAt } from '../../shape/place.ts'
-import { type BundleReading, readEach } from '../answer.ts'
+import type { BundleReading } from '../answer.ts'
 import { readLabels } from '../labels.ts'
 import { RegistryError } from '../registry-error.ts'
 import type { Asking } from '../registry-type.ts'
-import { type TagChoice, tagOf } from '../settings.ts'
+import type { TagChoice } from '../settings.ts'
+import { readTagged, type TaggedImage, withoutTag } from '../tagged-images.ts'
 import type { WebReply } from '../web/send.ts'
 import { jsonOf, okReply } from '../web/web-client.ts'
 import { checkDigest, digestOf, isDigest } from './digest.ts'
@@ -37,24 +38,19 @@ interface ImageSource {
 }
 
 /** Reads the bundles among the images of these names that pass. */
-export function readImages(
-  names: readonly string[],
-  source: ImageSource,
-  { passes, signal }: Asking,
-): Promise<RegistryAnswer> {
-  return readEach(names.filter(passes), name => readImage(name, source), signal)
+export function readImages(names: readonly string[], source: ImageSource, asking: Asking): Promise<RegistryAnswer> {
+  return readTagged(names, source, image => readImage(image, source), asking)
 }
 
 /** Reads the labels of one image. Everything that has a digest is checked against it. */
-async function readImage(repository: string, source: ImageSource): Promise<BundleReading> {
-  const { client, images, server } = source
+async function readImage(tagged: TaggedImage, { client, server }: ImageSource): Promise<BundleReading> {
+  const { name, image: repository, tag, variant } = tagged
   if (!isRepository(repository)) throw new RegistryError('its name is not allowed in a registry')
-  const tag = tagOf(source.tag, repository)
   const at = (path: string) => new URL(`/v2/${repository}/${path}`, client.base)
 
   const url = at(`manifests/${tag}`)
   const reply = await client.get(url, { repository, accept: acceptManifest, limit: maxManifest })
-  if (isUnknown(reply)) return withoutTag(repository, tag, images)
+  if (isUnknown(reply)) return withoutTag(tagged)
   const digest = digestOfReply(okReply(reply, url))
 
   const first = readManifest(jsonOf(reply, url), reply.headers['content-type'])
@@ -67,7 +63,7 @@ async function readImage(repository: string, source: ImageSource): Promise<Bundl
   const withoutProgram = Array.isArray(programs) && programs.length > 0 ? undefined : noEntrypoint
   // By its digest: what is run later is what was read here, wherever the tag has moved to since.
   const image = `${server}/${repository}@${digest}`
-  return { found: { name: repository, image, tag, digest, ...spec, withoutProgram } }
+  return { found: { name, image, tag, variant, digest, ...spec, withoutProgram } }
 
   async function configOf(manifest: string): Promise<string> {
     const inner = await fetchChecked(`manifests/${manifest}`, manifest, 'a manifest of its index', maxManifest)
@@ -82,13 +78,6 @@ async function readImage(repository: string, source: ImageSource): Promise<Bundl
     checkDigest(found.body, expected, what)
     return found
   }
-}
-
-/** An image that does not have its tag is not offered; that is told of those that an operator named. */
-export function withoutTag(image: string, tag: string, images: readonly string[]): BundleReading {
-  return images.includes(image)
-    ? { note: `${image}: it has no tag ${tag}; push it, or take it out of images` }
-    : undefined
 }
 
 /** As the distribution API has it; other names would lead to other places. */
