@@ -71,8 +71,9 @@ export const parameter = convert(parameterFields, (given, notes): ReadParameter 
   const type = readType(given.type, who, notes)
   if (type === undefined) return undefined
   const sensitive = given.sensitive === true || displayType === 'password'
-  const rules = readRules(given, { type, who }, notes)
-  const preset = readDefault(given.default, { type, rules, who }, notes)
+  const written = readRules(given, { type, who }, notes)
+  const preset = readDefault(given.default, { type, who }, notes)
+  const { rules, exempt } = settleDefault(preset, written, who, notes)
   if (displayType !== undefined && !displayTypes.includes(displayType)) {
     const problem = `the display type of ${who} is none that forms are known to show`
     notes.warning(`${problem}; use ${displayTypes.join(', ')}`, 'displayType')
@@ -85,7 +86,7 @@ export const parameter = convert(parameterFields, (given, notes): ReadParameter 
   }
   const shown = { title, description, displayType, displayGroup }
   const { dependencies } = given
-  return { name, type, required, updatable, sensitive, default: preset, ...shown, ...rules, dependencies }
+  return { name, type, required, updatable, sensitive, default: preset, exempt, ...shown, ...rules, dependencies }
 })
 
 /** What an action gets beside the parameters, and under names of its own. */
@@ -149,22 +150,32 @@ function readRules(given: WrittenParameter, subject: Subject, notes: Notes): Par
   }
 }
 
-/** It is filled in for users who leave the parameter out: one that does not fit would refuse every one of them. */
-function readDefault(
-  given: WrittenValue | undefined,
-  { type, rules, who }: Subject & { readonly rules: ParameterRules },
-  notes: Notes,
-): Json | undefined {
+function readDefault(given: WrittenValue | undefined, { type, who }: Subject, notes: Notes): Json | undefined {
   if (given === undefined) return undefined
   const value = fitValue(given, type)
   if (value === undefined) return notes.error(`the default of ${who} is not of type ${type}; correct it`, 'default')
-  const rule = brokenRule(value, rules)
-  if (rule !== undefined)
-    return notes.error(`the default of ${who} breaks its own "${rule}"; correct one of them`, 'default')
   const article = type === 'integer' ? 'an' : 'a'
   if (value !== given.value)
     notes.warning(`the default of ${who} is taken as ${article} ${type}; ${quotes(type)}`, 'default')
   return value
+}
+
+/**
+ * A default is filled in for users who leave the parameter out, and what is filled in is judged like anything else. Bundles
+ * whose default breaks their own rules exist, and are run by it: so the rules let that one value pass.
+ */
+function settleDefault(preset: Json | undefined, rules: ParameterRules, who: string, notes: Notes) {
+  if (!isScalar(preset)) return { rules }
+  const outside = rules.enum?.includes(preset) === false
+  const settled = outside ? { ...rules, enum: [...(rules.enum ?? []), preset] } : rules
+  const broken = brokenRule(preset, settled)
+  for (const rule of [outside ? 'enum' : undefined, broken])
+    if (rule !== undefined)
+      notes.warning(
+        `the default of ${who} breaks its own "${rule}", and is taken all the same; correct one of them`,
+        'default',
+      )
+  return { rules: settled, exempt: broken && preset }
 }
 
 function readEnum(

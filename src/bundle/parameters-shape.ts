@@ -63,8 +63,8 @@ function readCondition(
   }
   const values = value && readValues(value, other, who, notes)
   if (values !== undefined && preset !== undefined) {
-    const problem = `the default of ${who} is shown, but not filled in: draft-04 cannot do so under a condition`
-    notes.warning(`${problem}; let the bundle have it too`, 0)
+    const problem = `the default of ${who} is not filled in, since draft-04 cannot do so under a condition`
+    notes.warning(`${problem}, and so the parameter may be left out; let the bundle have the default too`, 0)
   }
   return { key, values }
 }

@@ -38,7 +38,7 @@ const plan = convert(planFields, ({ name, description, ...rest }, notes) => {
   }
 })
 
-/** With unique names, and a graph that leads only to plans that exist. */
+/** With unique names, and a graph that leads only to plans that exist: other ways are left out. */
 const plans = convert(list(plan), (given, notes) => {
   if (given.length === 0) notes.error('it has no plans; give it at least one under "plans", with name and description')
   const names = new Set(given.map(plan => plan?.name))
@@ -53,9 +53,11 @@ const plans = convert(list(plan), (given, notes) => {
     for (const [at, target] of updatesTo.entries()) {
       if (target === undefined || isKnown(target)) continue
       const problem = `"updates_to" leads to ${quoted(target)}, and no plan has that name`
-      notes.error(`${problem}; correct or remove it`, index, 'updatesTo', at)
+      notes.warning(`${problem}: it has no effect; correct or remove it`, index, 'updatesTo', at)
     }
-    const targets = updatesTo.flatMap(target => (target === name ? [] : (target ?? [])))
+    const targets = updatesTo.flatMap(target =>
+      target === undefined || target === name || !isKnown(target) ? [] : target,
+    )
     return { ...plan, updatesTo: [...new Set(targets)] }
   })
 })

@@ -26,6 +26,8 @@ export interface BundleParameter extends ParameterRules {
   readonly title?: string
   readonly description?: string
   readonly default?: Json
+  /** Set where the default breaks a rule: this value is taken all the same, from whomever it comes. */
+  readonly exempt?: Scalar
   readonly required: boolean
   readonly updatable: boolean
   /** Its value is a secret: it is shown nowhere. */

@@ -68,11 +68,13 @@ function toDemands(list: readonly BundleParameter[]): ReadonlyMap<string, JsonOb
 
 /** What the other parameter brings with it: the demand for this one, and its default. */
 function toCounterpart(
-  { name, required, default: fallback }: BundleParameter,
+  { name, required: isRequired, default: fallback }: BundleParameter,
   other: BundleParameter,
   values: readonly Scalar[] | undefined,
 ): JsonObject | undefined {
-  if (!required && fallback === undefined) return undefined
+  // A default under a condition on a value is not filled in, and meets the demand all the same.
+  const required = isRequired && (values === undefined || fallback === undefined)
+  if (!required && (values !== undefined || fallback === undefined)) return undefined
   const counterpart = {
     ...(fallback === undefined ? {} : { properties: { [name]: { default: fallback } } }),
     ...(required ? { required: [name] } : {}),
@@ -95,12 +97,7 @@ function toProperty({ dependsOn, minimum, maximum, ...parameter }: BundleParamet
   const { exclusiveMinimum: above, exclusiveMaximum: below } = parameter
   const excludesMinimum = above !== undefined && above >= (minimum ?? above)
   const excludesMaximum = below !== undefined && below <= (maximum ?? below)
-  return withoutUndefined({
-    type: parameter.type,
-    title: parameter.title,
-    description: parameter.description,
-    default: dependsOn === undefined ? parameter.default : undefined,
-    enum: parameter.enum,
+  const rules = withoutUndefined({
     minLength: parameter.minLength,
     maxLength: parameter.maxLength,
     pattern: parameter.pattern,
@@ -109,6 +106,14 @@ function toProperty({ dependsOn, minimum, maximum, ...parameter }: BundleParamet
     exclusiveMinimum: excludesMinimum || undefined,
     maximum: excludesMaximum ? below : maximum,
     exclusiveMaximum: excludesMaximum || undefined,
+  })
+  return withoutUndefined({
+    type: parameter.type,
+    title: parameter.title,
+    description: parameter.description,
+    default: dependsOn === undefined ? parameter.default : undefined,
+    enum: parameter.enum,
+    ...(parameter.exempt === undefined ? rules : { anyOf: [{ enum: [parameter.exempt] }, rules] }),
   })
 }
 
