@@ -185,6 +185,8 @@ export interface BrokerEvents {
   'registry.available': { readonly registry: string }
   /** A registry offers something that cannot be used. */
   'registry.problem': { readonly registry: string; readonly problem: string }
+  /** A registry offers something that is offered here too, and has a flaw. */
+  'registry.warning': { readonly registry: string; readonly problem: string }
   /** A service left the catalog, since its registry has it no more, failed too often, was silent too long, or left the configuration. */
   'service.retired': { readonly service: string; readonly registry: string; readonly reason: string }
   /** Revisions that nobody needs could not be deleted. The next purge tries again. */

@@ -42,8 +42,10 @@ export interface RegistryBody {
   readonly failures?: number
   readonly silent_since?: string
   readonly last_problem?: string
-  /** What of the last answer could not be used; the first twenty. */
+  /** What of the last answer could not be used; the first thousand. */
   readonly problems?: readonly string[]
+  /** What is wrong with bundles that are offered all the same; the first thousand. */
+  readonly warnings?: readonly string[]
   readonly next_at?: string
 }
 
@@ -76,7 +78,14 @@ export type ServiceChange = 'added' | 'updated' | 'returned' | 'retired' | 'dele
 
 export interface ChangeReport extends Readonly<Partial<Record<ServiceChange, readonly ReportedServiceBody[]>>> {
   readonly collisions?: readonly CollisionBody[]
-  readonly problems?: readonly { readonly registry?: string; readonly name?: string; readonly problem: string }[]
+  readonly problems?: readonly ReportedProblemBody[]
+  readonly warnings?: readonly ReportedProblemBody[]
+}
+
+export interface ReportedProblemBody {
+  readonly registry?: string
+  readonly name?: string
+  readonly problem: string
 }
 
 /** Two bundles of one name: one of them is left out. */

@@ -17,6 +17,8 @@ export interface RegistryState {
   readonly lastProblem?: string
   /** What of the last answer could not be used; the first thousand. */
   readonly problems?: readonly string[]
+  /** What is wrong with bundles that are offered all the same; the first thousand. */
+  readonly warnings?: readonly string[]
 }
 
 /** A service that came from a registry. */

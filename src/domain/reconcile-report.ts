@@ -38,6 +38,8 @@ export interface ReconcileReport {
   readonly deleted: readonly ReportedService[]
   readonly collisions: readonly Collision[]
   readonly problems: readonly ReportedProblem[]
+  /** About what is offered all the same. */
+  readonly warnings: readonly ReportedProblem[]
 }
 
 /** One service about which there is something to say. */
@@ -80,6 +82,7 @@ export function reportOf({ decided, deleted, services, revisions, sources, uses 
     deleted: gone.map(describe).sort(byName),
     collisions: decided.flatMap(one => collisionsOf(one, revisions)).sort(byLeftOut),
     problems: [...[...sources.values()].flatMap(problemsOf), ...missingOf(revisions, uses)],
+    warnings: [...sources.values()].flatMap(warningsOf),
   }
 }
 
@@ -118,6 +121,12 @@ function problemsOf({ name: registry, reply }: Source): ReportedProblem[] {
     return said.map(problem => ({ registry, name, problem }))
   })
   return [...reply.problems.map(problem => ({ registry, problem })), ...ofBundles.sort(byProblem)]
+}
+
+function warningsOf({ name: registry, reply }: Source): ReportedProblem[] {
+  return foundIn(reply)
+    .flatMap(({ name, warnings = [] }) => warnings.map(problem => ({ registry, name, problem })))
+    .sort(byProblem)
 }
 
 /** This should never happen. It is reported, because the actions of these instances cannot run. */

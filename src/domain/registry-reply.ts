@@ -3,13 +3,15 @@ import { type CatalogState, groupBy, type RegistryState } from './catalog-state.
 import { type FoundBundle, type Revision, revisionIdOf } from './revision.ts'
 
 /** What a spec leads to. */
-export type ParsedBundle = Pick<Revision, 'serviceId' | 'fullName' | 'bundleVersion' | 'offering'>
+export type ParsedBundle = Pick<Revision, 'serviceId' | 'fullName' | 'bundleVersion' | 'offering' | 'warnings'>
 
 /** A bundle that a registry listed, and what reading its spec gave. */
 export interface SeenBundle extends FoundBundle {
   /** Absent where the spec cannot be used: it does not parse, or its publication was refused. */
   readonly parsed?: ParsedBundle
   readonly problems?: readonly string[]
+  /** What is wrong with it, and does not keep it from being offered. */
+  readonly warnings?: readonly string[]
 }
 
 /**
@@ -48,7 +50,8 @@ function nextRegistryState(
   { now, settings }: { readonly now: number; readonly settings: ReconcileSettings },
 ): RegistryState {
   if (reply.kind !== 'failed') {
-    const answered = { name, checkedAt: now, lastAnswerAt: now, failures: 0 }
+    const warnings = sayings(reply.found, bundle => bundle.warnings).slice(0, shownProblems)
+    const answered = { name, checkedAt: now, lastAnswerAt: now, failures: 0, ...(warnings.length > 0 && { warnings }) }
     if (reply.kind === 'partial') return withProblems({ ...answered, partial: true }, problemsOf(reply))
     const { emptyAnswers = 0 } = previous ?? {}
     const counted = emptyAnswers > 0 && previous?.checkedAt === now
@@ -64,6 +67,7 @@ function nextRegistryState(
     failures: (previous?.failures ?? 0) + (counted ? 0 : 1),
     silentSince: previous?.silentSince ?? silenceStart(previous?.lastAnswerAt, now, settings),
     lastProblem: reply.problem,
+    ...(previous?.warnings && { warnings: previous.warnings }),
   }
 }
 
@@ -94,8 +98,11 @@ export function withProblems(state: RegistryState, more: readonly string[]): Reg
 }
 
 function problemsOf({ found, problems }: Exclude<RegistryReply, { readonly kind: 'failed' }>): readonly string[] {
-  const ofBundles = found.flatMap(({ name, problems: own = [] }) => own.map(problem => `${name}: ${problem}`))
-  return [...problems, ...ofBundles.sort()]
+  return [...problems, ...sayings(found, bundle => bundle.problems)]
+}
+
+function sayings(found: readonly SeenBundle[], of: (bundle: SeenBundle) => readonly string[] | undefined): string[] {
+  return found.flatMap(bundle => (of(bundle) ?? []).map(said => `${bundle.name}: ${said}`)).sort()
 }
 
 /** One configured registry in one run. */

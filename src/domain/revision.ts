@@ -35,6 +35,8 @@ export interface Revision extends Pick<FoundBundle, 'image' | 'tag' | 'variant' 
   readonly bundleVersion?: string
   /** What the catalog shows of it. Kept, so that a catalog of thousands is there at once after a restart. */
   readonly offering: Offering
+  /** What reading its spec found, and did not keep it from being offered. */
+  readonly warnings?: readonly string[]
   readonly firstSeenAt: number
 }
 

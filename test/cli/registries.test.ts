@@ -109,6 +109,16 @@ dh-a      dh        latest   retired ${asked}  0
     expect(out).toMatch(/\n\nREGISTRY {2}PROBLEM\nlocal {5}x: no plans\nlocal {5}y: no \[31m name\n$/)
   })
 
+  it('shows every warning', async () => {
+    const registries = [{ ...local, warnings: ['db: its bundle_version is\u001b[31m still 1.0.0'] }]
+    const { out } = await purser(['registries', 'list'], answers({ registries, services: [] }))
+    expect(out).toMatch(
+      /^REGISTRY.*\nlocal +directory +complete .*\n\nREGISTRY {2}WARNING\nlocal {5}db: its .*1.0.0\n$/,
+    )
+    const { err } = await purser(['registries', 'sync'], answers({ registries }))
+    expect(err).toBe('warning: local: db: its bundle_version is [31m still 1.0.0\n')
+  })
+
   it('prints what came for --output json, and says where there are none', async () => {
     const body = { registries: [local], services }
     const { out } = await purser(['registries', 'list', '--output', 'json'], answers(body))

@@ -274,6 +274,7 @@ function readsOf(count: number): number {
     deleted: [],
     collisions: [],
     problems: [],
+    warnings: [],
   })
   return reads
 }

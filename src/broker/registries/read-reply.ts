@@ -2,14 +2,16 @@ import { setImmediate } from 'node:timers/promises'
 import { checkBundle } from '../../bundle/check-bundle.ts'
 import { formatMistake } from '../../bundle/mistakes.ts'
 import type { BundleSpec } from '../../bundle/spec.ts'
+import { groupBy } from '../../domain/catalog-state.ts'
 import { harmOf, type Published } from '../../domain/harm.ts'
 import type { ParsedBundle, RegistryReply, SeenBundle } from '../../domain/registry-reply.ts'
 import { type FoundBundle, programKindOf, type Revision, revisionIdOf } from '../../domain/revision.ts'
+import { versionWarning } from '../../domain/version-warning.ts'
 import type { RevisionUse, StoredCatalog } from '../../marketplace.ts'
 import type { Offering } from '../../protocol/offering.ts'
 import type { RegistryAnswer } from '../../registry.ts'
 import { count } from '../../shape/count.ts'
-import { isError, type Mistake } from '../../shape/mistake.ts'
+import { isError, isWarning, type Mistake } from '../../shape/mistake.ts'
 import type { SpecCache } from './registered-catalog.ts'
 
 export interface KnownParts {
@@ -42,6 +44,8 @@ export function createKnown({ stored: { services, revisions }, uses, own, specs 
     plans: new Map(shown.flatMap(offering => offering.plans.map(plan => [plan.id, offering] as const))),
     /** By registry and what it calls the bundle. */
     stored: new Map(revisions.map(revision => [keyOf(revision.registry, revision.foundAs, revision), revision])),
+    /** By service id: all that is offered now or in use. */
+    revisions: groupBy(revisions, ({ serviceId }) => serviceId),
     /** By service id: what is offered now, and how many instances of each of its plans there are. */
     current,
     instances,
@@ -62,7 +66,7 @@ export async function readReply(registry: string, answer: RegistryAnswer, known:
     const same = known.stored.get(keyOf(registry, bundle.name, bundle))
     const judging =
       same !== undefined && same.source === bundle.source
-        ? { bundle, parsed: toParsed(same.offering, same.bundleVersion), spec: () => known.specs.find(same) }
+        ? { bundle, parsed: toParsed(same.offering, same), spec: () => known.specs.find(same) }
         : await read(registry, bundle)
     found.push(judge(registry, judging, known))
   }
@@ -82,6 +86,7 @@ interface ReadBundle {
   readonly bundle: FoundBundle
   readonly parsed?: ParsedBundle
   readonly problems?: readonly string[]
+  readonly warnings?: readonly string[]
   readonly spec?: () => BundleSpec | undefined
 }
 
@@ -92,36 +97,48 @@ async function read(registry: string, bundle: FoundBundle): Promise<ReadBundle> 
   const folder = programKindOf(bundle) === 'folder' ? { path: bundle.image, shown: '', isRun: true } : undefined
   const checked = await checkBundle(bundle.source, { where: 'spec', registry, variant: bundle.variant, folder })
   const problems = tell(checked.problems.filter(isError))
-  if (checked.bundle === undefined) return { bundle, problems }
+  const warnings = tell(checked.problems.filter(isWarning))
+  if (checked.bundle === undefined) return { bundle, problems, warnings }
   const { spec, offering } = checked.bundle
   if (bundle.withoutProgram !== undefined && spec.entrypoint === undefined)
-    return { bundle, problems: [...problems, bundle.withoutProgram] }
-  return { bundle, parsed: toParsed(offering, spec.bundleVersion), problems, spec: () => spec }
+    return { bundle, problems: [...problems, bundle.withoutProgram], warnings }
+  const { bundleVersion } = spec
+  return { bundle, parsed: toParsed(offering, { bundleVersion, warnings }), problems, spec: () => spec }
 }
 
 /** They are stored and shown: so many help an author, and a registry may have thousands of such bundles. */
-const mostProblems = 20
+const mostTold = 20
 
 function tell(mistakes: readonly Mistake[]): string[] {
-  const told = mistakes.slice(0, mostProblems).map(formatMistake)
-  const more = mistakes.length - mostProblems
+  const told = mistakes.slice(0, mostTold).map(formatMistake)
+  const more = mistakes.length - mostTold
   return more > 0 ? [...told, `and ${more} more; "purser bundle lint" tells them`] : told
 }
 
-function toParsed(offering: Offering, bundleVersion: string | undefined): ParsedBundle {
+function toParsed(
+  offering: Offering,
+  { bundleVersion, warnings }: Pick<ParsedBundle, 'bundleVersion' | 'warnings'>,
+): ParsedBundle {
   const { id: serviceId, name: fullName } = offering
-  return { serviceId, fullName, bundleVersion, offering }
+  return { serviceId, fullName, bundleVersion, offering, ...(warnings && warnings.length > 0 && { warnings }) }
 }
 
 /** A spec can be readable and still not be fit to publish. */
 function judge(registry: string, read: ReadBundle, known: Known): SeenBundle {
   const { bundle, parsed, problems: before } = read
-  if (parsed === undefined) return { ...bundle, problems: before }
+  if (parsed === undefined) return { ...bundle, problems: before, warnings: read.warnings }
   const { offering } = parsed
   const problems = [...clashes(offering, known), ...harms(registry, { ...read, parsed }, known)]
   if (problems.length > 0) return { ...bundle, problems }
   for (const { id } of offering.plans) known.plans.set(id, offering)
-  return { ...bundle, parsed, problems: before }
+  const { serviceId, bundleVersion, warnings = [] } = parsed
+  const ofVersion = versionWarning({ ...bundle, bundleVersion }, known.revisions.get(serviceId) ?? [])
+  return {
+    ...bundle,
+    parsed,
+    problems: before,
+    warnings: ofVersion === undefined ? warnings : [ofVersion, ...warnings],
+  }
 }
 
 function clashes(offering: Offering, { own, plans }: Known): string[] {

@@ -124,7 +124,7 @@ async function* answersAsTheyCome(registries: readonly Registry[], signal: Abort
 const changeKinds = ['added', 'updated', 'retired', 'returned', 'deleted'] as const
 
 function joined(reports: readonly ReconcileReport[]): ReconcileReport {
-  const kinds = [...changeKinds, 'collisions', 'problems'] as const
+  const kinds = [...changeKinds, 'collisions', 'problems', 'warnings'] as const
   const all = kinds.map(kind => [kind, reports.flatMap((report): readonly unknown[] => report[kind])])
   return Object.fromEntries(all)
 }
@@ -133,6 +133,7 @@ function summaryOf(report: ReconcileReport): string | undefined {
   const parts = changeKinds.filter(kind => report[kind].length > 0).map(kind => `${report[kind].length} ${kind}`)
   if (report.collisions.length > 0) parts.push(count(report.collisions.length, 'collision'))
   if (report.problems.length > 0) parts.push(count(report.problems.length, 'problem'))
+  if (report.warnings.length > 0) parts.push(count(report.warnings.length, 'warning'))
   return parts.join(', ') || undefined
 }
 
@@ -143,12 +144,14 @@ function reportRegistryChanges(
   observer: Observer,
 ): void {
   for (const state of after) {
-    const { name: registry, failures, lastProblem, problems = [] } = state
+    const { name: registry, failures, lastProblem, problems = [], warnings = [] } = state
     const known = before.find(({ name }) => name === registry)
     const hadFailed = (known?.failures ?? 0) > 0
     if (failures > 0 && !hadFailed) observer['registry.unavailable']?.({ registry, problem: lastProblem })
     if (failures === 0 && hadFailed) observer['registry.available']?.({ registry })
     for (const problem of problems)
       if (known?.problems?.includes(problem) !== true) observer['registry.problem']?.({ registry, problem })
+    for (const problem of warnings)
+      if (known?.warnings?.includes(problem) !== true) observer['registry.warning']?.({ registry, problem })
   }
 }

@@ -41,8 +41,10 @@ async function syncRegistries(session: Session): Promise<void> {
   const failed = registries.filter(hasFailed)
   const ok = run.ok !== false && failed.length === 0
   if (ok || session.options.output === 'text') session.print(result, renderChanges(changed?.report))
-  for (const { name, problems = [] } of registries)
+  for (const { name, problems = [], warnings = [] } of registries) {
     for (const problem of problems) session.note(`problem: ${name}: ${toLine(problem)}`)
+    for (const warning of warnings) session.note(`warning: ${name}: ${toLine(warning)}`)
+  }
   if (ok) return
   const parts = {
     what: failed.length === 0 ? 'the sync failed' : `no answer from ${failed.map(({ name }) => name).join(', ')}`,

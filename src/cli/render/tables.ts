@@ -61,11 +61,13 @@ export function renderRegistries({ registries = [], services = [] }: RegistriesB
   const head = renderTable([['REGISTRY', 'TYPE', 'STATE', 'LATEST ANSWER', 'NEXT RUN'], ...rows])
   const found = [['SERVICE', 'REGISTRY', 'VERSION', 'STATE', 'INSTANCES'], ...services.map(toServiceRow)]
   const problems = registries.flatMap(({ name, problems: own = [] }) => own.map(problem => [name, problem]))
+  const warnings = registries.flatMap(({ name, warnings: own = [] }) => own.map(warning => [name, warning]))
   return [
     head,
     ...(services.length === 0 ? [] : [renderTable(found)]),
     // The state of a registry names the first one only.
     ...(problems.length < 2 ? [] : [renderTable([['REGISTRY', 'PROBLEM'], ...problems])]),
+    ...(warnings.length === 0 ? [] : [renderTable([['REGISTRY', 'WARNING'], ...warnings])]),
   ].join('\n')
 }
 

@@ -34,6 +34,7 @@ function toRegistryBody({ name, type, state }: RegistryStatus, nextAt: number | 
     silent_since: toTime(state?.silentSince),
     last_problem: state?.lastProblem,
     problems: state?.problems,
+    warnings: state?.warnings,
     next_at: type === undefined ? undefined : toTime(nextAt),
   }
 }

@@ -2,8 +2,8 @@ import { maxBytes, readSource, type SourceReading } from '../../bundle/source.ts
 import { isJsonObject, parseJson } from '../../protocol/json.ts'
 import { textAt } from '../../shape/fields.ts'
 import { isObject, type Path, valueAt } from '../../shape/place.ts'
+import { isPreRelease, newestFirst } from '../../shape/version.ts'
 import { RegistryError } from '../registry-error.ts'
-import { isPreRelease, newestFirst } from './version.ts'
 
 export interface Chart {
   readonly name: string

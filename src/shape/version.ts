@@ -1,6 +1,11 @@
 /** Stands for no pre-release: it is later than every word that a pre-release can have. */
 const released = '~'
 
+/** Below 0 where the first one is older. Both must be semantic versions; what stands behind "+" does not count. */
+export function compareVersions(a: string, b: string): number {
+  return compareParts(partsOf(a), partsOf(b))
+}
+
 /** Newest first, as semantic versions go; texts that are not versions are left out. */
 export function newestFirst(versions: readonly string[]): readonly string[] {
   return [...new Set(versions)]
