@@ -5,7 +5,7 @@ import { benchGrowth } from './growth.ts'
 import { benchHttp } from './http.ts'
 import { benchPostgres } from './postgres.ts'
 import { benchPostgresGrowth } from './postgres-growth.ts'
-import { benchSync } from './registries.ts'
+import { benchDirectorySync, benchSync } from './registries.ts'
 import { type Result, render } from './result.ts'
 import { benchStart } from './start.ts'
 import { benchStores } from './stores.ts'
@@ -24,7 +24,7 @@ const parts: Readonly<Record<string, () => Promise<Result[]>>> = {
   growth: () => benchGrowth(rounds, Number(values.instances)),
   stores: () => benchStores(rounds),
   start: () => benchStart(rounds),
-  sync: () => benchSync(rounds),
+  sync: async () => [...(await benchSync(rounds)), ...(await benchDirectorySync(rounds))],
   catalog: () => benchCatalog(rounds),
   bundles: () => benchBundles(rounds),
   postgres: () => benchPostgres(rounds),

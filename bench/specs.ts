@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
+import { stringify } from 'yaml'
 import { createKnown, readReply } from '../src/broker/registries/read-reply.ts'
 import { createSpecCache } from '../src/broker/registries/registered-catalog.ts'
 import { systemClock } from '../src/clock.ts'
@@ -23,8 +24,20 @@ export function registryEntry(url: string) {
   return { name: 'bench', type: 'http', url, white_list: ['.*'] }
 }
 
+/** The same as YAML, by name: without their images, as they stand in folders. */
+export function* plainSpecs(count: number): Generator<readonly [string, string]> {
+  for (let index = 0; index < count; index++) {
+    const { image: _, ...spec } = specOf(index)
+    yield [spec.name, stringify(spec)]
+  }
+}
+
 export function registryAt(url: string): Registry {
-  const [settings] = readRegistrySettings(fromCode([registryEntry(url)]), '.').settings ?? []
+  return registryOf(registryEntry(url))
+}
+
+export function registryOf(entry: object): Registry {
+  const [settings] = readRegistrySettings(fromCode([entry]), '.').settings ?? []
   if (settings === undefined) throw new Error('the settings of the registry are wrong')
   return createRegistry(settings, { clock: systemClock })
 }

@@ -30,13 +30,14 @@ export async function checkBundle(source: unknown, place: BundlePlace): Promise<
 }
 
 /**
- * All that `parseBundleSpec` finds, and what only shows in the catalog that the bundle leads to. Only schemas that an author
- * wrote are compiled: those made from a list of parameters are valid, and its defaults were judged when it was read.
+ * All that `parseBundleSpec` finds, and what only shows in the catalog that the bundle leads to, which is wrong only with
+ * schemas that an author wrote: those made from a list of parameters are valid, and its defaults were judged when it was read.
  */
 async function checkSpec(source: unknown, place: BundlePlace): Promise<CheckedBundle> {
   const { spec, problems, find } = parseBundleSpec(source, place.where)
   if (spec === undefined) return { problems }
   const offering = toOffering(spec, place)
+  if (!spec.plans.some(isWritten)) return { bundle: { spec, offering }, problems }
   const plans = offering.plans.map((plan, index) => ({ ...plan, schemas: writtenSchemas(plan, spec.plans[index]) }))
   const { problems: ofCatalog } = await checkCatalog([{ ...offering, plans }])
   const found = ofCatalog.map(({ path: [, list, plan = 0, , resource], problem, remedy }): Mistake => {
@@ -58,6 +59,10 @@ async function checkSpec(source: unknown, place: BundlePlace): Promise<CheckedBu
     }
   const all = [...problems, ...found]
   return found.length > 0 ? { problems: all } : { bundle: { spec, offering }, problems: all }
+}
+
+function isWritten({ parameters, bindParameters }: BundlePlan): boolean {
+  return parameters.kind === 'schema' || bindParameters.kind === 'schema'
 }
 
 function writtenSchemas({ schemas }: Plan, plan: BundlePlan | undefined): NonNullable<Plan['schemas']> {

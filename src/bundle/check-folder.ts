@@ -1,7 +1,8 @@
 import { type Dirent, existsSync } from 'node:fs'
-import { open, readdir, readlink, realpath, stat } from 'node:fs/promises'
+import { readlink, realpath } from 'node:fs/promises'
 import { isAbsolute, join, relative, resolve, sep } from 'node:path'
 import type { Mistake } from '../shape/mistake.ts'
+import { quickFs as fs } from './quick-fs.ts'
 
 interface FolderProblem extends Pick<Mistake, 'severity' | 'problem'> {
   /** Relative to the folder of the bundle. */
@@ -28,7 +29,7 @@ async function checkProgram(root: string, entrypoint: string, isRun: boolean): P
   const tell = (problem: string, severity?: 'warning'): FolderProblem[] => [{ file: entrypoint, problem, severity }]
   const path = resolve(root, entrypoint)
   if (isAbsolute(entrypoint) || !isInside(root, path)) return tell('it is outside of the bundle; name a file inside')
-  const found = await stat(path).catch(() => undefined)
+  const found = await fs.stat(path).catch(() => undefined)
   if (found === undefined) {
     // An image is built from such a folder, and the image has its own program.
     if (containerfileOf(root) !== undefined && !isRun)
@@ -42,15 +43,15 @@ async function checkProgram(root: string, entrypoint: string, isRun: boolean): P
 
 /** The kernel needs a #! line to run a script; a carriage return in it becomes part of the program's name. */
 async function checkBeginning(path: string): Promise<string[]> {
-  const file = await open(path)
+  const file = await fs.open(path, 'r')
   try {
-    const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(256) })
+    const { buffer, bytesRead } = await fs.read(file, Buffer.alloc(256), 0, 256, 0)
     const [line = ''] = buffer.subarray(0, bytesRead).toString('latin1').split('\n')
     if (line.startsWith('\u007fELF')) return []
     if (!line.startsWith('#!')) return ['has no #! line; begin it with #!/bin/sh, or another program']
     return line.endsWith('\r') ? ['has Windows line ends; write it with \\n alone'] : []
   } finally {
-    await file.close()
+    await fs.close(file)
   }
 }
 
@@ -61,11 +62,16 @@ export function containerfileOf(root: string): string | undefined {
 
 async function checkFiles(root: string): Promise<FolderProblem[]> {
   const problems: FolderProblem[] = []
-  for (const entry of await readdir(root, { recursive: true, withFileTypes: true })) {
-    const path = join(entry.parentPath, entry.name)
-    const problem = entry.isSymbolicLink() ? await checkLink(root, path) : checkType(entry)
-    if (problem !== undefined) problems.push({ file: relative(root, path), problem })
+  // One folder at a time: `recursive` takes five times as long.
+  const walk = async (folder: string): Promise<void> => {
+    for (const entry of await fs.readdir(folder, { withFileTypes: true })) {
+      const path = join(folder, entry.name)
+      const problem = entry.isSymbolicLink() ? await checkLink(root, path) : checkType(entry)
+      if (problem !== undefined) problems.push({ file: relative(root, path), problem })
+      if (entry.isDirectory()) await walk(path)
+    }
   }
+  await walk(root)
   return problems.toSorted((a, b) => (a.file < b.file ? -1 : 1))
 }
 

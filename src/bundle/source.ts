@@ -3,6 +3,7 @@ import { anything } from '../shape/fields.ts'
 import { FaultError } from '../shape/limits.ts'
 import type { Mistake } from '../shape/mistake.ts'
 import { fromCode, type Source } from '../shape/place.ts'
+import { readPlainYaml } from '../shape/plain-yaml.ts'
 import { normalize } from '../shape/read.ts'
 import { readYaml, type Yaml } from '../shape/yaml.ts'
 
@@ -16,16 +17,16 @@ const maxValues = 100_000
 
 /** YAML text, or a value that somebody else has parsed. `where` is what mistakes call it. */
 export function readSource(given: unknown, where = ''): SourceReading {
-  const { documents, faults } = typeof given === 'string' ? readText(given, where) : readValue(given)
+  const { documents, faults, isPlain } = typeof given === 'string' ? readText(given, where) : readValue(given)
   const whole = { source: where }
   const [source = fromCode(null)] = documents
-  const found = faults.length > 0 ? faults : normalize(anything('a value'), source).mistakes
+  const found = faults.length > 0 || isPlain ? faults : normalize(anything('a value'), source).mistakes
   if (found.length === 0) return { ok: true, source: { place: whole, ...source } }
   return { ok: false, mistakes: found.map(mistake => ({ ...mistake, place: mistake.place ?? whole })) }
 }
 
 /** Copied, to be sure that it is plain JSON. */
-function readValue(value: unknown): Yaml {
+function readValue(value: unknown): ReadText {
   try {
     return { documents: [fromCode(copyJson(value, maxValues))], faults: [] }
   } catch (error) {
@@ -34,8 +35,14 @@ function readValue(value: unknown): Yaml {
   }
 }
 
-function readText(text: string, where: string): Yaml {
-  const yaml = readWrittenJson(text, where) ?? readYaml(text, { name: where, maxBytes, maxValues })
+interface ReadText extends Yaml {
+  /** It can have no tags. */
+  readonly isPlain?: boolean
+}
+
+function readText(text: string, where: string): ReadText {
+  const yaml: ReadText =
+    readWrittenJson(text, where) ?? readPlain(text, where) ?? readYaml(text, { name: where, maxBytes, maxValues })
   const [first, second] = yaml.documents
   if (yaml.faults.length > 0) return yaml
   if (first === undefined || first.root === null)
@@ -58,6 +65,12 @@ function readWrittenJson(text: string, where: string): Yaml | undefined {
   } catch {
     return undefined
   }
+}
+
+/** Its reader has a limit of lines, and no aliases: it cannot have too many values. */
+function readPlain(text: string, where: string): ReadText | undefined {
+  const source = text.length > maxBytes / 4 ? undefined : readPlainYaml(text, where)
+  return source && { documents: [source], faults: [], isPlain: true }
 }
 
 function refuse(place: Mistake['place'], problem: string, remedy: string): Yaml {

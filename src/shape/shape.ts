@@ -95,7 +95,14 @@ export function field<Given, Value>(
 ): v.GenericSchema<Given, Value> {
   const known = v.custom<Given>(written => read(written) !== undefined)
   const transform = v.transform<Given, Value>(written => read(written) as Value)
-  return v.pipe(known, transform, v.metadata({ info }))
+  const schema = v.pipe(known, transform, v.metadata({ info }))
+  const judge: (typeof schema)['~run'] = schema['~run'].bind(schema)
+  // Most values are allowed, and specs have hundreds of them: those are read once, and without the pipe.
+  const run: typeof judge = (dataset, config) => {
+    const value = read(dataset.value)
+    return value === undefined ? judge(dataset, config) : ({ typed: true, value } as ReturnType<typeof judge>)
+  }
+  return Object.assign(schema, { '~run': run })
 }
 
 type Fields<Entries extends v.ObjectEntries> = v.ObjectSchema<Entries, undefined>

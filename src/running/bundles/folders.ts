@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { chmod, cp, mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { mkdir, readdir, rename, rm } from 'node:fs/promises'
+import { basename, join } from 'node:path'
 import type { Revision } from '../../domain/revision.ts'
 import { type Observer, silent, toError } from '../../observer.ts'
-import { hashFolder, leftByRuns } from '../../registry/hash-folder.ts'
+import { copyFolder, hashFolder } from '../../registry/hash-folder.ts'
 import { unless } from '../../sandbox/owner.ts'
 
 type FolderRevision = Pick<Revision, 'fullName' | 'image' | 'digest'>
@@ -20,46 +20,49 @@ export function createBundleFolders(folder: string, observer: Observer = silent)
   const keeping = new Map<string, Promise<boolean>>()
   const copyOf = (digest: string) => join(root, digest.replace(/^sha256:/, ''))
 
-  /** The digest is taken of the copy: the folder itself may change meanwhile. */
-  const copy = async ({ image, digest }: FolderRevision): Promise<boolean> => {
+  const copy = async (revision: FolderRevision): Promise<boolean> => {
     // Looked at before every run: a bundle of the same user may have written to it.
-    if (await isWhole(copyOf(digest), digest)) return true
-    await setAside(root, copyOf(digest))
+    if (await isWhole(copyOf(revision.digest), revision.digest)) return true
+    await setAside(root, copyOf(revision.digest))
+    return make(revision)
+  }
+
+  /** The digest is taken of what is written: the folder itself may change meanwhile. */
+  const make = async ({ image, digest }: FolderRevision): Promise<boolean> => {
     const draft = join(root, `.new-${randomBytes(6).toString('hex')}`)
     try {
       await mkdir(root, { recursive: true, mode: 0o711 })
-      await cp(image, draft, {
-        recursive: true,
-        verbatimSymlinks: true,
-        errorOnExist: true,
-        force: false,
-        filter: source => source !== join(image, leftByRuns),
-      })
-      await openForAll(draft)
-      const copied = await hashFolder(draft, [])
-      if (copied.digest !== digest) return false
-      await rename(draft, copyOf(digest))
-      return true
+      const isSame = (await copyFolder(image, draft)) === digest
+      if (isSame) await rename(draft, copyOf(digest))
+      else await rm(draft, { recursive: true, force: true })
+      return isSame
     } catch (error) {
+      await rm(draft, { recursive: true, force: true })
       // Somebody else may have been faster.
       if (await isWhole(copyOf(digest), digest)) return true
       observer['bundle.copyFailed']?.({ folder: image, error: toError(error) })
       return false
-    } finally {
-      await rm(draft, { recursive: true, force: true })
     }
   }
 
   /** Copies the folder if it still is the one that the revision was made of. Says whether there is a copy now. */
-  const keepFolder = (revision: FolderRevision): Promise<boolean> => {
+  const keepFolder = (revision: FolderRevision, by = copy): Promise<boolean> => {
     const { digest } = revision
-    const running = keeping.get(digest) ?? copy(revision).finally(() => keeping.delete(digest))
+    const running = keeping.get(digest) ?? by(revision).finally(() => keeping.delete(digest))
     keeping.set(digest, running)
     return running
   }
 
   return {
-    keepFolder,
+    /** Sees to it that there is a copy of each of these. Copies that are there are looked at before they run. */
+    async keepFolders(revisions: readonly FolderRevision[]): Promise<void> {
+      const there = new Set(await unless(['ENOENT'], readdir(root)))
+      const missing = revisions.filter(({ digest }) => !there.has(basename(copyOf(digest)))).values()
+      const work = async () => {
+        for (const revision of missing) await keepFolder(revision, make)
+      }
+      await Promise.all(Array.from({ length: copiesAtOnce }, work))
+    },
     /** The copy, which is whole. Without one, the folder itself as it is now, and a warning. */
     async folderOf(revision: FolderRevision): Promise<string> {
       if (await keepFolder(revision)) return copyOf(revision.digest)
@@ -77,6 +80,8 @@ export function createBundleFolders(folder: string, observer: Observer = silent)
   }
 }
 
+const copiesAtOnce = 4
+
 /** Whether the copy is there, and what the digest was taken of. */
 async function isWhole(copy: string, digest: string): Promise<boolean> {
   return hashFolder(copy, []).then(
@@ -91,14 +96,4 @@ async function setAside(root: string, copy: string): Promise<void> {
   const gone = join(root, `.new-${randomBytes(6).toString('hex')}`)
   await unless(['ENOENT'], rename(copy, gone))
   await rm(gone, { recursive: true, force: true })
-}
-
-/** The bundle's own user must be able to read it, whoever owns the copy. */
-async function openForAll(folder: string): Promise<void> {
-  await chmod(folder, 0o755)
-  for (const entry of await readdir(folder, { withFileTypes: true })) {
-    const path = join(folder, entry.name)
-    if (entry.isDirectory()) await openForAll(path)
-    else if (entry.isFile()) await chmod(path, (await stat(path)).mode & 0o111 ? 0o555 : 0o444)
-  }
 }

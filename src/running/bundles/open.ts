@@ -79,7 +79,7 @@ export async function openBundles(config: BundleSettings, parts: OpenBundlesPart
     },
     async onCatalog(revisions) {
       const kept = revisions.filter(revision => programKindOf(revision) === 'folder')
-      for (const revision of kept) await folders.keepFolder(revision)
+      await folders.keepFolders(kept)
       await folders.deleteUnusedFolders(new Set(kept.map(({ digest }) => digest)))
     },
     removeUnusedSandboxes: createUnusedSandboxRemover({ ...shared, store, graceMs: removalGrace }),

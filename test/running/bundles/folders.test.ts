@@ -45,7 +45,7 @@ describe('copies of bundles in folders', () => {
   it('stay as they were, whoever edits the folder', async () => {
     const folders = open()
     const first = await revisionNow()
-    expect(await folders.keepFolder(first)).toBe(true)
+    await folders.keepFolders([first])
     writeFileSync(join(base, 'db', 'entrypoint.sh'), '#!/bin/sh\necho two\n')
     const second = await revisionNow()
     const [before, after] = [await folders.folderOf(first), await folders.folderOf(second)]
@@ -100,8 +100,8 @@ describe('copies of bundles in folders', () => {
   it('are made once, also where many ask at the same time', async () => {
     const revision = await revisionNow()
     const [one, other] = [open(), open()]
-    const made = await Promise.all([one, other, one, other].map(folders => folders.keepFolder(revision)))
-    expect(made).toEqual([true, true, true, true])
+    const made = await Promise.all([one, other, one, other].map(folders => folders.keepFolders([revision])))
+    expect(made).toHaveLength(4)
     expect(readdirSync(join(base, 'run', 'revisions'))).toEqual([revision.digest.replace('sha256:', '')])
     expect(warnings).toEqual([])
   })
@@ -117,7 +117,7 @@ describe('copies of bundles in folders', () => {
   it('that cannot be made are not a reason to stop', async () => {
     const revision = await revisionNow()
     rmSync(join(base, 'db'), { recursive: true })
-    expect(await open().keepFolder(revision)).toBe(false)
+    await open().keepFolders([revision])
     expect(warnings).toEqual([expect.stringContaining('cannot be copied')])
   })
 
@@ -125,10 +125,10 @@ describe('copies of bundles in folders', () => {
     const folders = open()
     await folders.deleteUnusedFolders(new Set())
     const first = await revisionNow()
-    await folders.keepFolder(first)
+    await folders.keepFolders([first])
     chmodSync(join(base, 'db', 'lib', 'data'), 0o700)
     const second = await revisionNow()
-    await folders.keepFolder(second)
+    await folders.keepFolders([first, second])
     writeFileSync(join(base, 'run', 'revisions', '.new-other'), '')
     await folders.deleteUnusedFolders(new Set([second.digest]))
     expect(readdirSync(join(base, 'run', 'revisions')).toSorted()).toEqual([
