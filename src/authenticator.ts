@@ -6,8 +6,8 @@ export interface Principal {
   readonly roles: readonly Role[]
 }
 
-/** `platform` may use the OSB API; `viewer` and `operator` are for the operators' view. */
-export type Role = 'platform' | 'viewer' | 'operator'
+/** `platform` may use the OSB API. The others are for the operators' API; each of them may do what those before it may. */
+export type Role = 'platform' | 'viewer' | 'operator' | 'admin'
 
 /** What a scheme may look at. The body is not read yet. */
 export interface AuthenticationRequest {

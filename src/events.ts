@@ -123,6 +123,18 @@ export interface BrokerEvents {
   /** A deletion of something unknown was answered as done, because the settings say so. */
   'deletion.forced': { readonly instanceId: string; readonly bindingId?: string; readonly requestId?: string }
 
+  /** An operator has changed something by hand. The history of the instance has the same. */
+  'operator.acted': {
+    /** `move`, `abandon`, … */
+    readonly verb: string
+    readonly principal: string
+    readonly reason?: string
+    readonly instanceId: string
+    readonly bindingId?: string
+    readonly operationId?: string
+    readonly requestId?: string
+  }
+
   /** An action failed outside its steps, and is tried again after `delayMs`. */
   'action.failed': AttemptFields & { readonly failures: number; readonly delayMs: number; readonly error: Error }
   /** A call of a step has succeeded. */

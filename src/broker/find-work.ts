@@ -13,7 +13,7 @@ import { RevisionGoneError } from '../store.ts'
 import type { BrokerContext } from './context.ts'
 import { findOffered } from './find-offered.ts'
 import { performAction, reportFailure } from './perform.ts'
-import { deleteUnusedRevisions } from './registries/delete-unused-revisions.ts'
+import { deleteRevisionsAfter } from './registries/delete-unused-revisions.ts'
 import { type ResolvedService, retryOf, sweepDelay } from './resolve-services.ts'
 import { checkParameters } from './service-schemas.ts'
 
@@ -48,21 +48,8 @@ export function createFindWork(broker: BrokerContext, hooks: readonly Hook[], ra
         lateCalls: service.lateCalls,
         observeAt: service.code.observe && nextObservation(service, now, random),
       }),
-      afterwards: action === 'deprovision' ? () => deleteRevisions(broker, service.revisionId) : undefined,
+      afterwards: action === 'deprovision' ? () => deleteRevisionsAfter(broker, service.revisionId) : undefined,
     }
-  }
-}
-
-/** The instance may have been the last one that needed its revision. If this fails, the next purge tries again. */
-async function deleteRevisions(
-  { registered, store, observer }: BrokerContext,
-  revisionId: string | undefined,
-): Promise<void> {
-  if (registered === undefined || revisionId === undefined || !registered.isOutdated(revisionId)) return
-  try {
-    await deleteUnusedRevisions(store)
-  } catch (error) {
-    observer['revision.deletionFailed']?.({ error: toError(error) })
   }
 }
 

@@ -39,6 +39,15 @@ export class CliCommand extends Command {
     return this.addOption(option.choices(['text', 'json']).default('text'))
   }
 
+  /** For what operators do by hand: it stays in the history. */
+  reasonOption(): this {
+    return this.requiredOption('--reason <text>', 'why; it is kept in the history')
+  }
+
+  yesOption(): this {
+    return this.option('-y, --yes', 'do not ask; needed where there is no terminal')
+  }
+
   connectionOptions(): this {
     return this.option('--url <url>', 'address of the broker (or PURSER_URL; default: http://127.0.0.1:8080)')
       .option('--user <name:password>', 'basic credentials (better: PURSER_USERNAME and PURSER_PASSWORD)')

@@ -45,7 +45,7 @@ function hasParts(error: Error): error is Error & CliErrorParts {
 
 function exitCodeOf(error: Error): ExitCode {
   const given = 'exitCode' in error ? error.exitCode : undefined
-  if (given === 1 || given === 2 || given === 130) return given
+  if (given === 1 || given === 2 || given === 3 || given === 130) return given
   if ('failure' in error && badSettings.has(error.failure)) return 2
   return mistakes.has(error.name) ? 2 : 1
 }

@@ -69,6 +69,7 @@ const groups: Readonly<Record<string, Readonly<Record<string, Loader>>>> = {
     chores: () => import('./commands/chores.ts'),
     registries: () => import('./commands/registries.ts'),
     operations: () => import('./commands/operations.ts'),
+    instances: () => import('./commands/instances.ts'),
   },
   'Bundles, for their authors:': { bundle: () => import('./commands/bundle.ts') },
 }

@@ -1,17 +1,20 @@
-import type { OsbResponse, WireError } from '../client/index.ts'
+import type { OsbResponse, Problem, WireError } from '../client/index.ts'
 import { type CliError, failure } from './cli-error.ts'
 
+/** Of the OSB API, or of the operators'. */
+type Refused = Pick<WireError, 'error' | 'description'> & Pick<Problem, 'detail'>
+
 /** The broker's answer as an error: what was tried, the status and text of the answer, and what may help with this instance. */
-export function refusal(what: string, response: OsbResponse<WireError>, { instanceId = '<instance>' } = {}): CliError {
+export function refusal(what: string, response: OsbResponse<Refused>, { instanceId = '<instance>' } = {}): CliError {
   return failure({ what, why: explain(response), next: advise(response).replaceAll('<instance>', () => instanceId) })
 }
 
-function explain({ status, body }: OsbResponse<WireError>): string {
-  const words = [body.error, body.description].filter(word => typeof word === 'string' && word !== '')
+function explain({ status, body }: OsbResponse<Refused>): string {
+  const words = [body.error, body.detail ?? body.description].filter(word => typeof word === 'string' && word !== '')
   return `the broker answered ${status}${words.length === 0 ? ' without a reason' : ` ${words.join(': ')}`}`
 }
 
-function advise({ status, body }: OsbResponse<WireError>): string {
+function advise({ status, body }: OsbResponse<Refused>): string {
   const known = errorAdvice.get(body.error) ?? statusAdvice[status]
   if (known !== undefined) return known
   return status >= 500
@@ -28,6 +31,8 @@ const errorAdvice = new Map<unknown, string>(
     RequiresApp: 'This service binds applications only; use the platform on which the application runs.',
     ChoreRunning: 'Wait until it has ended (purser chores list shows it), then repeat the command.',
     UnknownOperation: 'Check the id: the broker gave it with its 202 and writes it to its log.',
+    VerbRefused: 'Do what the broker says, then repeat the command.',
+    UnknownRevision: 'purser registries list --output json shows the revisions there are.',
     UnknownChore: 'purser chores list shows the chores there are.',
     Forbidden: 'Use the credentials of a user that has the role, or add it to auth.basic[].roles of the broker.',
     BindingsExist: 'Remove the bindings first (purser unbind <instance> <binding>).',

@@ -1,6 +1,15 @@
-import type { WireError } from './messages.ts'
 import { toPath } from './request.ts'
 import { type CallOptions, createSender, type OsbClientOptions } from './sender.ts'
+
+/** A refusal of the operators' API (RFC 9457). */
+export interface Problem {
+  readonly type?: string
+  readonly title?: string
+  readonly status?: number
+  readonly detail?: string
+  /** The code of docs/reference/errors.md. */
+  readonly error?: string
+}
 
 /** A chore as the operators' API shows it. Times are ISO 8601; what is not known is absent. */
 export interface ChoreBody {
@@ -19,11 +28,11 @@ export interface ChoreBody {
   readonly message?: string
 }
 
-export interface ChoresBody extends WireError {
+export interface ChoresBody extends Problem {
   readonly chores?: readonly ChoreBody[]
 }
 
-export interface StartedRun extends WireError {
+export interface StartedRun extends Problem {
   readonly name?: string
   readonly started?: boolean
   readonly due_at?: string
@@ -96,14 +105,14 @@ export interface CollisionBody {
   readonly left_out: { readonly registry: string; readonly name: string }
 }
 
-export interface RegistriesBody extends WireError {
+export interface RegistriesBody extends Problem {
   readonly registries?: readonly RegistryBody[]
   readonly services?: readonly RegisteredServiceBody[]
   readonly last_change?: { readonly at: string; readonly report: ChangeReport }
 }
 
 /** The end of what each run of an operation's bundle printed, without secrets. */
-export interface OperationLogBody extends WireError {
+export interface OperationLogBody extends Problem {
   readonly operation?: string
   readonly action?: string
   readonly state?: string
@@ -120,12 +129,50 @@ export interface RunLogBody {
   readonly log: string
 }
 
+export interface MovedBody extends Problem {
+  readonly instance_id?: string
+  readonly service_id?: string
+  readonly plan_id?: string
+  readonly revision?: string
+  readonly moved_from?: string
+}
+
+/** What an instance knew of that nobody has removed. Names only. */
+export interface RemainsBody {
+  readonly revision?: string
+  readonly dashboard_url?: string
+  readonly state_keys: readonly string[]
+  readonly sandboxes: readonly string[]
+  readonly bindings: readonly {
+    readonly id: string
+    readonly state_keys: readonly string[]
+    readonly sandboxes: readonly string[]
+  }[]
+  readonly quiet_until?: string
+}
+
+export interface AbandonedBody extends Problem {
+  readonly instance_id?: string
+  readonly service_id?: string
+  readonly plan_id?: string
+  readonly phase?: string
+  /** What answers polls of its deletion. */
+  readonly operation?: string
+  readonly ended?: { readonly operation: string; readonly action: string; readonly state: string }
+  readonly remains?: RemainsBody
+}
+
 export type AdminClient = ReturnType<typeof createAdminClient>
 
 /** Purser's API for operators. */
 export function createAdminClient(options: OsbClientOptions) {
   const { send } = createSender(options)
+  const post = <Body>(path: string, body: object, call?: CallOptions) => send<Body>('POST', path, call, { body })
   return {
+    moveInstance: (id: string, body: { readonly revision?: string; readonly reason: string }, call?: CallOptions) =>
+      post<MovedBody>(toPath('admin', 'instances', id, 'move'), body, call),
+    abandonInstance: (id: string, body: { readonly bindings?: boolean; readonly reason: string }, call?: CallOptions) =>
+      post<AbandonedBody>(toPath('admin', 'instances', id, 'abandon'), body, call),
     chores: (call?: CallOptions) => send<ChoresBody>('GET', '/admin/chores', call),
     runChore: (name: string, call?: CallOptions) =>
       send<StartedRun>('POST', toPath('admin', 'chores', name, 'runs'), call),

@@ -2,6 +2,7 @@ import type { JsonObject } from '../protocol/json.ts'
 import type { Binding } from './binding.ts'
 import type { Instance } from './instance.ts'
 import type { Operation } from './operation.ts'
+import type { Verb } from './operator.ts'
 
 /** What a decision about one resource is made from, read under the instance's lock. */
 export interface Snapshot {
@@ -26,7 +27,16 @@ export interface Finishing extends Snapshot {
   readonly finishing: Operation
 }
 
-export type HistoryType = 'accepted' | 'superseded' | 'succeeded' | 'failed' | 'healed' | 'degraded' | 'forced'
+/** `acted`: an operator did something by hand. */
+export type HistoryType =
+  | 'accepted'
+  | 'superseded'
+  | 'succeeded'
+  | 'failed'
+  | 'healed'
+  | 'degraded'
+  | 'forced'
+  | 'acted'
 
 /** One line of the append-only history. */
 export interface HistoryEvent {
@@ -40,6 +50,12 @@ export interface HistoryEvent {
   readonly identity?: JsonObject
   readonly requestId?: string
   readonly message?: string
+  /** Of what an operator did: who it was, what it was, why, and what of the row was other before and after it. */
+  readonly by?: string
+  readonly verb?: Verb
+  readonly reason?: string
+  readonly before?: JsonObject
+  readonly after?: JsonObject
 }
 
 /** Whole rows to write, in this order, in one transaction. Decisions make them; stores apply them. */

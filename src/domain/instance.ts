@@ -75,6 +75,13 @@ export function knownInstance(instance: Instance | undefined, platform: string):
   throw new BrokerError('InstanceNotFound', 'There is no instance with this id.')
 }
 
+/** For operators, whose view is not that of one platform. */
+export function liveInstance(instance: Instance | undefined): Instance {
+  if (instance === undefined) throw new BrokerError('InstanceNotFound', 'There is no instance with this id.')
+  if (instance.phase === 'deleted') throw new BrokerError('InstanceGone', 'The instance has been deleted.')
+  return instance
+}
+
 export function findCondition(instance: Instance, type: Condition['type']): Condition | undefined {
   return instance.conditions.find(condition => condition.type === type)
 }

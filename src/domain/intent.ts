@@ -115,7 +115,7 @@ export function begin(
   return { operation, written: { operations: [ended, operation], history } }
 }
 
-function superseded(old: Operation, by: Action, now: number): Operation {
+export function superseded(old: Operation, by: string, now: number): Operation {
   return { ...old, state: nextState(old.state, 'supersede'), description: `superseded by ${by}`, finishedAt: now }
 }
 

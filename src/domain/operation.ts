@@ -3,8 +3,8 @@ import type { JsonObject } from '../protocol/json.ts'
 import type { SweepFirst } from './sweep-first.ts'
 
 /**
- * queued -> running -> succeeded | failed, running -> queued (park, hand back), queued | running -> superseded.
- * The last three are final and never change.
+ * queued -> running -> succeeded | failed, running -> queued (park, hand back), queued | running -> superseded, and
+ * queued | running -> succeeded for a deletion that an operator abandons. The last three are final and never change.
  */
 export type OperationState = 'queued' | 'running' | FinalState
 export type FinalState = 'succeeded' | 'failed' | 'superseded'
@@ -97,11 +97,18 @@ export function progressOf({ action, state, attempt, drains }: Operation): strin
   return drains === undefined ? 'waiting for its turn' : 'waiting until what it takes over from has stopped'
 }
 
-export type OperationEvent = 'claim' | 'park' | 'succeed' | 'fail' | 'supersede'
+export type OperationEvent = 'claim' | 'park' | 'succeed' | 'fail' | 'supersede' | 'abandon'
 
 const transitions: Record<OperationState, Partial<Record<OperationEvent, OperationState>>> = {
-  queued: { claim: 'running', supersede: 'superseded' },
-  running: { claim: 'running', park: 'queued', succeed: 'succeeded', fail: 'failed', supersede: 'superseded' },
+  queued: { claim: 'running', supersede: 'superseded', abandon: 'succeeded' },
+  running: {
+    claim: 'running',
+    park: 'queued',
+    succeed: 'succeeded',
+    fail: 'failed',
+    supersede: 'superseded',
+    abandon: 'succeeded',
+  },
   succeeded: {},
   failed: {},
   superseded: {},

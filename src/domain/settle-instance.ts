@@ -88,7 +88,7 @@ function removed(instance: Instance, { unbound = [] }: ActionResult, { finishing
   }
 }
 
-function tombstone(instance: Instance, deletedAt: number): Instance {
+export function tombstone(instance: Instance, deletedAt: number): Instance {
   const cleared = { revisionId: undefined, nextRevisionId: undefined, observeAt: undefined }
   const emptied = { parameters: {}, state: {}, conditions: [] }
   return { ...instance, ...cleared, ...emptied, phase: 'deleted', usable: false, deletedAt }

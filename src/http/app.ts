@@ -101,7 +101,9 @@ export function createApp(options: AppOptions): App {
   }
 
   function refuse(error: unknown, exchange: Exchange): HttpResponse {
-    const response = respondToError(error, { minor: minorOf(exchange), observer, requestId: exchange.requestId })
+    const { requestId, path } = exchange
+    const isOperators = isAdminPath(path)
+    const response = respondToError(error, { minor: minorOf(exchange), observer, requestId, isOperators })
     const challenge = exchange.challenge ?? authenticator.challenge
     if (response.status !== 401 || challenge === undefined) return response
     return { ...response, headers: { ...response.headers, 'www-authenticate': [challenge].flat() } }

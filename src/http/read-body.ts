@@ -3,12 +3,13 @@ import { deepestJson, hasInfinity, isJsonObject, type Json, type JsonObject, nes
 import { malformed, readOrRefuse } from '../protocol/request-fields.ts'
 import type { HttpRequest } from './message.ts'
 
-/** CT-02 to CT-04: the body is a JSON object, also where the request has no Content-Type; everything else is a 400. */
-export async function readJsonObject(request: HttpRequest, limit: number): Promise<JsonObject> {
+/** CT-02 to CT-04: the body is a JSON object, also where the request has no Content-Type; everything else is a 400. `whenEmpty`: it may be left out. */
+export async function readJsonObject(request: HttpRequest, limit: number, whenEmpty?: JsonObject): Promise<JsonObject> {
   const type = request.headers['content-type']
   if (type !== undefined && type !== '' && !isJson(type)) throw malformed('Content-Type must be application/json')
   const bytes = await request.body(limit)
   const text = readOrRefuse(() => utf8.decode(bytes), 'the body is not UTF-8')
+  if (text.trim() === '' && whenEmpty !== undefined) return whenEmpty
   if (text.trim() === '') throw malformed('the body is empty; send a JSON object')
   if (nestsTooDeep(text)) throw malformed(`the body is nested deeper than ${deepestJson} levels`)
   const body: Json = readOrRefuse(() => JSON.parse(text), 'the body is not valid JSON')

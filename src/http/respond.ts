@@ -22,13 +22,27 @@ const plain = { 'content-type': 'application/json' }
  */
 export function respondToError(
   error: unknown,
-  request: { readonly minor: number; readonly observer: Observer; readonly requestId: string | undefined },
+  request: {
+    readonly minor: number
+    readonly observer: Observer
+    readonly requestId: string | undefined
+    readonly isOperators?: boolean
+  },
 ): HttpResponse {
   const known = toBrokerError(error, request.observer, request.requestId)
   const headers: Record<string, string> = {}
   if (known.retryAfter !== undefined) headers['retry-after'] = String(known.retryAfter)
   if (known.allow !== undefined) headers.allow = known.allow.join(', ')
+  if (request.isOperators) return json(known.status, toProblem(known), { ...headers, 'content-type': problemType })
   return json(known.status, trimBody('error', toErrorBody(known), request.minor), headers)
+}
+
+const problemType = 'application/problem+json'
+
+/** RFC 9457, with our code as `error`. The OSB API has a form of its own. */
+function toProblem({ code, status, message }: BrokerError): JsonObject {
+  const words = code.replace(/(?<=[a-z])[A-Z]/g, letter => ` ${letter.toLowerCase()}`)
+  return { type: `urn:purser:error:${code}`, title: words, status, detail: message, error: code }
 }
 
 /** The event carries the platform's own name for the request (RID-05). */

@@ -94,6 +94,16 @@ export const lines: { readonly [Type in EventType]: LineOf<BrokerEvents[Type]> }
     'bindingId',
     'requestId',
   ],
+  'operator.acted': [
+    'warn',
+    ({ verb }) => `an operator has acted: ${verb}`,
+    'principal',
+    'reason',
+    'instanceId',
+    'bindingId',
+    'operationId',
+    'requestId',
+  ],
 
   'action.failed': ['warn', 'action failed, trying again', ...attempt, 'failures', 'delayMs', 'error'],
   'step.succeeded': [],

@@ -16,5 +16,5 @@ export async function demoCredentials(folder: string): Promise<BasicUser[]> {
     password = randomBytes(18).toString('base64url')
     await writeFile(file, `${password}\n`, { mode: 0o600 })
   }
-  return [{ username: demoUser, password, platform: 'default', roles: ['platform', 'viewer', 'operator'] }]
+  return [{ username: demoUser, password, platform: 'default', roles: ['platform', 'admin'] }]
 }

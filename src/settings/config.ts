@@ -72,10 +72,10 @@ const user = object(
       'default',
     ),
     roles: fallback(
-      list(oneOf(['platform', 'viewer', 'operator']), {
-        rule: 'a list of platform, viewer, operator',
-        rules: [roles => roles.length === 0 && { error: 'allowed: at least one of platform, viewer, operator' }],
-        doc: "`platform` may use the OSB API; `viewer` may look at the operators' API (`/admin`), `operator` may also change things there",
+      list(oneOf(['platform', 'viewer', 'operator', 'admin']), {
+        rule: 'a list of platform, viewer, operator, admin',
+        rules: [roles => roles.length === 0 && { error: 'allowed: at least one of platform, viewer, operator, admin' }],
+        doc: "`platform` may use the OSB API; `viewer` may look at the operators' API (`/admin`), `operator` may also run and end things there, and `admin` may also abandon instances and move them to other revisions",
       }),
       ['platform'],
     ),

@@ -28,6 +28,7 @@ import { sharedCases } from './store-contract/shared.ts'
 import type { StoreCase } from './store-contract/subject.ts'
 import { takeCases } from './store-contract/take.ts'
 import { valueCases } from './store-contract/values.ts'
+import { verbCases } from './store-contract/verbs.ts'
 import { wakeUpCases } from './store-contract/wake-ups.ts'
 import { wholeCases } from './store-contract/whole.ts'
 
@@ -46,6 +47,7 @@ export const ledgerContract: readonly StoreCase[] = [
   ...sharedCases,
   ...nameCases,
   ...valueCases,
+  ...verbCases,
   ...concurrencyCases,
   ...durabilityCases,
 ]

@@ -61,7 +61,8 @@ function problemWith(name: string, help: CommandHelp, words: string[]): string |
       count += 1
       continue
     }
-    const flag = [...help.options.keys()].find(option => option.split(' ')[0] === word)
+    const long = [...help.options.keys()].map(option => option.replace(/^-\w, /, ''))
+    const flag = long.find(option => option.split(' ')[0] === word)
     if (flag === undefined) return `${name} has no option ${word}`
     if (flag.includes(' ') && words.shift() === undefined) return `${word} needs a value`
   }

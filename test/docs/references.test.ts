@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { adminRoutes } from '../../src/http/admin/routes.ts'
 import { errorStatus } from '../../src/protocol/errors.ts'
 import { readHelp } from './help.ts'
 import { readPage, root, rowsUnder, sectionOf } from './pages.ts'
@@ -11,6 +12,15 @@ describe('docs/reference/errors.md', () => {
     const listed = rows.map(([code = '', status]) => [code.replaceAll('`', ''), Number(status)] as const)
     expect(listed.length).toBe(new Set(listed.map(([code]) => code)).size)
     expect(Object.fromEntries(listed)).toEqual(errorStatus)
+  })
+})
+
+describe('docs/reference/admin-api.md', () => {
+  it('lists every route with the role that it needs, and no other', () => {
+    const rows = rowsUnder('docs/reference/admin-api.md', 'Endpoints')
+    const listed = rows.map(([request = '', role = '']) => `${request} ${role}`.replaceAll('`', ''))
+    const routes = Object.entries(adminRoutes).map(([path, { method, role }]) => `${method} ${path} ${role}`)
+    expect(listed).toEqual(routes)
   })
 })
 

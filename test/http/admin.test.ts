@@ -8,12 +8,13 @@ const users: readonly (readonly [string, readonly Role[]])[] = [
   ['platform', ['platform']],
   ['viewer', ['viewer']],
   ['operator', ['operator']],
+  ['admin', ['admin']],
 ]
 
 interface AdminBody {
   readonly chores: readonly Readonly<Record<string, unknown>>[]
   readonly error?: string
-  readonly description?: string
+  readonly detail?: string
 }
 
 async function start(options: Partial<TestBrokerOptions> = {}) {
@@ -99,11 +100,11 @@ describe('POST /admin/chores/:name/runs', () => {
     await store.takeChore({ name: 'purge', dueAt: clock.now() - 1, owner: 'another replica', leaseTime: 30_000 })
     expect(await send('operator', 'POST', '/admin/chores/purge/runs')).toMatchObject({
       status: 409,
-      body: { error: 'ChoreRunning', description: expect.stringContaining('running already') },
+      body: { error: 'ChoreRunning', detail: expect.stringContaining('running already') },
     })
     const unknown = await send('operator', 'POST', '/admin/chores/sw%65p/runs')
     expect(unknown).toMatchObject({ status: 404, body: { error: 'UnknownChore' } })
-    expect(unknown.body.description).toMatch(/^There is no chore "swep"\. There are observe, purge, /)
+    expect(unknown.body.detail).toMatch(/^There is no chore "swep"\. There are observe, purge, /)
     expect((await send('operator', 'POST', '/admin/chores/%/runs')).status).toBe(404)
   })
 })
@@ -135,12 +136,22 @@ describe('who may', () => {
     ['platform', 'GET', '/admin/operations/x/log', 403],
     ['viewer', 'GET', '/admin/operations/x/log', 404],
     ['viewer', 'GET', '/admin/operations//log', 404],
+    ['admin', 'GET', '/admin/chores', 200],
+    ['admin', 'POST', '/admin/chores/purge/runs', 202],
+    ['admin', 'GET', '/v2/catalog', 401],
+    ['operator', 'POST', '/admin/instances/x/move', 403],
+    ['operator', 'POST', '/admin/instances/x/abandon', 403],
+    ['admin', 'POST', '/admin/instances/x/move', 400],
+    ['admin', 'POST', '/admin/instances/x/abandon', 400],
   ])('%s: %s %s -> %i', async (user, method, path, expected) => {
     const { send, clock } = await start()
     await clock.advance(1_000)
     const { status, headers, body } = await send(user, method, path)
     expect(status).toBe(expected)
-    if (status >= 400) expect(body).toMatchObject({ error: expect.any(String), description: expect.any(String) })
+    if (status >= 400 && path.startsWith('/admin')) {
+      expect(body).toMatchObject({ status, error: expect.any(String), detail: expect.any(String) })
+      expect(headers.get('content-type')).toBe('application/problem+json')
+    }
     if (status === 401) expect(headers.get('www-authenticate')).toContain('Basic')
   })
 
@@ -148,8 +159,12 @@ describe('who may', () => {
     const { send } = await start()
     const { body } = await send('viewer', 'POST', '/admin/chores/purge/runs')
     expect(body).toEqual({
+      type: 'urn:purser:error:Forbidden',
+      title: 'Forbidden',
+      status: 403,
       error: 'Forbidden',
-      description: 'This needs the role operator; these credentials have viewer. Roles are set in auth.basic[].roles.',
+      detail:
+        'This needs the role operator or admin; these credentials have viewer. Roles are set in auth.basic[].roles.',
     })
   })
 

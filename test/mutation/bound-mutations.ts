@@ -71,7 +71,7 @@ export const boundMutations: readonly Mutation[] = [
     suite: ['test/sync/sync.test.ts'],
     name: 'all mistakes of a spec are stored',
     only: 'twenty',
-    find: 'mistakes.slice(0, mostProblems)',
+    find: 'mistakes.slice(0, mostTold)',
     replace: 'mistakes',
   },
   {

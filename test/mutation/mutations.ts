@@ -9,6 +9,7 @@ import { reconcileMutations } from './reconcile-mutations.ts'
 import { replicaMutations } from './replica-mutations.ts'
 import { reuseMutations } from './reuse-mutations.ts'
 import { takeMutations } from './take-mutations.ts'
+import { verbMutations } from './verb-mutations.ts'
 import { webMutations } from './web-mutations.ts'
 
 export type { Mutation } from './mutation.ts'
@@ -284,6 +285,7 @@ export const mutations: readonly Mutation[] = [
   },
   ...reuseMutations,
   ...edgeMutations,
+  ...verbMutations,
   ...webMutations,
   {
     name: 'a superseded operation leaves no doubt',

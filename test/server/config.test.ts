@@ -166,7 +166,7 @@ log: { level: warn }
 `,
     )
     const env = { OPS_PASSWORD: `pa$$\${word}`, PURSER_USERNAME: 'admin', PURSER_PASSWORD: 'p' }
-    const all = ['platform', 'viewer', 'operator']
+    const all = ['platform', 'admin']
     const cf = { username: 'cf', passwordHash: hash, previousPasswordHash: hash, platform: 'cf-1', roles: ['platform'] }
     expect((await load({ env })).auth.basic).toEqual([
       cf,
@@ -376,7 +376,7 @@ log: { format: xml }
     - { username: a, pasword: canary-1 }
     - { username: b, password: canary-2, passwordHash: canary-3 }
     - { username: "b:c", password: 12345678 }
-    - { username: b, password: x, roles: [admin], previous-password-hash: [canary-4] }
+    - { username: b, password: x, roles: [root], previous-password-hash: [canary-4] }
 `,
     )
     const lines = await mistakes()
@@ -389,7 +389,7 @@ log: { format: xml }
       'purser.yaml:5 auth.basic[2].username: found "b:c"; allowed: a text without a colon and control characters, in quotes where it is a number',
       'purser.yaml:5 auth.basic[2].password: found a number (not shown); allowed: a text without control characters, such as a line end; in quotes where it is a number',
       'purser.yaml:6 auth.basic[3].previousPasswordHash: found a list; allowed: a hash made with "purser hash-password" (scrypt$N$r$p$salt$hash)',
-      'purser.yaml:6 auth.basic[3].roles[0]: found "admin"; allowed: platform or viewer or operator',
+      'purser.yaml:6 auth.basic[3].roles[0]: found "root"; allowed: platform or viewer or operator or admin',
       'purser.yaml:6 auth.basic[3].username: found "b"; it is the name of a user above; give each a name of its own',
     ])
   })

@@ -1,5 +1,7 @@
 import { type RevisionUses, unusedOf } from '../../domain/catalog-state.ts'
 import type { Marketplace, RevisionUse } from '../../marketplace.ts'
+import { toError } from '../../observer.ts'
+import type { BrokerContext } from '../context.ts'
 
 /**
  * Deletes what nobody needs any more: retired services without instances, and revisions that are neither offered nor in
@@ -14,6 +16,19 @@ export async function deleteUnusedRevisions(store: Marketplace): Promise<number>
   const done = await store.changeCatalog(stored.version, { ...changes, deleteServices, deleteRevisions })
   // Somebody else has changed the catalog, and looked at the same time.
   return done ? deleteRevisions.length : 0
+}
+
+/** An instance may have been the last one that needed its revision. If this fails, the next purge tries again. */
+export async function deleteRevisionsAfter(
+  { registered, store, observer }: BrokerContext,
+  revisionId: string | undefined,
+): Promise<void> {
+  if (registered === undefined || revisionId === undefined || !registered.isOutdated(revisionId)) return
+  try {
+    await deleteUnusedRevisions(store)
+  } catch (error) {
+    observer['revision.deletionFailed']?.({ error: toError(error) })
+  }
 }
 
 export function countUses(uses: readonly RevisionUse[]): RevisionUses {

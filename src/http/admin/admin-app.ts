@@ -1,14 +1,15 @@
 import type { Principal, Role } from '../../authenticator.ts'
 import type { RunningChores } from '../../broker/chores/by-hand.ts'
 import type { BrokerContext } from '../../broker/context.ts'
+import type { Acting } from '../../domain/operator.ts'
 import { BrokerError } from '../../protocol/errors.ts'
+import type { JsonObject } from '../../protocol/json.ts'
 import type { Exchange } from '../exchange.ts'
 import type { HttpResponse } from '../message.ts'
+import { readJsonObject } from '../read-body.ts'
 import { methodNotAllowed } from '../respond.ts'
-import { listChoresEndpoint, runChoreEndpoint } from './chores.ts'
 import { refuseCrossSite } from './cross-site.ts'
-import { readLogEndpoint } from './read-log.ts'
-import { listRegistriesEndpoint, syncRegistriesEndpoint } from './registries.ts'
+import { adminRoutes } from './routes.ts'
 
 /** What the operators' endpoints work with. */
 export interface AdminContext {
@@ -20,26 +21,21 @@ export interface AdminContext {
   readonly bodyLimit: number
 }
 
-/** `name` is the segment that the path has for the part with a colon. */
-export type AdminEndpoint = (context: AdminContext, name: string) => Promise<HttpResponse>
-
-interface AdminRoute {
-  readonly method: string
-  /** One of these is needed. */
-  readonly roles: readonly Role[]
-  readonly endpoint: AdminEndpoint
+/** A request of an operator who may send it. */
+export interface AdminRequest {
+  /** The segment that the path has for the part with a colon. */
+  readonly id: string
+  /** Not decoded. */
+  readonly query: string
+  /** Who asks; the reason stands in the body. */
+  readonly acting: Omit<Acting, 'reason'>
+  /** Empty where the request has none. */
+  body(): Promise<JsonObject>
 }
 
-/** The whole operators' API. The command and the console use nothing else. */
-const routes: Readonly<Record<string, AdminRoute>> = {
-  '/admin/chores': { method: 'GET', roles: ['viewer', 'operator'], endpoint: listChoresEndpoint },
-  '/admin/chores/:name/runs': { method: 'POST', roles: ['operator'], endpoint: runChoreEndpoint },
-  '/admin/registries': { method: 'GET', roles: ['viewer', 'operator'], endpoint: listRegistriesEndpoint },
-  '/admin/registries/sync': { method: 'POST', roles: ['operator'], endpoint: syncRegistriesEndpoint },
-  '/admin/operations/:id/log': { method: 'GET', roles: ['viewer', 'operator'], endpoint: readLogEndpoint },
-}
+export type AdminEndpoint = (context: AdminContext, request: AdminRequest) => Promise<HttpResponse>
 
-const patterns = Object.keys(routes).map(name => ({ name, parts: name.split('/') }))
+const patterns = Object.keys(adminRoutes).map(name => ({ name, parts: name.split('/') }))
 
 export function isAdminPath(path: string): boolean {
   return path === '/admin' || path.startsWith('/admin/')
@@ -53,13 +49,22 @@ export async function handleAdmin(
   refuseCrossSite(exchange, context.publicUrl)
   const segments = exchange.path.split('/')
   const pattern = patterns.find(({ parts }) => fits(parts, segments))
-  const route = pattern && routes[pattern.name]
+  const route = pattern && adminRoutes[pattern.name]
   if (pattern === undefined || route === undefined)
-    throw new BrokerError('NotFound', `There is nothing at this path. There are ${Object.keys(routes).join(', ')}.`)
+    throw new BrokerError(
+      'NotFound',
+      `There is nothing at this path. There are ${Object.keys(adminRoutes).join(', ')}.`,
+    )
   exchange.route = pattern.name
   if (route.method !== exchange.method) throw methodNotAllowed([route.method])
-  checkRoles(principal, route.roles)
-  return route.endpoint(context, decode(segments[pattern.parts.findIndex(part => part.startsWith(':'))] ?? ''))
+  checkRole(principal, route.role)
+  const { request, queryText, requestId } = exchange
+  return route.endpoint(context, {
+    id: decode(segments[pattern.parts.findIndex(part => part.startsWith(':'))] ?? ''),
+    query: queryText,
+    acting: { by: principal.name, requestId },
+    body: () => readJsonObject(request, context.bodyLimit, {}),
+  })
 }
 
 /** A part with a colon stands for any segment that is not empty. */
@@ -68,11 +73,15 @@ function fits(parts: readonly string[], segments: readonly string[]): boolean {
   return parts.every((part, index) => (part.startsWith(':') ? segments[index] !== '' : part === segments[index]))
 }
 
-export function checkRoles(principal: Principal, needed: readonly Role[]): void {
-  if (needed.some(role => principal.roles.includes(role))) return
+/** Each may do what those before it may. */
+const operatorRoles: readonly Role[] = ['viewer', 'operator', 'admin']
+
+export function checkRole(principal: Principal, least: Role): void {
+  const enough = operatorRoles.slice(operatorRoles.indexOf(least))
+  if (enough.some(role => principal.roles.includes(role))) return
   throw new BrokerError(
     'Forbidden',
-    `This needs the role ${needed.join(' or ')}; these credentials have ${principal.roles.join(', ') || 'none'}. Roles are set in auth.basic[].roles.`,
+    `This needs the role ${enough.join(' or ')}; these credentials have ${principal.roles.join(', ') || 'none'}. Roles are set in auth.basic[].roles.`,
   )
 }
 

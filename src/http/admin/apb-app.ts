@@ -8,7 +8,7 @@ import type { Exchange } from '../exchange.ts'
 import type { HttpResponse } from '../message.ts'
 import { json, methodNotAllowed } from '../respond.ts'
 import { decodeSegment } from '../routes.ts'
-import { type AdminContext, checkRoles } from './admin-app.ts'
+import { type AdminContext, checkRole } from './admin-app.ts'
 import { refuseCrossSite } from './cross-site.ts'
 
 /** What the routes of the Automation Broker's tools work with; absent where they are off. */
@@ -46,7 +46,7 @@ export async function handleApb(
 ): Promise<HttpResponse> {
   exchange.route = `/v2/${route}${id === undefined ? '' : '/:id'}`
   refuseCrossSite(exchange, context.publicUrl)
-  checkRoles(principal, ['operator'])
+  checkRole(principal, 'operator')
   const { method } = exchange
   const { apb } = context
   if (route === 'bootstrap') {

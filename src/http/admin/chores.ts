@@ -24,7 +24,7 @@ function toBody({ name, schedule, nextAt, latest, running }: ChoreStatus): JsonO
 }
 
 /** POST /admin/chores/:name/runs -> 202: it runs here from now on. `due_at` tells this run from others in the list. */
-export const runChoreEndpoint: AdminEndpoint = async ({ chores }, name) => {
+export const runChoreEndpoint: AdminEndpoint = async ({ chores }, { id: name }) => {
   const dueAt = await runChoreByHand(chores, name)
   return json(202, { name, started: true, due_at: toTime(dueAt) })
 }

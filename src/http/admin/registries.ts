@@ -20,7 +20,8 @@ export const listRegistriesEndpoint: AdminEndpoint = async ({ broker, chores, re
 }
 
 /** POST /admin/registries/sync -> 202: the same for the chore `sync`. */
-export const syncRegistriesEndpoint: AdminEndpoint = context => runChoreEndpoint(context, 'sync')
+export const syncRegistriesEndpoint: AdminEndpoint = (context, request) =>
+  runChoreEndpoint(context, { ...request, id: 'sync' })
 
 /** A registry that was never asked has no times; one that is no longer configured has no type and is not asked again. */
 function toRegistryBody({ name, type, state }: RegistryStatus, nextAt: number | undefined): JsonObject {

@@ -87,7 +87,7 @@ function applyUser(source: Source, env: Environment): readonly Mistake[] {
   if (!Array.isArray(users)) return []
   const found = users.findIndex(other => isObject(other) && other.username === username)
   const index = found < 0 ? users.length : found
-  users[index] = { username, password, roles: ['platform', 'viewer', 'operator'] }
+  users[index] = { username, password, roles: ['platform', 'admin'] }
   if (users.length === 1) put(source, ['auth', 'basic'], users, { source: 'PURSER_USERNAME' })
   setPlace(source.places, users, index, { source: 'PURSER_USERNAME' })
   return []

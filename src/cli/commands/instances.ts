@@ -1,0 +1,82 @@
+import type { AbandonedBody } from '../../client/index.ts'
+import { count } from '../../shape/count.ts'
+import type { CliCommand } from '../command.ts'
+import { confirm } from '../confirm.ts'
+import { refusal } from '../refusal.ts'
+import { toLine } from '../render/printable.ts'
+import { onBroker, type Session } from '../session.ts'
+
+export function defineCommand(program: CliCommand): void {
+  const instances = program
+    .command('instances')
+    .description('look at the instances of a broker, and help those that are stuck')
+    .examples('purser instances move my-db --reason "its image is gone"')
+  instances
+    .command('move')
+    .instanceArgument()
+    .description('let another revision of its service act on an instance')
+    .option('--revision <id>', 'the revision (default: the one that is offered now)')
+    .reasonOption()
+    .connectionOptions()
+    .examples('purser instances move my-db --reason "its image is gone"')
+    .action(onBroker(move))
+  instances
+    .command('abandon')
+    .instanceArgument()
+    .description('count an instance as deleted without running its deprovision')
+    .option('--bindings', 'its bindings, too')
+    .reasonOption()
+    .yesOption()
+    .connectionOptions()
+    .explain('Nothing is removed: what it has made stays, and the answer lists what is known of it.')
+    .examples('purser instances abandon my-db --reason "its backend is gone" --yes')
+    .action(onBroker(abandon))
+}
+
+interface Flags {
+  readonly reason: string
+}
+
+async function move(session: Session, id: string, flags: Flags & { readonly revision?: string }): Promise<void> {
+  session.about.instance_id = id
+  const { revision, reason } = flags
+  const response = await session.admin.moveInstance(id, { revision, reason })
+  if (response.status !== 200) throw refusal(`could not move ${id}`, response, { instanceId: id })
+  session.printFields(response.body)
+}
+
+interface AbandonFlags extends Flags {
+  readonly bindings?: boolean
+  readonly yes?: boolean
+}
+
+async function abandon(session: Session, id: string, { bindings, reason, yes }: AbandonFlags): Promise<void> {
+  session.about.instance_id = id
+  const what = bindings === true ? `${id} and all of its bindings` : id
+  await confirm(session, `Abandon ${what}? Nothing of it will be removed.`, yes)
+  const response = await session.admin.abandonInstance(id, { bindings, reason })
+  const { body } = response
+  if (response.status !== 200) throw refusal(`could not abandon ${id}`, response, { instanceId: id })
+  session.print(body, renderAbandoned(id, body))
+}
+
+function renderAbandoned(id: string, { ended, remains }: AbandonedBody): string {
+  const { revision, dashboard_url, state_keys = [], sandboxes = [], bindings = [], quiet_until } = remains ?? {}
+  const left = [
+    dashboard_url && `dashboard: ${dashboard_url}`,
+    state_keys.length > 0 && `what its state named: ${state_keys.join(', ')}`,
+    sandboxes.length > 0 && `sandboxes, if they still run: ${sandboxes.join(', ')}`,
+    ...bindings.map(({ id: name, state_keys: keys }) => `binding ${name}: ${keys.join(', ') || 'no state'}`),
+    revision && `what acted on it: revision ${revision}`,
+  ].filter(line => typeof line === 'string')
+  return [
+    `${id} counts as deleted${bindings.length === 0 ? '' : `, with ${count(bindings.length, 'binding')}`}.`,
+    ended && `Its ${ended.action} ${ended.operation} has ended: ${ended.state}.`,
+    left.length === 0 ? 'The broker knows of nothing that is left.' : 'Remove by hand what is left of:',
+    ...left.map(line => `  ${line}`),
+    quiet_until && `Nothing is created under this id before ${quiet_until}: a call may still be on its way.`,
+  ]
+    .filter(line => typeof line === 'string' && line !== '')
+    .map(line => `${String(line).startsWith('  ') ? '  ' : ''}${toLine(String(line))}\n`)
+    .join('')
+}
