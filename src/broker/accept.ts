@@ -69,10 +69,12 @@ export async function accept<Answer>(
 ): Promise<Answer> {
   let operations: readonly Operation[] = []
   let instance: Instance | undefined
+  let known: readonly (string | undefined)[] = []
   const asked = (snapshot: Snapshot) => {
     // A store may ask again after a conflict: the last answer is the one that was written.
     const verdict = decide(snapshot)
     operations = verdict.change?.operations ?? []
+    known = [snapshot.operation?.id, snapshot.bindingOperation?.id]
     instance = verdict.change?.instance ?? snapshot.instance
     return verdict
   }
@@ -81,7 +83,7 @@ export async function accept<Answer>(
     place?.giveBack()
     throw error
   })
-  tell(observer, { answer, operations, instance, caller })
+  tell(observer, { answer, operations, known, instance, caller })
   place?.begin()
   return answer
 }
@@ -89,14 +91,16 @@ export async function accept<Answer>(
 interface Told {
   readonly answer: unknown
   readonly operations: readonly Operation[]
+  /** Ids of those that were there before. */
+  readonly known: readonly (string | undefined)[]
   readonly instance: Instance | undefined
   readonly caller: Pick<Caller, 'traceparent' | 'onOperation'> | undefined
 }
 
-function tell(observer: BrokerContext['observer'], { answer, operations, instance, caller }: Told): void {
+function tell(observer: BrokerContext['observer'], { answer, operations, known, instance, caller }: Told): void {
   const { operation: answered, wait = false } = (answer ?? {}) as Partial<Accepted>
   if (answered !== undefined) caller?.onOperation?.(answered.id)
-  const accepted = operations.find(operation => operation.state === 'queued')
+  const accepted = operations.find(({ id, state }) => state === 'queued' && !known.includes(id))
   if (accepted === undefined) return
   for (const operation of operations)
     if (operation.state === 'superseded')

@@ -1,7 +1,7 @@
 import type { Operation, Step } from '../domain/operation.ts'
-import { BrokerError } from '../protocol/errors.ts'
 import { isJsonObject } from '../protocol/json.ts'
 import type { Reads } from '../reads.ts'
+import { findOperation } from './find-operation.ts'
 
 /** What one run of a bundle printed last, without secrets. */
 export interface RunLog {
@@ -19,9 +19,7 @@ export async function readLog(
   store: Pick<Reads, 'operation' | 'steps'>,
   operationId: string,
 ): Promise<{ readonly operation: Operation; readonly runs: readonly RunLog[] }> {
-  const operation = await store.operation(operationId)
-  if (operation === undefined)
-    throw new BrokerError('UnknownOperation', `There is no operation "${operationId}". It may have been cleaned up.`)
+  const operation = await findOperation(store, operationId)
   return { operation, runs: (await store.steps(operationId)).flatMap(step => toRunLog(step) ?? []) }
 }
 

@@ -1,4 +1,5 @@
-import { toPath } from './request.ts'
+import type { JsonObject } from '../protocol/json.ts'
+import { type Query, toPath } from './request.ts'
 import { type CallOptions, createSender, type OsbClientOptions } from './sender.ts'
 
 /** A refusal of the operators' API (RFC 9457). */
@@ -129,6 +130,88 @@ export interface RunLogBody {
   readonly log: string
 }
 
+/** A page of a list. `next` is the cursor of the page after it. */
+export interface ListBody<Item> extends Problem {
+  readonly items?: readonly Item[]
+  readonly next?: string
+}
+
+/** What may be done now, by verb: `reason` says why not. */
+export type AllowedActionsBody = Readonly<Record<string, { readonly allowed: boolean; readonly reason?: string }>>
+
+export interface OperationBody extends Omit<Problem, 'error'> {
+  readonly id: string
+  readonly instance_id: string
+  readonly binding_id?: string
+  readonly service_id: string
+  readonly action: string
+  readonly state: string
+  readonly description?: string
+  readonly error?: { readonly message: string } | string
+  readonly attempt: number
+  readonly not_before: string
+  readonly deadline_at: string
+  readonly request_id?: string
+  readonly accepted_at: string
+  readonly finished_at?: string
+}
+
+/** More of one operation than a list shows. */
+export interface ShownOperationBody extends OperationBody {
+  readonly retry_of?: string
+  readonly lease_owner?: string
+  readonly lease_until?: string
+  /** In words; absent when it has ended. */
+  readonly waiting_for?: string
+  readonly steps?: readonly {
+    readonly name: string
+    readonly state: string
+    readonly attempts: number
+    readonly started_at: string
+    readonly error?: string
+  }[]
+  readonly allowed_actions?: AllowedActionsBody
+}
+
+export interface InstanceBody extends Problem {
+  readonly id: string
+  readonly platform: string
+  readonly service_id: string
+  readonly plan_id: string
+  readonly phase: string
+  readonly usable: boolean
+  readonly revision_id?: string
+  readonly last_operation_id: string
+  readonly created_at: string
+  readonly updated_at: string
+  readonly deleted_at?: string
+}
+
+export interface BindingBody {
+  readonly instance_id: string
+  readonly id: string
+  readonly service_id: string
+  readonly plan_id: string
+  readonly phase: string
+  readonly last_operation_id: string
+  readonly created_at: string
+  readonly expires_at?: string
+  readonly deleted_at?: string
+}
+
+export interface ShownInstanceBody extends InstanceBody {
+  readonly bindings?: readonly BindingBody[]
+  readonly last_operation?: OperationBody
+  readonly allowed_actions?: AllowedActionsBody
+}
+
+/** What happened to an operation, oldest first: lines of the history, and steps. */
+export interface TimelineBody extends Problem {
+  readonly operation?: string
+  readonly state?: string
+  readonly events?: readonly (JsonObject & { readonly at: string; readonly type: string })[]
+}
+
 export interface MovedBody extends Problem {
   readonly instance_id?: string
   readonly service_id?: string
@@ -169,6 +252,24 @@ export function createAdminClient(options: OsbClientOptions) {
   const { send } = createSender(options)
   const post = <Body>(path: string, body: object, call?: CallOptions) => send<Body>('POST', path, call, { body })
   return {
+    instances: (query: Query = {}, call?: CallOptions) =>
+      send<ListBody<InstanceBody>>('GET', '/admin/instances', { ...call, query }),
+    instance: (id: string, call?: CallOptions) =>
+      send<ShownInstanceBody>('GET', toPath('admin', 'instances', id), call),
+    bindings: (query: Query = {}, call?: CallOptions) =>
+      send<ListBody<BindingBody>>('GET', '/admin/bindings', { ...call, query }),
+    operations: (query: Query = {}, call?: CallOptions) =>
+      send<ListBody<OperationBody>>('GET', '/admin/operations', { ...call, query }),
+    operation: (id: string, call?: CallOptions) =>
+      send<ShownOperationBody>('GET', toPath('admin', 'operations', id), call),
+    timeline: (id: string, call?: CallOptions) =>
+      send<TimelineBody>('GET', toPath('admin', 'operations', id, 'timeline'), call),
+    /** retry, cancel or run-now; answers the operation that comes out of it. */
+    actOnOperation: (id: string, verb: string, body: { readonly reason?: string } = {}, call?: CallOptions) =>
+      post<ShownOperationBody>(toPath('admin', 'operations', id, verb), body, call),
+    /** `message` is what the platform is told. */
+    failOperation: (id: string, body: { readonly message: string; readonly reason: string }, call?: CallOptions) =>
+      post<ShownOperationBody>(toPath('admin', 'operations', id, 'fail'), body, call),
     moveInstance: (id: string, body: { readonly revision?: string; readonly reason: string }, call?: CallOptions) =>
       post<MovedBody>(toPath('admin', 'instances', id, 'move'), body, call),
     abandonInstance: (id: string, body: { readonly bindings?: boolean; readonly reason: string }, call?: CallOptions) =>

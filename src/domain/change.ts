@@ -64,6 +64,8 @@ export interface Change {
   readonly bindings?: readonly Binding[]
   /** Inserted or replaced by id, in order: an operation that ends stands before the one that takes its place. */
   readonly operations?: readonly Operation[]
+  /** Begins the second operation, which `operations` has, with the steps that the first one has done. */
+  readonly copySteps?: { readonly from: string; readonly to: string }
   /** Ids of operations whose rows are no longer needed (finished observations). */
   readonly deleteOperations?: readonly string[]
   readonly history?: readonly HistoryEvent[]

@@ -127,7 +127,8 @@ function endOf(active: Operation, action: Ending<unknown>['action'], now: number
   const operation = { ...active, input }
   if (active.action !== action) return superseded(operation, 'an operator', now)
   // Its lease stays in the row: whoever shares something with it has to know how long its holder may be at work.
-  return { ...operation, state: nextState(active.state, 'abandon'), description: sayAbandoned, finishedAt: now }
+  const done = { state: nextState(active.state, 'abandon'), description: sayAbandoned, error: undefined }
+  return { ...operation, ...done, finishedAt: now }
 }
 
 /** Until when a call of before may land. What has never run, and waits for nothing, has sent none. */

@@ -51,7 +51,10 @@ export interface Operation {
   readonly identity?: JsonObject
   readonly requestId?: string
   readonly description?: string
+  /** While it is active: an operator has ended it, and whoever claims it next fails it with this. */
   readonly error?: OperationError
+  /** The failed operation that an operator tries again with this one. */
+  readonly retryOf?: string
   /** Claims so far, and how many of them in a row ended by a lost lease without a new checkpoint. */
   readonly attempt: number
   readonly losses: number

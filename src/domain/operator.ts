@@ -1,8 +1,9 @@
 import type { JsonObject } from '../protocol/json.ts'
 import type { HistoryEvent } from './change.ts'
+import type { OperationVerb } from './judge-verb.ts'
 
 /** What operators do by hand. */
-export type Verb = 'move' | 'abandon'
+export type Verb = OperationVerb | 'move' | 'abandon'
 
 /** Who does it, why, and under which request. */
 export interface Acting {

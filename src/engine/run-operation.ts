@@ -44,7 +44,8 @@ interface Running extends Taken {
  */
 export async function runOperation(claimed: Claim, held: HeldLease, context: RunContext): Promise<void> {
   const now = held.storeNow()
-  const turn = turnOf(claimed, context, now)
+  const { error: ended } = claimed.operation
+  const turn = turnOf(claimed, context, ended === undefined ? now : Number.POSITIVE_INFINITY)
   const { claim } = turn
   const { operation } = claim
   const { observer } = context
@@ -54,8 +55,9 @@ export async function runOperation(claimed: Claim, held: HeldLease, context: Run
     takenOver: claim.takenOver,
   })
   const attempt = { held, ...turn }
-  const isOver = now >= operation.deadlineAt
+  const isOver = ended !== undefined || now >= operation.deadlineAt
   const late = () => {
+    if (ended !== undefined) return ended
     if (work === undefined) return withoutService(operation)
     const isFirst = operation.attempt === 1 && operation.input.sweepFirst === undefined
     return isFirst ? neverRan(operation, now) : timedOut(operation)

@@ -20,6 +20,7 @@ import { listCases } from './store-contract/lists.ts'
 import { marketplaceCases } from './store-contract/marketplace.ts'
 import { nameCases } from './store-contract/names.ts'
 import { observationCases } from './store-contract/observation.ts'
+import { operationVerbCases } from './store-contract/operation-verbs.ts'
 import { pinCases } from './store-contract/pins.ts'
 import { progressCases } from './store-contract/progress.ts'
 import { purgeCases } from './store-contract/purge.ts'
@@ -48,6 +49,7 @@ export const ledgerContract: readonly StoreCase[] = [
   ...nameCases,
   ...valueCases,
   ...verbCases,
+  ...operationVerbCases,
   ...concurrencyCases,
   ...durabilityCases,
 ]

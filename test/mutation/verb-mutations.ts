@@ -1,6 +1,9 @@
 import type { Mutation } from './mutation.ts'
 
 const abandon = { file: 'src/domain/decide-abandon.ts', suite: ['test/verbs/abandon.test.ts'] }
+const judge = { file: 'src/domain/judge-verb.ts', suite: ['test/store/memory.test.ts'], only: 'verbs:' }
+const operations = { file: 'src/domain/decide-verb.ts', suite: ['test/verbs/operations.test.ts'] }
+const copying = { replace: '', only: 'verbs: a retry is' }
 const move = { file: 'src/domain/decide-move.ts', suite: ['test/verbs/move.test.ts'] }
 
 /** What operators do by hand. */
@@ -86,5 +89,112 @@ export const verbMutations: readonly Mutation[] = [
     find: 'if (isSure === true) return',
     replace: 'if (isSure !== false) return',
     suite: ['test/cli/instances.test.ts'],
+  },
+  {
+    name: 'a verb does what the table refuses for the state',
+    ...judge,
+    find: 'refusals[verb][state] ?? refusals[verb][action]',
+    replace: 'refusals[verb][action]',
+  },
+  {
+    name: 'a verb does what the table refuses for the action',
+    ...judge,
+    find: 'refusals[verb][state] ?? refusals[verb][action]',
+    replace: 'refusals[verb][state]',
+  },
+  {
+    name: 'an operation that waits for a drain is run before it',
+    ...judge,
+    find: "return operation.attempt === 0 ? 'It waits until what was before it is surely over.' : undefined",
+    replace: 'return undefined',
+  },
+  {
+    name: 'what was followed by another operation is tried again',
+    ...judge,
+    find: "if (resource.lastOperationId !== operation.id) return 'A later operation has followed it.'",
+    replace: '',
+  },
+  {
+    name: 'an operation is tried again beside another',
+    ...judge,
+    find: 'if (other !== undefined) return busy(',
+    replace: 'if (other === null) return busy(',
+  },
+  {
+    name: 'a deprovision is tried again under live bindings',
+    ...judge,
+    find: "if (operation.action === 'deprovision' && liveBindings > 0 && !cascade)",
+    replace: "if (operation.action === 'observe')",
+  },
+  {
+    name: 'an operation that an operator ends fails beside its holder',
+    ...operations,
+    find: 'notBefore: isRunning ? Math.max(now, leaseUntil) :',
+    replace: 'notBefore: isRunning ? now :',
+  },
+  {
+    name: 'an operation that an operator ends leaves no doubt',
+    file: 'src/domain/decide-verb.ts',
+    find: 'unclean: before.unclean || isRunning,',
+    replace: '',
+    suite: ['test/store/memory.test.ts'],
+    only: 'verbs:',
+  },
+  {
+    name: 'an operation that an operator has ended is run once more',
+    file: 'src/engine/run-operation.ts',
+    find: 'const isOver = ended !== undefined || ',
+    replace: 'const isOver = ',
+    suite: ['test/verbs/operations.test.ts'],
+  },
+  {
+    name: 'the platform is told another reason than the one of the operator',
+    file: 'src/engine/run-operation.ts',
+    find: 'if (ended !== undefined) return ended',
+    replace: '',
+    suite: ['test/verbs/operations.test.ts'],
+  },
+  {
+    name: 'a retry does its steps once more (memory)',
+    file: 'src/store/memory/tables.ts',
+    find: 'if (change.copySteps !== undefined) this.#copySteps(change.copySteps)',
+    suite: ['test/store/memory.test.ts'],
+    ...copying,
+  },
+  {
+    name: 'a retry does its steps once more (sqlite)',
+    file: 'src/store/sqlite/accept.ts',
+    find: 'if (change.copySteps !== undefined) statements.copySteps.run(change.copySteps.to, change.copySteps.from)',
+    suite: ['test/store/sqlite.test.ts'],
+    ...copying,
+  },
+  {
+    name: 'a retry begins with the steps that failed',
+    file: 'src/store/sqlite/statements.ts',
+    find: "where operation_id = ? and state = 'done' order by rowid`",
+    replace: 'where operation_id = ? order by rowid`',
+    suite: ['test/store/sqlite.test.ts'],
+    only: 'verbs: a retry is',
+  },
+  {
+    name: 'what is sealed of an operation is shown',
+    file: 'src/broker/verbs/show.ts',
+    find: '{ output: _output, ...step }',
+    replace: 'step',
+    suite: ['test/verbs/operations.test.ts'],
+  },
+  {
+    name: 'a list shows more than a page',
+    file: 'src/http/admin/lists.ts',
+    find: 'wholeNumber(1, 200)',
+    replace: 'wholeNumber(0, 500)',
+    suite: ['test/verbs/operations.test.ts'],
+  },
+  {
+    name: 'a misspelt filter lists everything',
+    file: 'src/http/admin/read-fields.ts',
+    find: "unknown: () => 'error'",
+    replace: "unknown: () => 'ignore'",
+    suite: ['test/verbs/operations.test.ts'],
   },
 ]

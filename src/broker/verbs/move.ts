@@ -32,7 +32,12 @@ export async function moveInstance(
   }
 }
 
-async function findTarget({ store }: BrokerContext, instanceId: string, wanted: string | undefined): Promise<Revision> {
+/** The revision to move to; refuses one that the broker does not have. */
+export async function findTarget(
+  { store }: BrokerContext,
+  instanceId: string,
+  wanted: string | undefined,
+): Promise<Revision> {
   const [instance, catalog] = await Promise.all([store.instance(instanceId), store.catalog()])
   if (instance === undefined) throw new BrokerError('InstanceNotFound', 'There is no instance with this id.')
   const offered = catalog?.services.find(({ serviceId }) => serviceId === instance.serviceId)?.revisionId

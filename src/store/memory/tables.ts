@@ -127,6 +127,7 @@ export class Tables {
     }
     for (const binding of change.bindings ?? []) this.putBinding(copy(binding))
     for (const operation of change.operations ?? []) this.putOperation(copy(operation))
+    if (change.copySteps !== undefined) this.#copySteps(change.copySteps)
     for (const id of change.deleteOperations ?? []) this.removeOperation(id)
     for (const event of change.history ?? []) {
       this.#events += 1
@@ -188,6 +189,10 @@ export class Tables {
     for (const { key } of this.#history.allOf(id)) this.#history.remove(key)
     for (const binding of this.bindings.allOf(id)) this.removeBinding(id, binding.id)
     for (const claim of [...this.#claims.all()]) if (claim.instanceId === id) this.putClaim(claim.key, id, false)
+  }
+
+  #copySteps({ from, to }: NonNullable<Change['copySteps']>): void {
+    for (const step of this.steps(from)) if (step.state === 'done') this.putStep(to, step)
   }
 
   #requireInstance(instanceId: string, what: string): void {

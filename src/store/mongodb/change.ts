@@ -4,6 +4,7 @@ import { pinsOf } from '../pins.ts'
 import { wakeUpsOf } from '../wake-ups.ts'
 import { wakeNote } from './change-stream.ts'
 import type { Database, Transaction } from './database.ts'
+import type { StepDocument } from './documents.ts'
 import { keyOf } from './keys.ts'
 import { pinTo } from './lanes.ts'
 import { fromBinding, fromInstance, fromOperation } from './rows.ts'
@@ -36,7 +37,9 @@ export async function applyChange(tx: Transaction, reading: Reading, change: Cha
   for (const operation of operations) {
     const spentAt = await spentAtOf(tx, { snapshot, change, operation })
     const row = { ...fromOperation(operation), wake: wakeOf(tx, operation), spentAt }
-    const update = [replaceWith(row, { ...keepSeq(tx), steps: { $ifNull: ['$steps', []] } })]
+    const begun = change.copySteps?.to === operation.id ? await doneSteps(tx, change.copySteps.from) : []
+    const steps = { $ifNull: ['$steps', { $literal: begun }] }
+    const update = [replaceWith(row, { ...keepSeq(tx), steps })]
     await collections.operation.updateOne({ _id: keyOf(operation.id) }, update, { upsert: true, session })
   }
   if (deleteOperations.length > 0)
@@ -45,6 +48,11 @@ export async function applyChange(tx: Transaction, reading: Reading, change: Cha
     const document = { _id: tx.nextSeq(), instance: keyOf(event.instanceId), lock: lock + 1, place }
     await collections.history.insertOne({ ...document, doc: JSON.stringify(event) }, { session })
   }
+}
+
+async function doneSteps({ collections, session }: Transaction, operationId: string): Promise<readonly StepDocument[]> {
+  const found = await collections.operation.findOne({ _id: keyOf(operationId) }, { session, projection: { steps: 1 } })
+  return found?.steps.filter(({ done }) => done) ?? []
 }
 
 /** What it was pinned to before is still stored. */

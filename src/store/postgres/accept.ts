@@ -65,7 +65,7 @@ export async function accept<Answer>(
   if (now === undefined || assumed?.change === undefined) [seen] = await run(statements.look, Object.values(keys))
   else {
     const taking = new Taking(assumed.change, emptySnapshot(now), taker)
-    seen = await write({ ...keys, version: null, now, change: taking.sent })
+    seen = await write({ ...keys, version: null, now, ...taking.sent })
     clock.learn(Number(seen?.now))
     if (seen?.outcome === 'written') return { answer: assumed.answer, written: taking.end(deciding, seen) }
   }
@@ -75,7 +75,7 @@ export async function accept<Answer>(
     const { answer, change } = decide(snapshot)
     if (change === undefined) return { answer }
     const taking = new Taking(change, snapshot, taker)
-    const written = await write({ ...keys, version: text(seen?.version), now: null, change: taking.sent })
+    const written = await write({ ...keys, version: text(seen?.version), now: null, ...taking.sent })
     if (written?.outcome === 'written') return { answer, written: taking.end(deciding, written, seen) }
     seen = written
   }
@@ -96,9 +96,9 @@ class Taking {
     this.#due = taker && dueAtOnce(change, snapshot.now)
   }
 
-  /** As JSON. The fence and the end of the lease come from the server. */
-  get sent(): string {
-    return fromChange(this.#leased(0, this.#taker?.leaseTime ?? 0))
+  /** The fence and the end of the lease come from the server. */
+  get sent(): Pick<Write, 'change' | 'copySteps'> {
+    return toWritten(this.#leased(0, this.#taker?.leaseTime ?? 0))
   }
 
   /** It was written: tells the taker. `before` is what it was decided from, if that was looked at. */
@@ -160,7 +160,7 @@ export async function finish(
       predecessor: optionalKey(snapshot.binding?.predecessorId),
       version,
       now,
-      change: fromChange(change),
+      ...toWritten(change),
     })
     if (seen?.outcome === 'written') return change
     looked = toLooked(lease, seen)
@@ -212,6 +212,11 @@ interface Write {
   readonly now: number | null
   /** The change, as JSON. */
   readonly change: string
+  readonly copySteps?: Change['copySteps']
+}
+
+function toWritten(change: Change): Pick<Write, 'change' | 'copySteps'> {
+  return { change: fromChange(change), copySteps: change.copySteps }
 }
 
 /** Writes it if it still holds. Answers the row of write(): whether it was written, else what there is now. */
@@ -219,7 +224,12 @@ function createWriter({ run, statements }: Calls, gather: Gather) {
   let last = 0
 
   return async (decision: Write): Promise<SqlRow> => {
-    const { instance, binding, predecessor, version, change, now } = decision
+    const { instance, binding, predecessor, version, change, now, copySteps } = decision
+    if (copySteps !== undefined) {
+      const keys = [keyOf(copySteps.to), keyOf(copySteps.from)]
+      const [row] = await run(statements.writeCopying, [instance, binding, predecessor, version, change, now, ...keys])
+      return row ?? {}
+    }
     const answer = await gather({
       part: 'write',
       key: ++last,

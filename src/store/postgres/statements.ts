@@ -56,6 +56,12 @@ function texts(schema: string) {
     /** No row for a lease that is lost. */
     lookHeld: `select * from ${schema}.look_held($1, $2)`,
     write: `select *, ${transaction} from ${schema}.write($1, $2, $3, $4, $5, $6, true)`,
+    // The same; where it has written, the operation $7 begins with the steps that $8 has done.
+    writeCopying: `with w as materialized (select * from ${schema}.write($1, $2, $3, $4, $5, $6, true)),
+      copied as (insert into ${schema}.step (operation_id, name, state, doc, sealed)
+        select $7, s.name, s.state, s.doc, s.sealed from w, ${schema}.step s
+        where w.outcome = 'written' and s.operation_id = $8 and s.state = 'done' order by s.seq)
+      select *, ${transaction} from w`,
     // What was decided and what steps have left, many at once, and what ends of operations are decided from. Each part
     // answers by its keys; what writes stands first, so that the first row knows the transaction.
     gathered: `select 'checkpoint' as part, fence::double precision as key, ${transaction}, ${workMs} as work_ms, ${nothingSeen}

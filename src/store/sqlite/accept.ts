@@ -68,6 +68,7 @@ export function applyChange(statements: Statements, change: Change, wake: WakeUp
     put(statements.putOperation, statements.replaceOperation, fromOperation(operation))
     if (operation.finishedAt !== undefined && !isLatest(operation, change)) statements.spendOperation.run(operation.id)
   }
+  if (change.copySteps !== undefined) statements.copySteps.run(change.copySteps.to, change.copySteps.from)
   for (const id of change.deleteOperations ?? []) statements.deleteOperation.run(id)
   for (const event of change.history ?? []) statements.appendHistory.run(event.instanceId, JSON.stringify(event))
   wake.push(...wakeUpsOf(change))

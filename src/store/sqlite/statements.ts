@@ -147,6 +147,8 @@ export const sql = {
   startSuccessor: `update operation set not_before = min(not_before, ?) where drains = ? and state = 'queued'`,
 
   steps: 'select doc, sealed from step where operation_id = ? order by rowid',
+  copySteps: `insert into step (operation_id, name, state, doc, sealed)
+    select ?, name, state, doc, sealed from step where operation_id = ? and state = 'done' order by rowid`,
   // Changes no row where the step is done: its output was promised.
   putStep: `insert into step (operation_id, name, state, doc, sealed) values (?, ?, ?, ?, ?)
     on conflict (operation_id, name) do update set state = excluded.state, doc = excluded.doc, sealed = excluded.sealed

@@ -1,0 +1,216 @@
+/** What operators do to one operation: the table, and what each verb writes. */
+import assert from 'node:assert/strict'
+import { decideFail, decideRetry, decideRunNow } from '../../domain/decide-verb.ts'
+import type { Intent } from '../../domain/intent.ts'
+import { allowed, type OperationVerb, operationVerbs } from '../../domain/judge-verb.ts'
+import { type Action, actions } from '../../protocol/actions.ts'
+import { BrokerError } from '../../protocol/errors.ts'
+import type { Operation, OperationState, Store } from '../../store.ts'
+import { change, revisionRow } from './catalog-rows.ts'
+import { bindingRow, claimOne, finish, leaseOf, leaseTime, operationRow, standing, stepRow, view } from './rows.ts'
+import { storeCase } from './subject.ts'
+
+const acting = { by: 'ops', reason: 'it is stuck', cascade: false }
+const states: readonly OperationState[] = ['queued', 'running', 'succeeded', 'failed', 'superseded']
+const platforms = 'provision update deprovision bind unbind'
+
+/** The actions of which a verb is allowed, by the state of the operation. Everything else is refused. */
+const table: Readonly<Record<OperationVerb, Partial<Record<OperationState, string>>>> = {
+  retry: { failed: platforms },
+  cancel: { queued: 'provision update bind observe', running: 'provision update bind observe' },
+  fail: { queued: platforms, running: platforms },
+  'run-now': { queued: `${platforms} observe` },
+}
+
+function isBindings(action: Action): boolean {
+  return action === 'bind' || action === 'unbind'
+}
+
+function targetOf({ instanceId, bindingId }: Operation) {
+  return { instanceId, bindingId }
+}
+
+/** An operation that has begun, and is parked for a minute where it is queued. It is the latest one of its resource. */
+async function inState(
+  store: Store,
+  id: string,
+  overrides: Pick<Operation, 'action' | 'state'> & Partial<Operation>,
+): Promise<Operation> {
+  const { action } = overrides
+  const instanceId = `i-${id}`
+  const bindingId = isBindings(action) ? 'b' : undefined
+  await standing(store, instanceId, { lastOperationId: id })
+  await store.accept({ instanceId, bindingId }, ({ now }) => {
+    const isOver = ['succeeded', 'failed', 'superseded'].includes(overrides.state)
+    const row = operationRow(id, instanceId, {
+      bindingId,
+      attempt: 1,
+      notBefore: now + 60_000,
+      leaseUntil: overrides.state === 'running' ? now + leaseTime : undefined,
+      finishedAt: isOver ? now : undefined,
+      ...overrides,
+    })
+    const bindings = bindingId === undefined ? [] : [bindingRow(instanceId, bindingId, { lastOperationId: id })]
+    return { answer: undefined, change: { bindings, operations: [row] } }
+  })
+  const found = await store.operation(id)
+  assert.ok(found)
+  return found
+}
+
+async function isAllowed(store: Store, verb: OperationVerb, operation: Operation): Promise<boolean> {
+  try {
+    return await store.accept(targetOf(operation), snapshot => {
+      allowed(verb, operation, snapshot, acting)
+      return { answer: true }
+    })
+  } catch (error) {
+    assert.ok(
+      error instanceof BrokerError && error.code === 'VerbRefused' && /\S\.$/.test(error.message),
+      String(error),
+    )
+    return false
+  }
+}
+
+function begin(operationId: string, { instanceId }: Operation): Intent {
+  const base = { operationId, instanceId, serviceId: 'service', requestHash: 'other', timeout: 60_000 }
+  return { ...base, platform: 'cf', acceptsIncomplete: true, mode: 'auto', sweepDelay: 1_000 }
+}
+
+export const operationVerbCases = [
+  ...operationVerbs.map(verb =>
+    storeCase(`verbs: ${verb} is allowed as the table says, whatever the state and the action`, async ({ store }) => {
+      for (const state of states)
+        for (const action of actions) {
+          const operation = await inState(store, `${state}-${action}`, { state, action })
+          const expected = table[verb][state]?.split(' ').includes(action) === true
+          assert.equal(await isAllowed(store, verb, operation), expected, `${verb}: a ${action} that is ${state}`)
+        }
+    }),
+  ),
+
+  storeCase('verbs: run-now makes a parked operation due, and only one that has begun', async ({ store }) => {
+    const fresh = await inState(store, 'fresh', { action: 'provision', state: 'queued', attempt: 0 })
+    assert.equal(await isAllowed(store, 'run-now', fresh), false)
+    const operation = await inState(store, 'o', { action: 'update', state: 'queued' })
+    assert.deepEqual((await store.claim('worker', 10, leaseTime)).claims, [])
+    await store.accept(targetOf(operation), snapshot => decideRunNow(snapshot, { ...acting, operation }))
+    assert.equal(await isAllowed(store, 'run-now', operation), false)
+    assert.equal((await claimOne(store)).operation.id, 'o')
+    const [event] = await store.history('i-o')
+    assert.deepEqual([event?.type, event?.verb, event?.by, event?.reason], ['acted', 'run-now', 'ops', 'it is stuck'])
+  }),
+
+  storeCase(
+    'verbs: an operation that is failed while it runs waits for the end of its lease',
+    async ({ store, clock }) => {
+      await inState(store, 'o', { action: 'provision', state: 'queued', notBefore: 0 })
+      const lease = leaseOf(await claimOne(store))
+      const operation = await store.operation('o')
+      assert.ok(operation)
+      const decide = () =>
+        store.accept(targetOf(operation), snapshot =>
+          decideFail(snapshot, { ...acting, operation, message: 'no room' }),
+        )
+      await decide()
+      await assert.rejects(decide(), { code: 'VerbRefused' })
+      const seen = await view(store, 'i-o', 'o')
+      assert.deepEqual(await store.renew([lease], leaseTime), [])
+      assert.equal(await store.checkpoint(lease, { step: stepRow('late') }), false)
+      assert.equal(await finish(store, lease), false)
+      await store.handBack(lease)
+      assert.deepEqual(await view(store, 'i-o', 'o'), seen)
+      assert.deepEqual((await store.claim('worker', 10, leaseTime)).claims, [])
+      await clock.advance(leaseTime)
+      const claimed = await claimOne(store)
+      assert.deepEqual(claimed.operation.error, { message: 'no room' })
+      assert.equal(claimed.operation.unclean, true)
+      assert.ok(claimed.operation.deadlineAt <= clock.now())
+    },
+  ),
+
+  storeCase('verbs: a retry is a new operation with the steps that were done', async ({ store }) => {
+    await inState(store, 'o', { action: 'update', state: 'queued', notBefore: 0, input: { planId: 'large' } })
+    const lease = leaseOf(await claimOne(store))
+    await store.checkpoint(lease, { step: stepRow('first', { output: { secret: 1 } }) })
+    await store.checkpoint(lease, { step: stepRow('second') })
+    await store.checkpoint(lease, { step: stepRow('third', { state: 'failed', error: 'no' }) })
+    await store.finish(lease, ({ finishing, now }) => ({
+      operations: [{ ...finishing, state: 'failed', finishedAt: now, error: { message: 'no' } }],
+    }))
+    const operation = await store.operation('o')
+    assert.ok(operation)
+    const retry = (id: string) =>
+      store.accept(targetOf(operation), snapshot =>
+        decideRetry(snapshot, { ...acting, operation, begin: begin(id, operation) }),
+      )
+    await retry('again')
+    await assert.rejects(retry('once more'), { code: 'VerbRefused' })
+    assert.equal(await store.operation('once more'), undefined)
+    assert.deepEqual(await store.operation('o'), operation)
+    const claimed = await claimOne(store)
+    const { id, action, retryOf, input, requestHash, attempt } = claimed.operation
+    assert.deepEqual(
+      { id, action, retryOf, input, requestHash, attempt },
+      {
+        id: 'again',
+        action: 'update',
+        retryOf: 'o',
+        input: { planId: 'large' },
+        requestHash: 'hash',
+        attempt: 1,
+      },
+    )
+    assert.deepEqual(claimed.steps, [stepRow('first', { output: { secret: 1 } }), stepRow('second')])
+    assert.deepEqual(await store.steps('again'), claimed.steps)
+    assert.equal((await store.steps('o')).length, 3)
+    assert.equal((await store.instance('i-o'))?.lastOperationId, 'again')
+    assert.equal((await store.instance('i-o'))?.phase, 'updating')
+    assert.deepEqual(
+      (await store.history('i-o')).map(({ type, operationId }) => [type, operationId]),
+      [
+        ['acted', 'again'],
+        ['accepted', 'again'],
+      ],
+    )
+    await store.checkpoint(leaseOf(claimed), { step: stepRow('third') })
+    assert.equal((await store.steps('again')).length, 3)
+  }),
+
+  storeCase('verbs: a retry of a bundle begins from its beginning', async ({ store }) => {
+    await change(store, { insertRevisions: [revisionRow('r')] })
+    const operation = await inState(store, 'o', { action: 'deprovision', state: 'failed' })
+    await standing(store, 'i-o', { revisionId: 'r', lastOperationId: 'o' })
+    await store.accept(targetOf(operation), snapshot =>
+      decideRetry(snapshot, { ...acting, operation, begin: begin('again', operation) }),
+    )
+    assert.deepEqual((await claimOne(store)).steps, [])
+    assert.equal((await store.instance('i-o'))?.phase, 'deleting')
+  }),
+
+  storeCase('verbs: what has followed, is busy or is gone is not tried again', async ({ store }) => {
+    const operation = await inState(store, 'o', { action: 'deprovision', state: 'failed' })
+    assert.equal(await isAllowed(store, 'retry', operation), true)
+    await standing(store, 'i-o', { lastOperationId: 'later' })
+    assert.equal(await isAllowed(store, 'retry', operation), false)
+    await standing(store, 'i-o', { lastOperationId: 'o', phase: 'deleted', deletedAt: 1 })
+    assert.equal(await isAllowed(store, 'retry', operation), false)
+    await standing(store, 'i-o', { lastOperationId: 'o' })
+    await store.accept({ instanceId: 'i-o', bindingId: 'b' }, () => ({
+      answer: undefined,
+      change: { bindings: [bindingRow('i-o', 'b', { phase: 'ready' })] },
+    }))
+    assert.equal(await isAllowed(store, 'retry', operation), false)
+    await store.accept({ instanceId: 'i-o', bindingId: 'b' }, () => ({
+      answer: undefined,
+      change: { bindings: [bindingRow('i-o', 'b', { phase: 'failed' })] },
+    }))
+    assert.equal(await isAllowed(store, 'retry', operation), true)
+    await store.accept({ instanceId: 'i-o' }, () => ({
+      answer: undefined,
+      change: { operations: [operationRow('active', 'i-o', { action: 'update' })] },
+    }))
+    assert.equal(await isAllowed(store, 'retry', operation), false)
+  }),
+]
