@@ -44,6 +44,16 @@ export class CliCommand extends Command {
     return this.requiredOption('--reason <text>', 'why; it is kept in the history')
   }
 
+  /** For lists of a broker's rows. */
+  listOptions(): this {
+    return this.option('--order <order>', 'newest or oldest first', 'newest').option(
+      '--limit <count>',
+      'how many at most',
+      parseLimit,
+      50,
+    )
+  }
+
   yesOption(): this {
     return this.option('-y, --yes', 'do not ask; needed where there is no terminal')
   }
@@ -102,6 +112,12 @@ export function parsePort(text: string): number {
   const port = Number(text)
   if (/^\d+$/.test(text) && port <= 65_535) return port
   throw new InvalidArgumentError('A port is a number from 0 to 65535.')
+}
+
+function parseLimit(text: string): number {
+  const limit = Number(text)
+  if (/^\d+$/.test(text) && limit > 0) return limit
+  throw new InvalidArgumentError('It is a number from 1 on.')
 }
 
 export function parseTimeout(text: string): number {

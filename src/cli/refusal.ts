@@ -2,7 +2,7 @@ import type { OsbResponse, Problem, WireError } from '../client/index.ts'
 import { type CliError, failure } from './cli-error.ts'
 
 /** Of the OSB API, or of the operators'. */
-type Refused = Pick<WireError, 'error' | 'description'> & Pick<Problem, 'detail'>
+type Refused = Pick<WireError, 'description'> & Pick<Problem, 'detail'> & { readonly error?: unknown }
 
 /** The broker's answer as an error: what was tried, the status and text of the answer, and what may help with this instance. */
 export function refusal(what: string, response: OsbResponse<Refused>, { instanceId = '<instance>' } = {}): CliError {

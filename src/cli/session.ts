@@ -19,6 +19,9 @@ export interface SessionOptions {
   readonly wait?: boolean
   readonly sync?: boolean
   readonly timeout?: number
+  /** Of lists. */
+  readonly order?: string
+  readonly limit?: number
 }
 
 /** The action of a command with connection options: `run` gets a session in front of its arguments and options. */

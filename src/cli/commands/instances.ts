@@ -2,7 +2,10 @@ import type { AbandonedBody } from '../../client/index.ts'
 import { count } from '../../shape/count.ts'
 import type { CliCommand } from '../command.ts'
 import { confirm } from '../confirm.ts'
+import { readList } from '../read-list.ts'
 import { refusal } from '../refusal.ts'
+import { renderFields } from '../render/fields.ts'
+import { describeOperation, renderAllowed, renderBindings, renderInstances } from '../render/operators.ts'
 import { toLine } from '../render/printable.ts'
 import { onBroker, type Session } from '../session.ts'
 
@@ -10,7 +13,25 @@ export function defineCommand(program: CliCommand): void {
   const instances = program
     .command('instances')
     .description('look at the instances of a broker, and help those that are stuck')
-    .examples('purser instances move my-db --reason "its image is gone"')
+    .examples('purser instances list --phase failed', 'purser instances move my-db --reason "its image is gone"')
+  instances
+    .command('list')
+    .description('list instances, the newest first')
+    .option('--phase <phase>', 'creating, ready, updating, deleting, failed or deleted')
+    .option('--service <id>', 'id of the service')
+    .option('--plan <id>', 'id of the plan')
+    .option('--revision <id>', 'those that are pinned to this revision')
+    .listOptions()
+    .connectionOptions()
+    .examples('purser instances list --phase failed', 'purser instances list --limit 500 --output json')
+    .action(onBroker(list))
+  instances
+    .command('show')
+    .instanceArgument()
+    .description('show how an instance stands, its bindings, and what may be done')
+    .connectionOptions()
+    .examples('purser instances show my-db')
+    .action(onBroker(show))
   instances
     .command('move')
     .instanceArgument()
@@ -31,6 +52,29 @@ export function defineCommand(program: CliCommand): void {
     .explain('Nothing is removed: what it has made stays, and the answer lists what is known of it.')
     .examples('purser instances abandon my-db --reason "its backend is gone" --yes')
     .action(onBroker(abandon))
+}
+
+interface ListFlags {
+  readonly phase?: string
+  readonly service?: string
+  readonly plan?: string
+  readonly revision?: string
+}
+
+async function list(session: Session, { phase, service, plan, revision }: ListFlags): Promise<void> {
+  const query = { phase, service_id: service, plan_id: plan, revision_id: revision }
+  const found = await readList(session, 'instances', page => session.admin.instances({ ...query, ...page }))
+  session.print(found, renderInstances(found.items))
+}
+
+async function show(session: Session, id: string): Promise<void> {
+  session.about.instance_id = id
+  const response = await session.admin.instance(id)
+  if (response.status !== 200) throw refusal(`could not read the instance ${id}`, response, { instanceId: id })
+  const { bindings = [], last_operation, allowed_actions = {}, ...fields } = response.body
+  const last = last_operation && { last_operation: describeOperation(last_operation) }
+  const text = [renderFields({ ...fields }, last), renderBindings(bindings), renderAllowed(allowed_actions)]
+  session.print(response.body, text.join(''))
 }
 
 interface Flags {

@@ -1,30 +1,150 @@
-import type { RunLogBody } from '../../client/index.ts'
+import type { RunLogBody, ShownOperationBody } from '../../client/index.ts'
 import { type CliCommand, createNameParser } from '../command.ts'
+import { confirm } from '../confirm.ts'
+import { readList } from '../read-list.ts'
 import { refusal } from '../refusal.ts'
+import { renderFields } from '../render/fields.ts'
+import { renderAllowed, renderOperations, renderSteps } from '../render/operators.ts'
 import { toLine, toLines } from '../render/printable.ts'
 import { onBroker, type Session } from '../session.ts'
 
+const id = '0197a7c2-7f5e-7cc0-93a1-55d2e1a2b3c4'
+
 export function defineCommand(program: CliCommand): void {
-  const example = 'purser operations log 0197a7c2-7f5e-7cc0-93a1-55d2e1a2b3c4'
-  program
+  const operations = program
     .command('operations')
-    .description('look at the operations of a broker')
-    .examples(example)
+    .description('look at the operations of a broker, and help those that are stuck')
+    .examples('purser operations list --state failed', `purser operations retry ${id}`)
+  operations
+    .command('list')
+    .description('list operations, the newest first')
+    .option('--state <state>', 'queued, running, succeeded, failed or superseded')
+    .option('--action <action>', 'provision, update, deprovision, bind, unbind, observe or sweep')
+    .option('--instance <id>', 'those of one instance and of its bindings')
+    .option('--binding <id>', 'those of one binding; needs --instance')
+    .option('--after <time>', 'accepted from then on, such as 2026-01-01T00:00:00Z')
+    .option('--before <time>', 'accepted earlier')
+    .listOptions()
+    .connectionOptions()
+    .examples('purser operations list --state failed', 'purser operations list --instance my-db --output json')
+    .action(onBroker(listOperations))
+  operations
+    .command('show')
+    .argument('<operation>', 'id of the operation', parseOperation)
+    .description('show how an operation stands, what it waits for, and what may be done')
+    .connectionOptions()
+    .examples(`purser operations show ${id}`)
+    .action(onBroker(showOperation))
+  operations
+    .command('retry')
+    .argument('<operation>', 'id of the operation', parseOperation)
+    .description('try a failed operation again, as a new one that skips what was done')
+    .option('--reason <text>', 'why; it is kept in the history')
+    .connectionOptions()
+    .examples(`purser operations retry ${id} --reason "the quota was raised"`)
+    .action(onBroker((session: Session, name: string, flags: Reason) => act(session, 'retry', name, flags)))
+  operations
+    .command('cancel')
+    .argument('<operation>', 'id of the operation', parseOperation)
+    .description('stop an operation and undo what it has done')
+    .option('--reason <text>', 'why; it is kept in the history')
+    .yesOption()
+    .connectionOptions()
+    .examples(`purser operations cancel ${id} --yes`)
+    .action(onBroker(cancelOperation))
+  operations
+    .command('fail')
+    .argument('<operation>', 'id of the operation', parseOperation)
+    .description('end an operation as failed')
+    .requiredOption('--message <text>', 'what the platform is told')
+    .reasonOption()
+    .yesOption()
+    .connectionOptions()
+    .examples(`purser operations fail ${id} --message "The region is closed." --reason "ticket 7" --yes`)
+    .action(onBroker(failOperation))
+  operations
+    .command('run-now')
+    .argument('<operation>', 'id of the operation', parseOperation)
+    .description('do not wait for the next attempt of an operation')
+    .option('--reason <text>', 'why; it is kept in the history')
+    .connectionOptions()
+    .examples(`purser operations run-now ${id}`)
+    .action(onBroker((session: Session, name: string, flags: Reason) => act(session, 'run-now', name, flags)))
+  operations
     .command('log')
     .argument('<operation>', 'id of the operation, as the broker gave it with its 202', parseOperation)
     .description('print the end of what the bundle of an operation printed')
     .connectionOptions()
-    .examples(example)
+    .examples(`purser operations log ${id}`)
     .action(onBroker(showLog))
+}
+
+interface Reason {
+  readonly reason?: string
+}
+
+interface ListFlags {
+  readonly state?: string
+  readonly action?: string
+  readonly instance?: string
+  readonly binding?: string
+  readonly after?: string
+  readonly before?: string
+}
+
+async function listOperations(session: Session, flags: ListFlags): Promise<void> {
+  const { state, action, instance: instance_id, binding: binding_id, after, before } = flags
+  const query = { state, action, instance_id, binding_id, after, before }
+  const list = await readList(session, 'operations', page => session.admin.operations({ ...query, ...page }))
+  session.print(list, renderOperations(list.items))
+}
+
+async function showOperation(session: Session, name: string): Promise<void> {
+  session.about.operation = name
+  const response = await session.admin.operation(name)
+  if (response.status !== 200) throw refusal(`could not read the operation ${name}`, response)
+  const { steps = [], allowed_actions = {}, ...fields } = response.body
+  session.print(response.body, `${renderFields(fields)}${renderSteps(steps)}${renderAllowed(allowed_actions)}`)
+}
+
+async function cancelOperation(session: Session, name: string, flags: Reason & { readonly yes?: boolean }) {
+  await confirm(session, `Cancel ${name}? What it has done is undone.`, flags.yes)
+  await act(session, 'cancel', name, flags)
+}
+
+async function act(session: Session, verb: string, name: string, { reason }: Reason): Promise<void> {
+  session.about.operation = name
+  const response = await session.admin.actOnOperation(name, verb, { reason })
+  if (response.status !== 202) throw refusal(`could not ${verb} ${name}`, response)
+  printActed(session, response.body)
+}
+
+interface FailFlags {
+  readonly message: string
+  readonly reason: string
+  readonly yes?: boolean
+}
+
+async function failOperation(session: Session, name: string, { message, reason, yes }: FailFlags): Promise<void> {
+  session.about.operation = name
+  await confirm(session, `Fail ${name}? The platform will see it, and its result never changes.`, yes)
+  const response = await session.admin.failOperation(name, { message, reason })
+  if (response.status !== 202) throw refusal(`could not fail ${name}`, response)
+  printActed(session, response.body)
+}
+
+function printActed({ print }: Session, body: ShownOperationBody): void {
+  const { id: operation, action, state, instance_id, binding_id, retry_of, waiting_for } = body
+  print(body, renderFields({ operation, action, state, instance_id, binding_id, retry_of, waiting_for }))
 }
 
 const idAdvice = 'Give the operation that the broker answered with its 202.'
 const parseOperation = createNameParser('the id of an operation', idAdvice)
 
-async function showLog(session: Session, id: string): Promise<void> {
-  const response = await session.admin.operationLog(id)
+async function showLog(session: Session, name: string): Promise<void> {
+  const response = await session.admin.operationLog(name)
   const { runs } = response.body
-  if (response.status !== 200 || !Array.isArray(runs)) throw refusal(`could not read the log of ${id}`, response)
+  if (response.status !== 200 || !Array.isArray(runs)) throw refusal(`could not read the log of ${name}`, response)
   if (runs.length === 0 && session.options.output === 'text')
     session.note('No run of a bundle has ended in this operation: there is no log.')
   session.print(response.body, runs.map(render).join(''))

@@ -1,0 +1,49 @@
+import type {
+  AllowedActionsBody,
+  BindingBody,
+  InstanceBody,
+  OperationBody,
+  ShownOperationBody,
+} from '../../client/index.ts'
+import { renderTable } from './tables.ts'
+
+export function renderOperations(operations: readonly OperationBody[]): string {
+  if (operations.length === 0) return 'There are no such operations.\n'
+  const rows = operations.map(operation => {
+    const { id, action, state, instance_id, binding_id, accepted_at, description = '' } = operation
+    const of = binding_id === undefined ? instance_id : `${instance_id} / ${binding_id}`
+    return [id, action, state, of, accepted_at, description]
+  })
+  return renderTable([['OPERATION', 'ACTION', 'STATE', 'INSTANCE / BINDING', 'ACCEPTED', 'DESCRIPTION'], ...rows])
+}
+
+export function renderInstances(instances: readonly InstanceBody[]): string {
+  if (instances.length === 0) return 'There are no such instances.\n'
+  const rows = instances.map(({ id, phase, platform, service_id, plan_id, created_at }) => {
+    return [id, phase, platform, service_id, plan_id, created_at]
+  })
+  return renderTable([['INSTANCE', 'PHASE', 'PLATFORM', 'SERVICE', 'PLAN', 'CREATED'], ...rows])
+}
+
+export function renderBindings(bindings: readonly BindingBody[]): string {
+  if (bindings.length === 0) return ''
+  const rows = bindings.map(({ id, phase, created_at }) => [id, phase, created_at])
+  return `\n${renderTable([['BINDING', 'PHASE', 'CREATED'], ...rows])}`
+}
+
+export function renderSteps(steps: NonNullable<ShownOperationBody['steps']>): string {
+  if (steps.length === 0) return ''
+  const rows = steps.map(({ name, state, attempts, started_at, error = '' }) => {
+    return [name, state, String(attempts), started_at, error]
+  })
+  return `\n${renderTable([['STEP', 'STATE', 'ATTEMPTS', 'SINCE', 'ERROR'], ...rows])}`
+}
+
+export function renderAllowed(actions: AllowedActionsBody): string {
+  const rows = Object.entries(actions).map(([verb, { allowed, reason = '' }]) => [verb, allowed ? 'yes' : 'no', reason])
+  return rows.length === 0 ? '' : `\n${renderTable([['VERB', 'ALLOWED', 'WHY NOT'], ...rows])}`
+}
+
+export function describeOperation({ id, action, state }: OperationBody): string {
+  return `${action} ${id}: ${state}`
+}
