@@ -72,8 +72,8 @@ export const verbMutations: readonly Mutation[] = [
   {
     name: 'an operator abandons instances',
     file: 'src/http/admin/routes.ts',
-    find: "role: 'admin'",
-    replace: "role: 'operator'",
+    find: "'/admin/instances/:id/abandon': { method: 'POST', role: 'admin'",
+    replace: "'/admin/instances/:id/abandon': { method: 'POST', role: 'operator'",
     suite: ['test/http/admin.test.ts'],
   },
   {
@@ -179,8 +179,8 @@ export const verbMutations: readonly Mutation[] = [
   {
     name: 'what is sealed of an operation is shown',
     file: 'src/broker/verbs/show.ts',
-    find: '{ output: _output, ...step }',
-    replace: 'step',
+    find: '({ output: _output, ...step }: Step)',
+    replace: '(step: Step)',
     suite: ['test/verbs/operations.test.ts'],
   },
   {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { ShownOperationBody } from '../../src/client/index.ts'
+import { decideFail } from '../../src/domain/decide-verb.ts'
 import { type Service, TerminalError } from '../../src/index.ts'
 import type { Settings } from '../../src/settings/settings.ts'
 import { createWorld, minutes, seconds } from '../engine/world.ts'
@@ -130,7 +131,7 @@ describe('fail', () => {
 
   it('runs none of the author, even where the clock of a replica is behind', async () => {
     let runs = 0
-    const { broker, admin, settle, ledger } = await boot({
+    const { broker, settle, ledger } = await boot({
       async update() {
         runs += 1
         throw new Error('later')
@@ -141,11 +142,13 @@ describe('fail', () => {
     const operation = await broker.update('i', { size: '2' })
     await settle()
     const before = runs
-    await admin.failOperation(operation, { message: 'No.', reason: 'x' })
-    await ledger.accept({ instanceId: 'i' }, ({ operation: active }) => ({
-      answer: 0,
-      change: active && { operations: [{ ...active, deadlineAt: broker.clock.now() + minutes(5) }] },
-    }))
+    const read = await ledger.operation(operation)
+    if (read === undefined) throw new Error('the update is not there')
+    const intent = { by: 'ops', operation: read, cascade: false, message: 'No.' }
+    await ledger.accept({ instanceId: 'i' }, snapshot => {
+      const { answer, change } = decideFail(snapshot, intent)
+      return { answer, change: { ...change, operations: [{ ...answer, deadlineAt: snapshot.now + minutes(5) }] } }
+    })
     await settle()
     expect(await broker.poll('i', operation)).toMatchObject({ state: 'failed', description: 'No.' })
     expect(runs).toBe(before)

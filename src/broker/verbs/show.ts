@@ -40,7 +40,7 @@ export async function showOperation(broker: BrokerContext, id: string) {
   })
   return {
     operation: toShownOperation(operation),
-    steps: (await store.steps(id)).map(({ output: _output, ...step }): ShownStep => step),
+    steps: (await store.steps(id)).map(toShownStep),
     waitingFor: isActive(operation) ? (operation.description ?? progressOf(operation)) : undefined,
     allowedActions: toAllowed<OperationVerb>(refusals),
   }
@@ -79,6 +79,10 @@ function toShownBinding(binding: Binding): ShownBinding {
   return shown
 }
 
+function toShownStep({ output: _output, ...step }: Step): ShownStep {
+  return step
+}
+
 function toShownOperation({ input: _input, requestHash: _hash, ...shown }: Operation): ShownOperation {
   return shown
 }
@@ -94,9 +98,7 @@ export async function readTimeline(store: Reads, id: string) {
   const lines = history
     .filter(({ operationId, before }) => operationId === id || before?.operation === id)
     .map(({ instanceId: _instance, ...line }): TimelineEvent => line)
-  const done = steps.map(
-    ({ output: _output, ...step }): TimelineEvent => ({ at: step.startedAt, type: 'step', ...step }),
-  )
+  const done = steps.map(toShownStep).map((step): TimelineEvent => ({ at: step.startedAt, type: 'step', ...step }))
   // Of what has the same time, in the order in which it can have happened.
   const begins = lines.findLastIndex(({ type }) => type === 'accepted') + 1
   const events = [...lines.slice(0, begins), ...done, ...lines.slice(begins)]

@@ -192,7 +192,7 @@ export class Tables {
   }
 
   #copySteps({ from, to }: NonNullable<Change['copySteps']>): void {
-    for (const step of this.steps(from)) if (step.state === 'done') this.putStep(to, step)
+    for (const step of this.steps(from).filter(({ state }) => state === 'done')) this.putStep(to, step)
   }
 
   #requireInstance(instanceId: string, what: string): void {
