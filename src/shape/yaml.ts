@@ -1,5 +1,5 @@
 import * as yaml from 'yaml'
-import { createBudget, FaultError, findTooDeep, tooDeep } from './limits.ts'
+import { checkTokens, createBudget, FaultError } from './limits.ts'
 import type { Mistake } from './mistake.ts'
 import { type Place, type Places, quoted, type Source } from './place.ts'
 import { composeProperties } from './properties.ts'
@@ -37,8 +37,7 @@ export function readYaml(text: string, options: YamlOptions): Yaml {
     if (size > maxBytes) throw new FaultError({ place: { source: name }, ...tooLong })
     const compose = () => {
       const tokens = firstTokens(new yaml.Parser(lines.addNewLine).parse(text))
-      const deep = findTooDeep(tokens)
-      if (deep !== undefined) throw new FaultError({ place: placeAt(deep.offset), ...tooDeep })
+      checkTokens(tokens, maxValues, placeAt)
       // Keys are compared below: the library would compare each with each, which takes minutes for a hostile file.
       const composer = new yaml.Composer({ version, prettyErrors: false, logLevel: 'error', uniqueKeys: false })
       return [...composer.compose(tokens)]

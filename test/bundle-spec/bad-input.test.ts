@@ -231,6 +231,16 @@ describe('hostile text', () => {
     expect(parseBundleSpec(specWith({ ...keys, tags: {} }), 'bundle.yml').spec).toBeUndefined()
   })
 
+  it.each([
+    ['commas', `tags: [${','.repeat(1_000_000)}]`],
+    ['documents', '---\n'.repeat(250_000)],
+    ['lists', `tags: [${'[],'.repeat(300_000)}]`],
+  ])('of a megabyte of %s is refused before its mistakes are looked for', (_, text) => {
+    expect(problemsOf(text)).toEqual([
+      expect.stringMatching(/^bundle\.yml:\d+: error: it has more than 100000 values; /),
+    ])
+  })
+
   it('that is no YAML is not read to its end', () => {
     // What comes later would be another fault.
     const problems = problemsOf(`name: x\n${'}'.repeat(30)}\n---\n${'- '.repeat(60_000)}a`)
