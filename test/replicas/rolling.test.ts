@@ -42,6 +42,12 @@ async function auditClaims({ url }: PostgresServer, schema: string) {
         insert into ${schema}.audit values (new.id, ${schema}.now_ms() - old.due_at, old.state = 'running');
         return null;
       end $$;
+      create function ${schema}.note_lease() returns trigger language plpgsql as $$ begin
+        insert into ${schema}.audit values (new.id, 0, false);
+        return null;
+      end $$;
+      create trigger note_lease after insert on ${schema}.operation for each row
+        when (new.fence > 0) execute function ${schema}.note_lease();
       create trigger note_claim after update on ${schema}.operation for each row
         when (new.fence <> old.fence) execute function ${schema}.note_claim()`,
   })
