@@ -58,6 +58,28 @@ describe('the group commit', () => {
     expect(database.rows()).toEqual(['a', 'b', 'c'])
   })
 
+  it('waits for those that come in the next turns of the event loop, while each turn brings one', async () => {
+    const { database, commits, insert } = create()
+    const written = [commits.run(insert('a'))]
+    for (const row of ['b', 'c']) {
+      await new Promise(setImmediate)
+      written.push(commits.run(insert(row)))
+    }
+    expect(await Promise.all(written)).toEqual(['a', 'b', 'c'])
+    expect(database.calls).toEqual(['begin', 'commit'])
+  })
+
+  it('does not wait for ever when more keep coming', async () => {
+    const { database, commits, insert } = create()
+    const written = [commits.run(insert('0'))]
+    for (let turn = 1; database.rows().length === 0 && turn < 100; turn += 1) {
+      await new Promise(setImmediate)
+      written.push(commits.run(insert(String(turn))))
+    }
+    expect(database.rows().length).toBeLessThan(20)
+    await Promise.all(written)
+  })
+
   it('rejects a decision that throws alone, without a rollback', async () => {
     const { database, commits, insert } = create()
     const refused: Job<string> = () => {

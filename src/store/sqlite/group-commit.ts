@@ -18,11 +18,18 @@ export interface Transactions {
 }
 
 /**
- * Gathers the writes of one turn of the event loop into one transaction, so that many requests share one sync of the disk.
+ * Gathers writes into one transaction, so that many requests share one sync of the disk: as long as each turn of the event loop
+ * brings more of them, it waits for the next turn, since who comes during a sync has to wait for a whole one.
  * Where a write or the commit fails, everything is rolled back and the jobs run one by one: a bad one fails alone.
  */
 export function createGroupCommit(transactions: Transactions, wake: (wakeUps: readonly WakeUp[]) => void) {
   let queue: Entry[] = []
+
+  function gather(known: number, turns: number): void {
+    const { length } = queue
+    if (length > known && length < largestBatch && turns < mostTurns) setImmediate(gather, length, turns + 1)
+    else next()
+  }
 
   function next(): void {
     const batch = queue
@@ -53,7 +60,7 @@ export function createGroupCommit(transactions: Transactions, wake: (wakeUps: re
     /** Resolves when the job's effect is on the disk. */
     run<Result>(job: Job<Result>) {
       return new Promise<Result>((resolve, reject) => {
-        if (queue.length === 0) setImmediate(next)
+        if (queue.length === 0) setImmediate(gather, 0, 0)
         queue.push({
           job,
           resolve: resolve as (value: unknown) => void,
@@ -67,6 +74,9 @@ export function createGroupCommit(transactions: Transactions, wake: (wakeUps: re
     },
   }
 }
+
+/** Bounds how long the first write waits for others. */
+const mostTurns = 8
 
 /** Bounds how long one transaction holds the event loop. */
 const largestBatch = 500
