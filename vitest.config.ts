@@ -6,7 +6,7 @@ import { mutate } from './test/mutation/plugin.ts'
 const slow = [
   'test/model/**/*.test.ts',
   'test/crash/**/*.test.ts',
-  'test/replicas/{names,outage,rolling,signals}.test.ts',
+  'test/replicas/{deployment,names,outage,overload,rolling,signals}.test.ts',
   'test/storm/**/*.test.ts',
   'test/store/postgres-pooler-contract.test.ts',
   'test/simulation/**/*.test.ts',

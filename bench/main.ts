@@ -3,6 +3,7 @@ import { benchBundles } from './bundles.ts'
 import { benchCatalog } from './catalog.ts'
 import { benchGrowth } from './growth.ts'
 import { benchHttp } from './http.ts'
+import { benchOverload } from './overload.ts'
 import { benchPostgres } from './postgres.ts'
 import { benchPostgresGrowth } from './postgres-growth.ts'
 import { benchDirectorySync, benchSync } from './registries.ts'
@@ -23,6 +24,7 @@ const parts: Readonly<Record<string, () => Promise<Result[]>>> = {
   http: () => benchHttp(rounds),
   growth: () => benchGrowth(rounds, Number(values.instances)),
   stores: () => benchStores(rounds),
+  overload: () => benchOverload(),
   start: () => benchStart(rounds),
   sync: async () => [...(await benchSync(rounds)), ...(await benchDirectorySync(rounds))],
   catalog: () => benchCatalog(rounds),

@@ -9,6 +9,7 @@ const root = join(import.meta.dirname, '..')
 export interface Served {
   readonly url: string
   readonly port: number
+  readonly pid: number | undefined
   /** From the command to the first answer that was good. */
   readonly readyMs: number
   megabytes(): Promise<number>
@@ -54,6 +55,7 @@ export async function serve(args: readonly string[], { folder, path, env = {} }:
     return {
       url,
       port: Number(new URL(url).port),
+      pid: child.pid,
       readyMs: performance.now() - started,
       line,
       stop,

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { lateBy, type QueueLoad, timeToBegin } from './queue-time.ts'
 
-const one: QueueLoad = { ahead: 0, slots: 1, allSlots: 1, ages: [0], usual: 1200 }
+const one: QueueLoad = { ahead: 0, slots: 1, allSlots: 1, ages: [0], usual: 1200, still: 0 }
 
 describe('the time until an operation begins', () => {
   it('is none where a slot is free', () => {
@@ -37,6 +37,12 @@ describe('the time until an operation begins', () => {
     expect(oneHangs).toBeCloseTo(1200, -1)
   })
 
+  it('grows while slots are free and nothing begins', () => {
+    const heldUp = { ...one, usual: undefined, slots: 4, allSlots: 4, ages: [], ahead: 11 }
+    expect(timeToBegin(heldUp)).toBe(0)
+    expect(timeToBegin({ ...heldUp, still: 2000 })).toBe(6000)
+  })
+
   it('is late where those like it could not end any more', () => {
     expect(lateBy({ ...one, ahead: 3 }, { limit: 6000, run: 1200 })).toBe(0)
     expect(lateBy({ ...one, ahead: 4 }, { limit: 6000, run: 1200 })).toBe(1200)
@@ -49,6 +55,7 @@ const loads = fc.record({
   slots: fc.integer({ min: 1, max: 64 }),
   others: fc.nat(64),
   ages: fc.array(fc.nat(7_200_000), { maxLength: 64 }),
+  still: fc.nat(60_000),
   usual: fc.option(fc.nat(600_000), { nil: undefined }),
 })
 const toLoad = ({

@@ -9,6 +9,8 @@ export interface QueueLoad {
   readonly ages: readonly number[]
   /** How long one has its slot, as a rule; undefined until one has given it back. */
   readonly usual: number | undefined
+  /** For how long nothing has begun or ended, though something waits: a process that is held up does not use its slots. */
+  readonly still: number
 }
 
 /**
@@ -17,10 +19,11 @@ export interface QueueLoad {
  * known. A slot that was held for longer than usual counts for as little as it has done: one operation that hangs slows down
  * its own slot, and a backend that hangs all of them.
  */
-export function timeToBegin({ ahead, slots, allSlots, ages, usual = 0 }: QueueLoad): number {
+export function timeToBegin({ ahead, slots, allSlots, ages, usual = 0, still }: QueueLoad): number {
   const free = slots - ages.length
   if (slots === 0 || ahead < free) return 0
-  const pace = ages.reduce((sum, age) => sum + 1 / Math.max(age, usual), free > 0 ? free / usual : 0)
+  const ofFree = free > 0 ? free / Math.max(still, usual) : 0
+  const pace = ages.reduce((sum, age) => sum + 1 / Math.max(age, usual), ofFree)
   return (ahead + 1) / ((pace * allSlots) / slots)
 }
 

@@ -54,6 +54,8 @@ export class Queue {
   #oldest = 0
   #allSlots: number
   #endedAt = 0
+  /** When something last began or ended, or began to wait. */
+  #movedAt = 0
 
   constructor(options: QueueOptions) {
     this.#options = options
@@ -67,10 +69,12 @@ export class Queue {
     const from = clock.now()
     if (this.#running.size === 0 && from - this.#endedAt > forgetAfter) this.#usual.clear()
     this.#running.set(key, from)
+    this.#movedAt = from
     this.#ahead = Math.max(-this.#entering, this.#ahead - 1)
     return () => {
       this.#running.delete(key)
       this.#endedAt = clock.now()
+      this.#movedAt = this.#endedAt
       for (const name of [allOfThem, kindOf(serviceId, action)]) this.#learn(name, this.#endedAt - from)
     }
   }
@@ -105,6 +109,7 @@ export class Queue {
         const refusal = late > 0 ? judge(this.#refusal(wanted, late)) : undefined
         if (refusal !== undefined) throw refusal
         entered = true
+        if (this.#waiting === 0) this.#movedAt = this.#options.clock.now()
         this.#entering += 1
         return verdict
       })
@@ -120,8 +125,7 @@ export class Queue {
     await this.#lookAgain(goodFor)
     const { clock, stopping } = this.#options
     const early = this.#patience - this.#oldest
-    const waiting = this.#ahead + this.#entering
-    if (early <= 0 || waiting === 0) return
+    if (early <= 0 || this.#waiting === 0) return
     await sleep(clock, early, stopping)
     await this.#lookAgain(early / 2)
   }
@@ -154,19 +158,24 @@ export class Queue {
     return isRecent && this.#oldest >= this.#patience * 0.9
   }
 
+  get #waiting(): number {
+    return this.#ahead + this.#entering
+  }
+
   #hasFreeSlot(): boolean {
-    return this.#ahead + this.#entering + this.#running.size < this.#options.concurrency
+    return this.#waiting + this.#running.size < this.#options.concurrency
   }
 
   #load() {
     const { clock, concurrency } = this.#options
     const now = clock.now()
     return {
-      ahead: this.#ahead + this.#entering,
+      ahead: this.#waiting,
       slots: concurrency,
       allSlots: this.#allSlots,
       ages: [...this.#running.values()].map(from => now - from),
       usual: this.#usual.get(allOfThem),
+      still: now - this.#movedAt,
     }
   }
 

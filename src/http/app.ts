@@ -12,6 +12,7 @@ import { Exchange, requestIdentity, toEnded } from './exchange.ts'
 import type { HttpApp, HttpRequest, HttpResponse } from './message.ts'
 import { findOpenRoute, isHealthPath, type OpenRoutes } from './open-routes.ts'
 import type { PresentCatalog } from './osb/fetch-catalog.ts'
+import { createRefusalPace } from './pace-refusals.ts'
 import { respondToError } from './respond.ts'
 import { createRoutes, findEndpoint, parseOsbPath } from './routes.ts'
 
@@ -45,6 +46,7 @@ export function createApp(options: AppOptions): App {
   const openAdmission = new Admission(clock, openLimits)
   const exchanged = { clock, bodyLimit: options.bodyLimit, publicUrl: options.publicUrl }
   let answering = new Answering()
+  const pace = createRefusalPace(clock)
 
   /** Waits for nothing where the answer, or who asks, is known at once, as for the many polls of a platform. */
   function handle(exchange: Exchange): HttpResponse | Promise<HttpResponse> {
@@ -120,6 +122,8 @@ export function createApp(options: AppOptions): App {
         response = answered instanceof Promise ? await answered : answered
       } catch (error) {
         response = refuse(error, exchange)
+        exchange.visit?.leave(clock.now())
+        await pace(error)
       }
       const now = clock.now()
       exchange.visit?.leave(now)

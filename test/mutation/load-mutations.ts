@@ -61,7 +61,7 @@ export const loadMutations: readonly Mutation[] = [
   {
     ...queue,
     name: 'a burst is decided without a second look',
-    find: 'if (early <= 0 || waiting === 0) return',
+    find: 'if (early <= 0 || this.#waiting === 0) return',
     replace: 'return',
   },
   {
@@ -100,12 +100,31 @@ export const loadMutations: readonly Mutation[] = [
     find: '(run < limit ? run : 0)',
     replace: '0',
   },
-  },
   {
     file: 'src/store/sqlite/group-commit.ts',
     suite: ['src/store/sqlite/group-commit.test.ts'],
     name: 'sqlite waits with a write as long as others come',
     find: ' && turns < mostTurns',
     replace: '',
+  },
+  {
+    file: 'src/http/pace-refusals.ts',
+    suite: ['src/http/pace-refusals.test.ts'],
+    name: 'refusals go out as fast as they are asked for',
+    find: 'return last > now ?',
+    replace: 'return last < 0 ?',
+  },
+  {
+    file: 'src/http/pace-refusals.ts',
+    suite: ['src/http/pace-refusals.test.ts'],
+    name: 'a refusal waits for as long as there are others',
+    find: ', now + longestWait)',
+    replace: ')',
+  },
+  {
+    ...queueTime,
+    name: 'a process that is held up counts on slots that it does not use',
+    find: 'free / Math.max(still, usual)',
+    replace: 'free / usual',
   },
 ]
