@@ -46,7 +46,7 @@ export function createApp(options: AppOptions): App {
   const openAdmission = new Admission(clock, openLimits)
   const exchanged = { clock, bodyLimit: options.bodyLimit, publicUrl: options.publicUrl }
   let answering = new Answering()
-  const pace = createRefusalPace(clock)
+  const pace = createRefusalPace(clock, broker.stopping)
 
   /** Waits for nothing where the answer, or who asks, is known at once, as for the many polls of a platform. */
   function handle(exchange: Exchange): HttpResponse | Promise<HttpResponse> {

@@ -12,13 +12,13 @@ const longestWait = 5_000
  * its health or polls would wait behind them. So refusals for want of room go out at a pace: a client that has to wait for one
  * asks for nothing meanwhile. Answers how long this one waits, if it does.
  */
-export function createRefusalPace(clock: Clock): (error: unknown) => Promise<void> | undefined {
+export function createRefusalPace(clock: Clock, stopping?: AbortSignal): (error: unknown) => Promise<void> | undefined {
   let last = 0
   return error => {
     if (!(error instanceof BrokerError) || (error.code !== 'Overloaded' && error.code !== 'QueueTooLong')) return
     const now = clock.now()
     const earliest = now - (burst * 1000) / perSecond
     last = Math.min(Math.max(last, earliest) + 1000 / perSecond, now + longestWait)
-    return last > now ? sleep(clock, last - now) : undefined
+    return last > now ? sleep(clock, last - now, stopping) : undefined
   }
 }

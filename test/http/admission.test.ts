@@ -102,6 +102,14 @@ describe('a broker with more requests than it can answer in time', () => {
     await Promise.all(first)
     door.close()
     const second = Array.from({ length: 200 }, (_, index) => broker.handle(put(`i${index}`)))
+    let out = 0
+    for (const each of second)
+      void each.then(() => {
+        out += 1
+      })
+    await until(() => out > 0)
+    expect(out).toBe(50)
+    await broker.clock.advance(1_000)
     const refused = await Promise.all(second.slice(100))
     expect(new Set(refused.map(({ status }) => status))).toEqual(new Set([503]))
     expect(Number(refused[0]?.headers['retry-after'])).toBeGreaterThan(10)

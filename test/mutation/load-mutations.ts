@@ -127,4 +127,10 @@ export const loadMutations: readonly Mutation[] = [
     find: 'free / Math.max(still, usual)',
     replace: 'free / usual',
   },
+  {
+    ...app,
+    name: 'no refusal waits for its turn',
+    find: 'await pace(error)',
+    replace: '',
+  },
 ]
