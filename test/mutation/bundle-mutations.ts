@@ -60,7 +60,7 @@ export const bundleMutations: readonly Mutation[] = [
     file: 'src/cli/bundle/image-name.ts',
     find: "what: text.includes('@') ? 'an image cannot have an @ in its name' : ",
     replace: 'what: ',
-    suite: ['test/cli/bundle.test.ts'],
+    suite: ['src/cli/bundle/image-name.test.ts'],
   },
   {
     name: 'a test with a failed result has passed',

@@ -46,6 +46,13 @@ export const reconcileMutations: readonly Mutation[] = [
   },
   {
     ...pushed,
+    name: 'a bootstrap that waits takes the place of a request',
+    find: 'exchange.visit?.leave()',
+    replace: '',
+    file: 'src/http/admin/apb-app.ts',
+  },
+  {
+    ...pushed,
     name: 'specs can be pushed to a broker that does not allow it',
     find: 'apb: settings.osb.apbRoutes ? registries?.createApb(broker) : undefined',
     replace: 'apb: registries?.createApb(broker)',
@@ -54,8 +61,8 @@ export const reconcileMutations: readonly Mutation[] = [
   {
     ...pushed,
     name: 'a bootstrap takes the end of an earlier sync for its own',
-    find: 'if (dueAt !== undefined) return isDone',
-    replace: 'if (sync !== undefined) return isDone',
+    find: ' && sync.latest?.dueAt !== early) return',
+    replace: ') return',
     file: 'src/broker/registries/sync-and-wait.ts',
   },
   // Retirement: no answer never means gone.

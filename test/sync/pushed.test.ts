@@ -195,6 +195,26 @@ describe('POST /v2/bootstrap', () => {
     expect(local.asked - before).toBe(2)
   })
 
+  it('waits without the place of another request, and one sync is enough for all who wait', async () => {
+    const local = new ScriptedRegistry('local')
+    const world = await open({ registries: [local] })
+    const before = local.asked
+    // A chore is taken for a moment, and the start took this one.
+    await world.clock.advance(1)
+    local.hold()
+    const waiting = Array.from({ length: 1_001 }, () => ask(world, 'POST', '/v2/bootstrap'))
+    expect((await push(world, sourceOf('db'))).status).toBe(200)
+    local.release()
+    let answered = false
+    const all = Promise.all(waiting).finally(() => {
+      answered = true
+    })
+    while (!answered) await world.clock.advance(50)
+    const bodies = await Promise.all((await all).map(response => response.json()))
+    expect(new Set(bodies.map(body => JSON.stringify(body)))).toEqual(new Set(['{"spec_count":1,"image_count":0}']))
+    expect(local.asked - before).toBe(2)
+  })
+
   it('fails where a registry must answer and does not', async () => {
     const local = new ScriptedRegistry('local', true)
     const world = await open({ registries: [local] })

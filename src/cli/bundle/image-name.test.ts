@@ -20,4 +20,10 @@ describe('the name of an image', () => {
       expect(() => parseImageName(text)).toThrow()
     },
   )
+
+  it('shows no password that somebody has put before it', () => {
+    expect(() => parseImageName('me:hunter2-secret@registry.example.com/db')).toThrow(
+      /^an image cannot have an @ in its name: (?!.*hunter2)/,
+    )
+  })
 })

@@ -53,7 +53,7 @@ async function readSpecLabel(engine: ImageEngine, image: string) {
   })
 }
 
-async function push(engine: ImageEngine, image: string, insecure: boolean): Promise<string> {
+async function push(engine: ImageEngine, image: string, insecure: boolean): Promise<string | undefined> {
   const task = {
     what: `${engine.name} could not push ${image}`,
     next: `What it printed is above. Log in with ${engine.name} login; a registry without TLS needs --insecure.`,
@@ -65,7 +65,7 @@ async function push(engine: ImageEngine, image: string, insecure: boolean): Prom
   }
   const next = `${task.next} Docker's daemon has to know of it: "insecure-registries" in daemon.json.`
   const told = await engine.run({ ...task, args: ['push', image], next: insecure ? next : task.next })
-  return /digest: (\S+)/.exec(told)?.[1] ?? ''
+  return /digest: (\S+)/.exec(told)?.[1]
 }
 
 type RegistrySection = Readonly<Record<string, string | readonly string[]>>

@@ -139,7 +139,7 @@ function definePush(bundle: CliCommand): void {
     .command('push')
     .argument('<image>', 'the image that was built, such as registry.example.com/team/my-bundle:1.0')
     .description('push the image of a bundle to its registry, and say how a broker offers it')
-    .option('--insecure', 'the registry has no TLS, or a certificate that nobody vouches for')
+    .option('--insecure', 'the registry has no TLS: for experiments')
     .addOption(engineOption(bundle))
     .outputOption()
     .explain(

@@ -51,6 +51,8 @@ export async function handleApb(
   const { apb } = context
   if (route === 'bootstrap') {
     if (method !== 'POST') throw methodNotAllowed(['POST'])
+    // From here on it only waits.
+    exchange.visit?.leave()
     return bootstrap(context)
   }
   if (method === 'DELETE') {
@@ -70,8 +72,10 @@ async function bootstrap({ broker, chores, apb }: ApbContext): Promise<HttpRespo
   return json(200, { spec_count: offered.length, image_count: apb.listed() })
 }
 
-async function readSpec({ bodyLimit }: AdminContext, { request }: Exchange): Promise<string> {
+async function readSpec({ broker, bodyLimit }: AdminContext, { request, visit }: Exchange): Promise<string> {
+  const since = broker.clock.now()
   const bytes = await request.body(bodyLimit)
+  visit?.waitedSince(since)
   const form = readOrRefuse(() => new TextDecoder('utf-8', { fatal: true }).decode(bytes), 'the body is not UTF-8')
   const spec = new URLSearchParams(form).get('apbSpec')
   if (spec === null || spec === '') throw malformed('send a form with apbSpec, which is the spec in base64')
