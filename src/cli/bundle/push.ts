@@ -1,3 +1,4 @@
+import { decodeSpec } from '../../bundle/encoded-spec.ts'
 import { parseBundleSpec } from '../../bundle/spec.ts'
 import { failure, wrongUsage } from '../cli-error.ts'
 import type { CliIo } from '../io.ts'
@@ -44,7 +45,8 @@ async function readSpecLabel(engine: ImageEngine, image: string) {
   const inspect = buildah ? ['inspect', '--type', 'image'] : ['image', 'inspect']
   const args = [...inspect, '--format', `{{index ${labels} "com.redhat.apb.spec"}}`, image]
   const found = await engine.run({ args, what: `${engine.name} has no image ${image}`, next, quiet: true })
-  const { spec } = parseBundleSpec(Buffer.from(found.trim(), 'base64').toString(), 'spec')
+  const decoded = decodeSpec(found)
+  const { spec } = parseBundleSpec('source' in decoded ? decoded.source : '', 'spec')
   if (spec !== undefined) return spec
   throw failure({
     what: `${image} is not a bundle`,
