@@ -263,6 +263,17 @@ describe('the routes of the tools', () => {
     expect(status).toBe(403)
   })
 
+  it('are not for a page of another site, which can send forms with the password of whoever reads it', async () => {
+    const world = await open()
+    for (const path of ['/v2/apb', '/v2/bootstrap']) {
+      const headers = { origin: 'https://evil.test', 'sec-fetch-site': 'cross-site' }
+      const body = new URLSearchParams({ apbSpec: encode(sourceOf('db')) })
+      const response = await world.fetch(new Request(`${world.url}${path}`, { method: 'POST', headers, body }))
+      expect(await shown(response)).toMatchObject({ status: 403, body: { error: 'CrossSite' } })
+    }
+    expect(await world.names()).toEqual([])
+  })
+
   it('need bundles, and a name that no registry has', async () => {
     const { osb } = routes
     const bare = createBroker(

@@ -52,7 +52,7 @@ export async function handleApb(
   if (route === 'bootstrap') {
     if (method !== 'POST') throw methodNotAllowed(['POST'])
     // From here on it only waits.
-    exchange.visit?.leave()
+    exchange.visit?.leave(context.broker.clock.now())
     return bootstrap(context)
   }
   if (method === 'DELETE') {
@@ -75,7 +75,7 @@ async function bootstrap({ broker, chores, apb }: ApbContext): Promise<HttpRespo
 async function readSpec({ broker, bodyLimit }: AdminContext, { request, visit }: Exchange): Promise<string> {
   const since = broker.clock.now()
   const bytes = await request.body(bodyLimit)
-  visit?.waitedSince(since)
+  visit?.waited(broker.clock.now() - since)
   const form = readOrRefuse(() => new TextDecoder('utf-8', { fatal: true }).decode(bytes), 'the body is not UTF-8')
   const spec = new URLSearchParams(form).get('apbSpec')
   if (spec === null || spec === '') throw malformed('send a form with apbSpec, which is the spec in base64')
