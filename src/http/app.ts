@@ -113,24 +113,27 @@ export function createApp(options: AppOptions): App {
 
   return {
     async handle(request) {
+      const exchange = new Exchange(request, exchanged)
       const served = answering
       served.begin()
-      const exchange = new Exchange(request, exchanged)
-      let response: HttpResponse
       try {
-        const answered = handle(exchange)
-        response = answered instanceof Promise ? await answered : answered
-      } catch (error) {
-        response = refuse(error, exchange)
-        exchange.visit?.leave(clock.now())
-        await pace(error)
+        let response: HttpResponse
+        try {
+          const answered = handle(exchange)
+          response = answered instanceof Promise ? await answered : answered
+        } catch (error) {
+          response = refuse(error, exchange)
+          exchange.visit?.leave(clock.now())
+          await pace(error)
+        }
+        const now = clock.now()
+        exchange.visit?.leave(now)
+        if (exchange.requestId !== undefined) response = withIdentity(response, request.headers)
+        observer['request.ended']?.(toEnded(exchange, response, now))
+        return response
+      } finally {
+        served.end()
       }
-      const now = clock.now()
-      exchange.visit?.leave(now)
-      if (exchange.requestId !== undefined) response = withIdentity(response, request.headers)
-      observer['request.ended']?.(toEnded(exchange, response, now))
-      served.end()
-      return response
     },
     answered() {
       const before = answering
