@@ -5,8 +5,9 @@ import { type Child, startChild } from './child.ts'
 import { drive } from './load.ts'
 import { inNewFolder } from './new-folder.ts'
 import { onLoadCore } from './pin.ts'
+import { processorSeconds } from './processor.ts'
 import { osbRequest, provisionBody, provisionRequest } from './requests.ts'
-import { atLeast, type Result, type Round, toResult } from './result.ts'
+import { atLeast, noGoal, type Result, type Round, toResult } from './result.ts'
 
 /** Each process serves every kind of request in turn, as brokers do: what one of them does to the others counts. */
 const starts = 3
@@ -14,30 +15,45 @@ const connections = 32
 const ms = 700
 const operations = 1_500
 
-const lines = {
+const reads = {
   catalog: { goal: 0.8, name: 'catalog' },
   poll: { goal: 0.8, name: 'last_operation' },
   named: { goal: 0.8, name: 'last_operation with its operation' },
   other: { goal: 0.8, name: 'last_operation with an operation of another instance' },
+}
+const lines = {
+  ...reads,
   provision: { goal: 0.12, name: 'provisions accepted, the worker at work, SQLite FULL' },
   accepted: { goal: 1, name: 'provisions accepted, against bare transactions' },
   completed: { goal: 0.3, name: 'three-step operations accepted and completed, against bare transactions' },
 }
-type Measured = Record<keyof typeof lines, Round[]>
+interface Measured {
+  readonly rates: Record<keyof typeof lines, Round[]>
+  /** Requests for each second of processor that the server has used. */
+  readonly costs: Record<keyof typeof reads, Round[]>
+}
 
 /** A broker on SQLite over HTTP against bare node:http that sends the same bytes, and against bare transactions. */
 export async function benchHttp(rounds: number): Promise<Result[]> {
-  const measured: Measured = { catalog: [], poll: [], named: [], other: [], provision: [], accepted: [], completed: [] }
+  const measured: Measured = {
+    rates: { catalog: [], poll: [], named: [], other: [], provision: [], accepted: [], completed: [] },
+    costs: { catalog: [], poll: [], named: [], other: [] },
+  }
   for (let start = 0; start < starts; start++)
     await inNewFolder(folder => onLoadCore(() => measureProcess(folder, Math.ceil(rounds / 2), measured)))
-  return Object.entries(lines).map(([line, { name, goal }]) =>
-    toResult(
-      `${name}, ${connections} connections, ${starts} starts`,
-      'req/s',
-      measured[line as keyof Measured],
-      atLeast(goal),
+  const where = `${connections} connections, ${starts} starts`
+  return [
+    ...entriesOf(lines).map(([line, { name, goal }]) =>
+      toResult(`${name}, ${where}`, 'req/s', measured.rates[line], atLeast(goal)),
     ),
-  )
+    ...entriesOf(reads).map(([line, { name }]) =>
+      toResult(`${name}, for each second of processor, ${where}`, 'req', measured.costs[line], noGoal),
+    ),
+  ]
+}
+
+function entriesOf<Key extends string, Value>(record: Readonly<Record<Key, Value>>): [Key, Value][] {
+  return Object.entries(record) as [Key, Value][]
 }
 
 async function measureProcess(folder: string, rounds: number, measured: Measured): Promise<void> {
@@ -68,9 +84,11 @@ async function measureProcess(folder: string, rounds: number, measured: Measured
     )
     bare = await startBare(folder, { ...Object.fromEntries(await Promise.all(answers)), PUT: accepted })
     const { port } = bare
-    const get = async (path: string, to: number) => {
+    const get = async (path: string, to: Child) => {
       const request = osbRequest('GET', path)
-      return (await drive({ port: to, connections, status: 200, ms, request: () => request })).perSecond
+      const before = processorSeconds(to.process.pid)
+      const load = await drive({ port: to.port, connections, status: 200, ms, request: () => request })
+      return { rate: load.perSecond, cost: load.answers / (processorSeconds(to.process.pid) - before) }
     }
     const provisions = async (to: number, limit: { readonly ms?: number; readonly count?: number }) => {
       const first = total
@@ -80,22 +98,26 @@ async function measureProcess(folder: string, rounds: number, measured: Measured
       return load.perSecond
     }
     for (let round = 0; round <= rounds; round++) {
-      const note = (line: keyof Measured, baseline: number, ours: number) => {
-        // The first round warms everything up.
-        if (round > 0) measured[line].push({ ours, baseline })
+      // The first round warms everything up.
+      const note = (rounds: Round[], baseline: number, ours: number) => {
+        if (round > 0) rounds.push({ ours, baseline })
       }
-      for (const [line, path] of Object.entries(paths) as [keyof typeof paths, string][])
-        note(line, await get(path, port), await get(path, broker.port))
+      for (const [line, path] of entriesOf(paths)) {
+        const baseline = await get(path, bare)
+        const ours = await get(path, broker)
+        note(measured.rates[line], baseline.rate, ours.rate)
+        note(measured.costs[line], baseline.cost, ours.cost)
+      }
       const bareAnswers = await provisions(port, { ms })
       const before = transactions.run(ms)
       const acceptedPerSecond = await provisions(broker.port, { ms })
       await untilFinished(broker, total)
-      note('provision', bareAnswers, acceptedPerSecond)
-      note('accepted', before, acceptedPerSecond)
+      note(measured.rates.provision, bareAnswers, acceptedPerSecond)
+      note(measured.rates.accepted, before, acceptedPerSecond)
       const started = performance.now()
       await provisions(broker.port, { count: operations })
       await untilFinished(broker, total)
-      note('completed', before, (operations * 1000) / (performance.now() - started))
+      note(measured.rates.completed, before, (operations * 1000) / (performance.now() - started))
     }
   } finally {
     transactions.close()
