@@ -51,13 +51,16 @@ export async function startListener({ connect, channel, clock, onWakeUp, onTroub
     candidate.on('notification', ({ processId, payload = '' }) => {
       if (processId === candidate.processID) return
       hasOthers = true
-      if (payload === hello) say(here)
+      if (payload === hello) {
+        waiting.add(here)
+        flush()
+      }
       const wakeUp = fromPayload(payload)
       if (wakeUp !== undefined) onWakeUp(wakeUp)
     })
     try {
       await candidate.connect()
-      await candidate.query({ text: `listen "${channel}"` })
+      await candidate.query({ text: `listen "${channel}"; notify "${channel}", '${hello}'` })
     } catch (error) {
       lose(error instanceof Error ? error : new Error(String(error)))
       return
@@ -65,15 +68,9 @@ export async function startListener({ connect, channel, clock, onWakeUp, onTroub
     if (over) return
     if (closed) return void candidate.end().catch(() => {})
     connection = candidate
-    say(hello)
     // Work, or a new catalog, may have come while nobody listened.
     if (failures > 0) for (const type of ['work', 'catalog'] as const) onWakeUp({ type })
     failures = 0
-  }
-
-  function say(payload: string): void {
-    waiting.add(payload)
-    flush()
   }
 
   function flush(): void {
