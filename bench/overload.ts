@@ -29,8 +29,11 @@ export interface Flooded {
   readonly broken: number
   /** Milliseconds until a 202. */
   readonly p99: number
-  /** The slowest answer about health, in milliseconds, and those that were not 200. */
-  readonly health: { readonly slowest: number; readonly asked: number; readonly bad: number }
+  /**
+   * The slowest answer about health, in milliseconds; those that were none, or said that the process is not alive; and those
+   * that said that it is not ready, which is true where the store takes longer than a second.
+   */
+  readonly health: { readonly slowest: number; readonly asked: number; readonly bad: number; readonly unready: number }
   /** The most memory that the server has had so far; undefined where the system does not tell. */
   readonly megabytes: number | undefined
 }
@@ -60,13 +63,14 @@ export async function flood({ url, pid, body, headers, ...load }: Flood): Promis
 
 /** Over a new connection each time, as those who ask for health do. */
 async function watchHealth(url: string, over: AbortSignal): Promise<Flooded['health']> {
-  const health = { slowest: 0, asked: 0, bad: 0 }
+  const health = { slowest: 0, asked: 0, bad: 0, unready: 0 }
   const ask = async (path: string) => {
     const from = performance.now()
     const { status } = await fetch(url + path, { headers: { connection: 'close' } }).catch(() => ({ status: 0 }))
     health.slowest = Math.max(health.slowest, performance.now() - from)
     health.asked += 1
-    if (status !== 200) health.bad += 1
+    if (path === '/readyz' && status === 503) health.unready += 1
+    else if (status !== 200) health.bad += 1
   }
   while (!over.aborted) {
     await Promise.all([ask('/healthz'), ask('/readyz')])
