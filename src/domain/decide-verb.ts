@@ -84,6 +84,8 @@ export function decideRetry(snapshot: Snapshot, intent: RetryIntent): Verdict<Op
   const { bindingId, action } = failed
   const isDeletion = action === 'deprovision' || action === 'unbind'
   const resource = bindingId === undefined ? instance : snapshot.binding
+  // A call of before may have made again what a step of a deletion in doubt had removed.
+  const isTrue = !isDeletion || !failed.unclean
   const unclean = isDeletion && (resource?.uncleanUntil ?? 0) > now
   const wanted = { ...intent.begin, requestHash: failed.requestHash, identity: failed.identity }
   const old = bindingId === undefined ? observation : undefined
@@ -95,7 +97,7 @@ export function decideRetry(snapshot: Snapshot, intent: RetryIntent): Verdict<Op
     change: {
       ...resourceOf(snapshot, begun),
       operations: written.operations.map(each => (each === operation ? begun : each)),
-      copySteps: instance?.revisionId === undefined ? { from: failed.id, to: begun.id } : undefined,
+      copySteps: instance?.revisionId === undefined && isTrue ? { from: failed.id, to: begun.id } : undefined,
       history: [changed('retry', intent, { at: now, before: failed, after: begun }), ...written.history],
     },
   }

@@ -59,6 +59,10 @@ describe.runIf(alone === undefined)('simulated worlds', () => {
 })
 
 const occasions: Readonly<Record<string, RegExp>> = {
+  'an operator fails an operation': /an operator: fail .*: 202/,
+  'an operator tries an operation again': /an operator: retry .*: 202/,
+  'an operator cancels an operation': /an operator: cancel .*: 202/,
+  'an operator does not wait': /an operator: run-now .*: 202/,
   'a process dies': / dies/,
   'a process is paused': /is paused/,
   'a process loses the store': /loses the store/,

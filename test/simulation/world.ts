@@ -4,6 +4,7 @@ import { createLedgerWatch } from '../../src/testing/ledger-watch.ts'
 import { createBackend } from './backend.ts'
 import { checkAnswer, checkBackend, checkHistory, checkNothingLeft, instancesOf } from './checker.ts'
 import { createEventLoop } from './event-loop.ts'
+import { drawActs } from './operators.ts'
 import { createPlatforms, describeWish, type Wish } from './platform.ts'
 import { createRandom } from './random.ts'
 import { bootReplica, type Replica } from './replica.ts'
@@ -188,6 +189,19 @@ async function live(seed: number): Promise<Report> {
   const times = requests.map(({ at }) => at) as [number, ...number[]]
   for (const request of requests) world.after(request.at, () => askAgain(request, 3))
   for (const blow of drawBlows(random.fork(), count, times)) world.after(blow.at, () => strike(blow))
+
+  // Numbers of their own: the worlds without operators are as they were.
+  for (const act of drawActs(createRandom(seed ^ 0x0be5), times))
+    world.after(act.at, () => {
+      const replica = anyReplica()
+      if (replica !== undefined)
+        act.on(
+          watch,
+          replica,
+          line => trace.add(line),
+          id => trace.name(id),
+        )
+    })
 
   await run(start + Math.max(...times) + random.between(5_000, 60_000))
   trace.add('the trouble is over')

@@ -189,6 +189,24 @@ export const operationVerbCases = [
     assert.equal((await store.instance('i-o'))?.phase, 'deleting')
   }),
 
+  storeCase('verbs: a retry of a deletion in doubt removes everything once more', async ({ store }) => {
+    for (const unclean of [false, true]) {
+      const id = `doubt-${unclean}`
+      await inState(store, id, { action: 'deprovision', state: 'queued', notBefore: 0 })
+      const lease = leaseOf(await claimOne(store))
+      await store.checkpoint(lease, { step: stepRow('drop') })
+      await store.finish(lease, ({ finishing, now }) => ({
+        operations: [{ ...finishing, state: 'failed', finishedAt: now, unclean }],
+      }))
+      const operation = await store.operation(id)
+      assert.ok(operation)
+      await store.accept(targetOf(operation), snapshot =>
+        decideRetry(snapshot, { ...acting, operation, begin: begin(`${id}-again`, operation) }),
+      )
+      assert.equal((await claimOne(store)).steps.length, unclean ? 0 : 1)
+    }
+  }),
+
   storeCase('verbs: what has followed, is busy or is gone is not tried again', async ({ store }) => {
     const operation = await inState(store, 'o', { action: 'deprovision', state: 'failed' })
     assert.equal(await isAllowed(store, 'retry', operation), true)
