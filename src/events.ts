@@ -199,6 +199,13 @@ export interface BrokerEvents {
   'registry.problem': { readonly registry: string; readonly problem: string }
   /** A registry offers something that is offered here too, and has a flaw. */
   'registry.warning': { readonly registry: string; readonly problem: string }
+  /** A registry has lost an image that instances are pinned to. Their actions run only where the image was pulled before. */
+  'image.vanished': {
+    readonly registry: string
+    readonly image: string
+    readonly service: string
+    readonly instances: number
+  }
   /** A service left the catalog, since its registry has it no more, failed too often, was silent too long, or left the configuration. */
   'service.retired': { readonly service: string; readonly registry: string; readonly reason: string }
   /** Revisions that nobody needs could not be deleted. The next purge tries again. */

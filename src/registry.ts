@@ -11,8 +11,18 @@ export interface Registry {
   readonly failOnError?: boolean
   /** Asks afresh each time, and does not reject: whatever goes wrong is in the answer, without any credentials. */
   list(signal: AbortSignal): Promise<RegistryAnswer>
+  /**
+   * Which of these images, each by its digest, it still has, and which it has no more. What it says nothing certain about is in
+   * neither list. Does not reject.
+   */
+  findImages?(images: readonly string[], signal: AbortSignal): Promise<FoundImages>
   /** What its images are pulled with. Asked before each pull. Rejects with a message that shows no secret. */
   pullCredentials?(signal: AbortSignal): Promise<PullCredentials | undefined>
+}
+
+export interface FoundImages {
+  readonly there: readonly string[]
+  readonly gone: readonly string[]
 }
 
 export interface PullCredentials {

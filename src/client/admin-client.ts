@@ -56,6 +56,8 @@ export interface RegistryBody {
   readonly problems?: readonly string[]
   /** What is wrong with bundles that are offered all the same; the first thousand. */
   readonly warnings?: readonly string[]
+  /** Images that instances are pinned to, and that it has no more. */
+  readonly vanished?: readonly VanishedImageBody[]
   readonly next_at?: string
 }
 
@@ -90,6 +92,12 @@ export interface ChangeReport extends Readonly<Partial<Record<ServiceChange, rea
   readonly collisions?: readonly CollisionBody[]
   readonly problems?: readonly ReportedProblemBody[]
   readonly warnings?: readonly ReportedProblemBody[]
+}
+
+export interface VanishedImageBody {
+  readonly image: string
+  readonly service: string
+  readonly instances: number
 }
 
 export interface ReportedProblemBody {

@@ -19,6 +19,17 @@ export interface RegistryState {
   readonly problems?: readonly string[]
   /** What is wrong with bundles that are offered all the same; the first thousand. */
   readonly warnings?: readonly string[]
+  /** Images that instances are pinned to, and that it has no more. */
+  readonly vanished?: readonly VanishedImage[]
+  /** The pinned image that it was asked about last. */
+  readonly pinsCheckedTo?: string
+}
+
+/** An image that a registry has lost, with the service and the number of its instances that need it. */
+export interface VanishedImage {
+  readonly image: string
+  readonly service: string
+  readonly instances: number
 }
 
 /** A service that came from a registry. */

@@ -1,4 +1,10 @@
-import { compareText, type RegisteredService, type RevisionUses } from './catalog-state.ts'
+import {
+  compareText,
+  type RegisteredService,
+  type RegistryState,
+  type RevisionUses,
+  type VanishedImage,
+} from './catalog-state.ts'
 import type { Fate, RetireReason } from './decide-service.ts'
 import { foundIn, type Sighting, type Source } from './registry-reply.ts'
 import type { Revision } from './revision.ts'
@@ -40,6 +46,8 @@ export interface ReconcileReport {
   readonly problems: readonly ReportedProblem[]
   /** About what is offered all the same. */
   readonly warnings: readonly ReportedProblem[]
+  /** Images that instances are pinned to, and that their registry has no more. */
+  readonly vanished: readonly (VanishedImage & { readonly registry: string })[]
 }
 
 /** One service about which there is something to say. */
@@ -57,9 +65,11 @@ export interface ReportFacts {
   readonly revisions: ReadonlyMap<string, Revision>
   readonly sources: ReadonlyMap<string, Source>
   readonly uses: RevisionUses
+  /** By registry. */
+  readonly lost: ReadonlyMap<string, Pick<RegistryState, 'vanished'>>
 }
 
-export function reportOf({ decided, deleted, services, revisions, sources, uses }: ReportFacts): ReconcileReport {
+export function reportOf({ decided, deleted, services, revisions, sources, uses, lost }: ReportFacts): ReconcileReport {
   const describe = (service: RegisteredService) => toReported(service, revisions.get(service.revisionId))
   const gone = deleted.flatMap(serviceId => services.get(serviceId) ?? [])
   const added: ReportedService[] = []
@@ -83,6 +93,7 @@ export function reportOf({ decided, deleted, services, revisions, sources, uses 
     collisions: decided.flatMap(one => collisionsOf(one, revisions)).sort(byLeftOut),
     problems: [...[...sources.values()].flatMap(problemsOf), ...missingOf(revisions, uses)],
     warnings: [...sources.values()].flatMap(warningsOf),
+    vanished: [...lost].flatMap(([registry, { vanished = [] }]) => vanished.map(one => ({ ...one, registry }))),
   }
 }
 

@@ -2,9 +2,10 @@ import { isDeepStrictEqual } from 'node:util'
 import type { CatalogChanges, CatalogState, RegisteredService, RegistryState, RevisionUses } from './catalog-state.ts'
 import { compareText, unusedOf, usedServices } from './catalog-state.ts'
 import { decideService, type Fate } from './decide-service.ts'
+import { type PinCheck, vanishedAfter } from './pinned-images.ts'
 import { type Decided, type ReconcileReport, reportOf } from './reconcile-report.ts'
 import type { ReconcileSettings, RegistryReply, Sighting, Source } from './registry-reply.ts'
-import { sightingsOf, sourcesOf, withProblems } from './registry-reply.ts'
+import { foundIn, sightingsOf, sourcesOf, withProblems } from './registry-reply.ts'
 import type { Revision } from './revision.ts'
 
 export interface ReconcileInput {
@@ -14,7 +15,11 @@ export interface ReconcileInput {
    * Every configured registry, in the configuration's order. One without an answer was not asked this time: nothing of it
    * changes. One that is stored and not here was taken out of the configuration: everything of it is gone.
    */
-  readonly registries: readonly { readonly name: string; readonly answer?: RegistryReply }[]
+  readonly registries: readonly {
+    readonly name: string
+    readonly answer?: RegistryReply
+    readonly pins?: PinCheck
+  }[]
   readonly stored: CatalogState
   readonly uses: RevisionUses
   readonly settings: ReconcileSettings
@@ -54,13 +59,22 @@ export function reconcile({ now, registries, stored, uses, settings }: Reconcile
   for (const revision of inserted) revisions.set(revision.id, revision)
   const kept = { services: [...new Map([...services, ...put]).values()], revisions: [...revisions.values()] }
   const unused = unusedOf(kept, uses)
-  const report = reportOf({ decided, deleted: unused.deleteServices, services, revisions, sources, uses })
+  const lost = new Map(
+    registries.map(({ name: registry, pins = { there: [], gone: [] } }): [string, Lost] => {
+      const before = stored.registries.find(({ name }) => name === registry)
+      const facts = { registry, revisions: stored.revisions, uses, found: foundIn(sources.get(registry)?.reply) }
+      const vanished = vanishedAfter(facts, before?.vanished ?? [], pins)
+      const pinsCheckedTo = pins.upTo ?? before?.pinsCheckedTo
+      return [registry, { ...(vanished.length > 0 && { vanished }), ...(pinsCheckedTo && { pinsCheckedTo }) }]
+    }),
+  )
+  const report = reportOf({ decided, deleted: unused.deleteServices, services, revisions, sources, uses, lost })
   return {
     changes: {
       insertRevisions: inserted.sort((a, b) => compareText(a.id, b.id)),
       putServices: [...put.values()].sort((a, b) => compareText(a.serviceId, b.serviceId)),
       ...unused,
-      ...registryChanges(stored.registries, sources, leftOutOf(report)),
+      ...registryChanges(stored.registries, { sources, leftOut: leftOutOf(report), lost }),
     },
     report,
   }
@@ -90,15 +104,22 @@ function leftOutOf({ collisions }: ReconcileReport): ReadonlyMap<string, readonl
   return lines
 }
 
+type Lost = Pick<RegistryState, 'vanished' | 'pinsCheckedTo'>
+
+interface RegistryFacts {
+  readonly sources: ReadonlyMap<string, Source>
+  readonly leftOut: ReadonlyMap<string, readonly string[]>
+  readonly lost: ReadonlyMap<string, Lost>
+}
+
 function registryChanges(
   stored: readonly RegistryState[],
-  sources: ReadonlyMap<string, Source>,
-  leftOut: ReadonlyMap<string, readonly string[]>,
+  { sources, leftOut, lost }: RegistryFacts,
 ): Pick<CatalogChanges, 'putRegistries' | 'deleteRegistries'> {
   const before = new Map(stored.map(state => [state.name, state]))
   return {
     putRegistries: [...sources.values()].flatMap(({ name, state: asked }) => {
-      const state = asked && withProblems(asked, leftOut.get(name) ?? [])
+      const state = asked && { ...withProblems(asked, leftOut.get(name) ?? []), ...lost.get(name) }
       return state === undefined || isDeepStrictEqual(state, before.get(name)) ? [] : [state]
     }),
     deleteRegistries: stored.map(({ name }) => name).filter(name => !sources.has(name)),

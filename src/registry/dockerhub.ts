@@ -5,7 +5,7 @@ import { type Credentials, userOf } from './credentials.ts'
 import { createOciClient } from './oci/oci-client.ts'
 import { readImages } from './oci/read-image.ts'
 import { RegistryError } from './registry-error.ts'
-import type { Asking, RegistryType } from './registry-type.ts'
+import type { Asking, ImageServer, RegistryType } from './registry-type.ts'
 import { imageFields, orgField, registryShape } from './settings.ts'
 import { bearer, showUrl } from './web/send.ts'
 import { jsonOf, namesIn, nextPage, readPages, type WebClient } from './web/web-client.ts'
@@ -19,18 +19,30 @@ const shape = registryShape({ org: optional(orgField), ...imageFields }, [
 ])
 
 /** The repositories of one organisation on Docker Hub, and images of others. */
-export const dockerHub = { name: 'dockerhub', shape, offers: 'image', list, pull: userOf } satisfies RegistryType
+export const dockerHub = {
+  name: 'dockerhub',
+  shape,
+  offers: 'image',
+  list,
+  images,
+  pull: userOf,
+} satisfies RegistryType
+
+async function images(_: unknown, asking: Asking): Promise<ImageServer> {
+  const { registry } = asking.dockerHub ?? usualServers
+  const client = createOciClient(new URL(registry), await asking.credentials(), { ...asking, tokenHosts })
+  return { client, server: 'docker.io' }
+}
 
 async function list({ org, ...settings }: Read<typeof shape>, asking: Asking): Promise<RegistryAnswer> {
   const { web, dockerHub: servers = usualServers } = asking
   const credentials = await asking.credentials()
   const whole = (image: string) => (image.includes('/') ? image : `${org ?? 'library'}/${image}`)
-  const images = settings.images.map(whole)
-  const named = Object.fromEntries(Object.entries(settings.tag.named).map(([image, tags]) => [whole(image), tags]))
-  const tag = { ...settings.tag, named }
+  const named = settings.images.map(whole)
+  const tags = Object.fromEntries(Object.entries(settings.tag.named).map(([image, tags]) => [whole(image), tags]))
+  const tag = { ...settings.tag, named: tags }
   const listed = org === undefined ? [] : await listOrganisation(web, servers.hub, org, credentials)
-  const client = createOciClient(new URL(servers.registry), credentials, { ...asking, tokenHosts })
-  return readImages([...listed, ...images], { tag, images, client, server: 'docker.io' }, asking)
+  return readImages([...listed, ...named], { tag, images: named, ...(await images(settings, asking)) }, asking)
 }
 
 async function listOrganisation(web: WebClient, hub: string, org: string, credentials: Credentials) {

@@ -6,9 +6,10 @@ import type { BundleReading } from './answer.ts'
 import { type Credentials, userOf } from './credentials.ts'
 import { readLabels } from './labels.ts'
 import { isDigest } from './oci/digest.ts'
+import { createOciClient } from './oci/oci-client.ts'
 import { isRepository } from './oci/read-image.ts'
 import { RegistryError } from './registry-error.ts'
-import type { Asking, RegistryType } from './registry-type.ts'
+import type { Asking, ImageServer, RegistryType } from './registry-type.ts'
 import { imageFields, orgField, registryShape, urlField, withScheme } from './settings.ts'
 import { readTagged, type TaggedImage, withoutTag } from './tagged-images.ts'
 import { bearer, showUrl } from './web/send.ts'
@@ -19,7 +20,7 @@ const maxReply = 8 * 1024 * 1024
 const shape = registryShape({ url: fallback(urlField, 'https://quay.io'), org: orgField, ...imageFields })
 
 /** The repositories of one organisation on Quay, by its own API: it knows labels without their images. */
-export const quay = { name: 'quay', shape, offers: 'image', list, pull } satisfies RegistryType
+export const quay = { name: 'quay', shape, offers: 'image', list, images, pull } satisfies RegistryType
 
 /** Quay takes a token under this name. */
 function pull(credentials: Credentials): PullCredentials | undefined {
@@ -27,8 +28,15 @@ function pull(credentials: Credentials): PullCredentials | undefined {
   return userOf(credentials) ?? (token === undefined ? undefined : { username: '$oauthtoken', password: token })
 }
 
+/** By the distribution API, which it has too. */
+async function images({ url }: Read<typeof shape>, asking: Asking): Promise<ImageServer> {
+  const base = new URL(withScheme(url))
+  const client = createOciClient(base, pull(await asking.credentials()) ?? {}, { ...asking, tokenHosts: [] })
+  return { client, server: base.host }
+}
+
 async function list(settings: Read<typeof shape>, asking: Asking): Promise<RegistryAnswer> {
-  const { org, images } = settings
+  const { org, images: named } = settings
   const base = new URL(withScheme(settings.url))
   const { token } = await asking.credentials()
   const options = { authorization: bearer(token), limit: maxReply }
@@ -57,7 +65,7 @@ async function list(settings: Read<typeof shape>, asking: Asking): Promise<Regis
     const items = namesIn(page, 'repositories', url)
     return { items, next: typeof next === 'string' ? repositoriesOf(base, org, next) : undefined }
   })
-  return readTagged([...listed, ...images], settings, read, asking)
+  return readTagged([...listed, ...named], settings, read, asking)
 }
 
 function repositoriesOf(base: URL, org: string, page?: string): URL {

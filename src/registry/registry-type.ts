@@ -3,6 +3,7 @@ import type { PullCredentials, RegistryAnswer, SecretReader } from '../registry.
 import type { Shape } from '../shape/shape.ts'
 import type { Credentials } from './credentials.ts'
 import type { Filter } from './filter.ts'
+import type { OciClient } from './oci/oci-client.ts'
 import type { RegistrySettings } from './settings.ts'
 import type { ProxySettings } from './web/proxy.ts'
 import type { WebClient } from './web/web-client.ts'
@@ -18,8 +19,16 @@ export interface RegistryType {
   readonly offers: 'folder' | 'image'
   /** Asks for its bundles. The settings are those of its shape. */
   list(settings: RegistrySettings, asking: Asking): Promise<RegistryAnswer>
+  /** Where its images are looked for by their digests: what asks, and what their names begin with. */
+  images?(settings: RegistrySettings, asking: Asking): Promise<ImageServer>
   /** What images are pulled with. Without it, whoever has the images gets no credentials: they are for the list only. */
   pull?(credentials: Credentials): PullCredentials | undefined
+}
+
+export interface ImageServer {
+  readonly client: OciClient
+  /** As names of images have it. */
+  readonly server: string
 }
 
 /** What a registry is asked with, once. */

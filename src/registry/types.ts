@@ -6,9 +6,10 @@ import { dockerHub } from './dockerhub.ts'
 import { createFilter } from './filter.ts'
 import { helm } from './helm/helm-registry.ts'
 import { http } from './http.ts'
+import { findImages } from './oci/find-images.ts'
 import { oci } from './oci/oci-registry.ts'
 import { quay } from './quay.ts'
-import type { RegistryParts, RegistryType } from './registry-type.ts'
+import type { Asking, RegistryParts, RegistryType } from './registry-type.ts'
 import type { RegistrySettings } from './settings.ts'
 import { withWebClient } from './web/web-client.ts'
 
@@ -26,16 +27,20 @@ export function createRegistry(settings: RegistrySettings, parts: RegistryParts)
   if (type === undefined) throw new TypeError(`there is no type of registries "${settings.type}"; correct it`)
   const passes = createFilter(settings)
   const credentials = (signal: AbortSignal) => readCredentials(settings, parts.secrets, signal)
+  const asked = <T>(signal: AbortSignal, ask: (asking: Asking) => Promise<T>) =>
+    withWebClient(settings, parts, signal, web =>
+      ask({ ...parts, signal, web, passes, credentials: () => credentials(signal) }),
+    )
   return {
     name,
     type: type.name,
     failOnError,
-    list: signal =>
-      answerOrFailure(signal, () =>
-        withWebClient(settings, parts, signal, web =>
-          type.list(settings, { ...parts, signal, web, passes, credentials: () => credentials(signal) }),
-        ),
-      ),
+    list: signal => answerOrFailure(signal, () => asked(signal, asking => type.list(settings, asking))),
+    findImages: (images, signal) =>
+      asked(signal, async asking => {
+        const server = await type.images?.(settings, asking)
+        return server === undefined ? { there: [], gone: [] } : findImages(images, server, signal)
+      }).catch(() => ({ there: [], gone: [] })),
     pullCredentials: async signal => type.pull?.(await credentials(signal)),
   }
 }

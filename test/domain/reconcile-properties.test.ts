@@ -275,6 +275,7 @@ function readsOf(count: number): number {
     collisions: [],
     problems: [],
     warnings: [],
+    vanished: [],
   })
   return reads
 }

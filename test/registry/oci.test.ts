@@ -5,7 +5,7 @@ import { parseBundleSpec } from '../../src/bundle/spec.ts'
 import { type RegistryServer, startRegistry, whyNoRegistry } from './docker-registry.ts'
 import { startFront } from './front.ts'
 import { labelsOf, type Pushed, pushImage, putManifest, specText } from './push.ts'
-import { ask } from './settings-for.ts'
+import { ask, registryFor } from './settings-for.ts'
 
 const reason = whyNoRegistry()
 
@@ -93,6 +93,44 @@ describe.skipIf(reason !== undefined)(`an OCI registry${reason === undefined ? '
       ],
     })
     expect(answer.kind !== 'failed' && answer.found.map(({ variant }) => variant)).toEqual(['v1.0', undefined])
+  })
+
+  it('knows which images it has by their digests, and asks for nothing more', async () => {
+    const methods: unknown[] = []
+    const front = await startFront(server.port, ({ method }) => methods.push(method) === 0)
+    try {
+      const registry = registryFor({ type: 'oci', url: front.url })
+      const own = new URL(front.url).host
+      const there = `${own}/kinds/oci@${pushed.get('kinds/oci')?.manifest}`
+      const gone = [`${own}/kinds/oci@sha256:${'0'.repeat(64)}`, `${own}/no/such@sha256:${'1'.repeat(64)}`]
+      const signal = new AbortController().signal
+      const images = [there, ...gone, `elsewhere.example/x@sha256:${'2'.repeat(64)}`]
+      const found = await registry.findImages?.(images, signal)
+      expect({ there: found?.there, gone: found?.gone.toSorted() }).toEqual({ there: [there], gone: gone.toSorted() })
+      expect(methods.toSorted()).toEqual(['GET', 'GET', 'HEAD', 'HEAD', 'HEAD'])
+    } finally {
+      await front.stop()
+    }
+    const silent = registryFor({ type: 'oci', url: 'http://127.0.0.1:1' })
+    const image = `127.0.0.1:1/x@sha256:${'0'.repeat(64)}`
+    expect(await silent.findImages?.([image], new AbortController().signal)).toEqual({ there: [], gone: [] })
+  })
+
+  it('takes a 404 that is not its own for no answer', async () => {
+    const front = await startFront(server.port, (incoming, outgoing) => {
+      outgoing.writeHead(404).end('<html>')
+      return incoming !== undefined
+    })
+    try {
+      const image = `${new URL(front.url).host}/x@sha256:${'0'.repeat(64)}`
+      const found = await registryFor({ type: 'oci', url: front.url }).findImages?.(
+        [image],
+        new AbortController().signal,
+      )
+      expect(found).toEqual({ there: [], gone: [] })
+    } finally {
+      await front.stop()
+    }
   })
 
   it('reads images that are named beside those that it lists', async () => {

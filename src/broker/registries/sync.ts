@@ -1,4 +1,5 @@
 import type { RegistryState } from '../../domain/catalog-state.ts'
+import { type PinCheck, pinsToCheck } from '../../domain/pinned-images.ts'
 import { reconcile } from '../../domain/reconcile.ts'
 import type { ReconcileReport } from '../../domain/reconcile-report.ts'
 import type { ReconcileSettings, RegistryReply } from '../../domain/registry-reply.ts'
@@ -41,7 +42,7 @@ export async function syncRegistries(
   for await (const { registry, answer } of answersAsTheyCome(registries, signal)) {
     if (registry?.failOnError === true && answer?.kind === 'failed') failed.push(registry.name)
     if (answer !== undefined && answer.kind !== 'failed') listed += answer.found.length
-    reports.push(await write(registry?.name, () => answer, { before: reports }))
+    reports.push(await write(registry?.name, () => answer, { before: reports, pinned: registry }))
     await registered.refresh()
   }
   parts.onListed?.(listed)
@@ -54,6 +55,8 @@ interface WriteOptions {
   readonly before?: readonly ReconcileReport[]
   /** Throws where the answer must not be written. */
   readonly check?: (reply: RegistryReply) => void
+  /** Asked for the images that instances need and its answer does not have. */
+  readonly pinned?: Registry
 }
 
 /** Writes answers of registries. `answerFor` sees the catalog that its answer will change, however often others were faster. */
@@ -64,11 +67,24 @@ export function createAnswerWriter(
 ) {
   const names = [...registries.map(({ name }) => name), ...unasked]
   let stored: StoredCatalog = { version: -1, services: [], revisions: [] }
+
+  async function checkPins(registry: Registry, answer: RegistryAnswer | undefined): Promise<PinCheck | undefined> {
+    if (registry.findImages === undefined || answer === undefined || answer.kind === 'failed') return undefined
+    stored = (await store.catalog(stored.version)) ?? stored
+    const [{ registries: states }, uses] = await Promise.all([store.registries(), store.revisionUses()])
+    const facts = { ...stored, registry: registry.name, uses: countUses(uses), found: answer.found }
+    const before = states.find(({ name }) => name === registry.name)
+    const images = pinsToCheck(facts, before?.pinsCheckedTo, pinsPerSync)
+    if (images.length === 0) return undefined
+    return { ...(await registry.findImages(images, signal)), upTo: images.at(-1) }
+  }
+
   return async function write(
     name: string | undefined,
     answerFor: (stored: StoredCatalog) => RegistryAnswer | undefined,
-    { before = [], check }: WriteOptions = {},
+    { before = [], check, pinned }: WriteOptions = {},
   ): Promise<ReconcileReport> {
+    const pins = pinned && (await checkPins(pinned, answerFor(stored)))
     while (true) {
       signal.throwIfAborted()
       // With thousands of services, and many registries, most find it as it was.
@@ -81,7 +97,7 @@ export function createAnswerWriter(
       signal.throwIfAborted()
       const { changes, report } = reconcile({
         now,
-        registries: names.map(one => (one === name && reply ? { name, answer: reply } : { name: one })),
+        registries: names.map(one => (one === name && reply ? { name, answer: reply, pins } : { name: one })),
         stored: { ...stored, registries: states },
         uses: countUses(uses),
         settings,
@@ -121,10 +137,13 @@ async function* answersAsTheyCome(registries: readonly Registry[], signal: Abort
   }
 }
 
+/** Of each registry; where there are more, the next sync goes on with them. */
+const pinsPerSync = 100
+
 const changeKinds = ['added', 'updated', 'retired', 'returned', 'deleted'] as const
 
 function joined(reports: readonly ReconcileReport[]): ReconcileReport {
-  const kinds = [...changeKinds, 'collisions', 'problems', 'warnings'] as const
+  const kinds = [...changeKinds, 'collisions', 'problems', 'warnings', 'vanished'] as const
   const all = kinds.map(kind => [kind, reports.flatMap((report): readonly unknown[] => report[kind])])
   return Object.fromEntries(all)
 }
@@ -134,6 +153,7 @@ function summaryOf(report: ReconcileReport): string | undefined {
   if (report.collisions.length > 0) parts.push(count(report.collisions.length, 'collision'))
   if (report.problems.length > 0) parts.push(count(report.problems.length, 'problem'))
   if (report.warnings.length > 0) parts.push(count(report.warnings.length, 'warning'))
+  if (report.vanished.length > 0) parts.push(count(report.vanished.length, 'vanished image'))
   return parts.join(', ') || undefined
 }
 
@@ -144,7 +164,7 @@ function reportRegistryChanges(
   observer: Observer,
 ): void {
   for (const state of after) {
-    const { name: registry, failures, lastProblem, problems = [], warnings = [] } = state
+    const { name: registry, failures, lastProblem, problems = [], warnings = [], vanished = [] } = state
     const known = before.find(({ name }) => name === registry)
     const hadFailed = (known?.failures ?? 0) > 0
     if (failures > 0 && !hadFailed) observer['registry.unavailable']?.({ registry, problem: lastProblem })
@@ -153,5 +173,8 @@ function reportRegistryChanges(
       if (known?.problems?.includes(problem) !== true) observer['registry.problem']?.({ registry, problem })
     for (const problem of warnings)
       if (known?.warnings?.includes(problem) !== true) observer['registry.warning']?.({ registry, problem })
+    for (const { image, service, instances } of vanished)
+      if (known?.vanished?.some(one => one.image === image) !== true)
+        observer['image.vanished']?.({ registry, image, service, instances })
   }
 }

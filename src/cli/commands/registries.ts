@@ -1,4 +1,5 @@
 import type { RegistriesBody, RegistryBody } from '../../client/index.ts'
+import { count } from '../../shape/count.ts'
 import { failure } from '../cli-error.ts'
 import type { CliCommand } from '../command.ts'
 import { refusal } from '../refusal.ts'
@@ -41,9 +42,13 @@ async function syncRegistries(session: Session): Promise<void> {
   const failed = registries.filter(hasFailed)
   const ok = run.ok !== false && failed.length === 0
   if (ok || session.options.output === 'text') session.print(result, renderChanges(changed?.report))
-  for (const { name, problems = [], warnings = [] } of registries) {
+  for (const { name, problems = [], warnings = [], vanished = [] } of registries) {
     for (const problem of problems) session.note(`problem: ${name}: ${toLine(problem)}`)
     for (const warning of warnings) session.note(`warning: ${name}: ${toLine(warning)}`)
+    for (const { image, service, instances } of vanished)
+      session.note(
+        `vanished: ${name}: ${toLine(image)}, which ${count(instances, 'instance')} of ${toLine(service)} need`,
+      )
   }
   if (ok) return
   const parts = {

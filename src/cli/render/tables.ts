@@ -62,12 +62,18 @@ export function renderRegistries({ registries = [], services = [] }: RegistriesB
   const found = [['SERVICE', 'REGISTRY', 'VERSION', 'STATE', 'INSTANCES'], ...services.map(toServiceRow)]
   const problems = registries.flatMap(({ name, problems: own = [] }) => own.map(problem => [name, problem]))
   const warnings = registries.flatMap(({ name, warnings: own = [] }) => own.map(warning => [name, warning]))
+  const vanished = registries.flatMap(({ name, vanished: own = [] }) =>
+    own.map(({ image, service, instances }) => [name, image, service, String(instances)]),
+  )
   return [
     head,
     ...(services.length === 0 ? [] : [renderTable(found)]),
     // The state of a registry names the first one only.
     ...(problems.length < 2 ? [] : [renderTable([['REGISTRY', 'PROBLEM'], ...problems])]),
     ...(warnings.length === 0 ? [] : [renderTable([['REGISTRY', 'WARNING'], ...warnings])]),
+    ...(vanished.length === 0
+      ? []
+      : [renderTable([['REGISTRY', 'VANISHED IMAGE', 'SERVICE', 'INSTANCES'], ...vanished])]),
   ].join('\n')
 }
 

@@ -36,6 +36,7 @@ function toRegistryBody({ name, type, state }: RegistryStatus, nextAt: number | 
     last_problem: state?.lastProblem,
     problems: state?.problems,
     warnings: state?.warnings,
+    vanished: state?.vanished?.map(({ image, service, instances }) => ({ image, service, instances })),
     next_at: type === undefined ? undefined : toTime(nextAt),
   }
 }

@@ -12,7 +12,7 @@ export interface OciClient {
   get(url: URL, options: OciOptions): Promise<WebReply>
 }
 
-type OciOptions = Pick<WebRequest, 'accept' | 'limit'> & { readonly repository?: string }
+type OciOptions = Pick<WebRequest, 'accept' | 'limit'> & { readonly repository?: string; readonly method?: 'HEAD' }
 
 type Bearer = Challenge & { readonly kind: 'bearer' }
 
@@ -78,9 +78,10 @@ export function createOciClient(
 
   return {
     base,
-    async get(url, { repository, accept, limit }) {
+    async get(url, { repository, accept, limit, method }) {
       const scope = repository === undefined ? 'registry:catalog:*' : `repository:${repository}:pull`
-      const ask = async () => web.get(url, { accept, authorization: await authorize(scope), limit })
+      const ask = async () =>
+        web.get(url, { accept, authorization: await authorize(scope), limit, ...(method && { method }) })
       const reply = await ask()
       const asks = reply.status === 401 && reply.url.origin === base.origin
       return asks && learn(scope, reply.headers['www-authenticate']) ? ask() : reply

@@ -3,7 +3,7 @@ import { valueAt } from '../../shape/place.ts'
 import type { Read } from '../../shape/shape.ts'
 import { userOf } from '../credentials.ts'
 import { RegistryError } from '../registry-error.ts'
-import type { Asking, RegistryType } from '../registry-type.ts'
+import type { Asking, ImageServer, RegistryType } from '../registry-type.ts'
 import { imageFields, registryShape, tokenHostsField, urlField, withScheme } from '../settings.ts'
 import { showUrl } from '../web/send.ts'
 import { jsonOf, listIn, nextPage, okReply, readPages, refusalOf } from '../web/web-client.ts'
@@ -26,22 +26,27 @@ export const oci = {
   shape,
   offers: 'image',
   list,
+  images,
   pull: userOf,
 } satisfies RegistryType
 
-async function list(settings: Read<typeof shape>, asking: Asking): Promise<RegistryAnswer> {
-  const { type, url, images, tokenHosts } = settings
+async function images({ url, tokenHosts }: Read<typeof shape>, asking: Asking): Promise<ImageServer> {
   const base = new URL(withScheme(url))
-  const client = createOciClient(base, await asking.credentials(), { ...asking, tokenHosts })
+  return { client: createOciClient(base, await asking.credentials(), { ...asking, tokenHosts }), server: base.host }
+}
+
+async function list(settings: Read<typeof shape>, asking: Asking): Promise<RegistryAnswer> {
+  const { type, images: named } = settings
+  const { client, server } = await images(settings, asking)
   const problems: string[] = []
   /** Many registries list nothing to anybody: the images that are named can be read all the same. */
   const withoutList = (error: unknown) => {
-    if (!(error instanceof CatalogRefused) || images.length === 0) throw error
+    if (!(error instanceof CatalogRefused) || named.length === 0) throw error
     problems.push(error.message)
     return []
   }
   const names = type === proxyType ? [] : await listRepositories(client).catch(withoutList)
-  const answer = await readImages([...names, ...images], { ...settings, client, server: base.host }, asking)
+  const answer = await readImages([...names, ...named], { ...settings, client, server }, asking)
   if (problems.length === 0 || answer.kind === 'failed') return answer
   return { kind: 'partial', found: answer.found, problems: [...problems, ...answer.problems] }
 }

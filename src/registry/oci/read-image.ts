@@ -21,11 +21,11 @@ const indexTypes = [
   'application/vnd.docker.distribution.manifest.list.v2+json',
 ]
 
-const acceptManifest = [...indexTypes, ...imageTypes].join(', ')
+export const acceptManifest = [...indexTypes, ...imageTypes].join(', ')
 
 const noEntrypoint = 'its image has no ENTRYPOINT; add one to its Dockerfile, or name an "entrypoint" in the spec'
 
-const maxManifest = 4 * 1024 * 1024
+export const maxManifest = 4 * 1024 * 1024
 const maxConfig = 8 * 1024 * 1024
 
 interface ImageSource {
@@ -94,7 +94,7 @@ function digestOfReply({ headers, body }: WebReply): string {
 }
 
 /** The registry itself says that there is none; any other 404 may come from whatever stands before it. */
-function isUnknown({ status, body }: WebReply): boolean {
+export function isUnknown({ status, body }: WebReply): boolean {
   const errors = status === 404 ? valueAt(parseJson(body.toString('utf8')), ['errors']) : undefined
   const codes = Array.isArray(errors) ? errors.map(error => valueAt(error, ['code'])) : []
   return codes.includes('MANIFEST_UNKNOWN') || codes.includes('NAME_UNKNOWN')

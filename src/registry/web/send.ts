@@ -11,7 +11,7 @@ import { RegistryError } from '../registry-error.ts'
 import { checkPublic, lookupPublic } from './private-address.ts'
 
 export interface WebRequest {
-  readonly method: 'GET' | 'POST'
+  readonly method: 'GET' | 'HEAD' | 'POST'
   readonly url: URL
   readonly authorization?: string
   readonly accept?: string

@@ -12,7 +12,10 @@ import { isCertificate, type RegistrySettings } from '../settings.ts'
 import { proxyFor } from './proxy.ts'
 import { send, showUrl, Unanswered, type WebReply, type WebRequest, type Wire } from './send.ts'
 
-type GetOptions = Pick<WebRequest, 'authorization' | 'accept' | 'limit' | 'mustBePublic'>
+type GetOptions = Pick<WebRequest, 'authorization' | 'accept' | 'limit' | 'mustBePublic'> & {
+  /** Only whether it is there. */
+  readonly method?: 'HEAD'
+}
 
 /** Asks by HTTP, repeats what may pass, and follows redirections. A reply of any status is a reply. */
 export interface WebClient {
@@ -64,7 +67,7 @@ export async function withWebClient<T>(
   }
 
   const get = async (url: URL, options: GetOptions): Promise<WebReply> => {
-    let request: WebRequest = { ...options, method: 'GET', url }
+    let request: WebRequest = { method: 'GET', ...options, url }
     for (let hops = 0; hops <= maxHops; hops++) {
       const reply = await repeat(request)
       const next = redirectionOf(reply, request.url)
