@@ -161,6 +161,7 @@ export const lines: { readonly [Type in EventType]: LineOf<BrokerEvents[Type]> }
   'registry.unavailable': ['warn', 'a registry does not answer', 'registry', 'problem'],
   'registry.available': ['info', 'a registry answers again', 'registry'],
   'registry.problem': ['warn', 'a registry has something that cannot be used', 'registry', 'problem'],
+  'registry.warning': ['warn', 'a bundle is offered although it has a flaw', 'registry', 'problem'],
   'image.vanished': [
     'warn',
     'a registry has lost an image that instances need; push it again, or move them to another version',
@@ -169,7 +170,6 @@ export const lines: { readonly [Type in EventType]: LineOf<BrokerEvents[Type]> }
     'service',
     'instances',
   ],
-  'registry.warning': ['warn', 'a bundle is offered although it has a flaw', 'registry', 'problem'],
   'service.retired': ['warn', 'a service left the catalog', 'service', 'registry', 'reason'],
   'revision.deletionFailed': ['warn', 'could not delete unused revisions: the next purge tries again', 'error'],
 
