@@ -20,6 +20,9 @@ const slow = [
   'test/marketplace/**/*.test.ts',
 ]
 
+/** They need a cluster, or an API server: `npm run test:kubernetes`. */
+const kubernetes = ['test/kubernetes/**/*.test.ts']
+
 /** Every one of them runs a suite of the fast project in a process of its own: `npm run test:guards`. */
 const guards = ['test/mutation/guards.test.ts']
 
@@ -37,7 +40,7 @@ export default defineConfig({
           // What a file leaves behind is its own mistake; loading everything anew for each took half of the time.
           isolate: false,
           include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-          exclude: [...slow, ...guards],
+          exclude: [...slow, ...guards, ...kubernetes],
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },
@@ -50,6 +53,16 @@ export default defineConfig({
           testTimeout: 600_000,
           hookTimeout: 600_000,
           // Each of them is a process or two of its own.
+          maxConcurrency: 2,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'kubernetes',
+          include: kubernetes,
+          testTimeout: 600_000,
+          hookTimeout: 600_000,
           maxConcurrency: 2,
         },
       },

@@ -16,8 +16,11 @@ const programs = {
   pgbouncer: ['pgbouncer'],
 }
 
-/** Docker starts a service of its own, so it is installed only where it is asked for by name. */
-const docker = { dockerd: ['docker.io'] }
+/** What starts services of its own is installed only where it is asked for by name. */
+const named = {
+  docker: { dockerd: ['docker.io'] },
+  kubernetes: { containerd: ['containerd', 'containernetworking-plugins'], skopeo: ['skopeo'] },
+}
 
 /**
  * @typedef {object} Machine
@@ -45,7 +48,10 @@ const docker = { dockerd: ['docker.io'] }
  * @returns {Need[]}
  */
 export function findMissing(machine) {
-  const wanted = machine.runtimes?.includes('docker') ? { ...programs, ...docker } : programs
+  const more = Object.entries(named).flatMap(([runtime, brought]) =>
+    machine.runtimes?.includes(runtime) ? [brought] : [],
+  )
+  const wanted = Object.assign({}, programs, ...more)
   const wantsStore = name => machine.stores === undefined || machine.stores.includes(name)
   /** @type {Need[]} */
   const missing = []

@@ -13,7 +13,11 @@ const long = process.argv.includes('--long')
 const env = { ...process.env, ...(long ? { PURSER_TEST_LONG: '1' } : {}), ...inMemory() }
 const vitest = join(root, 'node_modules', '.bin', 'vitest')
 // Many of them wait for a database or a process more than they compute.
-const workers = { fast: Math.max(3, availableParallelism()), slow: Math.max(3, Math.floor(availableParallelism() / 2)) }
+const workers = {
+  fast: Math.max(3, availableParallelism()),
+  slow: Math.max(3, Math.floor(availableParallelism() / 2)),
+  kubernetes: 2,
+}
 // What the checks have run is not run again.
 const done = documents.flatMap(files => ['--exclude', files])
 for (const [project, count] of Object.entries(workers)) {

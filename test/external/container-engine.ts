@@ -37,7 +37,7 @@ export async function makeBase(folder: string, program: (...args: string[]) => P
 }
 
 /** The files of an image, as an archive to be imported. */
-function packBase(folder: string): string {
+export function packBase(folder: string): string {
   const tree = join(folder, 'tree')
   for (const part of ['bin', 'tmp', 'run/bundle', 'proc', 'etc']) mkdirSync(join(tree, part), { recursive: true })
   chmodSync(join(tree, 'tmp'), 0o1777)

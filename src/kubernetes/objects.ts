@@ -1,0 +1,23 @@
+/** The objects of Kubernetes, as far as they are used here. Times are texts, as in JSON. */
+export interface Metadata {
+  readonly name?: string
+  readonly generateName?: string
+  readonly namespace?: string
+  readonly uid?: string
+  readonly resourceVersion?: string
+  readonly creationTimestamp?: string
+  readonly deletionTimestamp?: string
+  readonly labels?: Readonly<Record<string, string>>
+  readonly annotations?: Readonly<Record<string, string>>
+}
+
+export interface KubernetesObject {
+  readonly apiVersion?: string
+  readonly kind?: string
+  readonly metadata: Metadata
+}
+
+export interface KubernetesList<Item extends KubernetesObject> {
+  readonly metadata: { readonly resourceVersion?: string; readonly continue?: string }
+  readonly items: readonly Item[]
+}
