@@ -6,7 +6,7 @@
  *   whoever calls, in whichever process, after whatever crash, however late. `remove` leaves nothing but the name, which
  *   cannot be started again for an hour: a call of somebody who was held up finds that it came too late.
  * - A sandbox needs no broker: it goes on, and remembers how it ended, while nobody looks. A process keeps
- *   its limits meanwhile. So does a container, but for two: its time is kept while brokers wait or `list`, what it may
+ *   its limits meanwhile. So does a pod, but for what it may print, and a container, but for two: its time is kept while brokers wait or `list`, what it may
  *   print while they wait; what is kept of that is bounded in any case.
  * - No answer is never read as "gone" or "done": it is `unknown`, and asked again.
  * - When a sandbox has ended, everything that it started has ended.
@@ -22,6 +22,17 @@ export interface SandboxSpec {
   readonly inputs: SandboxInputs
   readonly limits: SandboxLimits
   readonly network: 'none' | 'allowed'
+  readonly origin?: SandboxOrigin
+}
+
+/** Whom an action is for: what a runtime needs to know that gives its sandboxes rights. */
+export interface SandboxOrigin {
+  /** The full name of the bundle. */
+  readonly bundle: string
+  /** The namespace that the service is for, where the platform has such. */
+  readonly namespace?: string
+  /** Who asked, as a platform that is a Kubernetes cluster names users. */
+  readonly user?: { readonly username: string; readonly uid?: string; readonly groups: readonly string[] }
 }
 
 export type SandboxProgram =
@@ -32,6 +43,8 @@ export type SandboxProgram =
       readonly image: string
       readonly pull: PullPolicy
       readonly entrypoint?: string
+      /** Its label says that it is made on the base of the Automation Broker: its entry point takes JSON, and no file. */
+      readonly readsJson?: boolean
       /** For the registry that the image is pulled from. */
       readonly credentials?: { readonly username: string; readonly password: string }
     }
@@ -88,6 +101,8 @@ export type SandboxStatus =
   | { readonly kind: 'exited'; readonly code: number; readonly stopped?: Stop }
   /** It runs no more, and how far it came nobody knows: the machine was restarted, or what watched it was killed. */
   | { readonly kind: 'lost'; readonly reason: string }
+  /** It never ran, and never will: there was no node or no image for it. */
+  | { readonly kind: 'refused'; readonly reason: string }
   /** Nothing began under this name. */
   | { readonly kind: 'absent' }
   /** The runtime did not answer: nothing follows from it. */

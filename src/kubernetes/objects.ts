@@ -7,6 +7,8 @@ export interface Metadata {
   readonly resourceVersion?: string
   readonly creationTimestamp?: string
   readonly deletionTimestamp?: string
+  readonly deletionGracePeriodSeconds?: number
+  readonly finalizers?: readonly string[]
   readonly labels?: Readonly<Record<string, string>>
   readonly annotations?: Readonly<Record<string, string>>
 }

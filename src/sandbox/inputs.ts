@@ -28,6 +28,8 @@ export interface Layout {
   readonly varsFile: string
 }
 
+/** Of `--extra-vars`, in the input folder. */
+export const varsFile = 'extra-vars.json'
 const stateFolder = 'state'
 const bindingStateFolder = 'binding-state'
 const helpersFolder = 'helpers'
@@ -42,7 +44,7 @@ export function layOut(inputs: SandboxInputs, { input, output, home, temporary }
   checkNames(inputs)
   const named = { ...toVariables('state_', state), ...toVariables('binding_state_', bindingState ?? {}) }
   const vars = escapeSpaces(JSON.stringify({ ...extraVars, ...named, _apb_state: state }))
-  const varsFile = `${input}/extra-vars.json`
+  const varsAt = `${input}/${varsFile}`
   const isOpen = inputs.open === true && Buffer.byteLength(vars) <= longestArgument
   const secrets = secretFiles(inputs.secrets ?? [])
   const helpersAt = `${input}/${helpersFolder}`
@@ -58,7 +60,7 @@ export function layOut(inputs: SandboxInputs, { input, output, home, temporary }
     ],
     files: [
       toFile('input.json', JSON.stringify(inputs.input)),
-      toFile('extra-vars.json', vars),
+      toFile(varsFile, vars),
       ...toFiles(stateFolder, state),
       ...toFiles(bindingStateFolder, bindingState ?? {}),
       ...toFiles(helpersFolder, helpers),
@@ -78,8 +80,8 @@ export function layOut(inputs: SandboxInputs, { input, output, home, temporary }
       BUNDLE_HELPERS: helpersAt,
       BUNDLE_OUTPUT: output,
     },
-    args: [action, '--extra-vars', isOpen ? vars : `@${varsFile}`],
-    varsFile,
+    args: [action, '--extra-vars', isOpen ? vars : `@${varsAt}`],
+    varsFile: varsAt,
   }
 }
 

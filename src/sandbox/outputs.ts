@@ -2,19 +2,23 @@ import { isJsonObject, type JsonObject, parseJson } from '../protocol/json.ts'
 import { type SandboxOutputs, secretsIn, type TestResult } from '../sandbox.ts'
 import { terminationLog } from './folders.ts'
 import { isStateKey } from './inputs.ts'
-import { readFileEnd, readOutputFile } from './read-output-file.ts'
+import { inFolder, type ReadEnd, readFileEnd, readOutputFile } from './read-output-file.ts'
 import { createRedactor } from './redact.ts'
 
-const maxJson = 1024 * 1024
-const maxText = 4096
+export const maxJson = 1024 * 1024
+export const maxText = 4096
 
-/** What an action left in `$BUNDLE_OUTPUT`. Nothing in it can make this throw: what is unusable is a problem. */
-export async function collectOutputs(folder: string, secrets: readonly string[]): Promise<SandboxOutputs> {
+/**
+ * What an action left in `$BUNDLE_OUTPUT`, which is a folder here, or can be read. Nothing in it can make this throw: what is
+ * unusable is a problem.
+ */
+export async function collectOutputs(place: string | ReadEnd, secrets: readonly string[]): Promise<SandboxOutputs> {
+  const readEnd = typeof place === 'string' ? inFolder(place) : place
   const redact = createRedactor(secrets)
   const problems: string[] = []
 
   async function read(name: string, maxBytes: number): Promise<string | undefined> {
-    const { text, problem } = await readOutputFile(folder, name, maxBytes)
+    const { text, problem } = await readOutputFile(readEnd, name, maxBytes)
     if (problem !== undefined) problems.push(problem)
     return text
   }
@@ -41,7 +45,7 @@ export async function collectOutputs(folder: string, secrets: readonly string[])
   const message = (await read('message', maxText))?.trim() || (await read(terminationLog, maxText))?.trim()
   const state = await readState('state.json')
   const bindingState = await readState('binding_state.json')
-  const progress = await readProgress(folder, secrets)
+  const progress = await readProgress(readEnd, secrets)
   const tested = await read('test-result', maxJson)
   const testResults = tested === undefined ? undefined : toTestResults(redact(tested), problems)
   const badUrl = dashboardUrl !== undefined && dashboardUrl !== '' && !isWebAddress(dashboardUrl)
@@ -59,23 +63,28 @@ export async function collectOutputs(folder: string, secrets: readonly string[])
 }
 
 /** The last whole line, without the secrets: one that is being written is not shown in parts. */
-export async function readProgress(folder: string, secrets: readonly string[]): Promise<string | undefined> {
-  const end = await readFileEnd(folder, 'progress', maxText)
+export async function readProgress(place: string | ReadEnd, secrets: readonly string[]): Promise<string | undefined> {
+  const readEnd = typeof place === 'string' ? inFolder(place) : place
+  const end = await readFileEnd(readEnd, 'progress', maxText)
   const lines = end?.text.split('\n') ?? []
   // The rest of a line that was cut may be the rest of a secret, which nobody could recognise.
   const whole = lines.slice(end?.cut ? 1 : 0, lines.length > 1 ? -1 : undefined)
   const last = whole.map(line => line.trim()).findLast(line => line !== '')
-  return last === undefined ? undefined : createRedactor([...secrets, ...(await secretsMade(folder))])(last)
+  return last === undefined ? undefined : createRedactor([...secrets, ...(await secretsMade(readEnd))])(last)
 }
 
 /** The action may have written them before it says how far it is. One that is still being written is not known yet. */
-async function secretsMade(folder: string): Promise<readonly string[]> {
+async function secretsMade(readEnd: ReadEnd): Promise<readonly string[]> {
   const files = ['credentials.json', 'state.json', 'binding_state.json']
-  const texts = await Promise.all(files.map(name => readOutputFile(folder, name, maxJson)))
+  const texts = await Promise.all(files.map(name => readOutputFile(readEnd, name, maxJson)))
   return texts.flatMap(({ text }) => (text === undefined ? [] : secretsIn(parseJson(text))))
 }
 
-function toState(name: string, changes: JsonObject, problems: string[]): Readonly<Record<string, string | null>> {
+export function toState(
+  name: string,
+  changes: JsonObject,
+  problems: string[],
+): Readonly<Record<string, string | null>> {
   const state: [string, string | null][] = []
   for (const [key, value] of Object.entries(changes)) {
     if (!isStateKey(key))
@@ -99,6 +108,6 @@ function toTestResults(text: string, problems: string[]): readonly TestResult[] 
   return results
 }
 
-function isWebAddress(text: string): boolean {
+export function isWebAddress(text: string): boolean {
   return URL.canParse(text) && ['http:', 'https:'].includes(new URL(text).protocol)
 }

@@ -9,9 +9,16 @@ export interface OutputFile {
   readonly problem?: string
 }
 
+/** Reads the end of a file that a bundle left, wherever that is. */
+export type ReadEnd = (name: string, maxBytes: number) => Promise<End>
+
+export function inFolder(folder: string): ReadEnd {
+  return (name, maxBytes) => readEnd(folder, name, maxBytes)
+}
+
 /** A file of a bundle as text. One that is too long, or is not text, is a problem. */
-export async function readOutputFile(folder: string, name: string, maxBytes: number): Promise<OutputFile> {
-  const { bytes, size = 0, problem } = await readEnd(folder, name, maxBytes)
+export async function readOutputFile(read: ReadEnd, name: string, maxBytes: number): Promise<OutputFile> {
+  const { bytes, size = 0, problem } = await read(name, maxBytes)
   if (bytes === undefined) return { problem }
   if (size > maxBytes) return { problem: `${name} has ${size} bytes, and may have ${maxBytes}; write less into it` }
   try {
@@ -28,16 +35,24 @@ export interface FileEnd {
 }
 
 /** The end of a file that may be long, or being written. */
-export async function readFileEnd(folder: string, name: string, maxBytes: number): Promise<FileEnd | undefined> {
-  const { bytes, size = 0 } = await readEnd(folder, name, maxBytes)
+export async function readFileEnd(read: ReadEnd, name: string, maxBytes: number): Promise<FileEnd | undefined> {
+  const { bytes, size = 0 } = await read(name, maxBytes)
   return bytes && { text: bytes.toString(), cut: size > maxBytes }
 }
 
-interface End {
+/** Nothing where there is no file. */
+export interface End {
   readonly bytes?: Buffer
   /** Of the whole file. */
   readonly size?: number
   readonly problem?: string
+}
+
+/** Why a file is not read, by what it is. */
+export const unreadable = {
+  link: (name: string) => `${name} is a symbolic link, and links are not followed; write a file`,
+  other: (name: string) => `${name} is not a plain file of its own; write one`,
+  closed: (name: string) => `${name} cannot be opened; write a file that can be read`,
 }
 
 /**
@@ -50,16 +65,15 @@ async function readEnd(folder: string, name: string, maxBytes: number): Promise<
     if (!(await lstat(folder)).isDirectory()) return { problem: `${name} is behind a link; write into $BUNDLE_OUTPUT` }
     file = await open(join(folder, name), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
     const stat = await file.stat()
-    if (!stat.isFile() || stat.nlink !== 1) return { problem: `${name} is not a plain file of its own; write one` }
+    if (!stat.isFile() || stat.nlink !== 1) return { problem: unreadable.other(name) }
     const buffer = Buffer.alloc(Math.min(stat.size, maxBytes))
     const { bytesRead } = await file.read(buffer, 0, buffer.length, Math.max(0, stat.size - maxBytes))
     return { bytes: buffer.subarray(0, bytesRead), size: stat.size }
   } catch (error) {
     if (isCode(error, 'ENOENT')) return {}
-    if (isCode(error, 'ELOOP', 'EMLINK'))
-      return { problem: `${name} is a symbolic link, and links are not followed; write a file` }
+    if (isCode(error, 'ELOOP', 'EMLINK')) return { problem: unreadable.link(name) }
     // A socket cannot be opened, and a file may have been left without the right to read it.
-    if (isCode(error, 'ENXIO', 'EACCES')) return { problem: `${name} cannot be opened; write a file that can be read` }
+    if (isCode(error, 'ENXIO', 'EACCES')) return { problem: unreadable.closed(name) }
     throw error
   } finally {
     await file?.close()

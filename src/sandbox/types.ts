@@ -1,12 +1,19 @@
+import type { ClusterSettings } from '../kubernetes/credentials.ts'
 import type { ProgramKind, Runtime } from '../sandbox.ts'
 import type { ContainerRuntimeOptions } from './container/container-runtime.ts'
+import type { KubernetesSettings } from './kubernetes/settings.ts'
 import type { ProcessRuntimeOptions } from './process/process-runtime.ts'
 
-type RuntimeOptions = ContainerRuntimeOptions & Pick<ProcessRuntimeOptions, 'hidden' | 'exposeFiles'>
+export interface RuntimeOptions extends ContainerRuntimeOptions, Pick<ProcessRuntimeOptions, 'hidden' | 'exposeFiles'> {
+  readonly kubernetes?: (KubernetesSettings & ClusterSettings) | undefined
+  readonly env: Readonly<Record<string, string | undefined>>
+}
 
 interface RuntimeType {
   readonly name: string
   readonly runs: ProgramKind
+  /** Whether `auto` stands for it too. */
+  readonly isDefault: boolean
   /** Below the folder of all bundles. Short: there are sockets below it, whose paths must not be long. */
   readonly folder: string
   /** Loads the runtime, which nobody pays for who does not use it. */
@@ -18,13 +25,22 @@ export const runtimeTypes = [
   {
     name: 'process',
     runs: 'folder',
+    isDefault: true,
     folder: 'p',
     open: async options => (await import('./process/process-runtime.ts')).createProcessRuntime(options),
   },
   {
     name: 'container',
     runs: 'image',
+    isDefault: true,
     folder: 'c',
     open: async options => (await import('./container/container-runtime.ts')).createContainerRuntime(options),
+  },
+  {
+    name: 'kubernetes',
+    runs: 'image',
+    isDefault: false,
+    folder: 'k',
+    open: async options => (await import('./kubernetes/open.ts')).openKubernetesRuntime(options),
   },
 ] as const satisfies readonly RuntimeType[]

@@ -92,11 +92,14 @@ const auth = section({
   ),
 })
 
+const namespaceRule = 'small letters, digits and dashes, at most 63'
+const isNamespace = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/
+
 export const bundlesShape = section({
   runtime: fallback(
     oneOf(
       ['auto', ...runtimeTypes.map(({ name }) => name)],
-      '`auto` runs folders as processes and images as containers; the others run only what they can',
+      '`auto` runs folders as processes and images as containers; the others run only what they can. `kubernetes` runs images in a cluster: see `bundles.kubernetes`',
     ),
     'auto',
   ),
@@ -106,6 +109,70 @@ export const bundlesShape = section({
     ),
     '.purser/bundles',
   ),
+  kubernetes: section({
+    kubeconfig: optional(
+      file(
+        'a kubeconfig file; without it `KUBECONFIG`, the service account of the pod that the broker runs in, or `~/.kube/config`',
+      ),
+    ),
+    context: optional(
+      text({ rule: 'the name of a context', doc: 'a context of the kubeconfig; without it the current one' }),
+    ),
+    namespace: optional(
+      text({
+        rule: namespaceRule,
+        allows: isNamespace,
+        doc: 'where the broker keeps what it remembers of its sandboxes; without it its own, or that of the context',
+      }),
+    ),
+    toolsImage: fallback(
+      text({
+        rule: 'the name of an image',
+        doc: 'an image with a static `/bin/busybox`: two small programs in each pod lay out the inputs and keep what the bundle leaves',
+      }),
+      'docker.io/library/busybox:1.37-musl',
+    ),
+    sandboxRole: fallback(
+      text({
+        rule: 'the name of a ClusterRole',
+        doc: 'what bundles may do, in their own namespace and in the one that their service is for',
+      }),
+      'edit',
+    ),
+    roles: fallback(
+      list(
+        object({
+          bundle: text({ rule: 'the name of a service in the catalog', doc: 'a service as the catalog names it' }),
+          role: text({ rule: 'the name of a ClusterRole', doc: 'its own in place of `sandboxRole`' }),
+        }),
+      ),
+      [],
+    ),
+    autoEscalate: fallback(
+      flag(
+        'bundles run for whoever may use the broker; else the user whom the platform names needs the right to create `access.automationbroker.io` in the namespace',
+      ),
+      false,
+    ),
+    pullSecrets: fallback(
+      list(text({ rule: 'the name of a Secret' }), {
+        rule: 'a list of names',
+        doc: "Secrets of the type `kubernetes.io/dockerconfigjson` in the broker's namespace, for images",
+      }),
+      [],
+    ),
+    startTimeout: fallback(
+      duration('1s', '1d', 'how long a pod may wait for a node or an image; then the action has failed'),
+      '5m',
+    ),
+    disk: fallback(size('1MB', '1000GB', 'what one action may write to its node, besides what it may print'), '1GB'),
+    nodeSelector: fallback(
+      anything<Readonly<Record<string, string>>>('labels of nodes and their values', {
+        doc: 'labels that the nodes have which run bundles',
+      }),
+      {},
+    ),
+  }),
   socket: optional(
     folder(
       'of the container engine; without it, of these the first one there is: `DOCKER_HOST`, `/run/podman/podman.sock`, `$XDG_RUNTIME_DIR/podman/podman.sock`, `/var/run/docker.sock`',

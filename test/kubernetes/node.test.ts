@@ -7,7 +7,7 @@ const reason = whyNoNode()
 const image = 'localhost/purser-test-node:1'
 
 describe.skipIf(reason !== undefined)(`a node${reason === undefined ? '' : ` (skipped: ${reason})`}`, () => {
-  beforeAll(() => makeNodeImage(image, ['ENTRYPOINT ["/bin/echo"]']))
+  beforeAll(() => makeNodeImage(image, { entrypoint: ['/bin/echo'] }))
 
   it('runs an image that it was given', async () => {
     const cluster = await connectNode()

@@ -8,6 +8,7 @@ import {
   type Runtime,
   RuntimeUnavailableError,
   type SandboxInputs,
+  type SandboxOrigin,
   type SandboxOutputs,
   SandboxRefusedError,
   type SandboxSpec,
@@ -33,6 +34,7 @@ export interface BundleTask<Result> {
   /** The instance's, where the resource is a binding: the two must not run side by side. */
   readonly beside?: SavedSandbox
   readonly inputs: (sandbox: string) => SandboxInputs
+  readonly origin: SandboxOrigin
   /** What is cut out of everything that people may read. */
   readonly secrets: readonly string[]
   /** What the action gives back; throws a TerminalError where the bundle has left too little, or too much. */
@@ -197,6 +199,7 @@ async function start({ bundle, task, name }: Attempt, runtime: Runtime, sandbox:
     inputs: task.inputs(name),
     limits,
     network: parts.network,
+    origin: task.origin,
   }
   await runtime.start(wanted)
   return true

@@ -10,7 +10,7 @@ import { isJsonObject, type JsonObject } from '../../protocol/json.ts'
 import { isBindable } from '../../protocol/offering.ts'
 import type { SandboxInputs, SandboxOutputs } from '../../sandbox.ts'
 import { type BundleTask, pullTimeout } from './attempt.ts'
-import { type ActionFacts, type BindingFacts, namespaceOf, secretsOf, toExtraVars, toInput } from './facts.ts'
+import { type ActionFacts, type BindingFacts, namespaceOf, originOf, secretsOf, toExtraVars, toInput } from './facts.ts'
 import { actionSettings } from './limits.ts'
 import type { Bundle, BundleParts } from './parts.ts'
 import { runBundle } from './run-bundle.ts'
@@ -114,7 +114,7 @@ async function run<Result>(
     env: { ...parts.env, POD_NAME: sandbox, POD_NAMESPACE: namespaceOf(facts) || 'default' },
   })
   const ofBinding = binding && { bindingId: binding.info.id, beside: state.sandbox }
-  return runBundle(bundle, { ...task, ...ofBinding, ctx, action, secrets, inputs })
+  return runBundle(bundle, { ...task, ...ofBinding, ctx, action, secrets, inputs, origin: originOf(facts) })
 }
 
 /** An update that gives new credentials replaces those of the provision. */

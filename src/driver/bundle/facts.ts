@@ -2,7 +2,7 @@ import type { ActionContext, BindingInfo, UpdateContext } from '../../author/con
 import type { AuthorAction } from '../../bundle/actions.ts'
 import type { Revision } from '../../domain/revision.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../protocol/json.ts'
-import { secretsIn } from '../../sandbox.ts'
+import { type SandboxOrigin, secretsIn } from '../../sandbox.ts'
 import { pickNamed, type SensitiveNames, secretsInState } from './secrets.ts'
 import type { BundleState } from './state.ts'
 
@@ -103,6 +103,19 @@ function planName({ offering }: Revision, planId: string): string {
 /** Empty where the platform named none. */
 export function namespaceOf(facts: ActionFacts): string {
   return text(contextOf(facts).namespace)
+}
+
+/** Whom it is for. Only a platform that is a cluster itself names namespaces and users that a cluster knows. */
+export function originOf(facts: ActionFacts): SandboxOrigin {
+  const { ctx, revision } = facts
+  const { platform, user } = ctx.identity ?? {}
+  const { username, uid, groups } = platform === 'kubernetes' && isJsonObject(user) ? user : {}
+  const named = Array.isArray(groups) ? groups.filter(group => typeof group === 'string') : []
+  return {
+    bundle: revision.fullName,
+    namespace: namespaceOf(facts) || undefined,
+    user: typeof username === 'string' ? { username, uid: text(uid) || undefined, groups: named } : undefined,
+  }
 }
 
 function contextOf({ ctx, binding }: ActionFacts): JsonObject {

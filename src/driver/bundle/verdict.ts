@@ -9,9 +9,10 @@ export type SandboxVerdict =
   | { readonly kind: 'try-again'; readonly message: string }
   | { readonly kind: 'failed'; readonly message: string }
 
-export type EndedSandbox = Extract<SandboxStatus, { readonly kind: 'exited' | 'lost' }>
+export type EndedSandbox = Extract<SandboxStatus, { readonly kind: 'exited' | 'lost' | 'refused' }>
 
 export function judge(ended: EndedSandbox, { message, problems }: SandboxOutputs): SandboxVerdict {
+  if (ended.kind === 'refused') return failed(`The bundle cannot be run: ${ended.reason}.`)
   if (ended.kind === 'lost') return failed(`How the bundle ended is not known: ${ended.reason}.`)
   if (ended.stopped !== undefined) return failed(stops[ended.stopped])
   switch (ended.code) {

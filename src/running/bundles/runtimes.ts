@@ -4,6 +4,7 @@ import { link, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { Clock } from '../../clock.ts'
+import { ClusterSettingsError } from '../../kubernetes/errors.ts'
 import type { RegistrySettings } from '../../registry/settings.ts'
 import { findRegistryType } from '../../registry/types.ts'
 import { unless } from '../../sandbox/owner.ts'
@@ -22,7 +23,8 @@ export interface RuntimeParts {
 }
 
 export interface RuntimeSettings {
-  readonly bundles: Pick<ConfigSettings['bundles'], 'runtime' | 'folder' | 'socket' | 'user' | 'exposeFiles'>
+  readonly bundles: Pick<ConfigSettings['bundles'], 'runtime' | 'folder' | 'socket' | 'user' | 'exposeFiles'> &
+    Partial<Pick<ConfigSettings['bundles'], 'kubernetes'>>
   readonly registries?: readonly RegistrySettings[]
 }
 
@@ -56,12 +58,13 @@ export async function createRuntimes(
   const runtimes = [...given]
   for (const type of runtimeTypes) {
     const isFree = !given.some(({ runs }) => runs.includes(type.runs))
-    const isWanted = runtime === 'auto' ? isFree && (type.runs === 'folder' || images) : runtime === type.name
+    const isWanted =
+      runtime === 'auto' ? type.isDefault && isFree && (type.runs === 'folder' || images) : runtime === type.name
     if (!isWanted) continue
     if (type.runs === 'folder' && user !== undefined) await checkPassable(folder, user)
-    const { exposeFiles } = bundles
-    const options = { folder: join(folder, type.folder), user, clock, socket, hidden: [folder, ...hidden], exposeFiles }
-    runtimes.push(await type.open(options).catch(error => Promise.reject(toStartError(error))))
+    const { exposeFiles, kubernetes } = bundles
+    const own = { folder: join(folder, type.folder), hidden: [folder, ...hidden], exposeFiles }
+    runtimes.push(await type.open({ ...own, user, clock, socket, kubernetes, env }).catch(rethrow))
   }
   const twice = findRepeated(runtimes.map(({ type }) => type))
   if (twice !== undefined)
@@ -73,9 +76,11 @@ export async function createRuntimes(
   return { runtimes, host: await readHost(folder) }
 }
 
-function toStartError(error: unknown): unknown {
-  if (!(error instanceof SandboxRefusedError)) return error
-  return new StartError(
+function rethrow(error: unknown): never {
+  if (error instanceof ClusterSettingsError)
+    throw new StartError('Bundles cannot run in a Kubernetes cluster.', error.message, 'See bundles.kubernetes.')
+  if (!(error instanceof SandboxRefusedError)) throw error
+  throw new StartError(
     'Bundles cannot run as processes here.',
     `It was refused: ${error.message}.`,
     'Run them in containers (bundles.runtime: container), run the broker as root, or set bundles.exposeFiles.',

@@ -21,7 +21,8 @@ export function createProgramFor({ pull, folders, registries }: ProgramForParts)
       return { kind: 'folder', folder: await folders.folderOf(revision), entrypoint }
     const registry = registries.find(({ name }) => name === revision.registry)
     const credentials = await registry?.pullCredentials?.(new AbortController().signal)
-    return { kind: 'image', image: revision.image, pull, entrypoint, credentials }
+    const readsJson = revision.runtime === 2 && entrypoint === undefined
+    return { kind: 'image', image: revision.image, pull, entrypoint, readsJson, credentials }
   }
 }
 

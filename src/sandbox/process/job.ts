@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { SandboxLimits, Stop } from '../../sandbox.ts'
 import { type SandboxJob, syncFolder, type User } from '../folders.ts'
 import { readOwn } from '../owner.ts'
-import { type FileEnd, readFileEnd } from '../read-output-file.ts'
+import { type FileEnd, inFolder, readFileEnd } from '../read-output-file.ts'
 import { tailBytes } from '../redact.ts'
 
 export interface Job extends SandboxJob {
@@ -62,7 +62,7 @@ export function createLog(folder: string): { write(chunk: Buffer): void } {
 }
 
 export async function readLog(folder: string): Promise<FileEnd> {
-  const before = await readFileEnd(folder, logFiles.before, 3 * tailBytes)
-  const current = await readFileEnd(folder, logFiles.current, 3 * tailBytes)
+  const before = await readFileEnd(inFolder(folder), logFiles.before, 3 * tailBytes)
+  const current = await readFileEnd(inFolder(folder), logFiles.current, 3 * tailBytes)
   return { text: `${before?.text ?? ''}${current?.text ?? ''}`, cut: before !== undefined || current?.cut === true }
 }

@@ -1,0 +1,253 @@
+import { sleep } from '../../clock.ts'
+import type { Cluster } from '../../kubernetes/cluster.ts'
+import { ClusterUnavailableError, isStatus, KubernetesError } from '../../kubernetes/errors.ts'
+import { execIn } from '../../kubernetes/exec.ts'
+import {
+  type Collected,
+  checkName,
+  type FoundSandbox,
+  type Runtime,
+  RuntimeUnavailableError,
+  SandboxRefusedError,
+  type SandboxStatus,
+  type Stop,
+} from '../../sandbox.ts'
+import { readProgress } from '../outputs.ts'
+import { createRedactor, tailOf } from '../redact.ts'
+import { authorize } from './authorize.ts'
+import { askScript } from './keeper.ts'
+import { collectLeftovers } from './leftovers.ts'
+import { bundleContainer, keeperContainer } from './pod.ts'
+import { lastSaid, printsMore, readLog } from './pod-log.ts'
+import { collectPodOutputs, readFiles, toFile } from './pod-outputs.ts'
+import { detailOf, isOver, type Pod, startedAt, terminatedOf, toStatus, waitingFor } from './pod-status.ts'
+import { createPods } from './pods.ts'
+import { createRecords, homeLabel, type SandboxRecord } from './records.ts'
+import type { PodSettings } from './settings.ts'
+import { start, toRefusal } from './start.ts'
+
+/** A pod that was seen is looked at again after so long: time passes for it too. */
+const lookEvery = 2_000
+const stops: readonly Stop[] = ['time', 'memory', 'output', 'processes', 'cancelled']
+
+/**
+ * Runs bundles in pods, each in a namespace of its own. Every replica reaches them. Time and processes are kept by a program
+ * in the pod, memory, cores and the disk by the node; what may be printed by whoever waits, and by the disk's limit in any case.
+ */
+export function createKubernetesRuntime(cluster: Cluster, settings: PodSettings): Runtime {
+  const { clock } = cluster
+  const home = settings.namespace ?? cluster.namespace
+  const records = createRecords(cluster, home)
+  const pods = createPods(cluster, clock, `${homeLabel}=${home}`)
+  const counting = new Map<string, Promise<void>>()
+  /** What was asked last about those that are waited for: asking the cluster each time would be too often. */
+  const waitedFor = new Map<string, SandboxRecord>()
+  const podPath = ({ namespace, name }: SandboxRecord) => `/api/v1/namespaces/${namespace}/pods/${name}`
+
+  const namespacePath = ({ namespace }: SandboxRecord) => `/api/v1/namespaces/${namespace}`
+
+  async function liveRecord(name: string): Promise<SandboxRecord | undefined> {
+    const found = await records.find(name)
+    return found?.kind === 'live' ? found.record : undefined
+  }
+
+  async function statusOf(name: string): Promise<SandboxStatus> {
+    const record = await liveRecord(name)
+    if (record === undefined) {
+      waitedFor.delete(name)
+      return { kind: 'absent' }
+    }
+    const pod = await cluster.find<Pod>(podPath(record))
+    if (pod !== undefined) waitedFor.set(name, record)
+    // A starter may have made the record and not the pod yet: then nothing has begun. No pod goes before it is let go.
+    else if (record.refused === undefined && (await cluster.find(namespacePath(record))) !== undefined)
+      return { kind: 'absent' }
+    return judge(record, pod)
+  }
+
+  async function judge(record: SandboxRecord, pod: Pod | undefined): Promise<SandboxStatus> {
+    if (record.refused !== undefined) return { kind: 'refused', reason: record.refused.reason }
+    const status = toStatus(pod, { now: clock.now(), start: settings.startTimeout, time: record.time })
+    if (status.kind === 'refused') await refuse(record, status.reason, pod)
+    if (status.kind !== 'exited' || status.stopped !== undefined) return status
+    const why = (await lastSaid(cluster, record, 'stopped'))?.split(' ')[1]
+    const stopped = stops.find(stop => stop === why)
+    return stopped === undefined ? status : { ...status, stopped }
+  }
+
+  /** From now on it is refused, whatever the node does; then its pod goes. */
+  async function refuse(record: SandboxRecord, reason: string, pod: Pod | undefined): Promise<void> {
+    await records.refuse(record.name, { reason, detail: pod === undefined ? '' : detailOf(pod) })
+    await cluster.remove(podPath(record), { body: { gracePeriodSeconds: 1 } })
+  }
+
+  async function stop(record: SandboxRecord, why: Stop, graceMs: number): Promise<void> {
+    const target = { namespace: record.namespace, pod: record.name, container: keeperContainer }
+    await execIn(cluster, target, ['/bin/busybox', 'sh', '-c', askScript(why, graceMs)], 1024)
+  }
+
+  /** Goes on while the bundle does, whether anybody still waits or not. One that breaks off is begun anew with the next wait. */
+  function countOutput(record: SandboxRecord, most: number): void {
+    if (counting.has(record.name)) return
+    const counted = printsMore(cluster, record, bundleContainer, most)
+      .then(more => (more ? stop(record, 'output', 0) : undefined))
+      .catch(() => sleep(clock, lookEvery))
+      .finally(() => counting.delete(record.name))
+    counting.set(record.name, counted)
+  }
+
+  async function wait(name: string, signal: AbortSignal): Promise<SandboxStatus> {
+    for (;;) {
+      const record = waitedFor.get(name)
+      const pod = record && pods.seen(record.namespace, name)
+      const status = record && pod ? await judge(record, pod) : await statusOf(name)
+      if (status.kind !== 'running') {
+        waitedFor.delete(name)
+        return status
+      }
+      if (signal.aborted) return status
+      if (record?.output !== undefined && pod?.status?.phase === 'Running') countOutput(record, record.output)
+      await pods.change(lookEvery, signal)
+    }
+  }
+
+  async function remove(name: string): Promise<void> {
+    const record = await records.remove(name, clock.now())
+    waitedFor.delete(name)
+    if (record !== undefined) await finishRemoval(record)
+  }
+
+  /** Whatever else is in the namespace, and may take its time, the cluster takes away by itself. */
+  async function finishRemoval(record: SandboxRecord): Promise<void> {
+    const path = podPath(record)
+    await cluster.remove(path, { body: { gracePeriodSeconds: 1 } })
+    for (;;) {
+      const pod = await cluster.find<Pod>(path)
+      if (pod === undefined) break
+      const patience = { now: clock.now(), start: settings.startTimeout, time: record.time }
+      if (isOver(pod) || toStatus(pod, patience).kind === 'lost') await letGo(path)
+      else await sleep(clock, 200)
+    }
+    await cluster.remove(namespacePath(record))
+    await removeFromTarget(record)
+  }
+
+  /** The cluster may forget the pod now. */
+  async function letGo(path: string): Promise<void> {
+    const options = { body: { metadata: { finalizers: null } }, contentType: 'application/merge-patch+json' }
+    await cluster.call('PATCH', path, options).catch(error => {
+      if (!isStatus(error, 404)) throw error
+    })
+  }
+
+  async function removeFromTarget({ target, namespace }: SandboxRecord): Promise<void> {
+    if (target === undefined) return
+    await cluster.remove(`/apis/rbac.authorization.k8s.io/v1/namespaces/${target}/rolebindings/${namespace}`)
+    await cluster.remove(`/apis/networking.k8s.io/v1/namespaces/${target}/networkpolicies/${namespace}`)
+  }
+
+  /** What the cluster says about one that did not end by itself is all that there is to read. */
+  async function collect(name: string, secrets: readonly string[]): Promise<Collected> {
+    const record = await liveRecord(name)
+    if (record === undefined) throw new Error(`the sandbox ${name} is not there`)
+    if (record.refused !== undefined) return { outputs: { problems: [] }, log: record.refused.detail }
+    const pod = await cluster.find<Pod>(podPath(record))
+    if (pod === undefined) return { outputs: { problems: [] }, log: '' }
+    const { text, cut } = await readLog(cluster, record, bundleContainer)
+    const log = terminatedOf(pod) === undefined ? `${text}\n${detailOf(pod)}` : text
+    return { outputs: await collectPodOutputs({ cluster, record, pod, secrets }), log: tailOf(log, cut, secrets) }
+  }
+
+  async function progress(name: string, secrets: readonly string[]): Promise<string | undefined> {
+    const record = waitedFor.get(name) ?? (await liveRecord(name))
+    if (record === undefined) return undefined
+    const pod = pods.seen(record.namespace, name) ?? (await cluster.find<Pod>(podPath(record)))
+    if (pod === undefined) return undefined
+    const waiting = waitingFor(pod)
+    if (waiting !== undefined) return waiting
+    const read =
+      terminatedOf(pod) === undefined
+        ? async (file: string) =>
+            file === 'progress' ? toFile(file, toLine(await lastSaid(cluster, record, file))) : {}
+        : await readFiles(cluster, record)
+    const annotation = pod.metadata.annotations?.apb_last_operation
+    return (
+      (await readProgress(read, secrets)) ??
+      (annotation === undefined ? undefined : createRedactor(secrets)(annotation))
+    )
+  }
+
+  return {
+    type: 'kubernetes',
+    runs: ['image'],
+    reach: 'anywhere',
+    // The node does it: which one is not known before the pod is there.
+    prepare: async () => undefined,
+    async start(spec) {
+      checkName(spec.name)
+      try {
+        if (!settings.autoEscalate) await authorize(cluster, spec)
+        return { attached: !(await start({ cluster, records, home, settings }, spec)) }
+      } catch (error) {
+        throw await startFailure(spec.name, error)
+      }
+    },
+    status: name => statusOf(name).catch(toUnknown),
+    wait: (name, signal) => wait(name, signal).catch(toUnknown),
+    cancel: (name, graceMs) =>
+      available(async () => {
+        const record = await liveRecord(name)
+        if (record === undefined || (await statusOf(name)).kind !== 'running') return
+        const pod = await cluster.find<Pod>(podPath(record))
+        if (pod !== undefined && startedAt(pod) === undefined)
+          await refuse(record, 'it was cancelled before it began', pod)
+        else await stop(record, 'cancelled', graceMs)
+      }),
+    progress: (name, secrets) => available(() => progress(name, secrets)),
+    collect: (name, secrets) => available(() => collect(name, secrets)),
+    async remove(name) {
+      checkName(name)
+      await available(() => remove(name))
+    },
+    list: () =>
+      available(async () => {
+        const found = await records.list()
+        await collectLeftovers({ cluster, records, home, found, finishRemoval })
+        return found.flatMap((each): readonly FoundSandbox[] => (each.kind === 'live' ? [each.record] : []))
+      }),
+  }
+
+  /** What is refused leaves nothing behind. */
+  async function startFailure(name: string, error: unknown): Promise<unknown> {
+    if (error instanceof ClusterUnavailableError) return new RuntimeUnavailableError(error.message, { cause: error })
+    const found = await records.find(name).catch(() => undefined)
+    // Its namespace was deleted while it was being made: by a removal, which says so, or by others, who may have seen it run.
+    if (isStatus(error, 403, 404) && found?.kind === 'removed')
+      return new SandboxRefusedError(`the sandbox ${name} was removed while it was being started`, { cause: error })
+    const failure = error instanceof KubernetesError ? toRefusal(error) : error
+    if (failure instanceof SandboxRefusedError && found?.kind === 'live') await remove(name).catch(() => undefined)
+    return failure
+  }
+}
+
+/** As the keeper says it, and as it would say it of a file. */
+function toLine(said: string | undefined): string | undefined {
+  return said?.replace(/^progress /, 'progress file ')
+}
+
+/** The cluster's failures, as those who run bundles know them. */
+async function available<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work()
+  } catch (error) {
+    throw error instanceof ClusterUnavailableError || error instanceof KubernetesError
+      ? new RuntimeUnavailableError(error.message, { cause: error })
+      : error
+  }
+}
+
+function toUnknown(error: unknown): SandboxStatus {
+  if (error instanceof ClusterUnavailableError || error instanceof KubernetesError)
+    return { kind: 'unknown', reason: error.message }
+  throw error
+}

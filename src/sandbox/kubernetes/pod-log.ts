@@ -1,0 +1,62 @@
+import type { Cluster } from '../../kubernetes/cluster.ts'
+import { isStatus } from '../../kubernetes/errors.ts'
+import type { FileEnd } from '../read-output-file.ts'
+import { tailBytes } from '../redact.ts'
+import { keeperContainer } from './pod.ts'
+import type { SandboxRecord } from './records.ts'
+
+/** How long a log that is read to its end may be silent. */
+const patience = 20_000
+/** One that is followed is silent for as long as its program is. */
+const longestSilence = 24 * 3_600_000
+/** Of usual lines far more than is kept. */
+const lines = 5_000
+
+function logOf({ namespace, name }: SandboxRecord): string {
+  return `/api/v1/namespaces/${namespace}/pods/${name}/log`
+}
+
+/** The end of what a container has printed; empty where there is nothing to read any more. */
+export async function readLog(
+  cluster: Cluster,
+  record: SandboxRecord,
+  container: string,
+  tailLines = lines,
+): Promise<FileEnd> {
+  let kept = Buffer.alloc(0)
+  let read = 0
+  try {
+    const stream = await cluster.stream(logOf(record), { query: { container, tailLines }, patience })
+    for await (const part of stream) {
+      read += part.length
+      kept = Buffer.concat([kept, part]).subarray(-2 * tailBytes)
+    }
+  } catch (error) {
+    // The pod is gone, or the container was never made.
+    if (!isStatus(error, 400, 404)) throw error
+  }
+  const text = kept.toString()
+  return { text, cut: read > kept.length || text.split('\n').length > tailLines }
+}
+
+/** Counts what a container prints, from its start; resolves with true when that is more than `most`, with false at its end. */
+export async function printsMore(
+  cluster: Cluster,
+  record: SandboxRecord,
+  container: string,
+  most: number,
+): Promise<boolean> {
+  let printed = 0
+  const stream = await cluster.stream(logOf(record), { query: { container, follow: true }, patience: longestSilence })
+  for await (const part of stream) {
+    printed += part.length
+    if (printed > most) return true
+  }
+  return false
+}
+
+/** What the keeper has said last with this word. */
+export async function lastSaid(cluster: Cluster, record: SandboxRecord, word: string): Promise<string | undefined> {
+  const { text } = await readLog(cluster, record, keeperContainer, 50)
+  return text.split('\n').findLast(line => line.startsWith(`${word} `))
+}

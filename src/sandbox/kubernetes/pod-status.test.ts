@@ -1,0 +1,124 @@
+import { describe, expect, it } from 'vitest'
+import { type ContainerStatus, isOver, type Pod, toStatus, waitingFor } from './pod-status.ts'
+
+const created = Date.UTC(2026, 0, 1)
+const iso = (ms: number) => new Date(ms).toISOString()
+const minutes = (count: number) => created + count * 60_000
+
+function podWith(
+  status: Pod['status'],
+  more: Partial<Pod['metadata']> = {},
+  nodeName: string | undefined = 'node-1',
+): Pod {
+  const metadata = { name: 'o-1', namespace: 'n', creationTimestamp: iso(created), ...more }
+  return { metadata, spec: nodeName === undefined ? {} : { nodeName }, status }
+}
+
+const bundle = (state: ContainerStatus['state'], name = 'bundle') => ({ containerStatuses: [{ name, state }] })
+const waiting = (reason: string, message = '') =>
+  podWith({ phase: 'Pending', ...bundle({ waiting: { reason, message } }) })
+const ended = (exitCode: number, reason = 'Error') => bundle({ terminated: { exitCode, reason } })
+const running = bundle({ running: { startedAt: iso(created) } })
+const ready = [{ type: 'Ready', status: 'True' }]
+const at = (now: number) => ({ now, start: 5 * 60_000, time: 10 * 60_000 })
+const soon = at(minutes(1))
+
+describe('what the cluster says about a pod', () => {
+  it.each([
+    ['an exit code', podWith({ phase: 'Running', ...ended(8) }), { kind: 'exited', code: 8 }],
+    [
+      'out of memory',
+      podWith({ phase: 'Failed', ...ended(137, 'OOMKilled') }),
+      { kind: 'exited', code: 137, stopped: 'memory' },
+    ],
+    ['a running bundle', podWith({ phase: 'Running', conditions: ready, ...running }), { kind: 'running' }],
+    ['a pod without a node yet', podWith({ phase: 'Pending' }, {}, undefined), { kind: 'running' }],
+    [
+      'eviction',
+      podWith({ phase: 'Failed', reason: 'Evicted', message: 'low on memory' }),
+      { kind: 'lost', reason: /evicted/ },
+    ],
+    [
+      'eviction after an end',
+      podWith({ phase: 'Failed', reason: 'Evicted', ...ended(137) }),
+      { kind: 'lost', reason: /evicted/ },
+    ],
+    [
+      'a node that was shut down',
+      podWith({ phase: 'Failed', reason: 'NodeShutdown' }),
+      { kind: 'lost', reason: /shut down/ },
+    ],
+    [
+      'deletion by hand',
+      podWith({ phase: 'Failed', ...ended(137) }, { deletionTimestamp: iso(created) }),
+      { kind: 'lost', reason: /deleted while it ran/ },
+    ],
+    [
+      'the deadline',
+      podWith({ phase: 'Failed', reason: 'DeadlineExceeded', ...ended(137) }),
+      { kind: 'exited', code: 137, stopped: 'time' },
+    ],
+    [
+      'an end that nobody saw',
+      podWith({ phase: 'Failed', ...ended(137, 'ContainerStatusUnknown') }),
+      { kind: 'lost', reason: /failed/ },
+    ],
+    [
+      'an entry point that is not there',
+      podWith({ phase: 'Failed', ...ended(128, 'StartError') }),
+      { kind: 'refused', reason: /entry point/ },
+    ],
+    ['an image without a right name', waiting('InvalidImageName'), { kind: 'refused', reason: /wrong name/ }],
+    [
+      'an image that may not be pulled',
+      waiting('ErrImageNeverPull'),
+      { kind: 'refused', reason: /bundles\.pull is never/ },
+    ],
+    [
+      'an image that is not in its registry',
+      waiting('ImagePullBackOff', 'manifest unknown'),
+      { kind: 'refused', reason: /cannot be pulled/ },
+    ],
+    ['a registry that does not answer', waiting('ImagePullBackOff', 'dial tcp: i/o timeout'), { kind: 'running' }],
+    ['nothing at all', undefined, { kind: 'lost', reason: /namespace is gone/ }],
+  ] as const)('%s', (_what, pod, expected) => {
+    const status = toStatus(pod, soon)
+    expect(status).toMatchObject({
+      ...expected,
+      ...('reason' in expected ? { reason: expect.stringMatching(expected.reason) } : {}),
+    })
+  })
+
+  it('a registry that does not answer is waited for, and no longer than that', () => {
+    const pod = waiting('ImagePullBackOff', 'dial tcp: i/o timeout')
+    expect(toStatus(pod, at(minutes(4))).kind).toBe('running')
+    expect(toStatus(pod, at(minutes(6)))).toEqual({ kind: 'refused', reason: 'its image cannot be pulled' })
+  })
+
+  it('a pod that no node has room for is waited for as long, and says so meanwhile', () => {
+    const conditions = [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: '0/3 nodes' }]
+    const pod = podWith({ phase: 'Pending', conditions }, {}, undefined)
+    expect(toStatus(pod, at(minutes(4))).kind).toBe('running')
+    expect(waitingFor(pod)).toBe('no node has room for its pod')
+    expect(toStatus(pod, at(minutes(6)))).toEqual({ kind: 'refused', reason: 'no node has room for its pod' })
+  })
+
+  it('a node that does not answer may still run it, until its time is over', () => {
+    const silent = podWith({ phase: 'Running', reason: 'NodeLost', ...running }, { deletionTimestamp: iso(created) })
+    expect(toStatus(silent, at(minutes(11))).kind).toBe('running')
+    expect(toStatus(silent, at(minutes(13)))).toMatchObject({ kind: 'lost', reason: expect.stringMatching(/node/) })
+    const alive = podWith({ phase: 'Running', conditions: ready, ...running })
+    expect(toStatus(alive, at(minutes(13))).kind).toBe('running')
+  })
+
+  it('shows no platform what the cluster says in its own words', () => {
+    const status = toStatus(waiting('ImagePullBackOff', 'registry.internal/secret-name: not found'), soon)
+    expect(JSON.stringify(status)).not.toContain('registry.internal')
+  })
+
+  it('everything in it is over when it has failed, has succeeded, or never came to a node', () => {
+    expect(isOver(podWith({ phase: 'Running', ...ended(0) }))).toBe(false)
+    expect(isOver(podWith({ phase: 'Failed' }))).toBe(true)
+    expect(isOver(podWith({ phase: 'Pending' }, { deletionGracePeriodSeconds: 0 }))).toBe(true)
+  })
+})

@@ -1,0 +1,206 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { KubeConfig } from '@kubernetes/client-node'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { systemClock } from '../../src/clock.ts'
+import { type Cluster, connectCluster } from '../../src/kubernetes/cluster.ts'
+import type { KubernetesObject } from '../../src/kubernetes/objects.ts'
+import { type ApiServer, startApiServer, whyNoApiServer } from '../external/kubernetes.ts'
+import { idleSpec, openHome } from './control-plane.ts'
+
+const reason = whyNoApiServer()
+const refused = (message: RegExp) => ({ name: 'SandboxRefusedError', message: expect.stringMatching(message) })
+
+describe.skipIf(reason !== undefined)(
+  `what can go wrong in a cluster${reason === undefined ? '' : ` (skipped: ${reason})`}`,
+  () => {
+    let server: ApiServer
+    let cluster: Cluster
+    const make = (path: string, body: object) => cluster.call('POST', path, { body })
+    beforeAll(async () => {
+      server = await startApiServer()
+      cluster = await server.connect()
+      await make('/api/v1/namespaces', { metadata: { name: 'target' } })
+    })
+    afterAll(() => server?.stop())
+
+    /** The same cluster for a service account without any right. */
+    async function connectAsNobody(): Promise<Cluster> {
+      const accounts = '/api/v1/namespaces/default/serviceaccounts'
+      await make(accounts, { metadata: { name: 'nobody' } })
+      const made = await cluster.call<{ status: { token: string } }>('POST', `${accounts}/nobody/token`, { body: {} })
+      const config = new KubeConfig()
+      const current = cluster.config.getCurrentCluster()
+      if (current === null) throw new Error('no cluster')
+      config.loadFromClusterAndUser(current, { name: 'nobody', token: made.status.token })
+      const folder = mkdtempSync(join(tmpdir(), 'purser-nobody-'))
+      writeFileSync(join(folder, 'kubeconfig'), config.exportConfig())
+      const connected = await connectCluster(
+        { kubeconfig: join(folder, 'kubeconfig') },
+        { clock: systemClock, env: {} },
+      )
+      rmSync(folder, { recursive: true })
+      return connected
+    }
+
+    it('no rights: refused, and nothing is left', async () => {
+      const { open, leftovers } = await openHome(cluster)
+      const runtime = open({}, await connectAsNobody())
+      await expect(runtime.start(idleSpec('o-1'))).rejects.toMatchObject(refused(/may not make its sandbox/))
+      expect(await runtime.status('o-1')).toMatchObject({ kind: 'unknown', reason: expect.stringMatching(/forbidden/) })
+      expect(await leftovers()).toEqual([])
+    })
+
+    it('a target that is not there: refused for what is made, and no matter for what is taken away', async () => {
+      const { open, leftovers, pods } = await openHome(cluster)
+      const origin = { bundle: 'dh-x', namespace: 'nowhere' }
+      await expect(open().start(idleSpec('o-1', { origin }))).rejects.toMatchObject(refused(/is not there/))
+      expect(await leftovers()).toEqual([])
+      await open().start(idleSpec('o-2', { origin }, 'deprovision'))
+      expect(await pods()).toHaveLength(1)
+      await open().remove('o-2')
+      expect(await leftovers()).toEqual([])
+    })
+
+    it('a quota that is used up: tried again later', async () => {
+      const name = 'small'
+      await make('/api/v1/namespaces', { metadata: { name } })
+      const hard = { 'count/rolebindings.rbac.authorization.k8s.io': '0' }
+      const quotas = `/api/v1/namespaces/${name}/resourcequotas`
+      const quota = await cluster.call<KubernetesObject>('POST', quotas, {
+        body: { metadata: { name }, spec: { hard } },
+      })
+      // A controller does this elsewhere.
+      const status = { hard, used: hard }
+      await cluster.call('PUT', `${quotas}/${name}/status`, { body: { ...quota, spec: { hard }, status } })
+      const { open } = await openHome(cluster)
+      const start = () => open().start(idleSpec('o-1', { origin: { bundle: 'dh-x', namespace: name } }))
+      await expect
+        .poll(() => start().catch(error => error), { timeout: 60_000 })
+        .toMatchObject({
+          name: 'RuntimeUnavailableError',
+          message: expect.stringMatching(/quota of the cluster is used up/),
+        })
+      await cluster.remove(`${quotas}/${name}`)
+      await expect.poll(() => start().then(() => 'started', String), { timeout: 60_000 }).toBe('started')
+      await open().remove('o-1')
+    })
+
+    it('a rule that denies it: refused, and nothing is left', async () => {
+      const group = '/apis/admissionregistration.k8s.io/v1'
+      const rules = [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['pods'] }]
+      await make(`${group}/validatingadmissionpolicies`, {
+        metadata: { name: 'no-pods' },
+        spec: {
+          matchConstraints: { resourceRules: rules },
+          validations: [{ expression: "object.metadata.name != 'o-denied'", message: 'no pods here' }],
+        },
+      })
+      await make(`${group}/validatingadmissionpolicybindings`, {
+        metadata: { name: 'no-pods' },
+        spec: { policyName: 'no-pods', validationActions: ['Deny'] },
+      })
+      // It takes a while until the server knows it.
+      const pods = '/api/v1/namespaces/default/pods'
+      const probe = { metadata: { name: 'o-denied' }, spec: { containers: [{ name: 'x', image: 'x' }] } }
+      const dryRun = () => cluster.call('POST', pods, { body: probe, query: { dryRun: 'All' } }).then(() => '', String)
+      await expect.poll(dryRun, { timeout: 60_000 }).toMatch(/no pods here/)
+      const { open, leftovers } = await openHome(cluster)
+      await expect(open().start(idleSpec('o-denied'))).rejects.toMatchObject(refused(/rule of the cluster forbids/))
+      expect(await leftovers()).toEqual([])
+    })
+
+    it('a namespace that somebody deletes: what has not begun is refused, what has is lost', async () => {
+      const { open, pods, leftovers } = await openHome(cluster)
+      const runtime = open()
+      await runtime.start(idleSpec('o-1'))
+      const [pod] = await pods()
+      await cluster.remove(`/api/v1/namespaces/${pod?.metadata.namespace}`)
+      await cluster.remove(`/api/v1/namespaces/${pod?.metadata.namespace}/pods/o-1`)
+      // Its pod stays until it is let go, and cannot be made again.
+      expect(await runtime.start(idleSpec('o-1'))).toEqual({ attached: true })
+      expect(await pods()).toHaveLength(1)
+      await runtime.remove('o-1')
+      expect(await leftovers()).toEqual([])
+    })
+
+    it('a user without the right: refused; with it: started', async () => {
+      const { open, pods } = await openHome(cluster)
+      const runtime = open({ autoEscalate: false })
+      const user = { username: 'alice', groups: ['developers'] }
+      const spec = (name: string) => idleSpec(name, { origin: { bundle: 'dh-x', namespace: 'target', user } })
+      await expect(runtime.start(spec('o-1'))).rejects.toMatchObject(refused(/alice may not have bundles run/))
+      await expect(
+        runtime.start(idleSpec('o-1', { origin: { bundle: 'dh-x', namespace: 'target' } })),
+      ).rejects.toMatchObject(refused(/does not say which user/))
+      expect(await pods()).toEqual([])
+      const rbac = '/apis/rbac.authorization.k8s.io/v1'
+      const rules = [{ apiGroups: ['automationbroker.io'], resources: ['access'], verbs: ['create'] }]
+      await make(`${rbac}/clusterroles`, { metadata: { name: 'bundles' }, rules })
+      await make(`${rbac}/namespaces/target/rolebindings`, {
+        metadata: { name: 'bundles' },
+        roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'bundles' },
+        subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'Group', name: 'developers' }],
+      })
+      await expect
+        .poll(() => runtime.start(spec('o-2')).then(() => 'started', String), { timeout: 60_000 })
+        .toBe('started')
+      await runtime.remove('o-2')
+    })
+
+    it('gets the role of its bundle, in its own namespace and in the target', async () => {
+      const { open, pods } = await openHome(cluster)
+      const runtime = open({ roles: [{ bundle: 'dh-x', role: 'view' }] })
+      await runtime.start(idleSpec('o-1', { origin: { bundle: 'dh-x', namespace: 'target' } }))
+      const namespace = (await pods())[0]?.metadata.namespace ?? ''
+      for (const place of [namespace, 'target']) {
+        const path = `/apis/rbac.authorization.k8s.io/v1/namespaces/${place}/rolebindings/${namespace}`
+        expect(await cluster.call('GET', path)).toMatchObject({
+          roleRef: { name: 'view' },
+          subjects: [{ kind: 'ServiceAccount', name: 'o-1', namespace }],
+        })
+      }
+      await runtime.remove('o-1')
+      const path = `/apis/rbac.authorization.k8s.io/v1/namespaces/target/rolebindings/${namespace}`
+      expect(await cluster.find(path)).toBeUndefined()
+    })
+
+    it('opens a target that has network policies, and closes none that has not', async () => {
+      const { open, pods } = await openHome(cluster)
+      const policies = (namespace: string) => `/apis/networking.k8s.io/v1/namespaces/${namespace}/networkpolicies`
+      const origin = { bundle: 'dh-x', namespace: 'target' }
+      await open().start(idleSpec('o-1', { origin }))
+      const first = (await pods())[0]?.metadata.namespace ?? ''
+      expect(await cluster.find(`${policies('target')}/${first}`)).toBeUndefined()
+      await open().remove('o-1')
+      await make(policies('target'), {
+        metadata: { name: 'closed' },
+        spec: { podSelector: {}, policyTypes: ['Ingress'] },
+      })
+      await open().start(idleSpec('o-2', { origin, network: 'none' }))
+      const second = (await pods())[0]?.metadata.namespace ?? ''
+      expect(await cluster.find(`${policies('target')}/${second}`)).toBeDefined()
+      expect(await cluster.find(`${policies(second)}/sandbox`)).toMatchObject({
+        spec: { policyTypes: ['Ingress', 'Egress'] },
+      })
+      await open().remove('o-2')
+      expect(await cluster.find(`${policies('target')}/${second}`)).toBeUndefined()
+    })
+
+    it('an API server that is away: nothing follows from it, and it goes on afterwards', async () => {
+      const { open, pods } = await openHome(cluster)
+      const hasty = open({}, await server.connect(1_000))
+      await hasty.start(idleSpec('o-1'))
+      await server.kill()
+      expect(await hasty.status('o-1')).toMatchObject({ kind: 'unknown' })
+      await expect(hasty.start(idleSpec('o-2'))).rejects.toMatchObject({ name: 'RuntimeUnavailableError' })
+      await expect(hasty.remove('o-1')).rejects.toMatchObject({ name: 'RuntimeUnavailableError' })
+      await server.restart()
+      expect(await hasty.status('o-1')).toEqual({ kind: 'running' })
+      expect(await hasty.start(idleSpec('o-1'))).toEqual({ attached: true })
+      expect(await pods()).toHaveLength(1)
+      await hasty.remove('o-1')
+    })
+  },
+)
