@@ -3,6 +3,7 @@ import { bundleMutations } from './bundle-mutations.ts'
 import { catalogMutations } from './catalog-mutations.ts'
 import { choreMutations } from './chore-mutations.ts'
 import { edgeMutations } from './edge-mutations.ts'
+import { kubernetesMutations } from './kubernetes-mutations.ts'
 import { loadMutations } from './load-mutations.ts'
 import type { Mutation } from './mutation.ts'
 import { reconcileMutations } from './reconcile-mutations.ts'
@@ -177,6 +178,7 @@ export const mutations: readonly Mutation[] = [
     suite: ['test/engine/left-service.test.ts'],
   },
   ...bundleMutations,
+  ...kubernetesMutations,
   ...replicaMutations,
   ...loadMutations,
   ...takeMutations,

@@ -130,6 +130,16 @@ describe('bundles', () => {
       folder: join(cwd, 'run'),
       socket: join(cwd, 'podman.sock'),
       user: { uid: 1001, gid: 1002 },
+      kubernetes: {
+        toolsImage: 'docker.io/library/busybox:1.37-musl',
+        sandboxRole: 'edit',
+        roles: [],
+        autoEscalate: false,
+        pullSecrets: [],
+        startTimeout: 300_000,
+        disk: 1_073_741_824,
+        nodeSelector: {},
+      },
       network: 'none',
       pull: 'if-missing',
       timeout: 90_000,
@@ -161,7 +171,7 @@ describe('bundles', () => {
     ).toEqual([
       expect.stringMatching(/^purser\.yaml:2 bundles\.user: found "nobody"; allowed: the number of a user/),
       expect.stringMatching(/^purser\.yaml:3 bundles\.memory: found "1MB"; allowed: a size from 16MB to 1000GB/),
-      'purser.yaml:4 bundles.runtime: found "vm"; allowed: auto or process or container',
+      'purser.yaml:4 bundles.runtime: found "vm"; allowed: auto or process or container or kubernetes',
       `purser.yaml:5 bundles.secrets[0].file: found ${join(cwd, 'none.yaml')}, which does not exist; correct the path`,
     ])
   })

@@ -147,7 +147,7 @@ describe('the runtimes of a broker', () => {
       folders: createBundleFolders(cwd),
       registries: createRegistries(config, { ...parts, secrets: createSecretFolder(cwd) }),
     })
-    const run = { kind: 'image', image: 'r.example.com/a@sha256:00', pull: 'always' }
+    const run = { kind: 'image', image: 'r.example.com/a@sha256:00', pull: 'always', readsJson: true }
     expect(await programFor({ revision: image, spec })).toEqual({
       ...run,
       credentials: { username: 'me', password: 'secret-1' },
