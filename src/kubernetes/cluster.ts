@@ -136,7 +136,11 @@ function createCluster(config: KubeConfig, options: ClusterOptions): Cluster {
     },
     async stream(path, { query, signal, patience: idle }) {
       const answer = await send({ method: 'GET', path: path + toQuery(query), signal, patience: idle })
-      if ((answer.statusCode ?? 0) < 300) return answer
+      if ((answer.statusCode ?? 0) < 300) {
+        // It may last for long, and nobody who wants to end has to wait for it.
+        answer.socket.unref()
+        return answer
+      }
       const error = await toError('GET', path, answer)
       throw isPassing(error.status) ? unavailable(error) : error
     },

@@ -30,5 +30,9 @@ describe('what the end of a sandbox means', () => {
       kind: 'failed',
       message: 'How the bundle ended is not known: the machine was restarted.',
     })
+    expect(judge({ kind: 'refused', reason: 'its image cannot be pulled' }, nothing)).toEqual({
+      kind: 'failed',
+      message: 'The bundle cannot be run: its image cannot be pulled.',
+    })
   })
 })
