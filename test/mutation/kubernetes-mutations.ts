@@ -17,7 +17,7 @@ const onServer: readonly Mutation[] = [
     name: 'a sandbox in a cluster that was removed can be started again',
     file: 'src/sandbox/kubernetes/start.ts',
     find: "if (found?.kind === 'removed') throw wasRemoved(spec.name)",
-    replace: '',
+    replace: "if (found?.kind === 'removed') await records.forget(spec.name)",
   },
   {
     ...crash,
