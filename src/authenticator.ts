@@ -17,9 +17,9 @@ export interface AuthenticationRequest {
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string | undefined>>
   /** The client's IP address, or that of the last proxy; absent where the host application does not tell. */
-  readonly address?: string
+  readonly address?: string | undefined
   /** Absent where the connection is not encrypted, or the host application does not tell. */
-  readonly tls?: TlsConnection
+  readonly tls?: TlsConnection | undefined
 }
 
 export interface TlsConnection {

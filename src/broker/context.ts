@@ -47,9 +47,9 @@ export interface Caller {
   readonly identity: JsonObject | undefined
   readonly requestId: string | undefined
   /** The W3C trace context, where the client sent it. */
-  readonly traceparent?: string
+  readonly traceparent?: string | undefined
   /** Told which operation the request has started or repeats. */
-  readonly onOperation?: (operationId: string) => void
+  readonly onOperation?: ((operationId: string) => void) | undefined
   /** Where this broker is reached, for URLs in answers. No slash at its end. */
   readonly baseUrl: () => string
 }

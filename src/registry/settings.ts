@@ -1,6 +1,18 @@
 import { anything, asText, flag, oneOf, text, type WrittenValue, written } from '../shape/fields.ts'
 import { type Path, quoted } from '../shape/place.ts'
-import { convert, fallback, field, list, map, object, optional, type Read, type Rule, section } from '../shape/shape.ts'
+import {
+  convert,
+  fallback,
+  field,
+  list,
+  map,
+  object,
+  optional,
+  type Read,
+  type Rule,
+  type Shape,
+  section,
+} from '../shape/shape.ts'
 import { findProblem, letsNothingPass } from './filter.ts'
 
 const pattern = field<string | null, string>({ kind: 'text', rule: 'a regular expression' }, entry => {
@@ -146,16 +158,19 @@ const tagRule = 'a tag: letters, digits, "_", "." and "-", 128 at most'
 const tag = text({ rule: tagRule, allows: isTag })
 
 /** One tag in the place of the usual one; or a list, of which each becomes a service of its own. */
-const tags = convert(written({ noun: 'a tag, or a list of tags' }), (given, notes): string | readonly string[] => {
-  const read = (one: WrittenValue, ...path: Path): string => {
-    const found = asText(one) ?? ''
-    if (!isTag.test(found)) notes.error(`needs ${tagRule}, not ${quoted(found)}`, ...path)
-    return found
-  }
-  if (given.items === undefined) return read(given)
-  if (given.items.length === 0) notes.error('needs a tag; name one, or take the image out')
-  return [...new Set(given.items.map((item, index) => read(item, index)))]
-})
+const tags: Shape<unknown, string | readonly string[]> = convert(
+  written({ noun: 'a tag, or a list of tags' }),
+  (given, notes): string | readonly string[] => {
+    const read = (one: WrittenValue, ...path: Path): string => {
+      const found = asText(one) ?? ''
+      if (!isTag.test(found)) notes.error(`needs ${tagRule}, not ${quoted(found)}`, ...path)
+      return found
+    }
+    if (given.items === undefined) return read(given)
+    if (given.items.length === 0) notes.error('needs a tag; name one, or take the image out')
+    return [...new Set(given.items.map((item, index) => read(item, index)))]
+  },
+)
 
 /** For types that ask others for tokens. */
 export const tokenHostsField = hosts('who may get its credentials beside itself; see [other servers](#other-servers)')

@@ -112,7 +112,7 @@ export const edgeMutations: readonly Mutation[] = [
     file: 'src/sandbox/outputs.ts',
     suite: ['src/sandbox/outputs.test.ts'],
     name: 'progress shows what a bundle has just made',
-    find: '...(await secretsMade(folder))',
+    find: '...(await secretsMade(readEnd))',
     replace: '',
   },
   {

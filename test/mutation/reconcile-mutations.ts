@@ -40,14 +40,14 @@ export const reconcileMutations: readonly Mutation[] = [
   {
     ...pushed,
     name: 'whoever is a platform may push specs',
-    find: "checkRoles(principal, ['operator'])",
+    find: "checkRole(principal, 'operator')",
     replace: '',
     file: 'src/http/admin/apb-app.ts',
   },
   {
     ...pushed,
     name: 'a bootstrap that waits takes the place of a request',
-    find: 'exchange.visit?.leave()',
+    find: 'exchange.visit?.leave(context.broker.clock.now())',
     replace: '',
     file: 'src/http/admin/apb-app.ts',
   },

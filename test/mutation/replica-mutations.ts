@@ -259,8 +259,8 @@ export const replicaMutations: readonly Mutation[] = [
     ...postgresStatements,
     only: 'claim:',
     name: 'postgres claims what is not due',
-    find: `where o.\${active} and o.due_at <= (select now from clock)`,
-    replace: `where o.\${active} and o.due_at is not null`,
+    find: 'o.due_at <= (select now from clock)\n        order by',
+    replace: 'o.due_at is not null\n        order by',
   },
   {
     ...postgresStatements,

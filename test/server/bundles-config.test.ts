@@ -130,6 +130,7 @@ describe('bundles', () => {
       folder: join(cwd, 'run'),
       socket: join(cwd, 'podman.sock'),
       user: { uid: 1001, gid: 1002 },
+      exposeFiles: false,
       kubernetes: {
         toolsImage: 'docker.io/library/busybox:1.37-musl',
         sandboxRole: 'edit',

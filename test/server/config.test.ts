@@ -62,6 +62,17 @@ describe('loadConfig', () => {
       bundles: {
         runtime: 'auto',
         folder: join(cwd, '.purser/bundles'),
+        exposeFiles: false,
+        kubernetes: {
+          toolsImage: 'docker.io/library/busybox:1.37-musl',
+          sandboxRole: 'edit',
+          roles: [],
+          autoEscalate: false,
+          pullSecrets: [],
+          startTimeout: 300_000,
+          disk: 1_073_741_824,
+          nodeSelector: {},
+        },
         network: 'none',
         pull: 'if-missing',
         timeout: 3_600_000,

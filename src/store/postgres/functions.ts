@@ -210,7 +210,7 @@ export const listedColumns: Columns = {
  * one, and its `lease_until` is how long the lease is, since only here it is known from when on.
  */
 export function leasedValues(schema: string, from: string, now: string): string {
-  const isNew = `${from}.state = 'running' and ${from}.fence = 0`
+  const isNew = `${from}.state = 'running' and ${from}.fence = 0 and ${from}.lease_owner is not null`
   const values: Readonly<Record<string, string>> = {
     fence: `case when ${isNew} then nextval('${schema}.fence') else ${from}.fence end`,
     lease_until: `case when ${isNew} then ${now} + ${from}.lease_until else ${from}.lease_until end`,
