@@ -3,7 +3,7 @@ import type { Service } from '../../src/index.ts'
 import { numbers, putAll, withStatus } from './bursts.ts'
 import { createWorld, ids, incomplete, type Process, seconds, takes, type World } from './world.ts'
 
-/** One worker, provisions of 1.2 seconds that may take 6 in all. */
+/** One worker, provisions of about 1.2 seconds that may take 6 in all. */
 function slowWorld(more: Partial<Service> = {}): World & { readonly runs: string[] } {
   const runs: string[] = []
   const world = createWorld({
@@ -11,7 +11,7 @@ function slowWorld(more: Partial<Service> = {}): World & { readonly runs: string
       actions: { provision: { timeout: '6s' } },
       async provision(ctx) {
         runs.push(ctx.instance.id)
-        await takes(world.clock, 1200)
+        await takes(world.clock, 1190)
       },
       ...more,
     },
@@ -73,7 +73,7 @@ describe('new work that could not begin in time', () => {
     const world = slowWorld({
       bindable: true,
       actions: { provision: { timeout: '6s' }, update: short, bind: short },
-      update: () => takes(world.clock, 1200),
+      update: () => takes(world.clock, 1190),
       bind: async () => ({ credentials: { password: 'p' } }),
       unbind: async () => {},
     })
@@ -96,7 +96,7 @@ describe('never refused for the queue', () => {
   })
 
   it('deletions, and what repeats a request that was accepted', async () => {
-    const world = slowWorld({ deprovision: () => takes(world.clock, 1200) })
+    const world = slowWorld({ deprovision: () => takes(world.clock, 1190) })
     const process = await world.boot({ concurrency: 1 })
     await warmUp(world, process)
     const answers = await putAll(world, process, numbers(20))
