@@ -206,6 +206,8 @@ export interface BrokerEvents {
     readonly service: string
     readonly instances: number
   }
+  /** With `bundles.keepPinned`: an image that instances are pinned to could not be kept on this machine (without `image`: none could). It is tried again. */
+  'image.keepFailed': { readonly image?: string; readonly error: Error }
   /** A service left the catalog, since its registry has it no more, failed too often, was silent too long, or left the configuration. */
   'service.retired': { readonly service: string; readonly registry: string; readonly reason: string }
   /** Revisions that nobody needs could not be deleted. The next purge tries again. */

@@ -51,6 +51,8 @@ export type SandboxProgram =
 
 export type ProgramKind = SandboxProgram['kind']
 
+export type ImageProgram = Extract<SandboxProgram, { readonly kind: 'image' }>
+
 export type PullPolicy = 'always' | 'if-missing' | 'never'
 
 /** What an action is given. Everything reaches it in files; no secret is in an argument. */
@@ -165,6 +167,17 @@ export interface Runtime {
   remove(name: string): Promise<void>
   /** Every sandbox that has not been removed. Also clears away what crashes left half made. */
   list(): Promise<readonly FoundSandbox[]>
+  /**
+   * Optional, for `bundles.keepPinned`. Fetches those of these images that are missing, sees to it that they stay when somebody
+   * cleans up, and lets go of the others that it has kept for this owner. Every replica asks, again and again, with all that
+   * are needed. Answers which could not be kept: one of them does not keep it from the others.
+   */
+  keep?(owner: string, programs: readonly ImageProgram[], signal: AbortSignal): Promise<readonly NotKept[]>
+}
+
+export interface NotKept {
+  readonly image: string
+  readonly error: Error
 }
 
 /** Every text in a value, and every number that is long enough to be recognised: what to cut out where a value is a secret. */

@@ -18,13 +18,29 @@ export interface PinFacts {
   readonly found: readonly Pick<SeenBundle, 'image'>[]
 }
 
+function isPinned({ image, digest, id }: Revision, uses: RevisionUses): boolean {
+  return (uses.get(id) ?? 0) > 0 && image.endsWith(`@${digest}`)
+}
+
+/**
+ * Of each image by digest that instances are pinned to, one revision. Undefined where instances need a revision that is not
+ * among these: then what they need is not known.
+ */
+export function pinnedRevisions(revisions: readonly Revision[], uses: RevisionUses): readonly Revision[] | undefined {
+  const known = new Set(revisions.map(({ id }) => id))
+  if ([...uses.keys()].some(id => !known.has(id))) return undefined
+  const pinned = revisions.filter(revision => isPinned(revision, uses))
+  return [...new Map(pinned.map(revision => [revision.image, revision])).values()]
+}
+
 /** The images by digest that instances are pinned to, and that nobody has just seen, in the order of their names. */
 function unseenPins({ registry, revisions, uses, found }: PinFacts): ReadonlyMap<string, VanishedImage> {
   const seen = new Set(found.map(({ image }) => image))
   const pins = new Map<string, VanishedImage>()
-  for (const { id, image, digest, fullName: service, registry: from } of revisions) {
+  for (const revision of revisions) {
+    const { id, image, fullName: service } = revision
+    if (revision.registry !== registry || seen.has(image) || !isPinned(revision, uses)) continue
     const instances = uses.get(id) ?? 0
-    if (from !== registry || instances === 0 || seen.has(image) || !image.endsWith(`@${digest}`)) continue
     pins.set(image, { image, service, instances: instances + (pins.get(image)?.instances ?? 0) })
   }
   return new Map([...pins].sort(([a], [b]) => compareText(a, b)))

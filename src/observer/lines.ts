@@ -170,6 +170,12 @@ export const lines: { readonly [Type in EventType]: LineOf<BrokerEvents[Type]> }
     'service',
     'instances',
   ],
+  'image.keepFailed': [
+    'warn',
+    'images that instances need are not kept on this machine: it is tried again',
+    'image',
+    'error',
+  ],
   'service.retired': ['warn', 'a service left the catalog', 'service', 'registry', 'reason'],
   'revision.deletionFailed': ['warn', 'could not delete unused revisions: the next purge tries again', 'error'],
 

@@ -48,6 +48,8 @@ export interface RegistryOptions
     Pick<SyncParts, 'registries'> {
   /** Removes the sandboxes on this machine that nobody needs any more; does not throw. */
   readonly removeUnusedSandboxes?: () => Promise<unknown>
+  /** Keeps the images that instances need on this machine, until the signal is aborted; does not throw. */
+  readonly keepPinned?: (stopping: AbortSignal) => Promise<void>
 }
 
 /** A broker at work: its application, the worker that ends what it has accepted, and its chores. */
@@ -179,7 +181,7 @@ function checkPushes(options: RegistryOptions | undefined): void {
 
 /** Loaded only where there are registries. */
 async function openRegistries(
-  { registries, removeUnusedSandboxes, ...parts }: RegistryOptions,
+  { registries, removeUnusedSandboxes, keepPinned, ...parts }: RegistryOptions,
   own: ServiceIndex,
   store: Store,
   settings: ReadSettings,
@@ -210,6 +212,7 @@ async function openRegistries(
       Promise.all([
         followCatalog(registered, broker),
         removeUnusedSandboxes && keepRemovingUnusedSandboxes(broker.clock, removeUnusedSandboxes, broker.stopping),
+        keepPinned?.(broker.stopping),
       ]),
   }
 }

@@ -196,6 +196,12 @@ export const bundlesShape = section({
   ),
   network: fallback(oneOf(['none', 'allowed'], 'whether bundles may use the network'), 'none'),
   pull: fallback(oneOf(['if-missing', 'always', 'never'], 'when an image is pulled'), 'if-missing'),
+  keepPinned: fallback(
+    flag(
+      'each replica keeps the images that instances are pinned to on its machine, so that their actions run when a registry has lost them',
+    ),
+    false,
+  ),
   timeout: fallback(duration('1s', '30d', 'the longest run of one action, where its bundle says nothing'), '1h'),
   memory: optional(size('16MB', '1000GB', 'the most memory of one action; a bundle may ask for less')),
   cpu: optional(decimal(0.01, 1024, 'cores; containers only')),

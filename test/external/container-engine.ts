@@ -61,6 +61,21 @@ export async function loadImage(
   return name
 }
 
+/** Removes what the engine takes for leftovers: images without a name. */
+export async function pruneImages({ socket }: Pick<ContainerEngine, 'socket'>): Promise<void> {
+  const filters = encodeURIComponent(JSON.stringify({ dangling: ['true'] }))
+  const { status, stream } = await createEngine(socket).call('POST', `/images/prune?filters=${filters}`)
+  stream.resume()
+  if (status !== 200) throw new Error(`the images could not be pruned: ${status}`)
+}
+
+/** The names under which brokers keep images. */
+export async function keptNamesOf({ socket }: Pick<ContainerEngine, 'socket'>): Promise<readonly string[]> {
+  const answer = await createEngine(socket).call('GET', '/images/json')
+  const images = (await answer.json()) as readonly { readonly RepoTags?: readonly string[] | null }[]
+  return images.flatMap(({ RepoTags }) => RepoTags ?? []).filter(name => name.startsWith('localhost/purser-kept/'))
+}
+
 /** With busybox and nothing else. */
 export const baseImage = 'localhost/purser-test-base:1'
 const baseContainer = 'base'

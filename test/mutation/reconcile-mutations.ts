@@ -7,6 +7,8 @@ const state = { ...rules, file: 'src/domain/catalog-state.ts' }
 const sync = { suite: ['test/sync/corner-cases.test.ts'] }
 const pushed = { suite: ['test/sync/pushed.test.ts'], file: 'src/broker/registries/pushed.ts' }
 const provision = { ...rules, file: 'src/domain/provisionability.ts' }
+const kept = { file: 'src/broker/registries/keep-pinned.ts', suite: ['test/sync/keep-pinned.test.ts'] }
+const names = { file: 'src/sandbox/container/keep-images.ts', suite: ['test/sandbox/keep-images.test.ts'] }
 
 /** The guards of reconciliation: what may be retired, what may be deleted, who wins a name. */
 export const reconcileMutations: readonly Mutation[] = [
@@ -217,6 +219,59 @@ export const reconcileMutations: readonly Mutation[] = [
     name: 'a sync asks about every pinned image at once',
     find: 'return turned.slice(0, most)',
     replace: 'return most > 0 ? turned : []',
+  },
+  // Kept images: nothing is let go of that may be needed, and one that fails is one.
+  {
+    ...kept,
+    file: 'src/domain/pinned-images.ts',
+    name: 'images are let go of while the catalog is behind the ledger',
+    find: 'if ([...uses.keys()].some(id => !known.has(id))) return undefined',
+    replace: 'if (known.size < 0) return undefined',
+  },
+  {
+    ...kept,
+    name: 'images whose credentials cannot be read are let go of',
+    find: 'programs.push(await imageOf(revision).catch(error => withoutCredentials(revision.image, error)))',
+    replace:
+      'await imageOf(revision).then(one => programs.push(one), error => withoutCredentials(revision.image, error))',
+  },
+  {
+    ...kept,
+    name: 'an image that cannot be kept is told about every minute',
+    find: 'if (!told.has(image)) ',
+    replace: '',
+  },
+  {
+    ...kept,
+    name: 'images are kept although the setting is off',
+    file: 'src/running/bundles/open.ts',
+    suite: ['test/running/bundles/keep-pinned.test.ts'],
+    find: 'bundles.keepPinned ? keepOn(runtimes, brokerLabel) : undefined',
+    replace: 'keepOn(runtimes, brokerLabel)',
+  },
+  {
+    ...names,
+    name: 'names of images that another broker keeps are removed',
+    find: 'names.filter(name => name',
+    replace: `names.filter(name => name.startsWith('localhost/purser-kept/') || name`,
+  },
+  {
+    ...names,
+    name: 'names of images that instances need are removed',
+    find: 'filter(name => !needed.has(name))',
+    replace: 'filter(name => needed.size >= 0 || !needed.has(name))',
+  },
+  {
+    ...names,
+    name: 'an image that cannot be kept keeps the runtime from the others',
+    find: 'notKept.push({ image, error })',
+    replace: 'throw error',
+  },
+  {
+    ...names,
+    name: 'kept images are all pulled at once',
+    find: 'const pullsAtOnce = 2',
+    replace: 'const pullsAtOnce = 99',
   },
   {
     file: 'src/registry/oci/find-images.ts',

@@ -7,9 +7,15 @@ import { inspect } from 'node:util'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { systemClock } from '../../src/clock.ts'
 import { createContainerRuntime } from '../../src/sandbox/container/container-runtime.ts'
-import type { Runtime, SandboxProgram, SandboxSpec } from '../../src/sandbox.ts'
+import {
+  type ImageProgram,
+  type Runtime,
+  type SandboxProgram,
+  SandboxRefusedError,
+  type SandboxSpec,
+} from '../../src/sandbox.ts'
 import { never } from '../../src/testing/sandbox-contract/subject.ts'
-import { type ContainerEngine, sandboxUser } from '../external/container-engine.ts'
+import { type ContainerEngine, keptNamesOf, pruneImages, sandboxUser } from '../external/container-engine.ts'
 import { startDocker, whyNoDocker } from '../external/docker.ts'
 import { type Podman, startPodman, whyNoPodman } from '../external/podman.ts'
 import { type RegistryServer, startRegistry, whyNoRegistry } from '../registry/docker-registry.ts'
@@ -108,6 +114,26 @@ describe.each(pullers)('an image that $engineName pulls', ({ reason, start }) =>
   it('is tried again where its registry is not there', async () => {
     const prepared = runtime.prepare({ kind: 'image', image: 'localhost:1/team/bundle:1', pull: 'always' }, never())
     await expect(prepared).rejects.toMatchObject({ name: 'RuntimeUnavailableError' })
+  })
+
+  it('is kept, by its digest and with credentials, whatever is cleaned up, until nobody needs it', async () => {
+    const kept = { ...programOf(closed, `@${digest}`), credentials }
+    const lost = programOf(open, `@sha256:${'0'.repeat(64)}`)
+    const keep = (programs: readonly ImageProgram[], owner = 'me') => runtime.keep?.(owner, programs, never())
+    expect(await keep([lost, kept])).toEqual([{ image: lost.image, error: expect.any(SandboxRefusedError) }])
+    expect(await keptNamesOf(engine)).toHaveLength(1)
+    await pruneImages(engine)
+    await expectRun({ ...kept, pull: 'never' })
+    // Another owner's is not touched.
+    expect(await keep([kept], 'another')).toEqual([])
+    expect(await keptNamesOf(engine)).toHaveLength(2)
+    expect(await keep([])).toEqual([])
+    expect(await keptNamesOf(engine)).toHaveLength(1)
+    expect(await keep([], 'another')).toEqual([])
+    expect(await keptNamesOf(engine)).toEqual([])
+    await runtime.remove(name)
+    await engine.forget(kept.image)
+    await expect(runtime.prepare({ ...kept, pull: 'never' }, never())).rejects.toThrow('is not on this machine')
   })
 
   it('is given up when nobody wants it any more', async () => {

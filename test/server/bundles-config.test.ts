@@ -123,6 +123,7 @@ describe('bundles', () => {
   cpu: 0.5
   timeout: 90s
   keep-on-error: true
+  keep-pinned: true
   secrets: [{ bundle: dh-db-apb, file: db.yaml }]
 `)
     expect(bundles).toEqual({
@@ -143,6 +144,7 @@ describe('bundles', () => {
       },
       network: 'none',
       pull: 'if-missing',
+      keepPinned: true,
       timeout: 90_000,
       memory: 2_147_483_648,
       cpu: 0.5,

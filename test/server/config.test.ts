@@ -75,6 +75,7 @@ describe('loadConfig', () => {
         },
         network: 'none',
         pull: 'if-missing',
+        keepPinned: false,
         timeout: 3_600_000,
         output: 16_777_216,
         processes: 512,

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { dirname, resolve } from 'node:path'
+import { createPinnedKeeper } from '../../broker/registries/keep-pinned.ts'
 import { createUnusedSandboxRemover } from '../../broker/registries/remove-unused-sandboxes.ts'
 import type { Clock } from '../../clock.ts'
 import { programKindOf } from '../../domain/revision.ts'
@@ -9,13 +10,14 @@ import { type Observer, toError } from '../../observer.ts'
 import type { RegistrySettings } from '../../registry/settings.ts'
 import { createRegistry } from '../../registry/types.ts'
 import type { Registry, SecretReader } from '../../registry.ts'
+import type { Runtime } from '../../sandbox.ts'
 import type { ConfigSettings } from '../../settings/config.ts'
 import type { Store } from '../../store.ts'
 import type { RegistryOptions } from '../start-broker.ts'
 import { StartError } from '../start-error.ts'
 import { createBundleFolders } from './folders.ts'
 import { createRuntimes, findRepeated, type RuntimeParts } from './runtimes.ts'
-import { createProgramFor, proxyVariables, readHelpers } from './sandbox-inputs.ts'
+import { createImageOf, createProgramFor, proxyVariables, readHelpers } from './sandbox-inputs.ts'
 import { createSecretFolder, createSecretReader } from './secrets.ts'
 
 /** What a configuration says about bundles, complete and checked. */
@@ -66,6 +68,9 @@ export async function openBundles(config: BundleSettings, parts: OpenBundlesPart
     helpers: await readHelpers(),
     secretsFor,
   })
+  const keep = bundles.keepPinned ? keepOn(runtimes, brokerLabel) : undefined
+  const imageOf = createImageOf({ pull: bundles.pull, registries })
+  const keeper = keep && createPinnedKeeper({ keep, imageOf, store, clock, observer })
   return {
     registries,
     drive,
@@ -81,9 +86,22 @@ export async function openBundles(config: BundleSettings, parts: OpenBundlesPart
       const kept = revisions.filter(revision => programKindOf(revision) === 'folder')
       await folders.keepFolders(kept)
       await folders.deleteUnusedFolders(new Set(kept.map(({ digest }) => digest)))
+      keeper?.look(revisions)
     },
+    keepPinned: keeper?.run,
     removeUnusedSandboxes: createUnusedSandboxRemover({ ...shared, store, graceMs: removalGrace }),
   }
+}
+
+/** What keeps images; undefined where no runtime runs any. */
+function keepOn(runtimes: readonly Runtime[], owner: string) {
+  const runtime = runtimes.find(({ runs }) => runs.includes('image'))
+  if (runtime === undefined || runtime.keep !== undefined) return runtime?.keep?.bind(runtime, owner)
+  throw new StartError(
+    'bundles.keepPinned is on, and nothing can keep images.',
+    `The runtime "${runtime.type}", which runs images, has no method "keep".`,
+    'Give it one, or turn bundles.keepPinned off.',
+  )
 }
 
 /** Folders with secrets of the broker's: its ledger, and what operators gave it for single bundles. */

@@ -2,10 +2,10 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { programKindOf } from '../../domain/revision.ts'
+import { programKindOf, type Revision } from '../../domain/revision.ts'
 import type { BundleParts } from '../../driver/bundle/parts.ts'
 import type { Registry } from '../../registry.ts'
-import type { PullPolicy } from '../../sandbox.ts'
+import type { ImageProgram, PullPolicy } from '../../sandbox.ts'
 import type { BundleFolders } from './folders.ts'
 
 interface ProgramForParts {
@@ -15,14 +15,22 @@ interface ProgramForParts {
 }
 
 /** What a revision runs. Credentials and folders are looked up each time. */
-export function createProgramFor({ pull, folders, registries }: ProgramForParts): BundleParts['programFor'] {
+export function createProgramFor({ folders, ...parts }: ProgramForParts): BundleParts['programFor'] {
+  const imageOf = createImageOf(parts)
   return async ({ revision, spec: { entrypoint } }) => {
     if (programKindOf(revision) === 'folder')
       return { kind: 'folder', folder: await folders.folderOf(revision), entrypoint }
-    const registry = registries.find(({ name }) => name === revision.registry)
-    const credentials = await registry?.pullCredentials?.(new AbortController().signal)
     const readsJson = revision.runtime === 2 && entrypoint === undefined
-    return { kind: 'image', image: revision.image, pull, entrypoint, readsJson, credentials }
+    return { ...(await imageOf(revision)), entrypoint, readsJson }
+  }
+}
+
+/** The image of a revision, with the credentials of its registry. */
+export function createImageOf({ pull, registries }: Omit<ProgramForParts, 'folders'>) {
+  return async ({ image, registry: from }: Pick<Revision, 'image' | 'registry'>): Promise<ImageProgram> => {
+    const registry = registries.find(({ name }) => name === from)
+    const credentials = await registry?.pullCredentials?.(new AbortController().signal)
+    return { kind: 'image', image, pull, credentials }
   }
 }
 

@@ -10,6 +10,7 @@ import { currentAttempt, endAttempts } from './attempts.ts'
 import { type Container, createContainers, limitsOf, nameOf, toStatus } from './containers.ts'
 import { createEngine } from './engine.ts'
 import { asImage, ensureImage } from './image.ts'
+import { keepImages } from './keep-images.ts'
 import { outputOf, readContainerLog } from './log-stream.ts'
 import { start } from './start.ts'
 
@@ -152,6 +153,7 @@ export function createContainerRuntime(options: ContainerRuntimeOptions): Runtim
       )
       return found
     },
+    keep: (owner, programs, signal) => keepImages(engine, { owner, programs, signal }),
   }
 }
 

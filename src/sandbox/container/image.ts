@@ -1,10 +1,8 @@
 import { text } from 'node:stream/consumers'
 import { isJsonObject, type JsonObject } from '../../protocol/json.ts'
-import { RuntimeUnavailableError, type SandboxProgram, SandboxRefusedError } from '../../sandbox.ts'
+import { type ImageProgram, RuntimeUnavailableError, type SandboxProgram, SandboxRefusedError } from '../../sandbox.ts'
 import { createRedactor } from '../redact.ts'
 import { brokenOff, type Engine, unavailable } from './engine.ts'
-
-type ImageProgram = Extract<SandboxProgram, { readonly kind: 'image' }>
 
 /** Throws where the program is none that a container can be made of. */
 export function asImage(program: SandboxProgram): ImageProgram {
