@@ -1,5 +1,4 @@
 /** Images from a registry that wants a password, run by a real engine, through the whole broker as it is installed. */
-import { createHash } from 'node:crypto'
 import { chmodSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -16,15 +15,12 @@ import { leftoversIn } from '../sandbox/process-subject.ts'
 import { endOfSync, syncNow } from './broker.ts'
 import { type BrokerProcess, serve, served, user } from './broker-process.ts'
 import { type FickleFront, startFickleFront } from './fickle-front.ts'
-import { publish } from './published.ts'
+import { idsOf, publish, reader } from './published.ts'
 
 const reason = whyNoPodman() ?? whyNoRegistry()
 const built = useBuiltPackage()
-const password = 's3cret-pass'
-/** Of the password above. */
-const htpasswd = 'reader:$2y$05$abcdefghijklmnopqrstuuV7fpPozvyqJfnY19y0802WTlXUm6Rjy\n'
-const md5 = (text: string) => createHash('md5').update(text).digest('hex')
-const ids = { service_id: md5('team-pg-apb'), plan_id: md5('team-pg-apb-small') }
+const { password, htpasswd } = reader
+const ids = idsOf('team-pg-apb', 'small')
 const log: string[] = []
 let folder = ''
 let registry: RegistryServer

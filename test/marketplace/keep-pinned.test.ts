@@ -1,5 +1,4 @@
 /** An image that instances need and its registry has lost: where the machine keeps it, and where it does not. */
-import { createHash } from 'node:crypto'
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,15 +9,12 @@ import { type Podman, startPodman, whyNoPodman } from '../external/podman.ts'
 import { type RegistryServer, startRegistry, whyNoRegistry } from '../registry/docker-registry.ts'
 import { endOfSync, syncNow } from './broker.ts'
 import { type BrokerProcess, serve, served } from './broker-process.ts'
-import { publish } from './published.ts'
+import { idsOf, publish, reader } from './published.ts'
 
 const reason = whyNoPodman() ?? whyNoRegistry()
 const built = useBuiltPackage()
-const credentials = 'reader:s3cret-pass'
-/** Of the password above. */
-const htpasswd = 'reader:$2y$05$abcdefghijklmnopqrstuuV7fpPozvyqJfnY19y0802WTlXUm6Rjy\n'
-const md5 = (text: string) => createHash('md5').update(text).digest('hex')
-const ids = { service_id: md5('team-pg-apb'), plan_id: md5('team-pg-apb-small') }
+const credentials = `${reader.name}:${reader.password}`
+const ids = idsOf('team-pg-apb', 'small')
 const log: string[] = []
 let folder = ''
 let registry: RegistryServer
@@ -45,7 +41,7 @@ plans: [{ name: small, description: the only one, free: true, parameters: [] }]
 async function restart(keepPinned: boolean): Promise<void> {
   await broker?.stop()
   const config = `registries:
-  - { type: oci, name: team, url: "http://${host()}", white_list: [".*-apb$"], auth_type: config, user: reader, pass: s3cret-pass }
+  - { type: oci, name: team, url: "http://${host()}", white_list: [".*-apb$"], auth_type: config, user: ${reader.name}, pass: ${reader.password} }
 bundles: { runtime: container, folder: run, socket: ${podman.socket}, keepPinned: ${keepPinned} }
 `
   writeFileSync(join(folder, 'purser.yaml'), served + config)
@@ -70,7 +66,7 @@ describe.skipIf(reason !== undefined)(
     beforeAll(async () => {
       folder = mkdtempSync(join(tmpdir(), 'purser-kept-'))
       chmodSync(folder, 0o755)
-      registry = await startRegistry({ htpasswd })
+      registry = await startRegistry(reader)
       podman = await startPodman({ insecure: [host()] })
     })
     afterAll(async () => {
@@ -108,7 +104,7 @@ describe.skipIf(reason !== undefined)(
       await expect
         .poll(() => log.filter(line => line.includes('are not kept on this machine')), { timeout: 60_000 })
         .toEqual([expect.stringContaining(imageOf(digest))])
-      expect(log.join('\n')).not.toContain('s3cret-pass')
+      expect(log.join('\n')).not.toContain(reader.password)
       expect(await broker.life.provision('other', ids)).toMatchObject({ description: 'provision by 4.0.0' })
     })
 

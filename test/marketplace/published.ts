@@ -1,4 +1,5 @@
 /** Bundles as images: made by a real engine, and pushed to a real registry that wants a password. */
+import { createHash } from 'node:crypto'
 import { createEngine } from '../../src/sandbox/container/engine.ts'
 import type { Podman } from '../external/podman.ts'
 import { labelsOf } from '../registry/push.ts'
@@ -10,6 +11,20 @@ export interface Publishing {
   readonly spec: string
   readonly script: string
   readonly credentials: string
+}
+
+/** Who may read and write, and the line of a registry's htpasswd for it. */
+export const reader = {
+  name: 'reader',
+  password: 's3cret-pass',
+  htpasswd: 'reader:$2y$05$abcdefghijklmnopqrstuuV7fpPozvyqJfnY19y0802WTlXUm6Rjy\n',
+}
+
+const md5 = (text: string) => createHash('md5').update(text).digest('hex')
+
+/** Of a service and its plan, by the service's full name. */
+export function idsOf(service: string, plan: string) {
+  return { service_id: md5(service), plan_id: md5(`${service}-${plan}`) }
 }
 
 let images = 0

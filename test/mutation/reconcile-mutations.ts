@@ -224,7 +224,7 @@ export const reconcileMutations: readonly Mutation[] = [
   {
     ...kept,
     file: 'src/domain/pinned-images.ts',
-    name: 'images are let go of while the catalog is behind the ledger',
+    name: 'images are let go of while the catalog is behind',
     find: 'if ([...uses.keys()].some(id => !known.has(id))) return undefined',
     replace: 'if (known.size < 0) return undefined',
   },
@@ -266,6 +266,12 @@ export const reconcileMutations: readonly Mutation[] = [
     name: 'an image that cannot be kept keeps the runtime from the others',
     find: 'notKept.push({ image, error })',
     replace: 'throw error',
+  },
+  {
+    ...names,
+    name: 'kept images have no name that protects them',
+    find: 'if (!names.has(nameOf(program))) await',
+    replace: 'if (names.size < 0) await',
   },
   {
     ...names,

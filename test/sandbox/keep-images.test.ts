@@ -37,7 +37,7 @@ beforeEach(async () => {
     asked.push(`${method} ${path}`)
     const [, refused] = Object.entries(refusals).find(([part]) => `${method} ${path}`.includes(part)) ?? []
     if (refused !== undefined) answer.statusCode = refused
-    else if (path.endsWith('/tag') || path.includes('/tag?')) answer.statusCode = 201
+    else if (path.includes('/tag?')) answer.statusCode = 201
     if (path.startsWith('/images/json')) return answer.end(JSON.stringify([{ RepoTags: names }, { RepoTags: null }]))
     if (path.startsWith('/images/create') && pulls !== undefined) return pulls.push(() => answer.end('{}'))
     return answer.end('{}')
@@ -95,7 +95,7 @@ it('pulls two at a time, and none when it is stopped', async () => {
   pulls = []
   for (const letter of 'abcd') refusals[`${imageOf(letter)}/json`] = 404
   const kept = keep('abcd', stopping.signal)
-  await until(async () => pulls?.length === 2 || undefined)
+  await until(async () => (pulls?.length ?? 0) >= 2 || undefined)
   // Every other image would have been looked for by now: the engine answers in the order of the questions.
   await fetchList()
   expect(asked.filter(line => line.includes('/json') && line.includes('sha256'))).toHaveLength(2)

@@ -12,8 +12,8 @@ interface Keeping {
 }
 
 /**
- * Keeps images by a name of the owner's for each: engines count an image that was pulled by its digest as a leftover, unless
- * somebody has named it.
+ * Keeps images by a name of the owner's for each: Docker takes an image that was pulled by its digest for a leftover, unless
+ * it has another name.
  */
 export async function keepImages(engine: Engine, { owner, programs, signal }: Keeping): Promise<readonly NotKept[]> {
   const repository = `localhost/purser-kept/${createHash('sha256').update(owner).digest('hex').slice(0, 16)}`
