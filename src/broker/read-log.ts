@@ -23,10 +23,11 @@ export async function readLog(
   return { operation, runs: (await store.steps(operationId)).flatMap(step => toRunLog(step) ?? []) }
 }
 
-/** Of what a bundle left, credentials and state included, only this is for operators. */
-function toRunLog({ name, output }: Step): RunLog | undefined {
-  if (!/\bcollect \d+$/.test(name) || !isJsonObject(output) || typeof output.log !== 'string') return undefined
-  const { log, exit, verdict } = output
+/** Of what a bundle left, credentials and state included, only this is for operators. Older releases kept it in the output. */
+function toRunLog({ name, output, shown }: Step): RunLog | undefined {
+  const run = shown ?? output
+  if (!/\bcollect \d+$/.test(name) || !isJsonObject(run) || typeof run.log !== 'string') return undefined
+  const { log, exit, verdict } = run
   const { kind, message } = isJsonObject(verdict) ? verdict : {}
   return {
     name,

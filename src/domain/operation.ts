@@ -81,6 +81,8 @@ export interface Step {
   readonly startedAt: number
   /** Sealed. */
   readonly output?: unknown
+  /** What operators may read of it: it holds no secret. */
+  readonly shown?: JsonObject
   readonly error?: string
 }
 

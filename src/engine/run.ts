@@ -15,6 +15,7 @@ import { asError, isPermanent, RunEnded, retryAfter, TerminalError } from './err
 import type { HeldLease } from './held-lease.ts'
 import { operationFields } from './operation-fields.ts'
 import { publicReason } from './public-reason.ts'
+import { ShownOutput } from './shown-output.ts'
 import { type Kept, toJson } from './to-json.ts'
 
 /** Steps with this prefix decide whether the action may begin: when one of them refuses, nothing has been done. */
@@ -26,6 +27,11 @@ const keptOutput = (name: string): Kept => ({
   path: 'output',
   bytes: limits.stepOutputBytes,
 })
+
+function keep<T>(returned: T, kept: Kept): T | ShownOutput {
+  if (!(returned instanceof ShownOutput)) return toJson(returned, kept)
+  return new ShownOutput(toJson(returned.output, kept), toJson(returned.shown, { ...kept, path: 'shown' }))
+}
 
 export interface StepOptions {
   readonly retry?: RetryPolicy
@@ -191,11 +197,12 @@ export class Run {
       throw new TerminalError(`The action has more than ${limits.stepsPerOperation} steps: put several calls into one.`)
     const before = this.#steps.get(name)
     if (before?.state === 'done') return before.output as T
-    const { output, step } = await this.#call(name, fn, options)
-    const done: Step = { name, state: 'done', attempts: step.attempts, startedAt: step.startedAt, output }
+    const { output: returned, step } = await this.#call(name, fn, options)
+    const { output, shown } = returned instanceof ShownOutput ? returned : { output: returned }
+    const done: Step = { name, state: 'done', attempts: step.attempts, startedAt: step.startedAt, output, shown }
     this.#stillHeld(await this.#tools.store.checkpoint(this.#held.lease, { step: done }))
     this.#steps.set(name, done)
-    return output
+    return output as T
   }
 
   async #shared(wish: Exclude<SharedWish, 'settle'>, key: string, fn: (call: Call) => unknown): Promise<void> {
@@ -248,7 +255,7 @@ export class Run {
         { timeout, ending: this.#held.ending, clock },
       )
       const step = { name, attempts, startedAt }
-      const kept = toJson(output, keptOutput(name))
+      const kept = keep(output, keptOutput(name))
       observer['step.succeeded']?.(this.#stepFields(step, calledAt))
       return { output: kept, step }
     } catch (thrown) {

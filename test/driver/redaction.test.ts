@@ -77,9 +77,9 @@ describe('secrets', () => {
 })
 
 /** A step as operators may be shown it: its outputs are sealed where they are credentials or state. */
-function readable({ name, error, output }: Step): string {
+function readable({ name, error, output, shown }: Step): string {
   const value = (output ?? {}) as Json
   if (!isJsonObject(value) || !isJsonObject(value.outputs)) return JSON.stringify({ name, error, output })
   const { message, progress, problems } = value.outputs
-  return JSON.stringify({ name, error, verdict: value.verdict, log: value.log, message, progress, problems })
+  return JSON.stringify({ name, error, ...shown, message, progress, problems })
 }

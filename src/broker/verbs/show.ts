@@ -21,7 +21,7 @@ export type AllowedActions<Of extends Verb> = Readonly<
 export type ShownInstance = Omit<Instance, 'parameters' | 'state' | 'dashboardToken' | 'requestHash'>
 export type ShownBinding = Omit<Binding, 'parameters' | 'state' | 'result' | 'requestHash' | 'bindResource'>
 export type ShownOperation = Omit<Operation, 'input' | 'requestHash'>
-export type ShownStep = Omit<Step, 'output'>
+export type ShownStep = Omit<Step, 'output' | 'shown'>
 
 export async function showOperation(broker: BrokerContext, id: string) {
   const { store, settings } = broker
@@ -79,7 +79,7 @@ function toShownBinding(binding: Binding): ShownBinding {
   return shown
 }
 
-function toShownStep({ output: _output, ...step }: Step): ShownStep {
+function toShownStep({ output: _output, shown: _shown, ...step }: Step): ShownStep {
   return step
 }
 

@@ -3,6 +3,7 @@ import type { AuthorAction } from '../../bundle/actions.ts'
 import { sandboxLabels } from '../../domain/sandbox-labels.ts'
 import type { Call } from '../../engine/call.ts'
 import { TerminalError } from '../../engine/errors.ts'
+import { ShownOutput } from '../../engine/shown-output.ts'
 import type { Wait } from '../../engine/work.ts'
 import {
   type Runtime,
@@ -49,13 +50,10 @@ export interface Attempt {
   readonly name: string
 }
 
-/** What the ledger keeps of a sandbox that has ended. */
+/** What the ledger keeps of a sandbox that has ended, besides what operators may read. */
 export interface EndedRun {
   readonly verdict: SandboxVerdict
   readonly outputs: SandboxOutputs
-  readonly log: string
-  /** Absent where nobody knows how it ended. */
-  readonly exit?: number
 }
 
 /** One call to a runtime. */
@@ -214,20 +212,27 @@ function collect(
   runtime: Runtime | undefined,
   status: Exclude<SandboxStatus, { readonly kind: 'running' | 'unknown' }>,
 ): Promise<EndedRun> {
-  const collected = async (): Promise<EndedRun> => {
+  // Nobody knows how one ended that has no `exit`.
+  const ended = (
+    verdict: SandboxVerdict,
+    outputs: SandboxOutputs,
+    read: { readonly log: string; readonly exit?: number },
+  ) => new ShownOutput({ verdict, outputs } satisfies EndedRun, { verdict, ...read })
+  const collected = async () => {
     if (status.kind === 'absent' || runtime === undefined) {
       const outputs: SandboxOutputs = { problems: [] }
       const lost = { kind: 'lost', reason: 'somebody has removed its sandbox' } as const
-      return { verdict: judge(lost, outputs), outputs, log: '' }
+      return ended(judge(lost, outputs), outputs, { log: '' })
     }
     const first = await runtime.collect(name, task.secrets)
     const { credentials, state = {}, bindingState = {} } = first.outputs
     const made = [...secretsIn(credentials), ...[state, bindingState].flatMap(secretsInState)]
     const { outputs, log } = made.length === 0 ? first : await runtime.collect(name, [...task.secrets, ...made])
-    const exit = status.kind === 'exited' ? status.code : undefined
-    return { verdict: judge(status, outputs), outputs, log, exit }
+    const exit = status.kind === 'exited' ? { exit: status.code } : {}
+    return ended(judge(status, outputs), outputs, { log, ...exit })
   }
-  return task.ctx.step(`collect ${number}`, () => askRuntime(collected), callSettings)
+  const step = task.ctx.step(`collect ${number}`, (): Promise<unknown> => askRuntime(collected), callSettings)
+  return step as Promise<EndedRun>
 }
 
 function runtimeFor({ parts, revision }: Bundle): Promise<Runtime> {

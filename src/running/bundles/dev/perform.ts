@@ -7,6 +7,7 @@ import { type Clock, sleep } from '../../../clock.ts'
 import type { EndedRun } from '../../../driver/bundle/attempt.ts'
 import { actionsOf, testBundle } from '../../../driver/bundle/bundle-driver.ts'
 import type { Bundle } from '../../../driver/bundle/parts.ts'
+import { ShownOutput } from '../../../engine/shown-output.ts'
 import { createWait, isWait, type Wait } from '../../../engine/work.ts'
 import type { JsonObject } from '../../../protocol/json.ts'
 import type { TestResult } from '../../../sandbox.ts'
@@ -99,13 +100,14 @@ function createDevContext(
     operation: { id, attempt: 1, fence: 1 },
     async step<T>(name: string, fn: StepFunction<T>): Promise<Jsonify<T>> {
       if (!steps.has(name)) {
-        const output = await fn(call)
+        const returned: unknown = await fn(call)
+        const { output, shown } = returned instanceof ShownOutput ? returned : { output: returned }
         steps.set(name, output)
-        if (name.startsWith('collect ')) {
-          const { log, verdict, outputs } = output as EndedRun
+        if (shown !== undefined) {
+          const { verdict, outputs } = output as EndedRun
           // What a short action said was not asked for while it ran.
           if (outputs.progress !== undefined) onProgress(outputs.progress)
-          onEnd({ log, verdict: verdict.kind, testResults: outputs.testResults ?? [] })
+          onEnd({ log: String(shown.log), verdict: verdict.kind, testResults: outputs.testResults ?? [] })
         }
       }
       return steps.get(name) as Jsonify<T>
