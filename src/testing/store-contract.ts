@@ -13,6 +13,7 @@ import { claimCases } from './store-contract/claim.ts'
 import { cleanUpCases } from './store-contract/clean-up.ts'
 import { concurrencyCases } from './store-contract/concurrency.ts'
 import { durabilityCases } from './store-contract/durability.ts'
+import { emptiedCases } from './store-contract/emptied.ts'
 import { fenceCases } from './store-contract/fences.ts'
 import { finishCases } from './store-contract/finish.ts'
 import { handBackCases } from './store-contract/hand-back.ts'
@@ -43,6 +44,7 @@ export const ledgerContract: readonly StoreCase[] = [
   ...takeCases,
   ...progressCases,
   ...finishCases,
+  ...emptiedCases,
   ...handBackCases,
   ...fenceCases,
   ...sharedCases,

@@ -1,6 +1,7 @@
 /** What the end of a bundle means for the platform and the ledger. */
 import { describe, expect, it } from 'vitest'
 import { readLog } from '../../src/broker/read-log.ts'
+import { operationRow, stepRow } from '../../src/testing/store-contract/rows.ts'
 import { asynchronous, idsOf, place, useWorlds, type World, type WorldOptions } from './world.ts'
 
 const open = useWorlds()
@@ -81,6 +82,26 @@ describe('the log of an operation', () => {
     const { id } = await provision()
     const { runs } = await readLog(world.store, id)
     expect(runs).toMatchObject([{ name: 'collect 1', exit: 3, verdict: 'failed', log: 'printed\n' }])
+  })
+
+  it('stays when what it was about is deleted, and nothing else of its steps does', async () => {
+    const script = `echo printed; echo '{"password":"made"}' > "$BUNDLE_OUTPUT/credentials.json"`
+    const { world, provision, deprovision } = await opened({ script })
+    const { id } = await provision()
+    const outputs = async () => (await world.store.steps(id)).filter(({ output }) => output !== undefined)
+    expect(JSON.stringify(await outputs())).toContain('made')
+    const { runs } = await readLog(world.store, id)
+    expect(await deprovision()).toMatchObject({ state: 'succeeded' })
+    expect(await outputs()).toEqual([])
+    expect(runs).toEqual([{ name: 'collect 1', exit: 0, verdict: 'succeeded', log: 'printed\n' }])
+    expect(await readLog(world.store, id)).toMatchObject({ runs })
+  })
+
+  it('is found where an older release has kept it', async () => {
+    const output = { log: 'printed\n', exit: 0, verdict: { kind: 'succeeded' }, outputs: {} }
+    const steps = async () => [stepRow('collect 1', { output })]
+    const { runs } = await readLog({ operation: async id => operationRow(id, 'i'), steps }, 'o')
+    expect(runs).toEqual([{ name: 'collect 1', exit: 0, verdict: 'succeeded', log: 'printed\n' }])
   })
 })
 

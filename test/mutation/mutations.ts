@@ -3,6 +3,7 @@ import { bundleMutations } from './bundle-mutations.ts'
 import { catalogMutations } from './catalog-mutations.ts'
 import { choreMutations } from './chore-mutations.ts'
 import { edgeMutations } from './edge-mutations.ts'
+import { emptiedMutations } from './emptied-mutations.ts'
 import { kubernetesMutations } from './kubernetes-mutations.ts'
 import { loadMutations } from './load-mutations.ts'
 import type { Mutation } from './mutation.ts'
@@ -287,6 +288,7 @@ export const mutations: readonly Mutation[] = [
   },
   ...reuseMutations,
   ...edgeMutations,
+  ...emptiedMutations,
   ...verbMutations,
   ...webMutations,
   {

@@ -102,7 +102,16 @@ export async function checkNothingLeft(store: Store, watch: LedgerWatch, backend
     name === sharedThing ? unswept.size === 0 : !unswept.has(name.split('/')[0] ?? ''),
   )
   if (left.length > 0) problems.push(`everything was deleted and the backend still holds ${left.join(', ')}`)
+  for (const { id } of operations)
+    if (await keepsSecrets(store, id)) problems.push(`everything was deleted and operation ${id} keeps what is sealed`)
   return problems
+}
+
+async function keepsSecrets(store: Store, id: string): Promise<boolean> {
+  const operation = await store.operation(id)
+  if (operation?.finishedAt === undefined) return false
+  const steps = await store.steps(id)
+  return Object.keys(operation.input).length > 0 || steps.some(({ output }) => output !== undefined)
 }
 
 export async function instancesOf(store: Store, operations: readonly Operation[]): Promise<readonly Instance[]> {

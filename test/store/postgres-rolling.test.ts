@@ -4,7 +4,7 @@ import type { Run } from '../../src/store/postgres/database.ts'
 import { applyMigrations } from '../../src/store/postgres/index.ts'
 import { migrations } from '../../src/store/postgres/migrations.ts'
 import { change, idsIn, pin, revisionRow, serviceRow } from '../../src/testing/store-contract/catalog-rows.ts'
-import { bind, claimOne, finish, leaseOf, provision } from '../../src/testing/store-contract/rows.ts'
+import { bind, claimOne, finish, leaseOf, provision, stepRow } from '../../src/testing/store-contract/rows.ts'
 import { connect } from '../external/postgres-connection.ts'
 import { openParts } from './postgres-parts.ts'
 import { describePostgres, newSchema, openStore, patient } from './postgres-subject.ts'
@@ -48,6 +48,24 @@ describePostgres('a rolling update', server => {
       expect((await newer.listOperations({ action: 'provision', by: 'accepted', after: 0 })).items).toHaveLength(3)
     },
   )
+
+  it('what a replica of schema 9 deletes takes along what its operations have kept', async () => {
+    const schema = newSchema()
+    await makeSchema(server.url, schema, 9)
+    const older = await openParts({ url: server.url, schema, between: run => run })
+    const operation = await provision(older, 'i', { input: { parameters: { password: 'canary' } } })
+    await applyMigrations({ url: server.url, schema, ...patient })
+    const lease = leaseOf(await claimOne(older))
+    await older.checkpoint(lease, { step: stepRow('create', { output: 'canary' }) })
+    expect(await finish(older, lease)).toBe(true)
+    expect((await older.operation(operation))?.input).toEqual({ parameters: { password: 'canary' } })
+    await older.accept({ instanceId: 'i' }, ({ instance, now }) => ({
+      answer: undefined,
+      change: { instance: instance && { ...instance, phase: 'deleted', deletedAt: now } },
+    }))
+    expect((await older.operation(operation))?.input).toEqual({})
+    expect(await older.steps(operation)).toEqual([stepRow('create')])
+  })
 
   it.each([1, 2, 3])('a replica of schema %i forgets no pin that it does not know', async version => {
     const schema = newSchema()

@@ -136,7 +136,8 @@ export function createPlayer(store: Store, now: () => number) {
       bindingId === undefined
         ? { instance: instanceRow(instanceId, { lastOperationId }) }
         : { bindings: [bindingRow(instanceId, bindingId, { lastOperationId })] }
-    const operation = operationRow(lastOperationId, instanceId, { action, ...target, notBefore: now() + delay })
+    const input = { parameters: { of: lastOperationId } }
+    const operation = operationRow(lastOperationId, instanceId, { action, ...target, input, notBefore: now() + delay })
     return store.accept(target, () => ({
       answer: lastOperationId,
       change: { ...resource, operations: [operation] },
@@ -262,6 +263,7 @@ export function createPlayer(store: Store, now: () => number) {
     async everything(): Promise<unknown> {
       return {
         views: await Promise.all(instanceIds.map(id => view(store, id, ...operationIds))),
+        steps: await Promise.all([...operationIds].map(id => store.steps(id))),
         observed: [...(await store.dueForObservation(10))].sort(),
         wakeUps,
         chores: (await store.chores()).chores,

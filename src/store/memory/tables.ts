@@ -129,6 +129,7 @@ export class Tables {
     for (const operation of change.operations ?? []) this.putOperation(copy(operation))
     if (change.copySteps !== undefined) this.#copySteps(change.copySteps)
     for (const id of change.deleteOperations ?? []) this.removeOperation(id)
+    this.#emptyDeleted(change)
     for (const event of change.history ?? []) {
       this.#events += 1
       const key = String(this.#events)
@@ -195,10 +196,34 @@ export class Tables {
     for (const step of this.steps(from).filter(({ state }) => state === 'done')) this.putStep(to, step)
   }
 
+  /** What operations have kept goes with what they were about. What is active may still need it, as a sweep does. */
+  #emptyDeleted({ instance, bindings = [], operations = [] }: Change): void {
+    const ofInstance = instance?.phase === 'deleted' ? this.operations.allOf(instance.id) : []
+    const ofBindings = bindings
+      .filter(isDeleted)
+      .flatMap(binding => this.operations.allOf(binding.instanceId).filter(each => each.bindingId === binding.id))
+    for (const { id } of [...operations, ...ofInstance, ...ofBindings]) {
+      const operation = this.operations.get(id)
+      if (operation?.finishedAt === undefined || !this.#isAboutDeleted(operation)) continue
+      this.operations.keep(id, { ...operation, input: {} })
+      for (const { output: _output, ...step } of this.steps(id))
+        this.#steps.keep(pair(id, step.name), { operationId: id, step })
+    }
+  }
+
+  #isAboutDeleted({ instanceId, bindingId }: Operation): boolean {
+    if (isDeleted(this.instances.get(instanceId))) return true
+    return bindingId !== undefined && isDeleted(this.binding(instanceId, bindingId))
+  }
+
   #requireInstance(instanceId: string, what: string): void {
     if (!this.instances.has(instanceId))
       throw new Error(`${what} cannot be written: there is no instance ${instanceId}`)
   }
+}
+
+function isDeleted(row: Instance | Binding | undefined): boolean {
+  return row?.phase === 'deleted'
 }
 
 function ofInstance({ instanceId }: { readonly instanceId: string }): string {

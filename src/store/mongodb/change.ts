@@ -1,10 +1,11 @@
 import type { Document } from 'mongodb'
 import type { Binding, Change, Instance, Operation, Snapshot } from '../../store.ts'
 import { pinsOf } from '../pins.ts'
+import { emptied } from '../sealing.ts'
 import { wakeUpsOf } from '../wake-ups.ts'
 import { wakeNote } from './change-stream.ts'
 import type { Database, Transaction } from './database.ts'
-import type { StepDocument } from './documents.ts'
+import type { OperationDocument, StepDocument } from './documents.ts'
 import { keyOf } from './keys.ts'
 import { pinTo } from './lanes.ts'
 import { fromBinding, fromInstance, fromOperation } from './rows.ts'
@@ -24,6 +25,7 @@ export async function applyChange(tx: Transaction, reading: Reading, change: Cha
   // One by one: nearly every change has one of each, and the driver's bulk writes hide which error it was.
   const before = snapshot.instance
   if (instance !== undefined) await spendLast(tx, before && keyOf(before.lastOperationId), instance)
+  if (instance?.phase === 'deleted') await emptyEnded(tx, { instance: keyOf(instanceId) })
   for (const binding of bindings) {
     const update = [replaceWith(fromBinding(binding), keepSeq(tx))]
     const before = await collections.binding.findOneAndUpdate({ _id: keyOf(binding.instanceId, binding.id) }, update, {
@@ -33,12 +35,15 @@ export async function applyChange(tx: Transaction, reading: Reading, change: Cha
       session,
     })
     await spendLast(tx, before?.last, binding)
+    const resource = keyOf(binding.instanceId, binding.id)
+    if (binding.phase === 'deleted') await emptyEnded(tx, { instance: keyOf(instanceId), resource })
   }
   for (const operation of operations) {
-    const spentAt = await spentAtOf(tx, { snapshot, change, operation })
-    const row = { ...fromOperation(operation), wake: wakeOf(tx, operation), spentAt }
+    const { spentAt, isEmptied } = await endOf(tx, { snapshot, change, operation })
+    const kept = isEmptied ? { ...operation, input: {} } : operation
+    const row = { ...fromOperation(kept), wake: wakeOf(tx, operation), spentAt }
     const begun = change.copySteps?.to === operation.id ? await doneSteps(tx, change.copySteps.from) : []
-    const steps = { $ifNull: ['$steps', { $literal: begun }] }
+    const steps = isEmptied ? emptiedSteps : { $ifNull: ['$steps', { $literal: begun }] }
     const update = [replaceWith(row, { ...keepSeq(tx), steps })]
     await collections.operation.updateOne({ _id: keyOf(operation.id) }, update, { upsert: true, session })
   }
@@ -119,11 +124,36 @@ interface Ending {
 }
 
 /** Of an operation that is about to be written, after the rows of its instance and its bindings. */
-async function spentAtOf(tx: Transaction, ending: Ending): Promise<number | undefined> {
-  const { id, finishedAt } = ending.operation
-  if (finishedAt === undefined) return undefined
+async function endOf(
+  tx: Transaction,
+  ending: Ending,
+): Promise<{ readonly spentAt?: number; readonly isEmptied: boolean }> {
+  const { snapshot, change, operation } = ending
+  if (operation.finishedAt === undefined) return { isEmptied: false }
   const row = await resourceOf(tx, ending)
-  return row?.phase !== 'deleted' && row?.last === keyOf(id) ? undefined : finishedAt
+  const isDeleted = row?.phase === 'deleted'
+  const { phase } = change.instance ?? snapshot.instance ?? {}
+  return {
+    spentAt: !isDeleted && row?.last === keyOf(operation.id) ? undefined : operation.finishedAt,
+    isEmptied: isDeleted || phase === 'deleted',
+  }
+}
+
+// What operations have kept goes with what they were about. What is active may still need it, as a sweep does.
+
+const emptiedSteps: Document = {
+  $map: { input: { $ifNull: ['$steps', []] }, in: { $mergeObjects: ['$$this', { sealed: emptied.step }] } },
+}
+
+/** Those that have ended before. */
+async function emptyEnded(
+  { collections, session }: Transaction,
+  of: Partial<Pick<OperationDocument, 'instance' | 'resource'>>,
+): Promise<void> {
+  const keeping = [{ sealed: { $ne: emptied.operation } }, { steps: { $elemMatch: { sealed: { $ne: emptied.step } } } }]
+  const ended = { ...of, finishedAt: { $exists: true }, $or: keeping }
+  const empty = { sealed: emptied.operation, steps: emptiedSteps }
+  await collections.operation.updateMany(ended, [{ $set: empty }], { session })
 }
 
 async function resourceOf(

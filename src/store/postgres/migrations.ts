@@ -6,7 +6,7 @@ import { sweptLook } from './look-functions.ts'
 import { nameSchema } from './names.ts'
 import { olderReleases } from './older-releases.ts'
 import { serverSchema } from './server-schema.ts'
-import { resourceKind, upkeep } from './upkeep-functions.ts'
+import { emptying, resourceKind, upkeep } from './upkeep-functions.ts'
 
 /**
  * Each brings a schema from the version before it to the next; a published one is never changed. `schema` comes quoted.
@@ -142,4 +142,5 @@ ${completingWrite(schema)}`,
   batchFunctions,
   schema => `${leasingWrite(schema)}
 ${leasingWrites(schema)}`,
+  emptying,
 ]

@@ -1,5 +1,15 @@
+import { emptied } from '../sealing.ts'
+
 /** What an operation belongs to, in the words of a clean-up; an index says the same. */
 export const resourceKind = `(case when binding_id is null then 'instances' else 'bindings' end)`
+
+/** The latest operation of a resource that lives: polls are answered from it. */
+const latestOfLive = (schema: string, row: string) => `(exists (select 1 from ${schema}.instance i
+        where ${row}.binding_id is null and i.id = ${row}.instance_id and i.last_operation_id = ${row}.id
+          and i.phase <> 'deleted')
+      or exists (select 1 from ${schema}.binding b
+        where b.instance_id = ${row}.instance_id and b.id = ${row}.binding_id and b.last_operation_id = ${row}.id
+          and b.phase <> 'deleted'))`
 
 /**
  * The functions of the first schema that remove rows. An operation that has ended is `spent` when it is not, or no longer,
@@ -9,13 +19,7 @@ export const resourceKind = `(case when binding_id is null then 'instances' else
 export function upkeep(schema: string): string {
   const active = `state in ('queued', 'running')`
 
-  /** The latest operation of a resource that lives: polls are answered from it. */
-  const needed = (row: string) => `(exists (select 1 from ${schema}.instance i
-        where ${row}.binding_id is null and i.id = ${row}.instance_id and i.last_operation_id = ${row}.id
-          and i.phase <> 'deleted')
-      or exists (select 1 from ${schema}.binding b
-        where b.instance_id = ${row}.instance_id and b.id = ${row}.binding_id and b.last_operation_id = ${row}.id
-          and b.phase <> 'deleted'))`
+  const needed = (row: string) => latestOfLive(schema, row)
 
   /** Nobody is at work on the instance, and no call of somebody who was can still land. */
   const deadInstance = `i.deleted_at <= p_before and coalesce(i.unclean_until, 0) <= v_now
@@ -110,6 +114,58 @@ begin
     v_removed := v_removed + 1;
   end loop;
   return v_removed;
+end $$;
+`
+}
+
+/**
+ * From the tenth schema on, what operations have kept goes with what they were about, in the transaction that deletes it, also
+ * where a replica of an older release does it: all that has ended by then, and what ends with it or later. What is active may
+ * still need it, as a sweep does.
+ *
+ * An operation is locked before its steps, as in a clean-up. One that is being handed back is waited for; where that waits for the
+ * operation that took over, and this is what ends it, the server ends the deadlock and the store asks again.
+ */
+export function emptying(schema: string): string {
+  return `
+create or replace function ${schema}.spend() returns trigger language plpgsql as $$
+begin
+  new.spent_at := case when ${latestOfLive(schema, 'new')} then null else new.finished_at end;
+  if exists (select 1 from ${schema}.instance i where i.id = new.instance_id and i.phase = 'deleted')
+      or exists (select 1 from ${schema}.binding b
+        where b.instance_id = new.instance_id and b.id = new.binding_id and b.phase = 'deleted') then
+    new.sealed := '${emptied.operation}';
+    update ${schema}.step s set sealed = '${emptied.step}'
+      where s.operation_id = new.id and s.sealed <> '${emptied.step}';
+  end if;
+  return new;
+end $$;
+
+create or replace function ${schema}.spend_last() returns trigger language plpgsql as $$
+declare
+  v_instance text;
+  v_binding text;
+  v_ended text[];
+begin
+  update ${schema}.operation o set spent_at = o.finished_at
+    where o.id = old.last_operation_id and o.spent_at is distinct from o.finished_at;
+  if new.phase <> 'deleted' then
+    return null;
+  end if;
+  if tg_table_name = 'instance' then
+    v_instance := new.id;
+  else
+    v_instance := new.instance_id;
+    v_binding := new.id;
+  end if;
+  v_ended := array(select o.id from ${schema}.operation o
+    where o.instance_id = v_instance and (v_binding is null or o.binding_id = v_binding) and o.finished_at is not null
+    order by o.id for no key update);
+  update ${schema}.operation o set sealed = '${emptied.operation}'
+    where o.id = any (v_ended) and o.sealed <> '${emptied.operation}';
+  update ${schema}.step s set sealed = '${emptied.step}'
+    where s.operation_id = any (v_ended) and s.sealed <> '${emptied.step}';
+  return null;
 end $$;
 `
 }

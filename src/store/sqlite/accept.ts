@@ -1,4 +1,5 @@
 import type { Change, Finishing, Instance, Lease, Operation, Snapshot, Target, Verdict, WakeUp } from '../../store.ts'
+import { text } from '../columns.ts'
 import { pinsOf, revisionGone } from '../pins.ts'
 import { wakeUpsOf } from '../wake-ups.ts'
 import type { SqlValue, Statement } from './driver.ts'
@@ -59,7 +60,8 @@ function readSnapshot(statements: Statements, now: number, target: Target, held?
   }
 }
 
-export function applyChange(statements: Statements, change: Change, wake: WakeUp[]): void {
+/** Answers the ids of the operations that it has emptied. */
+export function applyChange(statements: Statements, change: Change, wake: WakeUp[]): readonly string[] {
   if (change.instance !== undefined)
     put(statements.putInstance, statements.replaceInstance, fromInstance(change.instance))
   for (const binding of change.bindings ?? [])
@@ -72,6 +74,27 @@ export function applyChange(statements: Statements, change: Change, wake: WakeUp
   for (const id of change.deleteOperations ?? []) statements.deleteOperation.run(id)
   for (const event of change.history ?? []) statements.appendHistory.run(event.instanceId, JSON.stringify(event))
   wake.push(...wakeUpsOf(change))
+  return emptyDeleted(statements, change)
+}
+
+/** What operations have kept goes with what they were about. What is active may still need it, as a sweep does. */
+function emptyDeleted(statements: Statements, change: Change): readonly string[] {
+  const { instance, bindings = [], operations = [] } = change
+  const gone = [
+    ...(instance?.phase === 'deleted' ? statements.keepingOperations.all(instance.id, null) : []),
+    ...bindings
+      .filter(({ phase }) => phase === 'deleted')
+      .flatMap(({ instanceId, id }) => statements.keepingOperations.all(instanceId, id)),
+    ...operations
+      .filter(operation => operation.finishedAt !== undefined && !isLatest(operation, change))
+      .flatMap(({ id }) => statements.keepingOperation.all(id)),
+  ]
+  const ids = new Set(gone.map(({ id }) => text(id)))
+  for (const id of ids) {
+    statements.emptyOperation.run(id)
+    statements.emptySteps.run(id)
+  }
+  return [...ids]
 }
 
 /** Whether the change itself says that polls are answered from the operation, as for most that end: then it is not spent. */

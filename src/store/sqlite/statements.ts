@@ -1,4 +1,5 @@
 import type { Clock } from '../../clock.ts'
+import { emptied } from '../sealing.ts'
 import type { Database, Statement } from './driver.ts'
 
 /** The condition of the partial indexes, word for word: SQLite uses one only where the query says the same. */
@@ -16,6 +17,10 @@ const needed = `(exists (select 1 from instance i where operation.binding_id is 
       and i.last_operation_id = operation.id and i.phase <> 'deleted')
     or exists (select 1 from binding b where b.instance_id = operation.instance_id and b.id = operation.binding_id
       and b.last_operation_id = operation.id and b.phase <> 'deleted'))`
+
+/** It has ended, and still keeps something sealed. */
+const keeps = `finished_at is not null and (sealed <> '${emptied.operation}'
+    or exists (select 1 from step where operation_id = operation.id and step.sealed <> '${emptied.step}'))`
 
 /** Some instance needs the revision. */
 function used(id: string): string {
@@ -114,6 +119,15 @@ export const sql = {
   replaceOperation: replace(tables.operation),
   spendOperation: `update operation set spent_at = finished_at where id = ? and not ${needed}`,
   deleteOperation: 'delete from operation where id = ?',
+  /** Of an instance with its bindings, or of the one binding that is named. */
+  keepingOperations: `select id from operation where instance_id = ? and binding_id is ifnull(?, binding_id) and ${keeps}`,
+  /** Where what it was about is deleted. */
+  keepingOperation: `select id from operation where id = ? and ${keeps}
+    and (exists (select 1 from instance i where i.id = operation.instance_id and i.phase = 'deleted')
+      or exists (select 1 from binding b
+        where b.instance_id = operation.instance_id and b.id = operation.binding_id and b.phase = 'deleted'))`,
+  emptyOperation: `update operation set sealed = '${emptied.operation}' where id = ?`,
+  emptySteps: `update step set sealed = '${emptied.step}' where operation_id = ?`,
 
   // "cross join" fixes the order of the tables: the due operations first, then what belongs to each.
   due: `select ${operationColumns}, instance.doc as instance_doc, instance.sealed as instance_sealed,

@@ -63,8 +63,9 @@ export function createSqliteStore({ database, file, clock, checkFiles, onClosed 
   }
 
   function apply(change: Change, wake: WakeUp[]): void {
-    applyChange(statements, change, wake)
+    const emptied = applyChange(statements, change, wake)
     forgetChanged(cache, change)
+    for (const id of emptied) cache.operations.forget(id)
   }
 
   const written = <Result>(write: () => Result) => commits.run(() => write)
