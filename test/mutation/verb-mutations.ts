@@ -187,7 +187,7 @@ export const verbMutations: readonly Mutation[] = [
   {
     name: 'what is sealed of an operation is shown',
     file: 'src/broker/verbs/show.ts',
-    find: '({ output: _output, ...step }: Step)',
+    find: '({ output: _output, shown: _shown, ...step }: Step)',
     replace: '(step: Step)',
     suite: ['test/verbs/operations.test.ts'],
   },
