@@ -203,6 +203,8 @@ function operationsOf(name: string, instanceId: string, { operations }: Resource
       state: isOver || index === active ? state : 'failed',
       bindingId,
       ...(index === active ? {} : { finishedAt }),
+      // One that is written as running without a fence is being leased.
+      ...(state === 'running' && { fence: 1 }),
       leaseUntil,
     })
   })
