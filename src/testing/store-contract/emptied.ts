@@ -106,10 +106,13 @@ export const emptiedCases = [
       operations: [{ ...snapshot.finishing, state: 'succeeded', finishedAt: snapshot.now }, sweep],
     }))
     assert.equal(await holdsCanary(store, [...operations, lease.operationId]), false)
+    assert.deepEqual(await store.operation('sweep'), sweep)
     const { operation } = await claimOne(store)
     assert.deepEqual([operation.id, operation.input], ['sweep', { unbind: ['b'] }])
     const step = stepRow('done', { output: 'canary' })
     assert.equal(await store.checkpoint({ operationId: 'sweep', fence: operation.fence }, { step }), true)
+    await store.accept({ instanceId: 'i' }, ({ instance }) => ({ answer: 0, change: { instance } }))
+    assert.deepEqual((await store.operation('sweep'))?.input, sweep.input)
     assert.deepEqual(await store.steps('sweep'), [step])
     await store.finish({ operationId: 'sweep', fence: operation.fence }, ({ finishing, now }) => ({
       operations: [{ ...finishing, state: 'failed', finishedAt: now }],
