@@ -48,7 +48,7 @@ describe.skipIf(reason !== undefined)(
         away.set(name, shop.withdraw(name))
         shop.offered.delete(name)
       }
-      expect(await shop.sync()).toBe('3 retired, 1 deleted')
+      expect(await shop.sync()).toBe('3 retired, 1 deleted, 2 vanished images')
       await shop.expectAllWell()
       expect(await shop.life.provision('late', idsOf('b011-apb'))).toMatchObject({ status: 400 })
       await shop.deprovision('on-b011-apb')
