@@ -2,4 +2,5 @@
 export * from '../sandbox.ts'
 export { type InputFile, isStateKey, type Layout, layOut, type Places } from './inputs.ts'
 export { collectOutputs, readProgress } from './outputs.ts'
+export type { End, ReadEnd } from './read-output-file.ts'
 export { createRedactor, tailOf } from './redact.ts'
