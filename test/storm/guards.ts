@@ -21,14 +21,14 @@ const withoutVersion: readonly SourceChange[] = [
   {
     name: 'a decision is written whatever has changed since',
     file: functions,
-    find: 'version_of(p_instance, p_binding, p_predecessor) <> p_version;',
-    replace: 'version_of(p_instance, p_binding, p_predecessor) is null;',
+    find: 'version_of(p_instance, p_binding, p_predecessor) <> p_version',
+    replace: 'version_of(p_instance, p_binding, p_predecessor) is null',
   },
   {
     name: 'and so are many',
     file: 'src/store/postgres/batch-functions.ts',
-    find: `\${versionOfRow(schema)} = r.version as same`,
-    replace: 'true as same',
+    find: `r.place, \${versionOfRow(schema)} = r.version`,
+    replace: 'r.place, true',
   },
 ]
 

@@ -7,7 +7,7 @@ import { createLogObserver } from '../../src/observer/log.ts'
 import { openStore } from '../../src/running/open-store.ts'
 import { startBroker } from '../../src/running/start-broker.ts'
 import { readSettings } from '../../src/settings/settings.ts'
-import type { Lease, Store } from '../../src/store.ts'
+import type { Lease, Operation, Store, Taker } from '../../src/store.ts'
 import { type LedgerNote, monotonicNow } from './record.ts'
 import { createBackendClient, createStormService } from './service.ts'
 import { passwordOf, type ReplicaSettings } from './settings.ts'
@@ -44,6 +44,22 @@ function noted(store: Store): Store {
       for (const { operation } of claimed.claims)
         note({ type: 'claim', operation: operation.id, fence: operation.fence, start, written: true })
       return claimed
+    },
+    /** An operation that is leased as it is accepted is claimed as well. */
+    async accept(target, decide, taker) {
+      const start = monotonicNow()
+      const taken: Operation[] = []
+      const noting: Taker | undefined = taker && {
+        ...taker,
+        taken(claim, now) {
+          taken.push(claim.operation)
+          taker.taken(claim, now)
+        },
+      }
+      const answer = await store.accept(target, decide, noting)
+      const last = taken.at(-1)
+      if (last !== undefined) note({ type: 'claim', operation: last.id, fence: last.fence, start, written: true })
+      return answer
     },
     checkpoint: (lease, checkpoint) => {
       const { step } = checkpoint
