@@ -77,4 +77,5 @@ export const outputFiles: Readonly<Record<string, number>> = {
   message: maxText,
   [terminationLog]: maxText,
   progress: maxText,
+  'test-result': maxJson,
 }
