@@ -8,7 +8,6 @@ const statuses = {
 const crash = { suite: ['test/kubernetes/crash.test.ts'] }
 const failures = { suite: ['test/kubernetes/failures.test.ts'] }
 const retries = { suite: ['test/kubernetes/retries.test.ts'], file: 'src/kubernetes/cluster.ts' }
-const watch = { suite: ['test/kubernetes/watch-faults.test.ts'], file: 'src/kubernetes/watch.ts' }
 
 /** They need an API server. */
 const onServer: readonly Mutation[] = [
@@ -74,12 +73,6 @@ export const kubernetesMutations: readonly Mutation[] = [
     name: 'a cluster that asks to be left alone is asked at once',
     find: 'Math.max(asked, ',
     replace: 'Math.max(0, ',
-  },
-  {
-    ...watch,
-    name: 'a watch goes on from a version that has expired',
-    find: "if (event.type === 'ERROR') return undefined",
-    replace: "if (event.type === 'ERROR') return version",
   },
   ...(whyNoApiServer() === undefined ? onServer : []),
 ]

@@ -437,13 +437,6 @@ export const mutations: readonly Mutation[] = [
     replace: 'if (operation === undefined) throw unknown(target)',
     suite: polls,
   },
-  {
-    name: 'a request that waits takes a cleaned-up deletion for one that was taken over',
-    file: 'src/broker/wait-for-end.ts',
-    find: "if (deletes && (resource === undefined || resource.phase === 'deleted')) return\n",
-    replace: '',
-    suite: polls,
-  },
 
   // What authors write.
   {

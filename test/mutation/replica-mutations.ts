@@ -148,13 +148,6 @@ export const replicaMutations: readonly Mutation[] = [
   },
   {
     ...postgresBatches,
-    only: 'about one instance',
-    name: 'postgres writes two decisions about one instance together',
-    find: 'select distinct on (r.instance) r.place,',
-    replace: 'select r.place,',
-  },
-  {
-    ...postgresBatches,
     only: 'locked rows',
     name: 'postgres keeps all checkpoints for one that is locked',
     find: 'for no key update of o skip locked\n  ),',
