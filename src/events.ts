@@ -25,6 +25,8 @@ export interface BrokerEvents {
 
   /** A setting is accepted, but is probably not what was meant. */
   'configuration.warning': { readonly message: string }
+  /** An operator has changed what this replica logs. */
+  'log.levelsChanged': { readonly principal: string; readonly requestId?: string; readonly levels: string }
   /** Something in the catalog is accepted, but some platforms will not like it. */
   'catalog.warning': { readonly message: string }
   /**
@@ -60,6 +62,8 @@ export interface BrokerEvents {
     readonly traceparent?: string
     /** The client hung up: it never saw the answer. */
     readonly aborted: boolean
+    /** The code of the error that it was answered with. */
+    readonly error?: string
   }
   /** A request was answered with a 500 or 503 because something broke. `incident` is the number in the answer. */
   'request.failed': {
@@ -67,6 +71,7 @@ export interface BrokerEvents {
     readonly status: number
     readonly incident?: string
     readonly requestId?: string
+    readonly traceparent?: string
   }
   /** A request was answered with 401, or with 429 where there were too many attempts. */
   'authentication.failed': {
@@ -77,6 +82,7 @@ export interface BrokerEvents {
     readonly path: string
     readonly address?: string
     readonly requestId?: string
+    readonly traceparent?: string
   }
   /** The HTTP server reported an error that belongs to no request. */
   'server.failed': { readonly error: Error }
@@ -86,7 +92,6 @@ export interface BrokerEvents {
     readonly deadlineAt: number
     /** The request waits for the operation to end. */
     readonly synchronous: boolean
-    readonly traceparent?: string
   }
   /** An attempt begins: a worker holds the lease. */
   'operation.started': OperationFields & {
@@ -114,6 +119,11 @@ export interface BrokerEvents {
   'operation.succeeded': AttemptFields & { readonly totalMs: number }
   /** The operation has failed for good. `reason` is what the platform is told. */
   'operation.failed': AttemptFields & { readonly totalMs: number; readonly reason: string; readonly error?: Error }
+  /**
+   * The operation has used up its retries, and its service holds it: an operator decides until `until`, when it fails with
+   * `reason`, which is what the platform is told then.
+   */
+  'operation.held': AttemptFields & { readonly until: number; readonly reason: string; readonly error?: Error }
   /** Another request took the operation's place before it ended. */
   'operation.superseded': OperationFields & { readonly supersededBy: string }
   /** Workers keep crashing while they run this operation. It is parked for a long time. */
@@ -121,7 +131,12 @@ export interface BrokerEvents {
   /** No service of this broker can do the operation. It waits for a broker that can. */
   'operation.unknownService': OperationFields & { readonly attempt: number }
   /** A deletion of something unknown was answered as done, because the settings say so. */
-  'deletion.forced': { readonly instanceId: string; readonly bindingId?: string; readonly requestId?: string }
+  'deletion.forced': {
+    readonly instanceId: string
+    readonly bindingId?: string
+    readonly requestId?: string
+    readonly traceparent?: string
+  }
 
   /** An operator has changed something by hand. The history of the instance has the same. */
   'operator.acted': {
@@ -132,6 +147,18 @@ export interface BrokerEvents {
     readonly instanceId: string
     readonly bindingId?: string
     readonly operationId?: string
+    readonly requestId?: string
+    readonly traceparent?: string
+  }
+
+  /** An operator has closed a gate, or opened it again: what platforms ask for anew is refused meanwhile. */
+  'gate.changed': {
+    readonly action: string
+    readonly closed: boolean
+    readonly principal: string
+    readonly serviceId?: string
+    readonly planId?: string
+    readonly reason?: string
     readonly requestId?: string
   }
 
@@ -177,6 +204,13 @@ export interface BrokerEvents {
   /** A chore could not be started. */
   'chore.startFailed': { readonly chore: string; readonly error: Error }
 
+  /** The store has answered a call, or has thrown. `refused`: a write of somebody who has lost the lease. */
+  'store.called': {
+    readonly operation: string
+    readonly durationMs: number
+    readonly ok: boolean
+    readonly refused: boolean
+  }
   /** The store does not answer. No work begins until it does. */
   'store.unavailable': { readonly store: string; readonly error: Error }
   /** The store answers again. */
@@ -215,11 +249,15 @@ export interface BrokerEvents {
 
   /** The operator's secrets for a bundle cannot be read. */
   'bundle.secretsFailed': { readonly bundle: string; readonly error: Error }
+  /** With `bundles.kubernetes.copies`: what is kept of an instance or a binding could not be copied. The copy is older than the ledger. */
+  'bundle.copyOutdated': { readonly bundle: string; readonly instanceId: string; readonly error: Error }
   /** A bundle's folder cannot be copied. Its instances run whatever the folder holds at that time. */
   'bundle.copyFailed': { readonly folder: string; readonly error: Error }
   /** A bundle's folder was changed and there is no copy of what it was. It runs as it is now. */
   'bundle.changed': { readonly bundle: string; readonly folder: string }
 
+  /** The sandboxes of this broker that a runtime has: those that are needed, and leftovers, which are removed. */
+  'sandbox.listed': { readonly runtime: string; readonly needed: number; readonly unneeded: number }
   /** A sandbox that nobody needs was removed. */
   'sandbox.removed': { readonly sandbox: string; readonly runtime: string; readonly operationId?: string }
   /** A sandbox could not be removed. It is tried again later. */
@@ -253,6 +291,10 @@ export interface OperationFields {
   readonly platform: string
   /** That of the request which asked for the operation, where the platform sent one. */
   readonly requestId?: string
+  /** Its W3C trace context, where there is one. */
+  readonly traceparent?: string
+  /** Of the latest lease; absent before the first. */
+  readonly fence?: number
   readonly acceptedAt: number
 }
 
@@ -279,8 +321,8 @@ export interface StepFields extends OperationFields {
   readonly durationMs: number
 }
 
-/** Why an operation is parked: its action waits, failed, met a store that did not answer, or cannot run here. */
-export type ParkReason = 'wait' | 'retry' | 'store' | 'unknownService' | 'poisonous'
+/** Why an operation is parked: its action waits, failed, met a store that did not answer, or cannot run here; or it is held. */
+export type ParkReason = 'wait' | 'retry' | 'store' | 'unknownService' | 'poisonous' | 'held'
 
 /** What an author adds to a line of the log. Names that sound like a secret lose their value. */
 export type LogFields = Readonly<Record<string, string | number | boolean | Error | undefined>>

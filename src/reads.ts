@@ -3,6 +3,7 @@ import type { Binding, BindingPhase } from './domain/binding.ts'
 import type { HistoryEvent } from './domain/change.ts'
 import type { Instance, InstancePhase } from './domain/instance.ts'
 import type { Operation, OperationState, Step } from './domain/operation.ts'
+import type { Verb } from './domain/operator.ts'
 
 export interface Reads {
   instance(id: string): Promise<Instance | undefined>
@@ -27,6 +28,21 @@ export interface Reads {
    */
   instanceCounts(): Promise<readonly InstanceCount[]>
 
+  /**
+   * What there is, in numbers. It looks at all that is active or has ended since `endedSince`, and at an index of all instances
+   * and bindings: for a chore, not for a request.
+   */
+  survey(endedSince: number): Promise<Survey>
+
+  /**
+   * Operations that have failed, the latest accepted first, and those that try again after a failure: at most so many of each.
+   * By indexes.
+   */
+  failures(most: number): Promise<readonly FailedOperation[]>
+
+  /** What operators did by hand, by the time they did it. It goes with the history of its instance. */
+  listActs(query?: ActQuery): Promise<Page<HistoryEvent>>
+
   /** Instances by the time they were created. Those that are deleted only where the query asks for that phase. */
   listInstances(query?: InstanceQuery): Promise<Page<InstanceSummary>>
   /** Bindings by the time they were created. Those that are deleted only where the query asks for that phase. */
@@ -50,6 +66,44 @@ export interface InstanceCount extends Pick<Instance, 'serviceId' | 'planId'> {
   /** Whether they are pinned to revisions. Both kinds of one plan are counted apart. */
   readonly pinned: boolean
   readonly instances: number
+}
+
+/** `step`: of one that is active, what has failed so far. */
+export interface FailedOperation
+  extends Pick<
+    Operation,
+    'id' | 'instanceId' | 'bindingId' | 'serviceId' | 'action' | 'error' | 'acceptedAt' | 'finishedAt'
+  > {
+  readonly step?: Step
+}
+
+/** In no order. */
+export interface Survey {
+  /** Those that have not ended, by action and state. */
+  readonly active: readonly ActiveCount[]
+  readonly ended: readonly EndedCount[]
+  /** Those that are not deleted. */
+  readonly instances: readonly (Pick<Instance, 'serviceId' | 'planId' | 'phase' | 'usable'> & {
+    readonly instances: number
+  })[]
+  readonly bindings: readonly (Pick<Binding, 'serviceId' | 'phase'> & { readonly bindings: number })[]
+  /** The store's clock. */
+  readonly now: number
+}
+
+export interface EndedCount extends Pick<Operation, 'action' | 'state'> {
+  readonly operations: number
+}
+
+export interface ActiveCount extends EndedCount {
+  /** Of those that wait in the queue, how many wait for an operator. */
+  readonly held: number
+  /** When the first of them was accepted, and the first of those that have begun. */
+  readonly acceptedSince: number
+  readonly begunSince?: number
+  /** Since when the first of them can be claimed, where one can. */
+  readonly dueSince?: number
+  readonly pastDeadline: number
 }
 
 /**
@@ -96,9 +150,24 @@ export interface OperationQuery extends ListQuery {
   readonly of?: { readonly instanceId: string; readonly bindingId?: string }
   readonly action?: Operation['action']
   readonly state?: OperationState
+  readonly serviceId?: string
+  readonly planId?: string
+  readonly platform?: string
+  /** Those that have failed in this step, or with this fingerprint. */
+  readonly step?: string
+  readonly fingerprint?: string
   /** Which time the list is ordered by; `finished` leaves out operations that have not ended. `accepted` is the default. */
   readonly by?: 'accepted' | 'finished'
   /** Of that time: from `after` on, and earlier than `before` (milliseconds of the store's clock). */
+  readonly after?: number
+  readonly before?: number
+}
+
+export interface ActQuery extends ListQuery {
+  readonly by?: string
+  readonly verb?: Verb
+  readonly instanceId?: string
+  /** From `after` on, and earlier than `before` (milliseconds of the store's clock). */
   readonly after?: number
   readonly before?: number
 }
@@ -147,6 +216,8 @@ export const operationSummaryKeys = [
   'instanceId',
   'bindingId',
   'serviceId',
+  'planId',
+  'platform',
   'action',
   'state',
   'description',
@@ -154,6 +225,7 @@ export const operationSummaryKeys = [
   'attempt',
   'notBefore',
   'deadlineAt',
+  'hold',
   'requestId',
   'acceptedAt',
   'finishedAt',

@@ -11,6 +11,8 @@ export interface Registry {
   readonly failOnError?: boolean
   /** Asks afresh each time, and does not reject: whatever goes wrong is in the answer, without any credentials. */
   list(signal: AbortSignal): Promise<RegistryAnswer>
+  /** Says when its list may have changed, until the signal is aborted: it is asked then, and not only when its turn comes. */
+  watch?(onChange: () => void, signal: AbortSignal): Promise<void>
   /**
    * Which of these images, each by its digest, it still has, and which it has no more. What it says nothing certain about is in
    * neither list. Does not reject.

@@ -45,6 +45,8 @@ export type SandboxProgram =
       readonly entrypoint?: string
       /** Its label says that it is made on the base of the Automation Broker: its entry point takes JSON, and no file. */
       readonly readsJson?: boolean
+      /** It may wait for somebody who fetches its credentials with the command `broker-bind-creds` (runtime 1). */
+      readonly keepsCredentials?: boolean | undefined
       /** For the registry that the image is pulled from. */
       readonly credentials?: { readonly username: string; readonly password: string }
     }
@@ -173,6 +175,19 @@ export interface Runtime {
    * are needed. Answers which could not be kept: one of them does not keep it from the others.
    */
   keep?(owner: string, programs: readonly ImageProgram[], signal: AbortSignal): Promise<readonly NotKept[]>
+  /** Optional: shows it to people where they look for it. Nothing reads it: the ledger decides. */
+  showKept?(kept: KeptCopy): Promise<void>
+}
+
+/** What is kept of an instance or a binding after an action that succeeded. Without state and credentials: nothing. */
+export interface KeptCopy {
+  /** Of the instance, or of the binding. */
+  readonly id: string
+  /** The full name of the bundle. */
+  readonly bundle: string
+  readonly action: string
+  readonly state?: Readonly<Record<string, string>> | undefined
+  readonly credentials?: JsonObject | undefined
 }
 
 export interface NotKept {

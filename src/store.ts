@@ -1,6 +1,6 @@
 /**
- * What every store promises, in four contracts: `Ledger` (operations), `Upkeep` (chores and removals), `Marketplace` (what
- * came from registries) and `Reads`. Implementations stand in `store/`. `purser/testing` has a suite for each contract:
+ * What every store promises, in five contracts: `Ledger` (operations), `Upkeep` (chores and removals), `Marketplace` (what
+ * came from registries), `Notes` (of the operators' API) and `Reads`. Implementations stand in `store/`. `purser/testing` has a suite for each contract:
  * the suites are the exact meaning of these files.
  *
  * - One transaction per method. When a method has resolved, its effect survives a crash; when it has thrown, it had none,
@@ -13,6 +13,8 @@
  */
 import type { Ledger } from './ledger.ts'
 import type { Marketplace } from './marketplace.ts'
+import type { Moving } from './moving.ts'
+import type { Notes } from './notes.ts'
 import type { Reads } from './reads.ts'
 import type { Upkeep } from './upkeep.ts'
 
@@ -21,7 +23,16 @@ export type { CatalogChanges, RegisteredService, RegistryState, VanishedImage } 
 export type { Change, Finishing, HistoryEvent, HistoryType, Snapshot, Verdict } from './domain/change.ts'
 export type { Condition, Instance, InstanceMetadata, InstancePhase } from './domain/instance.ts'
 export type { OperationVerb } from './domain/judge-verb.ts'
-export type { FinalState, Operation, OperationError, OperationInput, OperationState, Step } from './domain/operation.ts'
+export type {
+  FinalState,
+  Hold,
+  Operation,
+  OperationError,
+  OperationInput,
+  OperationState,
+  Step,
+  StepTry,
+} from './domain/operation.ts'
 export type { Verb } from './domain/operator.ts'
 export type { NameHolder, NameTaking } from './domain/replica-name.ts'
 export type { Revision } from './domain/revision.ts'
@@ -29,6 +40,8 @@ export type { SharedResource, SharedVerdict, SharedWish } from './domain/shared-
 export type { SweepFirst, Tombstone } from './domain/sweep-first.ts'
 export type * from './ledger.ts'
 export type * from './marketplace.ts'
+export type * from './moving.ts'
+export type * from './notes.ts'
 export * from './reads.ts'
 export type * from './upkeep.ts'
 
@@ -42,9 +55,11 @@ export interface WakeUpSource {
   onWakeUp(listener: (wakeUp: WakeUp) => void): () => void
 }
 
-export interface Store extends Ledger, Upkeep, Marketplace, Reads, WakeUpSource {
+export interface Store extends Ledger, Upkeep, Marketplace, Notes, Reads, WakeUpSource {
   /** How people name it: `memory:`, `sqlite:/path`. Holds no password. */
   readonly name: string
+  /** How its rows get into another store. */
+  readonly moving?: Moving
   /** Throws where the store cannot be used now. */
   ping(): Promise<void>
   close(): Promise<void>
@@ -53,6 +68,11 @@ export interface Store extends Ledger, Upkeep, Marketplace, Reads, WakeUpSource 
 /** The store did not answer, or could not write (a full disk): the request is answered 503 and may be repeated. */
 export class StoreUnavailableError extends Error {
   override readonly name = 'StoreUnavailableError'
+}
+
+/** A note is not of the version that it was: somebody else was faster. */
+export class NoteConflictError extends Error {
+  override readonly name = 'NoteConflictError'
 }
 
 /** The revision that an instance was to be pinned to is not stored (any more): read the catalog again. */

@@ -1,5 +1,6 @@
 /** Upkeep: chores that one replica at a time does, what is due for a look, and the removal of what nobody needs any more. */
 import type { FinalState } from './domain/operation.ts'
+import type { JsonObject } from './protocol/json.ts'
 
 /** What a caller wants a chore for: the period that began at `dueAt`. */
 export interface ChoreTaking {
@@ -44,6 +45,21 @@ export interface CleanUp {
   readonly max: number
 }
 
+/** What a replica says of itself, or has counted for all: operators look at it, and nothing is decided by it. */
+export interface Bulletin {
+  readonly kind: 'worker' | 'survey'
+  /** Of its kind there is one bulletin under a key. */
+  readonly key: string
+  readonly doc: JsonObject
+  /** When it was written, by the store's clock. */
+  readonly at: number
+}
+
+export interface BulletinWriting extends Omit<Bulletin, 'at'> {
+  /** So long it is told; with 0, not from now on. */
+  readonly keepFor: number
+}
+
 export interface Upkeep {
   /**
    * Takes the chore for the period that began at `dueAt`. Of all callers of all replicas one gets it: undefined where this
@@ -71,6 +87,11 @@ export interface Upkeep {
    * and none that is `unclean` still. Answers how many.
    */
   purge(before: number, max: number): Promise<number>
+
+  /** Writes the bulletin in the place of the one before it, and forgets those of its kind whose time is over. */
+  putBulletin(bulletin: BulletinWriting): Promise<void>
+  /** The bulletins of a kind, by key, and the store's clock. */
+  bulletins(kind: Bulletin['kind']): Promise<{ readonly now: number; readonly bulletins: readonly Bulletin[] }>
 
   /** Ids of instances whose `observeAt` has come, oldest first. */
   dueForObservation(max: number): Promise<readonly string[]>
