@@ -1,6 +1,7 @@
 import type { JsonObject } from '../protocol/json.ts'
 import type { Binding } from './binding.ts'
 import type { Instance } from './instance.ts'
+import type { NewNote } from './note.ts'
 import type { Operation } from './operation.ts'
 import type { Verb } from './operator.ts'
 
@@ -27,7 +28,7 @@ export interface Finishing extends Snapshot {
   readonly finishing: Operation
 }
 
-/** `acted`: an operator did something by hand. */
+/** `held`: its retries were used up, and an operator decides. `acted`: an operator did something by hand. */
 export type HistoryType =
   | 'accepted'
   | 'superseded'
@@ -36,6 +37,7 @@ export type HistoryType =
   | 'healed'
   | 'degraded'
   | 'forced'
+  | 'held'
   | 'acted'
 
 /** One line of the append-only history. */
@@ -69,6 +71,8 @@ export interface Change {
   /** Ids of operations whose rows are no longer needed (finished observations). */
   readonly deleteOperations?: readonly string[]
   readonly history?: readonly HistoryEvent[]
+  /** Written if none of them is there yet: NoteConflictError otherwise, and nothing is written. */
+  readonly notes?: readonly NewNote[]
 }
 
 /** What a decision says: the answer, and what has to be written for it to be true. */

@@ -3,8 +3,8 @@ import { count } from '../shape/count.ts'
 import type { Binding } from './binding.ts'
 import type { Change, Snapshot, Verdict } from './change.ts'
 import type { Instance } from './instance.ts'
-import { historyOf, newOperation, superseded } from './intent.ts'
-import { nextState, type Operation } from './operation.ts'
+import { doneByHand, historyOf, superseded } from './intent.ts'
+import { isHeld, nextState, type Operation } from './operation.ts'
 import { type Acting, acted } from './operator.ts'
 import { deletedBinding, tombstone } from './settle-instance.ts'
 
@@ -113,9 +113,10 @@ function end<Row extends Instance | Binding>(
   /** What polls of the deletion find, as if it had run. */
   function done(): Operation {
     const { operationId, requestId } = intent
-    const made = { operationId, instanceId, serviceId: row.serviceId, requestHash: '', timeout: 0, requestId }
-    const begun = newOperation(made, action, now, { bindingId })
-    return { ...begun, state: nextState(begun.state, 'abandon'), description: sayAbandoned, finishedAt: now }
+    const { serviceId, planId } = row
+    const platform = 'platform' in row ? row.platform : undefined
+    const made = { operationId, instanceId, serviceId, planId, platform, requestHash: '', requestId }
+    return doneByHand(made, action, now, { verb: 'abandon', description: sayAbandoned, bindingId })
   }
 }
 
@@ -127,7 +128,12 @@ function endOf(active: Operation, action: Ending<unknown>['action'], now: number
   const operation = { ...active, input }
   if (active.action !== action) return superseded(operation, 'an operator', now)
   // Its lease stays in the row: whoever shares something with it has to know how long its holder may be at work.
-  const done = { state: nextState(active.state, 'abandon'), description: sayAbandoned, error: undefined }
+  const done = {
+    state: nextState(active.state, 'abandon'),
+    description: sayAbandoned,
+    hold: undefined,
+    error: undefined,
+  }
   return { ...operation, ...done, finishedAt: now }
 }
 
@@ -140,7 +146,7 @@ function quietUntil(
 ): number | undefined {
   if (active === undefined) return before
   const { state, leaseUntil = now, attempt, notBefore, unclean } = active
-  const waits = attempt === 0 ? notBefore : now
+  const waits = attempt === 0 && !isHeld(active) ? notBefore : now
   const held = Math.max(now, state === 'running' ? leaseUntil : waits)
   const mayLand = unclean || attempt > 0 || held > now
   return mayLand ? Math.max(before ?? 0, held + sweepDelay) : before

@@ -38,7 +38,7 @@ export function decideDeprovision(snapshot: Snapshot, intent: DeprovisionIntent)
   const wait = waits(intent)
   const unclean = (instance.uncleanUntil ?? 0) > now
   const afterSweeps = snapshot.sweptBindings > 0
-  const more = { unclean, old: operation, input: afterSweeps ? { afterSweeps } : {} }
+  const more = { unclean, old: operation, input: afterSweeps ? { afterSweeps } : {}, planId: instance.planId }
   const { operation: accepted, written } = begin(intent, 'deprovision', now, more)
   const deleting: Instance = {
     ...instance,

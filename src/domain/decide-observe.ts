@@ -1,5 +1,9 @@
+import { BrokerError } from '../protocol/errors.ts'
 import type { Snapshot, Verdict } from './change.ts'
-import { newOperation, type OperationIntent } from './intent.ts'
+import { type Instance, liveInstance } from './instance.ts'
+import { busy, newOperation, type OperationIntent } from './intent.ts'
+import type { Operation } from './operation.ts'
+import { type Acting, acted } from './operator.ts'
 
 /**
  * An observation is due: it becomes an operation of its own, hidden from the platform, unless something else is at work
@@ -15,5 +19,32 @@ export function decideObserve(
   if (instance?.observeAt === undefined || instance.observeAt > now) return { answer: false }
   const moved = { ...instance, observeAt: next.at }
   if (operation !== undefined || !next.possible) return { answer: false, change: { instance: moved } }
-  return { answer: true, change: { instance: moved, operations: [newOperation(intent, 'observe', now)] } }
+  return { answer: true, change: { instance: moved, operations: [newObservation(instance, intent, now)] } }
+}
+
+/** Something has happened to it: its next observation is due now. What is at work on the instance looks at it anyway. */
+export function decideObserveSoon({ instance, operation, now }: Snapshot): Verdict<boolean> {
+  if (instance?.observeAt === undefined || instance.observeAt <= now || operation !== undefined)
+    return { answer: false }
+  return { answer: true, change: { instance: { ...instance, observeAt: now } } }
+}
+
+/** An operator does not wait for its turn. */
+export function decideObserveNow(
+  snapshot: Snapshot,
+  acting: Acting & { readonly intent: OperationIntent; readonly possible: boolean },
+): Verdict<Operation> {
+  const { operation, now } = snapshot
+  const instance = liveInstance(snapshot.instance)
+  const { id: instanceId, phase, created } = instance
+  if (!acting.possible) throw new BrokerError('VerbRefused', 'The service of the instance has no "observe".')
+  if (!created) throw new BrokerError('VerbRefused', 'The instance was not created.')
+  if (operation !== undefined) throw busy(operation, 'The instance')
+  const begun = newObservation(instance, acting.intent, now)
+  const about = { at: now, instanceId, operationId: begun.id, action: 'observe', before: { phase }, after: { phase } }
+  return { answer: begun, change: { operations: [begun], history: [acted('observe', acting, about)] } }
+}
+
+function newObservation({ planId, platform }: Instance, intent: OperationIntent, now: number): Operation {
+  return newOperation({ ...intent, planId, platform }, 'observe', now)
 }

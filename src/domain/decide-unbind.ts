@@ -29,7 +29,7 @@ export function decideUnbind(snapshot: Snapshot, intent: UnbindIntent): Verdict<
 
   const wait = waits(intent)
   const unclean = (binding.uncleanUntil ?? 0) > now
-  const more = { bindingId: intent.bindingId, unclean, old: bindingOperation }
+  const more = { bindingId: intent.bindingId, unclean, old: bindingOperation, planId: instance.planId }
   const { operation: accepted, written } = begin(intent, 'unbind', now, more)
   const deleting: Binding = { ...binding, phase: 'deleting', lastOperationId: accepted.id, updatedAt: now }
   return { answer: { kind: 'accepted', operation: accepted, wait }, change: { bindings: [deleting], ...written } }

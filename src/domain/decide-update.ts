@@ -85,7 +85,10 @@ export function decideUpdate(snapshot: Snapshot, intent: UpdateIntent): Verdict<
     dashboardUrl: intent.dashboardUrl,
     ...(afterSweeps && { afterSweeps }),
   }
-  const { operation: accepted, written } = begin(intent, 'update', now, { input, old: operation })
+  const { operation: accepted, written } = begin(intent, 'update', now, {
+    input,
+    old: operation,
+  })
   const updating: Instance = {
     ...instance,
     phase: 'updating',

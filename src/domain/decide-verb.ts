@@ -1,9 +1,10 @@
 import type { Binding } from './binding.ts'
 import type { Change, HistoryEvent, Snapshot, Verdict } from './change.ts'
+import { heldAt } from './hold.ts'
 import type { Instance } from './instance.ts'
 import { begin, type Intent, superseded } from './intent.ts'
 import { allowed, type OperationVerb } from './judge-verb.ts'
-import { nextState, type Operation, type OperationInput } from './operation.ts'
+import { isHeld, nextState, type Operation, type OperationInput } from './operation.ts'
 import { type Acting, acted } from './operator.ts'
 
 export interface VerbIntent extends Acting {
@@ -17,7 +18,7 @@ export interface VerbIntent extends Acting {
 export function decideRunNow(snapshot: Snapshot, intent: VerbIntent): Verdict<Operation> {
   const before = allowed('run-now', intent.operation, snapshot, intent)
   const { now } = snapshot
-  const after = { ...before, notBefore: now }
+  const after = { ...before, notBefore: now, adminTraceparent: intent.traceparent ?? before.adminTraceparent }
   const event = changed('run-now', intent, { at: now, before, after })
   return { answer: after, change: { operations: [after], history: [event] } }
 }
@@ -35,6 +36,7 @@ export function decideFail(
   const before = allowed(verb, intent.operation, snapshot, intent)
   const { now } = snapshot
   const { state, attempt, leaseUntil = now, notBefore } = before
+  const waits = attempt === 0 && !isHeld(before)
   const isRunning = state === 'running'
   const after: Operation = {
     ...before,
@@ -43,13 +45,51 @@ export function decideFail(
     leaseUntil: undefined,
     unclean: before.unclean || isRunning,
     // What has not begun may wait for the holder of what it took over from.
-    notBefore: isRunning ? Math.max(now, leaseUntil) : attempt === 0 ? notBefore : now,
+    notBefore: isRunning ? Math.max(now, leaseUntil) : waits ? notBefore : now,
+    hold: undefined,
     // For replicas of the release before, which know nothing of `error`.
     deadlineAt: Math.min(before.deadlineAt, now),
     error: { message: intent.message },
+    adminTraceparent: intent.traceparent ?? before.adminTraceparent,
     description: 'ended by an operator of the broker',
   }
   const event = changed(verb, intent, { at: now, before, after, message: intent.message })
+  return { answer: after, change: { operations: [after], history: [event] } }
+}
+
+/**
+ * Nobody runs it from now on: it is due at its deadline, when it fails. What it drains is over by now, and the holder before must
+ * not make it due by handing back late.
+ */
+export function decideHold(snapshot: Snapshot, intent: VerbIntent): Verdict<Operation> {
+  const before = allowed('hold', intent.operation, snapshot, intent)
+  const { now } = snapshot
+  const description = 'held by an operator of the broker'
+  const after = { ...before, ...heldAt(before, now, { by: intent.by }), drains: undefined, description }
+  const event = changed('hold', intent, { at: now, before, after })
+  return { answer: after, change: { operations: [after], history: [event] } }
+}
+
+/** It goes on where it was, with all of its retries. Its deadline stays: the platform polls no longer than before. */
+export function decideRelease(
+  snapshot: Snapshot,
+  intent: VerbIntent,
+  verb: 'release' | 'retry' = 'release',
+): Verdict<Operation> {
+  const before = allowed(verb, intent.operation, snapshot, intent)
+  const { now } = snapshot
+  // Later than the beginning of every step that has failed, also within one millisecond.
+  const at = Math.max(now, (before.checkpointAt ?? before.acceptedAt) + 1)
+  const after: Operation = {
+    ...before,
+    hold: undefined,
+    released: { at, times: (before.released?.times ?? 0) + 1 },
+    checkpointAt: at,
+    notBefore: now,
+    adminTraceparent: intent.traceparent ?? before.adminTraceparent,
+    description: 'released by an operator of the broker',
+  }
+  const event = changed(verb, intent, { at: now, before, after })
   return { answer: after, change: { operations: [after], history: [event] } }
 }
 
@@ -89,7 +129,7 @@ export function decideRetry(snapshot: Snapshot, intent: RetryIntent): Verdict<Op
   const unclean = isDeletion && (resource?.uncleanUntil ?? 0) > now
   const wanted = { ...intent.begin, requestHash: failed.requestHash, identity: failed.identity }
   const old = bindingId === undefined ? observation : undefined
-  const more = { bindingId, unclean, old, input: inputOf(failed, snapshot) }
+  const more = { bindingId, unclean, old, input: inputOf(failed, snapshot), planId: instance?.planId }
   const { operation, written } = begin(wanted, action, now, more)
   const begun: Operation = { ...operation, retryOf: failed.id }
   return {

@@ -17,11 +17,14 @@ export interface OperationIntent {
   readonly operationId: string
   readonly instanceId: string
   readonly serviceId: string
+  readonly planId?: string
+  readonly platform?: string
   readonly requestHash: string
   /** How long the operation may take, in milliseconds. */
   readonly timeout: number
   readonly identity?: JsonObject
   readonly requestId?: string
+  readonly traceparent?: string
 }
 
 /** What every request that wants an operation brings along. */
@@ -56,7 +59,11 @@ export function waits(intent: Intent): boolean {
       'AsyncRequired',
       'This service works asynchronously: repeat the request with accepts_incomplete=true.',
     )
-  return intent.mode === 'never' || !intent.acceptsIncomplete
+  return isWaitedFor(intent)
+}
+
+function isWaitedFor({ mode, acceptsIncomplete }: Intent): boolean {
+  return mode === 'never' || !acceptsIncomplete
 }
 
 /** PROV-09, UPD-16, MI-05: a version that was sent must be the catalog's, exactly. A request without a version is never refused. */
@@ -70,7 +77,7 @@ export function checkMaintenance(requested: string | undefined, catalog: string 
   )
 }
 
-type NewOperation = Partial<Pick<Operation, 'input' | 'bindingId' | 'unclean' | 'notBefore'>>
+type NewOperation = Partial<Pick<Operation, 'input' | 'bindingId' | 'unclean' | 'notBefore' | 'planId'>>
 
 export function newOperation(intent: OperationIntent, action: Action, now: number, more: NewOperation = {}): Operation {
   return {
@@ -78,12 +85,15 @@ export function newOperation(intent: OperationIntent, action: Action, now: numbe
     instanceId: intent.instanceId,
     bindingId: more.bindingId,
     serviceId: intent.serviceId,
+    planId: more.input?.planId ?? more.planId ?? intent.planId,
+    platform: intent.platform,
     action,
     state: 'queued',
     requestHash: intent.requestHash,
     input: more.input ?? {},
     identity: intent.identity,
     requestId: intent.requestId,
+    traceparent: intent.traceparent,
     attempt: 0,
     losses: 0,
     notBefore: Math.min(more.notBefore ?? now, now + intent.timeout),
@@ -92,6 +102,21 @@ export function newOperation(intent: OperationIntent, action: Action, now: numbe
     unclean: more.unclean ?? false,
     acceptedAt: now,
   }
+}
+
+/** What polls find of something that was done without a run: an operator has said so. */
+export function doneByHand(
+  made: Omit<OperationIntent, 'timeout'>,
+  action: Action,
+  now: number,
+  {
+    verb,
+    description,
+    bindingId,
+  }: { readonly verb: 'abandon' | 'adopt' } & Pick<Operation, 'description' | 'bindingId'>,
+): Operation {
+  const begun = newOperation({ ...made, timeout: 0 }, action, now, { bindingId })
+  return { ...begun, state: nextState(begun.state, verb), description, finishedAt: now }
 }
 
 /** A new operation, in the place of the one that is at work on the resource. `swept`: that one is the sweep of it. */
@@ -103,7 +128,8 @@ export function begin(
 ): { readonly operation: Operation; readonly written: Required<Pick<Change, 'operations' | 'history'>> } {
   const isLater = swept !== undefined || more.notBefore !== undefined || more.input?.afterSweeps === true
   const timeout = intent.timeout + (isLater ? intent.sweepDelay : 0)
-  const queued = newOperation({ ...intent, timeout }, action, now, more)
+  const synchronous = isWaitedFor(intent) || undefined
+  const queued = { ...newOperation({ ...intent, timeout }, action, now, more), synchronous }
   const taken = old === undefined ? queued : takeOver(old, queued, now)
   const operation = old === undefined || swept === undefined ? taken : takeAlong(taken, old, swept)
   const accepted = historyOf(operation, 'accepted', now, { platform: intent.platform })
@@ -116,7 +142,8 @@ export function begin(
 }
 
 export function superseded(old: Operation, by: string, now: number): Operation {
-  return { ...old, state: nextState(old.state, 'supersede'), description: `superseded by ${by}`, finishedAt: now }
+  const state = nextState(old.state, 'supersede')
+  return { ...old, state, hold: undefined, description: `superseded by ${by}`, finishedAt: now }
 }
 
 /** A deletion of what has not begun to be created: undefined where it has. */

@@ -3,10 +3,10 @@ import { BrokerError } from '../protocol/errors.ts'
 import { count } from '../shape/count.ts'
 import type { Snapshot } from './change.ts'
 import { busy } from './intent.ts'
-import { isActive, type Operation, type OperationState } from './operation.ts'
+import { isActive, isHeld, type Operation, type OperationState } from './operation.ts'
 
 /** What an operator does to one operation. */
-export const operationVerbs = ['retry', 'cancel', 'fail', 'run-now'] as const
+export const operationVerbs = ['retry', 'cancel', 'fail', 'hold', 'release', 'run-now'] as const
 export type OperationVerb = (typeof operationVerbs)[number]
 
 /** Why it is refused; undefined where it is allowed. */
@@ -18,11 +18,13 @@ const notEnded = 'It has not ended.'
 const hasEnded = 'It has ended: its result never changes.'
 const ended: Judgement = { succeeded: hasEnded, failed: hasEnded, superseded: hasEnded }
 const giveUp = 'Abandon the instance to end it.'
+const isRunning = 'It is running.'
+const timeIsUp = 'Its time is up: it fails as soon as a worker is free.'
+const notSure = 'It waits until what was before it is surely over.'
 
 /** The one table: what refuses a verb, by the state of the operation, and then by its action. */
 const refusals: Readonly<Record<OperationVerb, Judgement>> = {
   retry: {
-    queued: notEnded,
     running: notEnded,
     succeeded: 'It has succeeded: there is nothing to try again.',
     superseded: 'Another operation has taken its place.',
@@ -40,9 +42,16 @@ const refusals: Readonly<Record<OperationVerb, Judgement>> = {
     observe: 'No platform waits for its result. Cancel it.',
     sweep: `No platform waits for its result. ${giveUp}`,
   },
+  hold: {
+    ...ended,
+    running: isRunning,
+    observe: 'No platform waits for its result. Cancel it.',
+    sweep: `No platform waits for its result. ${giveUp}`,
+  },
+  release: { ...ended, running: isRunning },
   'run-now': {
     ...ended,
-    running: 'It is running.',
+    running: isRunning,
     sweep: 'It waits until no call of before can land any more.',
   },
 }
@@ -53,9 +62,24 @@ export function judgeOperation(verb: OperationVerb, operation: Operation, now: n
   const refused = refusals[verb][state] ?? refusals[verb][action]
   if (refused !== undefined || !isActive(operation)) return refused
   if (operation.error !== undefined) return 'An operator has ended it: it fails as soon as nobody works on it any more.'
-  if (verb !== 'run-now') return undefined
-  if (operation.notBefore <= now) return 'It is due: a worker takes it as soon as one is free.'
-  return operation.attempt === 0 ? 'It waits until what was before it is surely over.' : undefined
+  if (verb === 'cancel' || verb === 'fail') return undefined
+  return verb === 'run-now' || verb === 'hold' ? judgeWaiting(verb, operation, now) : judgeRelease(verb, operation, now)
+}
+
+function judgeWaiting(verb: 'run-now' | 'hold', operation: Operation, now: number): Refusal {
+  const { notBefore, deadlineAt, attempt, input } = operation
+  if (isHeld(operation)) return verb === 'hold' ? 'It is held.' : 'It is held: release it.'
+  const isDue = notBefore <= now
+  if (verb === 'hold' && deadlineAt <= now) return timeIsUp
+  if (verb === 'hold' && input.sweepFirst !== undefined) return notSure
+  if (verb === 'run-now' && isDue) return 'It is due: a worker takes it as soon as one is free.'
+  return attempt === 0 && !isDue ? notSure : undefined
+}
+
+/** To try again what is held is to release it. */
+function judgeRelease(verb: 'retry' | 'release', operation: Operation, now: number): Refusal {
+  if (!isHeld(operation)) return verb === 'retry' ? notEnded : 'It is not held.'
+  return operation.deadlineAt <= now ? timeIsUp : undefined
 }
 
 /** By what else there is of its resource, too. `operation` is as it was read, `snapshot` is what is true now. */
@@ -85,6 +109,13 @@ export function judgeVerb(
   return undefined
 }
 
+/** As it is under the lock; undefined where it was active and is not any more. */
+export function operationNow(read: Operation, snapshot: Snapshot): Operation | undefined {
+  const active = read.bindingId === undefined ? snapshot.operation : snapshot.bindingOperation
+  if (active?.id === read.id) return active
+  return isActive(read) ? undefined : read
+}
+
 /** The operation as it is under the lock, where the verb is allowed. */
 export function allowed(
   verb: OperationVerb,
@@ -92,10 +123,8 @@ export function allowed(
   snapshot: Snapshot,
   settings: { readonly cascade: boolean },
 ): Operation {
-  const active = read.bindingId === undefined ? snapshot.operation : snapshot.bindingOperation
-  const operation = active?.id === read.id ? active : read
-  if (isActive(operation) && operation !== active)
-    throw new BrokerError('VerbRefused', 'It has ended meanwhile. Look at it again.')
+  const operation = operationNow(read, snapshot)
+  if (operation === undefined) throw new BrokerError('VerbRefused', 'It has ended meanwhile. Look at it again.')
   const refused = judgeVerb(verb, operation, snapshot, settings)
   if (refused !== undefined) throw new BrokerError('VerbRefused', refused)
   return operation

@@ -11,4 +11,6 @@ export const limits = {
   descriptionLength: 10_000,
   stepNameLength: 200,
   stepsPerOperation: 10_000,
+  /** Of the calls of a step, so many are told apart for operators; the others are only counted. */
+  triesPerStep: 20,
 } as const

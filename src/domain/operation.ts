@@ -4,7 +4,8 @@ import type { SweepFirst } from './sweep-first.ts'
 
 /**
  * queued -> running -> succeeded | failed, running -> queued (park, hand back), queued | running -> superseded, and
- * queued | running -> succeeded for a deletion that an operator abandons. The last three are final and never change.
+ * queued | running -> succeeded for a deletion that an operator abandons, or a creation that was another broker's. The last
+ * three are final and never change.
  */
 export type OperationState = 'queued' | 'running' | FinalState
 export type FinalState = 'succeeded' | 'failed' | 'superseded'
@@ -16,6 +17,18 @@ export interface OperationError {
   readonly status?: number
   readonly instanceUsable?: boolean
   readonly updateRepeatable?: boolean
+  /** For operators: the step that failed last, and what failures of the same kind have in common. */
+  readonly step?: string
+  readonly fingerprint?: string
+}
+
+/** Nobody runs it until an operator decides, or until its time is up. */
+export interface Hold {
+  readonly since: number
+  /** The operator; absent where it was held because its retries were used up. */
+  readonly by?: string
+  /** What it fails with where nobody decides. */
+  readonly error?: OperationError
 }
 
 /** What the action is to bring about; for an update, the row that the instance becomes when it succeeds. */
@@ -42,6 +55,9 @@ export interface Operation {
   readonly instanceId: string
   readonly bindingId?: string
   readonly serviceId: string
+  /** What lists go by: the plan that it leads to, or is about, and the platform of the instance. Older releases wrote neither. */
+  readonly planId?: string
+  readonly platform?: string
   readonly action: Action
   readonly state: OperationState
   readonly requestHash: string
@@ -50,9 +66,18 @@ export interface Operation {
   /** Who asked, as the platform said it (personal data: shown to operators only), and under which request id. */
   readonly identity?: JsonObject
   readonly requestId?: string
+  /** The W3C trace context of the request that asked for it, and of the operator's that made it run again. */
+  readonly traceparent?: string
+  readonly adminTraceparent?: string
   readonly description?: string
   /** While it is active: an operator has ended it, and whoever claims it next fails it with this. */
   readonly error?: OperationError
+  /** While it is active: it is not due before its deadline. */
+  readonly hold?: Hold
+  /** When an operator released it last, and how often: the retries of steps are counted from then on. */
+  readonly released?: { readonly at: number; readonly times: number }
+  /** Its request waits for it, so that nobody would see it held. */
+  readonly synchronous?: boolean
   /** The failed operation that an operator tries again with this one. */
   readonly retryOf?: string
   /** Claims so far, and how many of them in a row ended by a lost lease without a new checkpoint. */
@@ -79,16 +104,38 @@ export interface Step {
   readonly state: 'failed' | 'done'
   readonly attempts: number
   readonly startedAt: number
+  /** Its latest calls, oldest first, at most `limits.triesPerStep`. One that was cut off with its worker left none. */
+  readonly tries?: readonly StepTry[]
   /** Sealed. */
   readonly output?: unknown
   /** What operators may read of it: it holds no secret. */
   readonly shown?: JsonObject
   readonly error?: string
+  /** Of one that has failed: when, and what failures of the same kind have in common. */
+  readonly failedAt?: number
+  readonly fingerprint?: string
+}
+
+/** One call of a step that has ended, as operators see it. */
+export interface StepTry {
+  readonly startedAt: number
+  readonly endedAt: number
+  readonly error?: string
+  /** The process that made it. */
+  readonly worker?: string
+  readonly fence: number
+  /** The lease before this one ran out: whoever had it was cut off. */
+  readonly takenOver?: boolean
 }
 
 /** When an active operation can be claimed: a queued one at `notBefore`, a running one when its lease is over. */
 export function dueAt({ state, leaseUntil = 0, notBefore }: Operation): number {
   return state === 'running' ? leaseUntil : notBefore
+}
+
+/** A worker that has claimed one at its deadline is about to fail it: that one is not held any more. */
+export function isHeld({ state, hold }: Pick<Operation, 'state' | 'hold'>): boolean {
+  return state === 'queued' && hold !== undefined
 }
 
 export function isActive(operation: Operation | undefined): operation is Operation {
@@ -102,10 +149,10 @@ export function progressOf({ action, state, attempt, drains }: Operation): strin
   return drains === undefined ? 'waiting for its turn' : 'waiting until what it takes over from has stopped'
 }
 
-export type OperationEvent = 'claim' | 'park' | 'succeed' | 'fail' | 'supersede' | 'abandon'
+export type OperationEvent = 'claim' | 'park' | 'succeed' | 'fail' | 'supersede' | 'abandon' | 'adopt'
 
 const transitions: Record<OperationState, Partial<Record<OperationEvent, OperationState>>> = {
-  queued: { claim: 'running', supersede: 'superseded', abandon: 'succeeded' },
+  queued: { claim: 'running', supersede: 'superseded', abandon: 'succeeded', adopt: 'succeeded' },
   running: {
     claim: 'running',
     park: 'queued',

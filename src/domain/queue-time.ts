@@ -34,11 +34,14 @@ export interface Timing {
   readonly run: number
 }
 
+/** Of the time that is left. Estimates are rather too short, and others may slow this machine down meanwhile. */
+const mayWait = 0.8
+
 /**
  * By how much it would be too late, if it were accepted now: that long, and there is room for it. It has to begin early enough
  * to run as long as those like it; where they take longer than it may, that says nothing.
  */
 export function lateBy(load: QueueLoad, { limit, run }: Timing): number {
-  const wait = timeToBegin(load)
-  return wait === 0 ? 0 : Math.max(0, wait + (run < limit ? run : 0) - limit)
+  const left = run < limit ? limit - run : limit
+  return Math.max(0, timeToBegin(load) - left * mayWait)
 }

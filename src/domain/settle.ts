@@ -44,7 +44,7 @@ function settleUnbegun({ finishing, now }: Finishing): Change | undefined {
 }
 
 function end(operation: Operation, outcome: Outcome, now: number): Operation {
-  const ended = { ...operation, leaseOwner: undefined, leaseUntil: undefined, finishedAt: now }
+  const ended = { ...operation, hold: undefined, leaseOwner: undefined, leaseUntil: undefined, finishedAt: now }
   if (outcome.kind === 'succeeded')
     return { ...ended, state: nextState(operation.state, 'succeed'), description: outcome.result.message }
   const { error } = outcome

@@ -14,9 +14,9 @@ export function sweepAfter(
   unbind: readonly string[] = [],
 ): Operation | undefined {
   if (!deletion.unclean && unbind.length === 0) return undefined
-  const { instanceId, bindingId, serviceId } = deletion
+  const { instanceId, bindingId, serviceId, planId, platform } = deletion
   const { sweepOperationId: operationId, sweepDelay, sweepTimeout: timeout } = policy
-  const intent = { operationId, instanceId, serviceId, requestHash: '', timeout }
+  const intent = { operationId, instanceId, serviceId, planId, platform, requestHash: '', timeout }
   const more = { bindingId, input: unbind.length === 0 ? {} : { unbind } }
   return { ...newOperation(intent, 'sweep', now + sweepDelay, more), acceptedAt: now }
 }
