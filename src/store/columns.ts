@@ -1,7 +1,7 @@
 /** What the stores in SQL databases read and write alike. */
 import type { SharedResource } from '../domain/shared-claim.ts'
 import { withoutUndefined } from '../protocol/json.ts'
-import type { Chore, NameHolder, Operation, RevisionUse } from '../store.ts'
+import type { Bulletin, Chore, NameHolder, Note, Operation, RevisionUse } from '../store.ts'
 import { unseal } from './sealing.ts'
 
 type Row = Readonly<Record<string, unknown>>
@@ -63,6 +63,15 @@ export function toChore(row: Row): Chore {
     finishedAt: row.finished_at === null ? undefined : Number(row.finished_at),
     result: fromText(row.result),
   })
+}
+
+export function toNote({ kind, id, version, expires_at, doc }: Row): Note {
+  const expires = expires_at === null ? {} : { expiresAt: Number(expires_at) }
+  return { kind: text(kind), id: text(id), version: Number(version), doc: fromText(doc), ...expires }
+}
+
+export function toBulletin({ kind, key, at, doc }: Row): Bulletin {
+  return { kind: kind as Bulletin['kind'], key: text(key), at: Number(at), doc: JSON.parse(text(doc)) }
 }
 
 export function toNameHolder({ owner, since, seen_at }: Row): NameHolder {

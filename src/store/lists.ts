@@ -2,10 +2,12 @@
 import { actions } from '../protocol/actions.ts'
 import { parseJson } from '../protocol/json.ts'
 import {
+  type ActQuery,
   type BindingQuery,
   type BindingSummary,
   bindingSummaryKeys,
   CursorError,
+  type HistoryEvent,
   type InstanceQuery,
   type InstanceSummary,
   instanceSummaryKeys,
@@ -42,6 +44,10 @@ export function toBindingList(query: BindingQuery, keys = 1): List<BindingSummar
 /** The two lists of operations: a cursor of one is of no use to the other. */
 export function toOperationList(query: OperationQuery): List<OperationSummary> {
   return toList(operations, query, `operations by ${query.by ?? 'accepted'}`)
+}
+
+export function toActList(query: ActQuery): List<HistoryEvent> {
+  return toList(acts, query, acts.rows)
 }
 
 function toList<Item>(kind: Kind<Item>, query: ListQuery, title: string, keys = 1): List<Item> {
@@ -87,9 +93,40 @@ const operations: Kind<OperationSummary> = {
   possible: {
     ...ofEachList,
     of: anything,
+    serviceId: anything,
+    planId: anything,
+    platform: anything,
+    step: anything,
+    fingerprint: anything,
     action: actions,
     state: ['queued', 'running', 'succeeded', 'failed', 'superseded'],
     by: ['accepted', 'finished'],
+    after: anything,
+    before: anything,
+  },
+}
+
+const acts: Kind<HistoryEvent> = {
+  rows: 'acts',
+  shown: [
+    'at',
+    'verb',
+    'by',
+    'reason',
+    'requestId',
+    'instanceId',
+    'bindingId',
+    'operationId',
+    'action',
+    'message',
+    'before',
+    'after',
+  ],
+  possible: {
+    ...ofEachList,
+    by: anything,
+    verb: anything,
+    instanceId: anything,
     after: anything,
     before: anything,
   },
@@ -142,4 +179,4 @@ function readCursor(name: string, cursor: string, keys: number): Position {
   throw new CursorError(`the cursor is not one of the list of ${name} (${reason}): begin without a cursor`)
 }
 
-const listName = /^(instances|bindings|operations by (accepted|finished)) (newest|oldest)$/
+const listName = /^(instances|bindings|acts|operations by (accepted|finished)) (newest|oldest)$/

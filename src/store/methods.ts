@@ -2,7 +2,7 @@ import type { Store } from '../store.ts'
 
 /** The methods of a store that need its database. They may answer at once, or throw. */
 export type Methods = {
-  readonly [Name in keyof Omit<Store, 'name' | 'onWakeUp' | 'close'>]: (
+  readonly [Name in keyof Omit<Store, 'name' | 'moving' | 'onWakeUp' | 'close'>]: (
     ...values: Parameters<Store[Name]>
   ) => Awaited<ReturnType<Store[Name]>> | ReturnType<Store[Name]>
 }
@@ -19,5 +19,5 @@ export function runMethods(methods: Methods, run: (method: () => unknown) => Pro
     const call = method as (...values: readonly unknown[]) => unknown
     return [name, (...values: readonly unknown[]) => run(() => call(...values))]
   })
-  return Object.fromEntries(entries) as Omit<Store, 'name' | 'onWakeUp' | 'close'>
+  return Object.fromEntries(entries) as Omit<Store, 'name' | 'moving' | 'onWakeUp' | 'close'>
 }

@@ -1,19 +1,33 @@
 /** Lists in SQL, the same for both databases. Each text names what leads to its index: see the migrations. */
-import type { BindingQuery, InstanceCount, InstanceQuery, OperationQuery, Page } from '../store.ts'
+import type {
+  ActQuery,
+  BindingQuery,
+  HistoryEvent,
+  InstanceCount,
+  InstanceQuery,
+  OperationQuery,
+  Page,
+} from '../store.ts'
 import { fromText, text } from './columns.ts'
 import { keyOf } from './keys.ts'
-import { type List, toBindingList, toInstanceList, toOperationList, toPage } from './lists.ts'
+import { type List, toActList, toBindingList, toInstanceList, toOperationList, toPage } from './lists.ts'
 
 type Row = Readonly<Record<string, unknown>>
 
 /** What the databases do differently. */
 export interface Dialect {
   /** The name of a table as statements write it. */
-  table(name: 'instance' | 'binding' | 'operation'): string
+  table(name: 'instance' | 'binding' | 'operation' | 'history'): string
   /** What stands in the columns of ids. */
   id(id: string): string
   /** Reads the operations that are active by their index, and lets nothing of the rest of the statement change that. */
   activeOperations: string
+  /** Joins `active`, the active operations, with the steps of each that have failed, as `s`. */
+  failedSteps: string
+  /** What stands in a column that is generated from the document, for a text from outside. */
+  generated(name: string): string
+  /** A number in the document of a row; null where there is none. A path with dots leads to the first field of an object. */
+  numberIn(doc: string, path: string): string
 }
 
 /** Values stand where the text has question marks. */
@@ -61,20 +75,74 @@ export function bindingList(query: BindingQuery, { table, id }: Dialect) {
 
 export function operationList(query: OperationQuery, dialect: Dialect) {
   const list = toOperationList(query)
-  const { of, action, state, by = 'accepted', after, before } = query
+  const { of, state, by = 'accepted', step, fingerprint } = query
+  const time = `${by}_at`
+  const table = dialect.table('operation')
+  const columns = ['state', 'attempt', 'not_before', 'description']
+  const order = [time, 'id']
+  const active = (state === 'queued' || state === 'running') && of === undefined
+  const isEnded = by === 'finished' || step !== undefined || fingerprint !== undefined
+  const isNamed = query.serviceId !== undefined || query.planId !== undefined || query.platform !== undefined
+  if (active || of !== undefined || state === 'failed' || state === 'superseded' || isEnded || !isNamed) {
+    const where = operationWhere(query, dialect)
+    return select(list, { from: active ? dialect.activeOperations : table, where, order, columns })
+  }
+  // Those that have ended have an index for each of these; the active ones are few, and walked.
+  const [queued, ended] = [operationWhere(query, dialect), operationWhere(query, dialect)]
+  ended.add('finished_at is not null')
+  const both = [
+    select(list, { from: dialect.activeOperations, where: queued, order, columns }),
+    select(list, { from: table, where: ended, order, columns }),
+  ]
+  const sorted = order.map(column => `${column} ${list.descending ? 'desc' : 'asc'}`).join(', ')
+  return {
+    ...(both[1] as (typeof both)[number]),
+    text: `select * from (${both.map(({ text: each }, index) => `select * from (${each}) part${index}`).join(' union all ')}) parts
+      order by ${sorted} limit ?`,
+    values: [...both.flatMap(({ values }) => values), list.limit + 1],
+  }
+}
+
+function operationWhere(query: OperationQuery, { id, generated }: Dialect): Where {
+  const { of, action, state, by = 'accepted', after, before, step, fingerprint } = query
   const time = `${by}_at`
   const where = new Where()
   if (by === 'finished') where.add('finished_at is not null')
-  where.equal('instance_id', of?.instanceId, dialect.id)
-  where.equal('binding_id', of?.bindingId, dialect.id)
+  where.equal('instance_id', of?.instanceId, id)
+  where.equal('binding_id', of?.bindingId, id)
+  where.equal('service_key', query.serviceId, generated)
+  where.equal('plan_key', query.planId, generated)
+  where.equal('platform_key', query.platform, generated)
   where.equal('action', action)
+  // The condition of their indexes, word for word.
+  if (step !== undefined || fingerprint !== undefined) where.add(`state = 'failed'`)
+  where.equal('failed_step', step, generated)
+  where.equal('fingerprint', fingerprint)
   if (state !== undefined) where.add(`state = '${state}'`)
   if (state === 'failed' || state === 'superseded') where.add(`state in ('failed', 'superseded')`)
   if (after !== undefined) where.add(`${time} >= ?`, after)
   if (before !== undefined) where.add(`${time} < ?`, before)
-  const active = (state === 'queued' || state === 'running') && of === undefined
-  const from = active ? dialect.activeOperations : dialect.table('operation')
-  return select(list, { from, where, order: [time, 'id'], columns: ['state', 'attempt', 'not_before', 'description'] })
+  return where
+}
+
+/** By the index of nothing but acts, or by that of the one instance, which has few. */
+export function actList(query: ActQuery, { table, id, generated }: Dialect): SqlList<HistoryEvent> {
+  const list = toActList(query)
+  const { by, verb, instanceId, after, before } = query
+  const where = new Where()
+  where.add('acted_at is not null')
+  where.equal('acted_by', by, generated)
+  where.equal('acted_verb', verb)
+  where.equal('instance_id', instanceId, id)
+  if (after !== undefined) where.add('acted_at >= ?', after)
+  if (before !== undefined) where.add('acted_at < ?', before)
+  const { text: words, values } = select(list, { from: table('history'), where, order: ['acted_at', 'seq'] })
+  const positionOf = (row: Row) => [Number(row.acted_at), String(row.seq)] as const
+  return {
+    text: words,
+    values,
+    toPage: rows => toPage(list, rows, positionOf, row => JSON.parse(text(row.doc))),
+  }
 }
 
 interface Select {

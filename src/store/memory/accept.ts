@@ -1,7 +1,9 @@
 import { dueAtOnce, leased } from '../../domain/first-lease.ts'
 import type { Change, Finishing, Lease, Operation, Snapshot, Taker, Target, Verdict, WakeUp } from '../../store.ts'
+import { toWrites } from '../notes.ts'
 import { wakeUpsOf } from '../wake-ups.ts'
 import { readClaim } from './claim.ts'
+import { writeNotes } from './notes.ts'
 import type { Tables } from './tables.ts'
 
 /** Wake-ups are sent when the transaction has ended. */
@@ -61,6 +63,7 @@ function targetOf(tables: Tables, { instanceId, bindingId }: Operation): Target 
 }
 
 function apply({ tables, wake }: Deciding, change: Change): void {
+  if (change.notes !== undefined) writeNotes(tables, toWrites(change.notes))
   tables.apply(change)
   wake.push(...wakeUpsOf(change))
 }

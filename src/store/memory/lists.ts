@@ -1,16 +1,27 @@
 import type {
+  ActQuery,
   Binding,
   BindingQuery,
+  HistoryEvent,
   Instance,
   InstanceCount,
   InstanceQuery,
   Operation,
+  OperationError,
   OperationQuery,
   Page,
 } from '../../store.ts'
-import { type List, type Position, toBindingList, toInstanceList, toOperationList, toPage } from '../lists.ts'
+import {
+  type List,
+  type Position,
+  toActList,
+  toBindingList,
+  toInstanceList,
+  toOperationList,
+  toPage,
+} from '../lists.ts'
 import { compare, type Walk } from './order.ts'
-import type { Tables } from './tables.ts'
+import type { EventRow, Tables } from './tables.ts'
 
 export function listInstances(tables: Tables, query: InstanceQuery) {
   const { platform, serviceId, planId, revisionId, phase, usable } = query
@@ -51,15 +62,36 @@ export function listBindings(tables: Tables, query: BindingQuery) {
 export function listOperations(tables: Tables, query: OperationQuery) {
   const { of, action, state, by = 'accepted', after: from = -Infinity, before = Infinity } = query
   const list = toOperationList(query)
-  const wanted = given<Operation>({ ...of, action, state })
+  const { serviceId, planId, platform, step, fingerprint } = query
+  const wanted = given<Operation>({ ...of, action, state, serviceId, planId, platform })
+  const error = given<OperationError>({ step, fingerprint })
   const timeOf = ({ acceptedAt, finishedAt = Number.NaN }: Operation) => (by === 'accepted' ? acceptedAt : finishedAt)
   const positionOf = (row: Operation): Position => [timeOf(row), row.id]
   const rows =
     of === undefined
       ? tables.operations.walk(tables.orders[by], { ...list, from, before })
       : sorted(list, tables.operations.allOf(of.instanceId), positionOf)
-  const isWanted = (row: Operation) => matches(row, wanted) && timeOf(row) >= from && timeOf(row) < before
+  const isWanted = (row: Operation) =>
+    matches(row, wanted) &&
+    (error.length === 0 || (row.state === 'failed' && matches(row.error ?? {}, error))) &&
+    timeOf(row) >= from &&
+    timeOf(row) < before
   return page(list, rows, isWanted, positionOf)
+}
+
+export function listActs(tables: Tables, query: ActQuery): Page<HistoryEvent> {
+  const { by, verb, instanceId, after: from = -Infinity, before = Infinity } = query
+  const list = toActList(query)
+  const wanted = given<HistoryEvent>({ by, verb, instanceId })
+  const found: EventRow[] = []
+  for (const row of tables.events.walk(tables.orders.acted, { ...list, from, before }))
+    if (found.length <= list.limit && matches(row.event, wanted)) found.push(row)
+  return toPage(
+    list,
+    found,
+    ({ key, event }) => [event.at, key],
+    ({ event }) => event,
+  )
 }
 
 type Wanted<Row> = readonly (readonly [key: keyof Row, value: unknown])[]
@@ -69,7 +101,7 @@ function given<Row>(query: Partial<Row>): Wanted<Row> {
   return (Object.entries(query) as [keyof Row, unknown][]).filter(([, value]) => value !== undefined)
 }
 
-function matches<Row>(row: Row, wanted: Wanted<Row>): boolean {
+function matches<Row>(row: Partial<Row>, wanted: Wanted<Row>): boolean {
   return wanted.every(([key, value]) => row[key] === value)
 }
 

@@ -89,7 +89,7 @@ function removeRevisions(tables: Tables, ids: readonly string[]): boolean {
 }
 
 /** The key of the one row of its table. */
-const latest = 'catalog'
+export const latest = 'catalog'
 
 function editionOf({ editions }: Tables): CatalogEdition {
   return editions.get(latest) ?? { version: 0 }

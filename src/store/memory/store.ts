@@ -3,17 +3,21 @@ import type { Store, WakeUp } from '../../store.ts'
 import { StoreUnavailableError } from '../../store.ts'
 import { createWakeUps } from '../wake-ups.ts'
 import { accept, finish } from './accept.ts'
+import { putBulletin, readBulletins } from './bulletins.ts'
 import { finishChore, readChores, renewChore, takeChore } from './chores.ts'
 import { claimDue } from './claim.ts'
 import { cleanUp } from './clean-up.ts'
-import { countInstances, listBindings, listInstances, listOperations } from './lists.ts'
+import { countInstances, listActs, listBindings, listInstances, listOperations } from './lists.ts'
 import { changeCatalog, readCatalog, readRegistries, readUses } from './marketplace.ts'
+import { createMoving } from './moving.ts'
 import { releaseName, renewName, takeName } from './names.ts'
+import { forgetNotes, readNotes, writeNotes } from './notes.ts'
 import { handBack, park, renew, writeCheckpoint } from './progress.ts'
 import { purge } from './purge.ts'
 import { readBacklog, readBindings, readDueForObservation } from './reads.ts'
 import { share } from './share.ts'
-import { Tables } from './tables.ts'
+import { readFailures, readSurvey } from './survey.ts'
+import { pair, Tables } from './tables.ts'
 
 /** Every method runs to its end in one turn, so each is a transaction without a lock. */
 export function createMemoryStore({ clock = systemClock }: { readonly clock?: Clock } = {}): Store {
@@ -58,6 +62,8 @@ export function createMemoryStore({ clock = systemClock }: { readonly clock?: Cl
     renewChore: (lease, leaseMs) => run(now => renewChore(tables, lease, leaseMs, now)),
     finishChore: (lease, result) => run(now => finishChore(tables, lease, result, now)),
     chores: () => run(now => ({ now, chores: readChores(tables) })),
+    putBulletin: bulletin => run(now => putBulletin(tables, bulletin, now)),
+    bulletins: kind => run(now => ({ now, bulletins: readBulletins(tables, kind, now) })),
     cleanUp: wanted => run(now => cleanUp(tables, wanted, now)),
     purge: (before, max) => run(now => purge(tables, before, max, now)),
     dueForObservation: max => run(now => readDueForObservation(tables, max, now)),
@@ -72,6 +78,11 @@ export function createMemoryStore({ clock = systemClock }: { readonly clock?: Cl
         return written
       }),
 
+    note: (kind, id) => run(() => tables.notes.get(pair(kind, id))),
+    notes: (kind, query) => run(() => readNotes(tables, kind, query)),
+    writeNotes: writes => run(() => writeNotes(tables, writes)),
+    forgetNotes: max => run(now => forgetNotes(tables, max, now)),
+
     instance: id => run(() => tables.instances.get(id)),
     binding: (instanceId, id) => run(() => tables.binding(instanceId, id)),
     bindings: instanceId => run(() => readBindings(tables, instanceId)),
@@ -80,10 +91,14 @@ export function createMemoryStore({ clock = systemClock }: { readonly clock?: Cl
     history: instanceId => run(() => tables.history(instanceId)),
     backlog: most => run(now => readBacklog(tables, most, now)),
     instanceCounts: () => run(() => countInstances(tables)),
+    failures: most => run(() => readFailures(tables, most)),
+    survey: endedSince => run(now => readSurvey(tables, endedSince, now)),
+    listActs: (query = {}) => run(() => listActs(tables, query)),
     listInstances: (query = {}) => run(() => listInstances(tables, query)),
     listBindings: (query = {}) => run(() => listBindings(tables, query)),
     listOperations: (query = {}) => run(() => listOperations(tables, query)),
 
+    moving: createMoving(tables, body => run(() => body())),
     ping: () => run(() => undefined),
     onWakeUp: listener => wakeUps.listen(listener),
     async close() {

@@ -26,6 +26,10 @@ export class Table<Row> {
     this.#orders = orders
   }
 
+  get size(): number {
+    return this.#rows.size
+  }
+
   has(key: string): boolean {
     return this.#rows.has(key)
   }

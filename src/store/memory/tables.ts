@@ -8,6 +8,7 @@ import type {
   HistoryEvent,
   Instance,
   Lease,
+  Note,
   Operation,
   RegisteredService,
   RegistryState,
@@ -15,6 +16,7 @@ import type {
   Step,
 } from '../../store.ts'
 import { pinsOf, revisionGone } from '../pins.ts'
+import type { BulletinRow } from './bulletins.ts'
 import type { NameRow } from './names.ts'
 import { Order } from './order.ts'
 import { copy, Table, type Undo } from './table.ts'
@@ -35,7 +37,8 @@ interface StepRow {
   readonly step: Step
 }
 
-interface EventRow {
+export interface EventRow {
+  /** Rises with each event, also as a text. */
   readonly key: string
   readonly event: HistoryEvent
 }
@@ -52,10 +55,13 @@ export class Tables {
     accepted: new Order<Operation>(({ acceptedAt, id }) => [acceptedAt, id]),
     finished: new Order<Operation>(({ finishedAt, id }) => (finishedAt === undefined ? undefined : [finishedAt, id])),
     due: new Order<Operation>((row, sequence) => [dueAt(row), sequence]),
+    acted: new Order<EventRow>(({ key, event }) => (event.type === 'acted' ? [event.at, key] : undefined)),
   }
   readonly instances = new Table<Instance>(this.#undo, { orders: [this.orders.created, this.orders.observed] })
   readonly chores = new Table<Chore>(this.#undo)
   readonly names = new Table<NameRow>(this.#undo)
+  readonly notes = new Table<Note>(this.#undo, { groupOf: ({ kind }) => kind })
+  readonly bulletins = new Table<BulletinRow>(this.#undo)
   readonly shared = new Table<SharedResource>(this.#undo)
   readonly revisions = new Table<Revision>(this.#undo)
   readonly services = new Table<RegisteredService>(this.#undo)
@@ -70,7 +76,10 @@ export class Tables {
   readonly queue = new Table<Operation>(this.#undo, { groupOf: ofInstance, orders: [this.orders.due] })
   readonly #claims = new Table<Claim>(this.#undo, { groupOf: row => row.key })
   readonly #steps = new Table<StepRow>(this.#undo, { groupOf: row => row.operationId })
-  readonly #history = new Table<EventRow>(this.#undo, { groupOf: row => row.event.instanceId })
+  readonly events = new Table<EventRow>(this.#undo, {
+    groupOf: row => row.event.instanceId,
+    orders: [this.orders.acted],
+  })
   #fence = 0
   #events = 0
 
@@ -99,6 +108,28 @@ export class Tables {
     return this.#fence
   }
 
+  get fence(): number {
+    return this.#fence
+  }
+
+  raiseFence(to: number): void {
+    this.#fence = Math.max(this.#fence, to)
+  }
+
+  /** Whether nothing of a ledger that was used is there. */
+  isEmpty(): boolean {
+    return [this.instances, this.revisions, this.shared, this.events].every(table => table.size === 0)
+  }
+
+  /** All rows that are found by what they belong to. */
+  belongings() {
+    return {
+      steps: [...this.#steps.all()].map(({ operationId, step }) => ({ operationId, ...step })),
+      claims: [...this.#claims.all()],
+      events: [...this.events.all()].map(({ event }) => event),
+    }
+  }
+
   activeOperation(instanceId: string, bindingId?: string): Operation | undefined {
     return this.queue.allOf(instanceId).find(each => each.bindingId === bindingId)
   }
@@ -113,7 +144,7 @@ export class Tables {
   }
 
   history(instanceId: string): readonly HistoryEvent[] {
-    return this.#history.allOf(instanceId).map(({ event }) => event)
+    return this.events.allOf(instanceId).map(({ event }) => event)
   }
 
   otherClaims(key: string, instanceId: string): number {
@@ -132,8 +163,8 @@ export class Tables {
     this.#emptyDeleted(change)
     for (const event of change.history ?? []) {
       this.#events += 1
-      const key = String(this.#events)
-      this.#history.put(key, { key, event })
+      const key = String(this.#events).padStart(15, '0')
+      this.events.put(key, { key, event })
     }
   }
 
@@ -187,7 +218,7 @@ export class Tables {
    */
   removeInstance(id: string): void {
     this.instances.remove(id)
-    for (const { key } of this.#history.allOf(id)) this.#history.remove(key)
+    for (const { key } of this.events.allOf(id)) this.events.remove(key)
     for (const binding of this.bindings.allOf(id)) this.removeBinding(id, binding.id)
     for (const claim of [...this.#claims.all()]) if (claim.instanceId === id) this.putClaim(claim.key, id, false)
   }

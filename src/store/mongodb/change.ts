@@ -1,5 +1,6 @@
 import type { Document } from 'mongodb'
 import type { Binding, Change, Instance, Operation, Snapshot } from '../../store.ts'
+import { toWrites } from '../notes.ts'
 import { pinsOf } from '../pins.ts'
 import { emptied } from '../sealing.ts'
 import { wakeUpsOf } from '../wake-ups.ts'
@@ -8,7 +9,8 @@ import type { Database, Transaction } from './database.ts'
 import type { OperationDocument, StepDocument } from './documents.ts'
 import { keyOf } from './keys.ts'
 import { pinTo } from './lanes.ts'
-import { fromBinding, fromInstance, fromOperation } from './rows.ts'
+import { putNotes } from './notes.ts'
+import { actedOf, fromBinding, fromInstance, fromOperation } from './rows.ts'
 import type { Reading } from './snapshot.ts'
 
 /** Writes what was decided from the reading, as late as possible: from its first write on, a transaction holds locks. */
@@ -47,11 +49,14 @@ export async function applyChange(tx: Transaction, reading: Reading, change: Cha
     const update = [replaceWith(row, { ...keepSeq(tx), steps })]
     await collections.operation.updateOne({ _id: keyOf(operation.id) }, update, { upsert: true, session })
   }
+  await putNotes(tx, toWrites(change.notes ?? []))
   if (deleteOperations.length > 0)
     await collections.operation.deleteMany({ _id: { $in: deleteOperations.map(id => keyOf(id)) } }, { session })
   for (const [place, event] of history.entries()) {
     const document = { _id: tx.nextSeq(), instance: keyOf(event.instanceId), lock: lock + 1, place }
-    await collections.history.insertOne({ ...document, doc: JSON.stringify(event) }, { session })
+    const acted = actedOf(event, document._id)
+    const row = { ...document, ...(acted && { acted }), doc: JSON.stringify(event) }
+    await collections.history.insertOne(row, { session })
   }
 }
 

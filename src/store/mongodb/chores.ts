@@ -74,6 +74,6 @@ function heldBy({ name, fence }: ChoreLease): Filter<ChoreDocument> {
   return { _id: name, fence, finishedAt: { $exists: false } }
 }
 
-function toChore({ _id: name, result, ...times }: ChoreDocument): Chore {
+export function toChore({ _id: name, result, ...times }: ChoreDocument): Chore {
   return withoutUndefined({ name, ...times, result: result && JSON.parse(result) })
 }

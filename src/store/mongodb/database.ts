@@ -8,6 +8,8 @@ export interface Database {
   readonly collections: Collections
   readonly transactions: Transactions
   readonly turns: Turns
+  /** Reads in it see what a majority had when the first of them began. */
+  readonly snapshotSession: () => ClientSession
   readonly now: Now
   /** Rises within this process, and roughly over all replicas. */
   readonly nextSeq: () => ObjectId

@@ -71,6 +71,13 @@ export interface ListedInstance extends ListedBinding {
 export interface ListedOperation {
   readonly acceptedAt: number
   readonly action: string
+  readonly deadlineAt?: number
+  readonly service?: string
+  readonly plan?: string
+  readonly platform?: string
+  readonly step?: string
+  readonly fingerprint?: string
+  readonly hold?: true
   /** Failed or superseded. */
   readonly unsuccessful?: true
 }
@@ -129,11 +136,33 @@ interface HistoryDocument {
   /** The lock of the instance when it was written, and the place among those written together. */
   readonly lock: number
   readonly place: number
+  /** Of what an operator did: lists go by it. */
+  readonly acted?: ActedDocument
+  readonly doc: string
+}
+
+export interface ActedDocument {
+  readonly at: number
+  /** Which came first, of the same time. */
+  readonly seq: string
+  /** As a key (see ../keys.ts). */
+  readonly by?: string
+  readonly verb?: string
+}
+
+export interface BulletinDocument {
+  readonly _id: string
+  readonly kind: string
+  readonly key: string
+  readonly at: number
+  readonly until: number
   readonly doc: string
 }
 
 export interface SharedDocument {
   readonly _id: string
+  /** Absent where an earlier release wrote it. */
+  readonly key?: string
   readonly lock: number
   readonly phase: SharedResource['phase']
   readonly holder?: string
@@ -210,11 +239,21 @@ export interface CatalogDocument {
   readonly wake?: string
 }
 
+export interface NoteDocument {
+  /** Its kind and its id, with a space between. */
+  readonly _id: string
+  readonly version: number
+  readonly expiresAt?: number
+  readonly doc: string
+}
+
 interface MetaDocument {
   readonly _id: 'ledger'
   readonly version: number
   /** The last fence that was given. */
   readonly fence: number
+  /** While an import is under way. */
+  readonly import?: { readonly id: string; readonly line: number }
 }
 
 export type Collections = ReturnType<typeof collectionsOf>
@@ -227,10 +266,12 @@ export function collectionsOf(db: Db, prefix: string) {
     binding: named<BindingDocument>('binding'),
     operation: named<OperationDocument>('operation'),
     history: named<HistoryDocument>('history'),
+    bulletin: named<BulletinDocument>('bulletin'),
     shared: named<SharedDocument>('shared'),
     claim: named<ClaimDocument>('claim'),
     chore: named<ChoreDocument>('chore'),
     replica: named<ReplicaDocument>('replica'),
+    note: named<NoteDocument>('note'),
     catalog: named<CatalogDocument>('catalog'),
     registry: named<RegistryDocument>('registry'),
     service: named<ServiceDocument>('service'),

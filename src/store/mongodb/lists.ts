@@ -1,7 +1,24 @@
 import type { Collection, Document, Filter } from 'mongodb'
-import type { BindingQuery, InstanceCount, InstanceQuery, OperationQuery, Page } from '../../store.ts'
+import type {
+  ActQuery,
+  BindingQuery,
+  HistoryEvent,
+  InstanceCount,
+  InstanceQuery,
+  OperationQuery,
+  OperationSummary,
+  Page,
+} from '../../store.ts'
 import { keyOf as textKeyOf } from '../keys.ts'
-import { type List, type Position, toBindingList, toInstanceList, toOperationList, toPage } from '../lists.ts'
+import {
+  type List,
+  type Position,
+  toActList,
+  toBindingList,
+  toInstanceList,
+  toOperationList,
+  toPage,
+} from '../lists.ts'
 import type { Database } from './database.ts'
 import { keyOf } from './keys.ts'
 
@@ -49,22 +66,72 @@ export function listBindings({ collections }: Database, query: BindingQuery) {
   return read(collections.binding, toBindingList(query), { wanted, time: 'listed.createdAt' })
 }
 
-export function listOperations({ collections }: Database, query: OperationQuery) {
-  const { of, action, state, by = 'accepted', after, before } = query
+export async function listOperations({ collections }: Database, query: OperationQuery) {
+  const { of, action, state, by = 'accepted', after, before, serviceId, planId, platform, step, fingerprint } = query
   const time = by === 'accepted' ? 'listed.acceptedAt' : 'finishedAt'
   const active = state === 'queued' || state === 'running'
+  const failed = step !== undefined || fingerprint !== undefined
   const wanted = {
     instance: of && keyOf(of.instanceId),
     resource: of?.bindingId === undefined ? undefined : keyOf(of.instanceId, of.bindingId),
     'listed.action': action,
-    state,
+    'listed.service': serviceId && textKeyOf(serviceId),
+    'listed.plan': planId && textKeyOf(planId),
+    'listed.platform': platform && textKeyOf(platform),
+    'listed.step': step && textKeyOf(step),
+    'listed.fingerprint': fingerprint,
+    state: failed ? { $eq: 'failed', ...(state !== undefined && { $in: [state] }) } : state,
     active: active || undefined,
-    'listed.unsuccessful': state === 'failed' || state === 'superseded' || undefined,
+    'listed.unsuccessful': failed || state === 'failed' || state === 'superseded' || undefined,
     [time]: { $exists: true, $gte: after, $lt: before },
   }
+  const list = toOperationList(query)
   // Few operations are active. The index in the order of the list would walk through all that have ended.
   const hint = active && of === undefined ? 'due' : undefined
-  return read(collections.operation, toOperationList(query), { wanted, time, hint })
+  const isNamed = (serviceId ?? planId ?? platform) !== undefined
+  const isFailed = failed || state === 'failed' || state === 'superseded'
+  if (!isNamed || active || isFailed || of !== undefined || by === 'finished')
+    return read(collections.operation, list, { wanted, time, hint })
+  const both = await Promise.all([
+    readRows(collections.operation, list, { wanted: { ...wanted, active: true }, time, hint: 'due' }),
+    readRows(collections.operation, list, {
+      wanted: { ...wanted, finishedAt: { $exists: true } },
+      time,
+      hint: serviceId !== undefined ? 'list_by_service' : planId !== undefined ? 'list_by_plan' : 'list_by_platform',
+    }),
+  ])
+  const sign = list.descending ? -1 : 1
+  const order = (one: Found, other: Found) => one.time - other.time || (one._id < other._id ? -1 : 1)
+  const rows = both.flat().sort((one, other) => sign * order(one, other))
+  return toPage(list, rows, ({ time: at, _id }) => [at, _id], toSummary<OperationSummary>)
+}
+
+export async function listActs({ collections }: Database, query: ActQuery): Promise<Page<HistoryEvent>> {
+  const { by, verb, instanceId, after: from, before } = query
+  const list = toActList(query)
+  const { after, descending, limit } = list
+  const wanted = {
+    instance: instanceId && keyOf(instanceId),
+    'acted.by': by && textKeyOf(by),
+    'acted.verb': verb,
+    'acted.at': { $exists: true, $gte: from, $lt: before },
+  }
+  const filter =
+    after === undefined
+      ? wanted
+      : { $and: [wanted, behind('acted.at', after, descending ? '$lt' : '$gt', 'acted.seq')] }
+  const direction = descending ? -1 : 1
+  const rows = await collections.history
+    .find(filter as Filter<Document>)
+    .sort({ 'acted.at': direction, 'acted.seq': direction })
+    .limit(limit + 1)
+    .toArray()
+  return toPage(
+    list,
+    rows,
+    ({ acted }) => [acted?.at ?? 0, acted?.seq ?? ''],
+    ({ doc }): HistoryEvent => JSON.parse(doc),
+  )
 }
 
 interface Found {
@@ -75,21 +142,31 @@ interface Found {
   readonly description?: string
 }
 
-async function read<Row extends Document, Item>(
+interface Wanted {
+  readonly wanted: Document
+  readonly time: string
+  readonly hint?: string
+}
+
+async function read<Row extends Document, Item>(collection: Collection<Row>, list: List<Item>, wanted: Wanted) {
+  return toPage(list, await readRows(collection, list, wanted), ({ time, _id }) => [time, _id], toSummary<Item>)
+}
+
+/** One more than the page holds, where there are so many. */
+function readRows<Row extends Document, Item>(
   collection: Collection<Row>,
   list: List<Item>,
-  { wanted, time, hint }: { readonly wanted: Document; readonly time: string; readonly hint?: string },
-): Promise<Page<Item>> {
+  { wanted, time, hint }: Wanted,
+): Promise<Found[]> {
   const { after, descending, limit } = list
   const filter = after === undefined ? wanted : { $and: [wanted, behind(time, after, descending ? '$lt' : '$gt')] }
   const direction = descending ? -1 : 1
   const fields = { time: `$${time}`, doc: 1, state: 1, attempt: 1, notBefore: 1, description: 1 }
-  const rows = await collection
+  return collection
     .find<Found>(filter as Filter<Row>, { projection: fields, hint })
     .sort({ [time]: direction, _id: direction })
     .limit(limit + 1)
     .toArray()
-  return toPage(list, rows, ({ time, _id }) => [time, _id], toSummary<Item>)
 }
 
 function toSummary<Item>({ doc, description, ...fields }: Found): Item {
@@ -97,10 +174,10 @@ function toSummary<Item>({ doc, description, ...fields }: Found): Item {
 }
 
 /** The first condition leads to the place in the index, the second is exact there. */
-function behind(time: string, [at, id]: Position, beyond: '$lt' | '$gt'): Document {
+function behind(time: string, [at, id]: Position, beyond: '$lt' | '$gt', key = '_id'): Document {
   return {
     [time]: { [beyond === '$lt' ? '$lte' : '$gte']: at },
-    $or: [{ [time]: { [beyond]: at } }, { _id: { [beyond]: id } }],
+    $or: [{ [time]: { [beyond]: at } }, { [key]: { [beyond]: id } }],
   }
 }
 

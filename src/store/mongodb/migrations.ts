@@ -2,10 +2,10 @@ import type { Collection, Db, Document, IndexDescription } from 'mongodb'
 import { StoreOpenError } from '../../store.ts'
 import type { Collections } from './documents.ts'
 import { isCode, serverCodes } from './driver.ts'
-import { listedBinding, listedInstance, listedOperation } from './rows.ts'
+import { actedOf, listedBinding, listedInstance, listedOperation } from './rows.ts'
 
 /** Raised with every change that an older release could not work with. */
-const schemaVersion = 3
+const schemaVersion = 5
 
 /**
  * Makes what is missing; run by several replicas at once, or again, it does no harm. All collections are made here, since
@@ -23,6 +23,8 @@ export async function prepareCollections(db: Db, collections: Collections, name:
     )
   }
   if (version !== undefined && version < 3) await addListed(collections)
+  if (version !== undefined && version < 4) await addActed(collections)
+  if (version !== undefined && version < 5) await addListedServices(collections)
   await Promise.all(
     Object.entries(collections).map(([key, collection]) => {
       const wanted = indexes[key as keyof Collections]
@@ -49,9 +51,11 @@ const indexes: Partial<Record<keyof Collections, readonly IndexDescription[]>> =
     index('list', ['listed.createdAt', '_id'], live),
     index('list_by_service', ['listed.service', 'listed.createdAt', '_id'], live),
     index('list_by_phase', ['phase', 'listed.createdAt', '_id'], unready),
+    index('survey', ['listed.service', 'listed.plan', 'phase', 'listed.usable'], live),
     index('list_by_revision', ['listed.revision', 'listed.createdAt', '_id'], having('listed.revision')),
   ],
   binding: [
+    index('survey', ['listed.service', 'phase'], live),
     index('by_instance', ['instance', 'seq']),
     index('by_phase', ['instance', 'phase']),
     index('list', ['listed.createdAt', '_id'], live),
@@ -68,9 +72,21 @@ const indexes: Partial<Record<keyof Collections, readonly IndexDescription[]>> =
     index('list', ['listed.acceptedAt', '_id']),
     index('list_by_instance', ['instance', 'listed.acceptedAt', '_id']),
     index('list_unsuccessful', ['state', 'listed.acceptedAt', '_id'], { 'listed.unsuccessful': true }),
+    index('list_by_service', ['listed.service', 'listed.acceptedAt', '_id'], having('finishedAt')),
+    index('list_by_plan', ['listed.plan', 'listed.acceptedAt', '_id'], having('finishedAt')),
+    index('list_by_platform', ['listed.platform', 'listed.acceptedAt', '_id'], having('finishedAt')),
+    index('list_by_step', ['listed.step', 'listed.acceptedAt', '_id'], { 'listed.unsuccessful': true }),
+    index('list_by_error', ['listed.fingerprint', 'listed.acceptedAt', '_id'], { 'listed.unsuccessful': true }),
     index('list_finished', ['finishedAt', '_id'], having('finishedAt')),
   ],
-  history: [index('by_instance', ['instance', 'lock', 'place'])],
+  note: [index('expires', ['expiresAt'], having('expiresAt'))],
+  history: [
+    index('by_instance', ['instance', 'lock', 'place']),
+    index('acted', ['acted.at', 'acted.seq'], having('acted.at')),
+    index('acted_by', ['acted.by', 'acted.at', 'acted.seq'], having('acted.at')),
+    index('acted_verb', ['acted.verb', 'acted.at', 'acted.seq'], having('acted.at')),
+  ],
+  bulletin: [index('by_kind', ['kind', 'key'])],
   claim: [index('by_resource', ['resource']), index('by_instance', ['instance'])],
   service: [index('by_revision', ['revision'])],
   revision: [index('by_service', ['service'])],
@@ -117,6 +133,22 @@ async function addListed({ instance, binding, operation }: Collections): Promise
   await operation.dropIndex('by_instance').catch(error => {
     if (!isCode(error, serverCodes.indexNotFound)) throw error
   })
+}
+
+/** Gives the history of the schemas before the fourth what the list of acts goes by. Done twice, it does no harm. */
+async function addActed({ history }: Collections): Promise<void> {
+  const old = history.find({ acted: { $exists: false }, doc: /"type":"acted"/ })
+  for await (const { _id, doc } of old) {
+    const acted = actedOf(JSON.parse(doc), _id)
+    if (acted !== undefined) await history.updateOne({ _id }, { $set: { acted } })
+  }
+}
+
+/** The same for the operations of the schemas before the fifth. */
+async function addListedServices({ operation }: Collections): Promise<void> {
+  const old = operation.find({ 'listed.service': { $exists: false } }, { projection: { doc: 1, state: 1 } })
+  for await (const { _id, doc, state } of old)
+    await operation.updateOne({ _id, doc }, { $set: { listed: listedOperation({ ...JSON.parse(doc), state }) } })
 }
 
 async function add<Row extends Document>(

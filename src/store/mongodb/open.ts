@@ -57,6 +57,7 @@ export async function openWith(options: MongoStoreOptions, now: () => object): P
     const ledger: Database = {
       collections,
       transactions: createTransactions(client, { clock: systemClock, timeoutMs, width: poolSize }),
+      snapshotSession: () => client.startSession({ snapshot: true }),
       turns: createTurns(systemClock, timeoutMs),
       now,
       nextSeq: () => new driver.ObjectId(),

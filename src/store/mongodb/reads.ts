@@ -8,7 +8,7 @@ import { toBinding, toHistory, toInstance, toOperation, toStep } from './rows.ts
 export function createReads({
   collections,
   timeoutMs: maxTimeMS,
-}: Database): Omit<Reads, `list${string}` | 'instanceCounts' | 'backlog'> {
+}: Database): Omit<Reads, `list${string}` | 'instanceCounts' | 'backlog' | 'survey' | 'failures'> {
   const { instance, binding, operation, history } = collections
 
   /**

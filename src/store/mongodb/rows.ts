@@ -1,4 +1,5 @@
 /** Between the documents of the database and the rows of the ledger. */
+import type { ObjectId } from 'mongodb'
 import { dueAt, isActive } from '../../domain/operation.ts'
 import { withoutUndefined } from '../../protocol/json.ts'
 import type { Binding, HistoryEvent, Instance, Operation, Step } from '../../store.ts'
@@ -6,6 +7,7 @@ import { keyOf as textKeyOf } from '../keys.ts'
 import { pinsOf } from '../pins.ts'
 import { seal, unseal } from '../sealing.ts'
 import type {
+  ActedDocument,
   BindingDocument,
   InstanceDocument,
   ListedBinding,
@@ -93,9 +95,23 @@ export function listedBinding({ createdAt, phase, serviceId, planId }: Omit<Bind
   return { createdAt, ...standingInLists(phase), service: textKeyOf(serviceId), plan: textKeyOf(planId) }
 }
 
-export function listedOperation(row: Pick<Operation, 'acceptedAt' | 'action' | 'state'>): ListedOperation {
-  const { acceptedAt, action, state } = row
-  return { acceptedAt, action, unsuccessful: state === 'failed' || state === 'superseded' || undefined }
+type Listed = 'acceptedAt' | 'action' | 'state' | 'deadlineAt' | 'serviceId' | 'planId' | 'platform' | 'error' | 'hold'
+
+export function listedOperation(row: Pick<Operation, Listed>): ListedOperation {
+  const { acceptedAt, action, state, deadlineAt, serviceId, planId, platform, error, hold } = row
+  const key = (name: string | undefined) => (name === undefined ? undefined : textKeyOf(name))
+  return {
+    acceptedAt,
+    action,
+    deadlineAt,
+    hold: hold && true,
+    service: key(serviceId),
+    plan: key(planId),
+    platform: key(platform),
+    step: key(error?.step),
+    fingerprint: error?.fingerprint,
+    unsuccessful: state === 'failed' || state === 'superseded' || undefined,
+  }
 }
 
 function standingInLists(phase: string): Pick<ListedBinding, 'live' | 'unready'> {
@@ -144,6 +160,12 @@ export function toOperation(document: OperationDocument): Operation {
 
 export function toStep({ doc, sealed }: StepDocument): Step {
   return { ...JSON.parse(doc), ...(unseal(sealed) as object) }
+}
+
+/** Nothing of what came about by itself. */
+export function actedOf({ type, at, by, verb }: HistoryEvent, id: ObjectId): ActedDocument | undefined {
+  const seq = id.toHexString()
+  return type === 'acted' ? { at, seq, by: by === undefined ? undefined : textKeyOf(by), verb } : undefined
 }
 
 export function toHistory({ doc }: { readonly doc: string }): HistoryEvent {

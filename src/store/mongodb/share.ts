@@ -30,7 +30,7 @@ export function share(
       otherClaims: claims.filter(({ _id }) => _id !== own).length,
       holderAlive: await isAlive(tx, row.holder, operationId),
     })
-    await writeShared(tx, { ...verdict.row, key: resource }, found?.lock)
+    await writeShared(tx, verdict.row, found?.lock)
     if (verdict.claim === true)
       await claim.updateOne(
         { _id: own },
@@ -45,11 +45,12 @@ export function share(
 /** Writes the lock even where the row stays as it is: two that release at once must not both see the other's claim. */
 async function writeShared(
   { collections: { shared }, session }: Transaction,
-  { key: _id, phase, holder }: SharedResource,
+  { key, phase, holder }: SharedResource,
   lock = 0,
 ): Promise<void> {
+  const _id = keyOf(key)
   if (phase === 'absent') await shared.deleteOne({ _id }, { session })
-  else await shared.replaceOne({ _id }, { lock: lock + 1, phase, holder }, { session, upsert: true })
+  else await shared.replaceOne({ _id }, { key, lock: lock + 1, phase, holder }, { session, upsert: true })
 }
 
 /** The holder may still be working: it is active, or what superseded it waits for its lease to end. */

@@ -5,6 +5,7 @@ import { StoreUnavailableError } from '../../store.ts'
 import { type Methods, runMethods } from '../methods.ts'
 import { createWakeUps, wakeUpsOf } from '../wake-ups.ts'
 import { accept, finish } from './accept.ts'
+import { putBulletin, readBulletins } from './bulletins.ts'
 import { changeCatalog } from './change-catalog.ts'
 import { followChanges, type Noted } from './change-stream.ts'
 import { finishChore, readChores, renewChore, takeChore } from './chores.ts'
@@ -14,13 +15,16 @@ import type { Database } from './database.ts'
 import type { CatalogDocument, OperationDocument } from './documents.ts'
 import { toStoreError } from './failures.ts'
 import { keyOf } from './keys.ts'
-import { countInstances, listBindings, listInstances, listOperations } from './lists.ts'
+import { countInstances, listActs, listBindings, listInstances, listOperations } from './lists.ts'
 import { readCatalog, readRegistries, readUses } from './marketplace.ts'
+import { createMoving } from './moving.ts'
 import { releaseName, renewName, takeName } from './names.ts'
+import { forgetNotes, readNote, readNotes, writeNotes } from './notes.ts'
 import { handBack, park, renew, writeCheckpoint } from './progress.ts'
 import { purge } from './purge.ts'
 import { createReads, readBacklog, readDueForObservation } from './reads.ts'
 import { share } from './share.ts'
+import { readFailures, readSurvey } from './survey.ts'
 
 export interface MongoStoreParts {
   readonly name: string
@@ -72,6 +76,9 @@ export function createMongoStore({ name, ledger, clock, onStreamBreak, onClosed 
     dueForObservation: max => readDueForObservation(ledger, max),
     backlog: most => readBacklog(ledger, most),
     instanceCounts: () => countInstances(ledger),
+    failures: most => readFailures(ledger, most),
+    survey: endedSince => readSurvey(ledger, endedSince),
+    listActs: (query = {}) => listActs(ledger, query),
     listInstances: (query = {}) => listInstances(ledger, query),
     listBindings: (query = {}) => listBindings(ledger, query),
     listOperations: (query = {}) => listOperations(ledger, query),
@@ -108,9 +115,16 @@ export function createMongoStore({ name, ledger, clock, onStreamBreak, onClosed 
     renewChore: (lease, leaseMs) => renewChore(ledger, lease, leaseMs),
     finishChore: (lease, result) => finishChore(ledger, lease, result),
     chores: () => readChores(ledger),
+    putBulletin: bulletin => putBulletin(ledger, bulletin),
+    bulletins: kind => readBulletins(ledger, kind),
     // Those of one process wait for each other: they would all reach for the same rows.
     cleanUp: wanted => turns.take('clean-up', () => cleanUp(ledger, wanted)),
     purge: (before, max) => turns.take('purge', () => purge(ledger, before, max)),
+
+    note: (kind, id) => readNote(ledger, kind, id),
+    notes: (kind, query) => readNotes(ledger, kind, query),
+    writeNotes: writes => writeNotes(ledger, writes),
+    forgetNotes: max => forgetNotes(ledger, max),
 
     catalog: known => readCatalog(ledger, known),
     registries: () => readRegistries(ledger),
@@ -129,8 +143,15 @@ export function createMongoStore({ name, ledger, clock, onStreamBreak, onClosed 
     },
   }
 
+  const moving = createMoving(ledger)
+
   return {
     name,
+    moving: {
+      exportRows: take => run(() => moving.exportRows(take)),
+      importState: () => run(() => moving.importState()),
+      importRows: (rows, progress) => run(() => moving.importRows(rows, progress)),
+    },
     ...runMethods(methods, method => run(async () => method())),
     onWakeUp(listener) {
       if (closing === undefined && streams.length === 0)

@@ -27,11 +27,13 @@ import type {
 import { StoreUnavailableError } from '../../store.ts'
 import { text, toOperation } from '../columns.ts'
 import { keyOf } from '../keys.ts'
+import { toWrites } from '../notes.ts'
 import type { Calls } from './database.ts'
 import type { SqlRow } from './driver.ts'
 import type { Gather } from './gathered.ts'
 import { type HeldRows, type Looked, xminOf } from './held-rows.ts'
 import { sweptUnit } from './look-functions.ts'
+import { fromWrites } from './notes.ts'
 import { fromChange, inner, optionalKey, toResource } from './rows.ts'
 import type { ServerClock } from './server-clock.ts'
 
@@ -97,7 +99,7 @@ class Taking {
   }
 
   /** The fence and the end of the lease come from the server. */
-  get sent(): Pick<Write, 'change' | 'copySteps'> {
+  get sent(): Pick<Write, 'change' | 'copySteps' | 'notes'> {
     return toWritten(this.#leased(0, this.#taker?.leaseTime ?? 0))
   }
 
@@ -213,10 +215,11 @@ interface Write {
   /** The change, as JSON. */
   readonly change: string
   readonly copySteps?: Change['copySteps']
+  readonly notes?: Change['notes']
 }
 
-function toWritten(change: Change): Pick<Write, 'change' | 'copySteps'> {
-  return { change: fromChange(change), copySteps: change.copySteps }
+function toWritten(change: Change): Pick<Write, 'change' | 'copySteps' | 'notes'> {
+  return { change: fromChange(change), copySteps: change.copySteps, notes: change.notes }
 }
 
 /** Writes it if it still holds. Answers the row of write(): whether it was written, else what there is now. */
@@ -224,10 +227,14 @@ function createWriter({ run, statements }: Calls, gather: Gather) {
   let last = 0
 
   return async (decision: Write): Promise<SqlRow> => {
-    const { instance, binding, predecessor, version, change, now, copySteps } = decision
-    if (copySteps !== undefined) {
-      const keys = [keyOf(copySteps.to), keyOf(copySteps.from)]
-      const [row] = await run(statements.writeCopying, [instance, binding, predecessor, version, change, now, ...keys])
+    const { instance, binding, predecessor, version, change, now, copySteps, notes } = decision
+    if (copySteps !== undefined || notes !== undefined) {
+      const more = [
+        optionalKey(copySteps?.to),
+        optionalKey(copySteps?.from),
+        notes ? fromWrites(toWrites(notes)) : null,
+      ]
+      const [row] = await run(statements.writeMore, [instance, binding, predecessor, version, change, now, ...more])
       return row ?? {}
     }
     const answer = await gather({

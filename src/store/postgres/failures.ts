@@ -3,6 +3,7 @@
  * failed statement may hold the values of the row.
  */
 import { StoreOpenError, type StoreOpenFailure, StoreUnavailableError } from '../../store.ts'
+import { noteConflict } from '../notes.ts'
 import { revisionGone } from '../pins.ts'
 
 /** A standby, or a primary that was told not to write. */
@@ -18,6 +19,7 @@ export function toStoreError(error: unknown, name: string): Error {
     return new StoreUnavailableError(`${name} does not answer (${messageOf(error)}). What it accepted is not lost`)
   if (said.code === raised) return new Error(said.message)
   if (pinned.has(said.constraint ?? '')) return revisionGone()
+  if (said.constraint === 'note_version') return noteConflict()
   if (said.code === deadlock || said.code === notSerializable)
     return new TakenBackError(`${name} cannot be used: others were always faster (${said.code})`)
   const reason = unavailable(said.code)

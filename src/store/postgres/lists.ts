@@ -1,6 +1,16 @@
-import type { BindingQuery, InstanceQuery, OperationQuery, Page } from '../../store.ts'
+import { createHash } from 'node:crypto'
+import type { ActQuery, BindingQuery, InstanceQuery, OperationQuery, Page } from '../../store.ts'
 import { keyOf } from '../keys.ts'
-import { bindingList, type Dialect, instanceCounts, instanceList, operationList, type SqlList } from '../sql-lists.ts'
+import {
+  actList,
+  bindingList,
+  type Dialect,
+  instanceCounts,
+  instanceList,
+  operationList,
+  type SqlList,
+} from '../sql-lists.ts'
+import { failureTexts, surveyTexts, toFailedOperation, toSurvey } from '../sql-survey.ts'
 import type { Run } from './database.ts'
 
 export function createLists(run: Run, schema: string) {
@@ -8,13 +18,22 @@ export function createLists(run: Run, schema: string) {
     table: name => `${schema}.${name}`,
     id: keyOf,
     activeOperations: `(select * from ${schema}.operation where state in ('queued', 'running') offset 0) active`,
+    failedSteps: `cross join lateral (select s.doc from ${schema}.step s
+      where s.operation_id = active.id and s.state = 'failed' offset 0) s`,
+    generated: name => createHash('md5').update(JSON.stringify(name)).digest('hex'),
+    // The last one: what comes from outside stands before it. PostgreSQL cannot read a JSON that has a NUL anywhere.
+    numberIn: (doc, path) => `substring(${doc} from '.*"${path.replaceAll('.', '":{"')}":([0-9]+)')::double precision`,
   }
 
   /** Without a name: planned anew for its values, since no plan is right for all of them. */
-  async function read<Item>({ text, values, toPage }: SqlList<Item>): Promise<Page<Item>> {
+  function ask({ text, values }: Pick<SqlList<unknown>, 'text' | 'values'>) {
     let place = 0
     const numbered = text.replaceAll('?', () => `$${++place}`)
-    return toPage(await run({ text: numbered }, values))
+    return run({ text: numbered }, values)
+  }
+
+  async function read<Item>(list: SqlList<Item>): Promise<Page<Item>> {
+    return list.toPage(await ask(list))
   }
 
   const counts = instanceCounts(dialect)
@@ -23,6 +42,23 @@ export function createLists(run: Run, schema: string) {
     instanceCounts: async () => (await run({ text: counts.text }, [])).map(counts.toCount),
     listInstances: async (query: InstanceQuery = {}) => read(instanceList(query, dialect)),
     listBindings: async (query: BindingQuery = {}) => read(bindingList(query, dialect)),
+    listActs: async (query: ActQuery = {}) => read(actList(query, dialect)),
+    async failures(most: number) {
+      const { failed, retrying } = failureTexts(dialect, most)
+      return [...(await ask(failed)), ...(await ask(retrying))].map(toFailedOperation)
+    },
+    async survey(endedSince: number) {
+      const [row] = await run({ text: `select ${schema}.now_ms() as now` }, [])
+      const now = Number(row?.now)
+      const texts = surveyTexts(dialect, now, endedSince)
+      const [active, ended, instances, bindings] = await Promise.all([
+        ask(texts.active),
+        ask(texts.ended),
+        ask(texts.instances),
+        ask(texts.bindings),
+      ])
+      return toSurvey({ active, ended, instances, bindings }, now)
+    },
     listOperations: async (query: OperationQuery = {}) => read(operationList(query, dialect)),
   }
 }

@@ -3,8 +3,11 @@ import { catalogSchema } from './catalog-schema.ts'
 import { completingWrite, functions, leasingWrite, listedWrite, pinningWrite } from './functions.ts'
 import { listSchema } from './list-schema.ts'
 import { sweptLook } from './look-functions.ts'
+import { importSchema } from './moving.ts'
 import { nameSchema } from './names.ts'
+import { noteSchema } from './notes.ts'
 import { olderReleases } from './older-releases.ts'
+import { operationListSchema, operatorSchema } from './operator-schema.ts'
 import { serverSchema } from './server-schema.ts'
 import { emptying, resourceKind, upkeep } from './upkeep-functions.ts'
 
@@ -143,4 +146,8 @@ ${completingWrite(schema)}`,
   schema => `${leasingWrite(schema)}
 ${leasingWrites(schema)}`,
   emptying,
+  noteSchema,
+  operatorSchema,
+  importSchema,
+  operationListSchema,
 ]

@@ -38,7 +38,7 @@ export function inner(value: unknown): SqlRow | undefined {
   return (value ?? undefined) as SqlRow | undefined
 }
 
-function fromInstance({ parameters, state, ...doc }: Instance): SqlRow {
+export function fromInstance({ parameters, state, ...doc }: Instance): SqlRow {
   return {
     id: keyOf(doc.id),
     observe_at: doc.observeAt,
@@ -57,7 +57,7 @@ function fromInstance({ parameters, state, ...doc }: Instance): SqlRow {
   }
 }
 
-function fromBinding({ parameters, state, result, ...doc }: Binding): SqlRow {
+export function fromBinding({ parameters, state, result, ...doc }: Binding): SqlRow {
   return {
     instance_id: keyOf(doc.instanceId),
     id: keyOf(doc.id),
@@ -83,7 +83,7 @@ function standingOf(row: Pick<Instance | Binding, 'phase' | 'lastOperationId' | 
   }
 }
 
-function fromOperation(operation: Operation): SqlRow {
+export function fromOperation(operation: Operation): SqlRow {
   const { state, attempt, losses, notBefore, leaseOwner, leaseUntil, fence, ...others } = operation
   const { unclean, checkpointAt, description, input, ...doc } = others
   return {

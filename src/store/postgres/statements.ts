@@ -56,12 +56,13 @@ function texts(schema: string) {
     /** No row for a lease that is lost. */
     lookHeld: `select * from ${schema}.look_held($1, $2)`,
     write: `select *, ${transaction} from ${schema}.write($1, $2, $3, $4, $5, $6, true)`,
-    // The same; where it has written, the operation $7 begins with the steps that $8 has done.
-    writeCopying: `with w as materialized (select * from ${schema}.write($1, $2, $3, $4, $5, $6, true)),
+    // The same; where it has written, the operation $7 begins with the steps that $8 has done, and the notes $9 are written.
+    writeMore: `with w as materialized (select * from ${schema}.write($1, $2, $3, $4, $5, $6, true)),
       copied as (insert into ${schema}.step (operation_id, name, state, doc, sealed)
         select $7, s.name, s.state, s.doc, s.sealed from w, ${schema}.step s
-        where w.outcome = 'written' and s.operation_id = $8 and s.state = 'done' order by s.seq)
-      select *, ${transaction} from w`,
+        where w.outcome = 'written' and s.operation_id = $8 and s.state = 'done' order by s.seq),
+      noted as materialized (select ${schema}.write_notes($9) from w where w.outcome = 'written' and $9 is not null)
+      select *, (select count(*) from noted) as noted, ${transaction} from w`,
     // What was decided and what steps have left, many at once, and what ends of operations are decided from. Each part
     // answers by its keys; what writes stands first, so that the first row knows the transaction.
     gathered: `select 'checkpoint' as part, fence::double precision as key, ${transaction}, ${workMs} as work_ms, ${nothingSeen}
@@ -176,6 +177,24 @@ function texts(schema: string) {
       select clock.now, c.name, c.due_at, c.owner, c.started_at, c.fence::double precision as fence, c.lease_until,
         c.finished_at, c.result
       from clock left join ${schema}.chore c on c.name >= '' order by c.name`,
+    note: `select to_json(n) as row from ${schema}.note n where n.kind = $1 and n.id = $2`,
+    notes: `select to_json(n) as row from ${schema}.note n
+      where n.kind = $1 and n.id > $2 and n.id >= $3 and n.id < $4 order by n.id limit $5`,
+    writeNotes: `select ${schema}.write_notes($1) as written, ${transaction}`,
+    forgetNotes: `with ${clock}
+      delete from ${schema}.note n using (select x.kind, x.id from ${schema}.note x
+        where x.expires_at <= (select now from clock) order by x.expires_at limit $1) old
+      where n.kind = old.kind and n.id = old.id returning n.id`,
+    putBulletin: `with ${clock}, forgotten as (
+        delete from ${schema}.bulletin n using clock where n.kind = $1 and n.key <> $2 and n.until <= clock.now
+      )
+      insert into ${schema}.bulletin as n (kind, key, at, until, doc)
+      select $1, $2, clock.now, clock.now + $3, $4 from clock
+      on conflict (kind, key) do update set at = excluded.at, until = excluded.until, doc = excluded.doc`,
+    /** One row for each; a single one without a key where there is none. */
+    bulletins: `with ${clock}
+      select clock.now, n.kind, n.key, n.at, n.doc
+      from clock left join ${schema}.bulletin n on n.kind = $1 and n.until > clock.now order by n.key`,
     cleanUp: `select ${schema}.clean_up($1, $2, $3, $4) as removed`,
     purge: `select ${schema}.purge($1, $2) as removed`,
 

@@ -2,6 +2,7 @@ import type { Lease, Store, WakeUp } from '../../store.ts'
 import { type Methods, runMethods } from '../methods.ts'
 import { type WakeUps, wakeUpsOf } from '../wake-ups.ts'
 import { accept, createDeciding, finish } from './accept.ts'
+import { createBulletins } from './bulletins.ts'
 import { createChores } from './chores.ts'
 import { claimDue } from './claim.ts'
 import { cleanUp } from './clean-up.ts'
@@ -12,7 +13,9 @@ import { createHeldRows } from './held-rows.ts'
 import type { Listener } from './listener.ts'
 import { createLists } from './lists.ts'
 import { changeCatalog, createCatalogReads } from './marketplace.ts'
+import { createMoving } from './moving.ts'
 import { createNames } from './names.ts'
+import { createNotes } from './notes.ts'
 import { createCheckpoints, handBack, park, renew } from './progress.ts'
 import { purge } from './purge.ts'
 import { createReads } from './reads.ts'
@@ -61,6 +64,8 @@ export function createPostgresStore(parts: PostgresStoreParts): Store {
     ...createLists(run, schema),
     ...createChores(calls),
     ...createNames(calls),
+    ...createNotes(calls),
+    ...createBulletins(calls),
     cleanUp: wanted => cleanUp(calls, wanted),
     purge: (before, max) => purge(calls, before, max),
 
@@ -114,8 +119,15 @@ export function createPostgresStore(parts: PostgresStoreParts): Store {
     },
   }
 
+  const moving = createMoving(database, schema)
+
   return {
     name,
+    moving: {
+      exportRows: take => during(() => moving.exportRows(take)),
+      importState: () => during(() => moving.importState()),
+      importRows: (rows, progress) => during(() => moving.importRows(rows, progress)),
+    },
     ...runMethods(methods, method => during(async () => method())),
     onWakeUp: listener => wakeUps.listen(listener),
     async close() {

@@ -1,8 +1,10 @@
 import type { Change, Finishing, Instance, Lease, Operation, Snapshot, Target, Verdict, WakeUp } from '../../store.ts'
 import { text } from '../columns.ts'
+import { toWrites } from '../notes.ts'
 import { pinsOf, revisionGone } from '../pins.ts'
 import { wakeUpsOf } from '../wake-ups.ts'
 import type { SqlValue, Statement } from './driver.ts'
+import { writeNotes } from './notes.ts'
 import { readBinding } from './reads.ts'
 import { fromBinding, fromInstance, fromOperation, toOperation, toRow } from './rows.ts'
 import type { Calls, Statements } from './statements.ts'
@@ -72,6 +74,7 @@ export function applyChange(statements: Statements, change: Change, wake: WakeUp
   }
   if (change.copySteps !== undefined) statements.copySteps.run(change.copySteps.to, change.copySteps.from)
   for (const id of change.deleteOperations ?? []) statements.deleteOperation.run(id)
+  writeNotes(statements, toWrites(change.notes ?? []))
   for (const event of change.history ?? []) statements.appendHistory.run(event.instanceId, JSON.stringify(event))
   wake.push(...wakeUpsOf(change))
   return emptyDeleted(statements, change)

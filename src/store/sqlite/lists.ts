@@ -1,11 +1,21 @@
-import type { BindingQuery, InstanceQuery, OperationQuery } from '../../store.ts'
-import { bindingList, type Dialect, instanceCounts, instanceList, operationList, type SqlList } from '../sql-lists.ts'
+import type { ActQuery, BindingQuery, InstanceQuery, OperationQuery } from '../../store.ts'
+import {
+  actList,
+  bindingList,
+  type Dialect,
+  instanceCounts,
+  instanceList,
+  operationList,
+  type SqlList,
+} from '../sql-lists.ts'
+import { failureTexts, surveyTexts, toFailedOperation, toSurvey } from '../sql-survey.ts'
 import type { Database } from './driver.ts'
 
 export const listsOf = {
   instances: (query: InstanceQuery) => instanceList(query, dialect),
   bindings: (query: BindingQuery) => bindingList(query, dialect),
   operations: (query: OperationQuery) => operationList(query, dialect),
+  acts: (query: ActQuery) => actList(query, dialect),
 }
 
 /** Prepared for each page: there are very many lists, and few of them are read often. */
@@ -16,13 +26,30 @@ export function createLists(database: Database) {
     listInstances: (query: InstanceQuery = {}) => read(listsOf.instances(query)),
     listBindings: (query: BindingQuery = {}) => read(listsOf.bindings(query)),
     listOperations: (query: OperationQuery = {}) => read(listsOf.operations(query)),
+    listActs: (query: ActQuery = {}) => read(listsOf.acts(query)),
+    failures(most: number) {
+      const { failed, retrying } = failureTexts(dialect, most)
+      const all = ({ text, values }: typeof failed) => database.prepare(text).all(...values)
+      return [...all(failed), ...all(retrying)].map(toFailedOperation)
+    },
+    survey(endedSince: number, now: number) {
+      const { active, ended, instances, bindings } = surveyTexts(dialect, now, endedSince)
+      const all = ({ text, values }: typeof active) => database.prepare(text).all(...values)
+      return toSurvey(
+        { active: all(active), ended: all(ended), instances: all(instances), bindings: all(bindings) },
+        now,
+      )
+    },
   }
 }
 
 const dialect: Dialect = {
   table: name => name,
   id: id => id,
-  activeOperations: `(select * from operation indexed by operation_due where state in ('queued', 'running'))`,
+  activeOperations: `(select * from operation indexed by operation_due where state in ('queued', 'running')) active`,
+  failedSteps: `cross join step s on s.operation_id = active.id and s.state = 'failed'`,
+  generated: name => name,
+  numberIn: (doc, path) => `json_extract(${doc}, '$.${path}')`,
 }
 
 const counts = instanceCounts(dialect)

@@ -221,6 +221,56 @@ export const migrations: readonly string[] = [
     seen_at integer
   ) without rowid;
   `,
+  // What the operators' API has to remember.
+  `
+  create table note (
+    kind text not null,
+    id text not null,
+    version integer not null,
+    expires_at integer,
+    doc text not null,
+    primary key (kind, id)
+  ) without rowid;
+  create index note_expires on note (expires_at) where expires_at is not null;
+  `,
+  // What operators look at: bulletins, what they did by hand, and an index that instances and bindings are counted by.
+  `
+  create table bulletin (
+    kind text not null,
+    key text not null,
+    at integer not null,
+    until integer not null,
+    doc text not null,
+    primary key (kind, key)
+  ) without rowid;
+
+  alter table history add column acted_at integer
+    generated always as (case json_extract(doc, '$.type') when 'acted' then json_extract(doc, '$.at') end) virtual;
+  alter table history add column acted_by text
+    generated always as (case json_extract(doc, '$.type') when 'acted' then json_extract(doc, '$.by') end) virtual;
+  alter table history add column acted_verb text
+    generated always as (case json_extract(doc, '$.type') when 'acted' then json_extract(doc, '$.verb') end) virtual;
+  create index history_acted on history (acted_at, seq) where acted_at is not null;
+  create index history_acted_by on history (acted_by, acted_at, seq) where acted_at is not null;
+  create index history_acted_verb on history (acted_verb, acted_at, seq) where acted_at is not null;
+
+  create index instance_survey on instance (service_id, plan_id, phase, usable, id) where deleted_at is null;
+  create index binding_survey on binding (service_id, phase) where deleted_at is null;
+  `,
+  // More that operations are listed by. Only those that have ended are in these indexes: while it runs, an operation is written
+  // many times, and those that are active are few.
+  `
+  alter table operation add column service_key text generated always as (json_extract(doc, '$.serviceId')) virtual;
+  alter table operation add column plan_key text generated always as (json_extract(doc, '$.planId')) virtual;
+  alter table operation add column platform_key text generated always as (json_extract(doc, '$.platform')) virtual;
+  alter table operation add column failed_step text generated always as (json_extract(doc, '$.error.step')) virtual;
+  alter table operation add column fingerprint text generated always as (json_extract(doc, '$.error.fingerprint')) virtual;
+  create index operation_list_service on operation (service_key, accepted_at, id) where finished_at is not null;
+  create index operation_list_plan on operation (plan_key, accepted_at, id) where finished_at is not null;
+  create index operation_list_platform on operation (platform_key, accepted_at, id) where finished_at is not null;
+  create index operation_list_step on operation (failed_step, accepted_at, id) where state = 'failed';
+  create index operation_list_error on operation (fingerprint, accepted_at, id) where state = 'failed';
+  `,
 ]
 
 /** Says in the file's header whose database it is ("Purs"). */

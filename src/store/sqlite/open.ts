@@ -33,7 +33,8 @@ export function openWith(driver: Driver, options: SqliteStoreOptions): Store {
     database.exec('update replica set seen_at = null')
     noteOwner(file, clock.now())
     const checkFiles = watchFiles(file)
-    return createSqliteStore({ database, file, clock, checkFiles, onClosed: () => removeOwner(file) })
+    const openCopy = (copy: string) => driver.open(copy)
+    return createSqliteStore({ database, file, clock, checkFiles, openCopy, onClosed: () => removeOwner(file) })
   } catch (error) {
     database.close()
     throw toOpenError(error, file)

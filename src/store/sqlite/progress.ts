@@ -33,7 +33,7 @@ export function handBack(statements: Statements, { operationId, fence }: Lease, 
   return true
 }
 
-function writeStep(statements: Statements, operationId: string, step: Step): void {
+export function writeStep(statements: Statements, operationId: string, step: Step): void {
   if (statements.putStep.run(...fromStep(operationId, step)) > 0) return
   throw new Error(`step ${step.name} of operation ${operationId} is done: it cannot be written again`)
 }

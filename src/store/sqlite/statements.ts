@@ -213,6 +213,11 @@ export const sql = {
     where operation.${active} and operation.due_at > ? and operation.due_at <= ? and operation.state = 'queued'
       and old.lease_owner = ?`,
 
+  putBulletin: `insert into bulletin (kind, key, at, until, doc) values (?, ?, ?, ?, ?)
+    on conflict (kind, key) do update set at = excluded.at, until = excluded.until, doc = excluded.doc`,
+  forgetBulletins: 'delete from bulletin where kind = ? and until <= ?',
+  bulletins: 'select kind, key, at, doc from bulletin where kind = ? and until > ? order by key',
+
   // What is needed is looked at once more: spent_at only leads to what may go.
   spent: `select id, spent_at from operation where (binding_id is null) = ? and state = ? and spent_at <= ?
     and ifnull(lease_until, 0) <= ? and not ${needed} order by spent_at limit ?`,
@@ -233,6 +238,14 @@ export const sql = {
   removeInstance: 'delete from instance where id = ?',
   removeBindingOperations: 'delete from operation where instance_id = ? and binding_id = ?',
   removeBinding: 'delete from binding where instance_id = ? and id = ?',
+
+  note: 'select kind, id, version, expires_at, doc from note where kind = ? and id = ?',
+  notes:
+    'select kind, id, version, expires_at, doc from note where kind = ? and id > ? and id >= ? and id < ? order by id limit ?',
+  insertNote: `insert into note (kind, id, version, expires_at, doc) values (?, ?, 1, ?, ?) on conflict do nothing`,
+  updateNote: `update note set version = version + 1, expires_at = ?, doc = ? where kind = ? and id = ? and version = ?`,
+  deleteNote: 'delete from note where kind = ? and id = ? and version = ?',
+  expiredNotes: 'select kind, id, version from note where expires_at <= ? order by expires_at limit ?',
 
   catalog: 'select version, changed_at, report from catalog where id = 1',
   raiseCatalog: 'update catalog set version = version + 1 where id = 1',

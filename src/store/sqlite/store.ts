@@ -1,9 +1,10 @@
 import type { Clock } from '../../clock.ts'
-import { type Change, type Store, StoreUnavailableError, type WakeUp } from '../../store.ts'
+import { type Change, type Moving, type Store, StoreUnavailableError, type WakeUp } from '../../store.ts'
 import { toChore } from '../columns.ts'
 import { type Methods, runMethods } from '../methods.ts'
 import { createWakeUps } from '../wake-ups.ts'
 import { accept, applyChange, finish } from './accept.ts'
+import { putBulletin, readBulletins } from './bulletins.ts'
 import { takeChore } from './chores.ts'
 import { claimDue } from './claim.ts'
 import { cleanUp } from './clean-up.ts'
@@ -12,7 +13,9 @@ import { toStoreError } from './failures.ts'
 import { createGroupCommit } from './group-commit.ts'
 import { createLists } from './lists.ts'
 import { changeCatalog, readCatalog, readRegistries, readUses } from './marketplace.ts'
+import { createMoving } from './moving.ts'
 import { takeName } from './names.ts'
+import { forgetNotes, readNote, readNotes, writeNotes } from './notes.ts'
 import { handBack, park, writeCheckpoint } from './progress.ts'
 import { purge } from './purge.ts'
 import { createReads } from './reads.ts'
@@ -26,12 +29,15 @@ export interface SqliteStoreParts {
   readonly clock: Clock
   /** Throws where the files on the disk are no longer those that are open. */
   readonly checkFiles: () => void
+  /** Opens another file as this one was. */
+  readonly openCopy: (file: string) => Database
   /** Called once, with the database closed. */
   readonly onClosed: () => void
 }
 
 /** The store on an open database that is ours alone. Writes go through the group commit; reads see all that is committed. */
-export function createSqliteStore({ database, file, clock, checkFiles, onClosed }: SqliteStoreParts): Store {
+export function createSqliteStore(parts: SqliteStoreParts): Store {
+  const { database, file, clock, checkFiles, openCopy, onClosed } = parts
   const statements = prepareAll(database)
   const calls = { statements, clock }
   const wakeUps = createWakeUps()
@@ -71,9 +77,11 @@ export function createSqliteStore({ database, file, clock, checkFiles, onClosed 
   const written = <Result>(write: () => Result) => commits.run(() => write)
 
   const reads = createReads(statements, cache, clock)
+  const lists = createLists(database)
   const methods: Methods = {
     ...reads,
-    ...createLists(database),
+    ...lists,
+    survey: endedSince => lists.survey(endedSince, clock.now()),
 
     accept: (target, decide) =>
       commits.run(wake => {
@@ -140,6 +148,9 @@ export function createSqliteStore({ database, file, clock, checkFiles, onClosed 
       written(() => statements.finishChore.run(clock.now(), JSON.stringify(result), name, fence) > 0),
     chores: () => ({ now: clock.now(), chores: statements.chores.all().map(toChore) }),
 
+    putBulletin: bulletin => written(() => putBulletin(statements, bulletin, clock.now())),
+    bulletins: kind => readBulletins(statements, kind, clock.now()),
+
     cleanUp: wanted =>
       written(() => {
         const removed = cleanUp(statements, wanted, clock.now())
@@ -151,6 +162,11 @@ export function createSqliteStore({ database, file, clock, checkFiles, onClosed 
         cache.clear()
         return purge(statements, before, max, clock.now())
       }),
+
+    note: (kind, id) => readNote(statements, kind, id),
+    notes: (kind, query) => readNotes(statements, kind, query),
+    writeNotes: writes => written(() => writeNotes(statements, writes)),
+    forgetNotes: max => written(() => forgetNotes(statements, max, clock.now())),
 
     catalog: known => readCatalog(statements, known),
     registries: () => ({ now: clock.now(), ...readRegistries(statements) }),
@@ -166,8 +182,27 @@ export function createSqliteStore({ database, file, clock, checkFiles, onClosed 
     ping: () => written(() => void statements.countPing.run()),
   }
 
+  const moving = createMoving({
+    database,
+    statements,
+    file,
+    openCopy,
+    flush: commits.flush,
+    written: write =>
+      written(() => {
+        cache.clear()
+        write()
+      }),
+  })
+
   return {
     name: `sqlite:${file}`,
+    moving: {
+      exportRows: take => run(moving.exportRows, take),
+      importState: () => run(moving.importState),
+      importRows: (rows, progress) => run(() => moving.importRows(rows, progress)),
+      backup: target => run(() => moving.backup?.(target)),
+    } as Moving,
     ...runMethods(methods, run),
     // What polls read, without a list of arguments.
     instance: id => run(reads.instance, id),
