@@ -17,6 +17,7 @@ export type { SubjectClock } from './store-contract/subject.ts'
 export {
   ledgerContract,
   marketplaceContract,
+  notesContract,
   readsContract,
   type StoreCase,
   type StoreSubject,

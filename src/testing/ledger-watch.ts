@@ -1,9 +1,10 @@
 import { count } from '../shape/count.ts'
-import type { Change, Checkpoint, Finishing, Instance, Operation, Store } from '../store.ts'
+import type { Change, Checkpoint, Finishing, Instance, Lease, Operation, Store } from '../store.ts'
 
 /**
  * Watches what a ledger is made to hold, and notes every breach of its promises: at most one active operation per
  * resource, a result that never changes, no step committed twice, fences that only rise, no period of a chore done twice,
+ * nothing done while it is held,
  * nothing removed that is in progress or that an instance is pinned to, no instance deprovisioned while a binding of it is
  * being swept, nothing created under an id before what was deleted under it is swept. It stands directly on the store, below anything that crashes, so that it sees what happened and not what
  * somebody was told.
@@ -31,6 +32,8 @@ export function createLedgerWatch(): LedgerWatch {
   const taken = new Map<string, { readonly dueAt: number; readonly fence: number }>()
   const done = new Map<string, number>()
   const pinned = new Set<string>()
+  /** Fences of what was claimed before its time: it can only be put back. */
+  const held = new Set<number>()
   let highestFence = 0
   let underWay = 0
 
@@ -65,6 +68,10 @@ export function createLedgerWatch(): LedgerWatch {
     const before = operations.get(id)
     operations.delete(id)
     if (before !== undefined && active.get(resourceOf(before)) === id) active.delete(resourceOf(before))
+  }
+
+  function checkHeld({ operationId, fence }: Lease): void {
+    if (held.has(fence)) problems.push(`operation ${operationId} went on while it was held`)
   }
 
   /** An observation goes with its end, so that its row may be missing before this watch hears why. */
@@ -125,6 +132,7 @@ export function createLedgerWatch(): LedgerWatch {
             return change
           })
           if (finished) record(change)
+          if (finished) checkHeld(lease)
           if (finished && breach !== undefined) problems.push(breach)
           return finished
         }),
@@ -136,6 +144,7 @@ export function createLedgerWatch(): LedgerWatch {
           for (const { operation } of claimed.claims) {
             if (operation.fence <= before) problems.push(`${name(operation)} was claimed with an old fence`)
             highestFence = Math.max(highestFence, operation.fence)
+            if (operation.hold !== undefined && claimed.now < operation.deadlineAt) held.add(operation.fence)
             put(operation)
           }
           return claimed
@@ -146,6 +155,7 @@ export function createLedgerWatch(): LedgerWatch {
           const operation = operations.get(lease.operationId)
           if (written && operation !== undefined && beginsUnswept(operation, checkpoint))
             problems.push(`${name(operation)} began before what was deleted under its id was swept`)
+          if (written) checkHeld(lease)
           if (!written || checkpoint.step?.state !== 'done') return written
           const key = `${lease.operationId}/${checkpoint.step.name}`
           const count = (steps.get(key) ?? 0) + 1

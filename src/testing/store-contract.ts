@@ -7,6 +7,8 @@
  * the ledger. A case that needs durability is to be skipped, with the subject's reason, where the subject has none.
  */
 import { acceptCases } from './store-contract/accept.ts'
+import { actCases } from './store-contract/acts.ts'
+import { bulletinCases } from './store-contract/bulletins.ts'
 import { changeCases } from './store-contract/changes.ts'
 import { choreCases } from './store-contract/chores.ts'
 import { claimCases } from './store-contract/claim.ts'
@@ -14,12 +16,15 @@ import { cleanUpCases } from './store-contract/clean-up.ts'
 import { concurrencyCases } from './store-contract/concurrency.ts'
 import { durabilityCases } from './store-contract/durability.ts'
 import { emptiedCases } from './store-contract/emptied.ts'
+import { failureCases } from './store-contract/failures.ts'
 import { fenceCases } from './store-contract/fences.ts'
 import { finishCases } from './store-contract/finish.ts'
 import { handBackCases } from './store-contract/hand-back.ts'
 import { listCases } from './store-contract/lists.ts'
 import { marketplaceCases } from './store-contract/marketplace.ts'
+import { namedOperationCases } from './store-contract/named-operations.ts'
 import { nameCases } from './store-contract/names.ts'
+import { noteCases } from './store-contract/notes.ts'
 import { observationCases } from './store-contract/observation.ts'
 import { operationVerbCases } from './store-contract/operation-verbs.ts'
 import { pinCases } from './store-contract/pins.ts'
@@ -28,6 +33,7 @@ import { purgeCases } from './store-contract/purge.ts'
 import { readCases } from './store-contract/reads.ts'
 import { sharedCases } from './store-contract/shared.ts'
 import type { StoreCase } from './store-contract/subject.ts'
+import { surveyCases } from './store-contract/survey.ts'
 import { takeCases } from './store-contract/take.ts'
 import { valueCases } from './store-contract/values.ts'
 import { verbCases } from './store-contract/verbs.ts'
@@ -57,19 +63,36 @@ export const ledgerContract: readonly StoreCase[] = [
 ]
 
 /** The cases of `src/upkeep.ts`. */
-export const upkeepContract: readonly StoreCase[] = [...choreCases, ...cleanUpCases, ...purgeCases, ...observationCases]
+export const upkeepContract: readonly StoreCase[] = [
+  ...choreCases,
+  ...bulletinCases,
+  ...cleanUpCases,
+  ...purgeCases,
+  ...observationCases,
+]
 
 /** The cases of `src/marketplace.ts`. */
 export const marketplaceContract: readonly StoreCase[] = [...marketplaceCases, ...pinCases]
 
+/** The cases of `src/notes.ts`. */
+export const notesContract: readonly StoreCase[] = noteCases
+
 /** The cases of `src/reads.ts`. */
-export const readsContract: readonly StoreCase[] = [...readCases, ...listCases]
+export const readsContract: readonly StoreCase[] = [
+  ...readCases,
+  ...surveyCases,
+  ...failureCases,
+  ...listCases,
+  ...namedOperationCases,
+  ...actCases,
+]
 
 /** All of them, and what a store has besides: wake-ups, a name, an end. */
 export const storeContract: readonly StoreCase[] = [
   ...ledgerContract,
   ...upkeepContract,
   ...marketplaceContract,
+  ...notesContract,
   ...readsContract,
   ...wakeUpCases,
   ...wholeCases,

@@ -1,6 +1,8 @@
 /** What operators do to one operation: the table, and what each verb writes. */
 import assert from 'node:assert/strict'
-import { decideFail, decideRetry, decideRunNow } from '../../domain/decide-verb.ts'
+import { decideDeprovision } from '../../domain/decide-deprovision.ts'
+import { decideFail, decideHold, decideRelease, decideRetry, decideRunNow } from '../../domain/decide-verb.ts'
+import { settleHeld } from '../../domain/hold.ts'
 import type { Intent } from '../../domain/intent.ts'
 import { allowed, type OperationVerb, operationVerbs } from '../../domain/judge-verb.ts'
 import { type Action, actions } from '../../protocol/actions.ts'
@@ -13,12 +15,15 @@ import { storeCase } from './subject.ts'
 const acting = { by: 'ops', reason: 'it is stuck', cascade: false }
 const states: readonly OperationState[] = ['queued', 'running', 'succeeded', 'failed', 'superseded']
 const platforms = 'provision update deprovision bind unbind'
+const undone = 'provision update bind observe'
 
 /** The actions of which a verb is allowed, by the state of the operation. Everything else is refused. */
-const table: Readonly<Record<OperationVerb, Partial<Record<OperationState, string>>>> = {
-  retry: { failed: platforms },
-  cancel: { queued: 'provision update bind observe', running: 'provision update bind observe' },
-  fail: { queued: platforms, running: platforms },
+const table: Readonly<Record<OperationVerb, Partial<Record<OperationState | 'held', string>>>> = {
+  retry: { failed: platforms, held: platforms },
+  cancel: { queued: undone, held: undone, running: undone },
+  fail: { queued: platforms, held: platforms, running: platforms },
+  hold: { queued: platforms },
+  release: { held: platforms },
   'run-now': { queued: `${platforms} observe` },
 }
 
@@ -81,11 +86,14 @@ function begin(operationId: string, { instanceId }: Operation): Intent {
 export const operationVerbCases = [
   ...operationVerbs.map(verb =>
     storeCase(`verbs: ${verb} is allowed as the table says, whatever the state and the action`, async ({ store }) => {
-      for (const state of states)
+      for (const standing of [...states, 'held'] as const)
         for (const action of actions) {
-          const operation = await inState(store, `${state}-${action}`, { state, action })
-          const expected = table[verb][state]?.split(' ').includes(action) === true
-          assert.equal(await isAllowed(store, verb, operation), expected, `${verb}: a ${action} that is ${state}`)
+          // Nobody can hold what no platform waits for.
+          if (standing === 'held' && !platforms.split(' ').includes(action)) continue
+          const given = standing === 'held' ? ({ state: 'queued', hold: { since: 0 } } as const) : { state: standing }
+          const operation = await inState(store, `${standing}-${action}`, { action, ...given })
+          const expected = table[verb][standing]?.split(' ').includes(action) === true
+          assert.equal(await isAllowed(store, verb, operation), expected, `${verb}: a ${action} that is ${standing}`)
         }
     }),
   ),
@@ -129,6 +137,147 @@ export const operationVerbCases = [
       assert.ok(claimed.operation.deadlineAt <= clock.now())
     },
   ),
+
+  storeCase('verbs: what is held is not claimed before its deadline, and a release makes it due', async subject => {
+    const { store, clock } = subject
+    const deadlineAt = clock.now() + 120_000
+    const held = async (id: string) => {
+      const operation = await inState(store, id, { action: 'update', state: 'queued', drains: 'before', deadlineAt })
+      await store.accept(targetOf(operation), snapshot => decideHold(snapshot, { ...acting, operation }))
+      // Whoever hands back what it took over from makes it due no more.
+      await store.accept(targetOf(operation), () => ({
+        answer: undefined,
+        change: { operations: [operationRow('before', `i-${id}`, { state: 'superseded', fence: 1, bindingId: 'x' })] },
+      }))
+      await store.handBack({ operationId: 'before', fence: 1 })
+      return operation
+    }
+    const operation = await held('o')
+    assert.deepEqual((await store.claim('worker', 10, leaseTime)).claims, [])
+    assert.deepEqual((await store.listOperations({ state: 'queued' })).items[0]?.hold, {
+      since: clock.now(),
+      by: 'ops',
+    })
+    await store.accept(targetOf(operation), snapshot => decideRelease(snapshot, { ...acting, operation }))
+    assert.equal(await isAllowed(store, 'release', operation), false)
+    const claimed = await claimOne(store)
+    assert.deepEqual([claimed.operation.id, claimed.operation.hold], ['o', undefined])
+    assert.equal(claimed.operation.released?.times, 1)
+    assert.equal(claimed.operation.checkpointAt, claimed.operation.released?.at)
+    assert.deepEqual(
+      (await store.history('i-o')).map(({ verb, by, reason }) => [verb, by, reason]),
+      [
+        ['hold', 'ops', 'it is stuck'],
+        ['release', 'ops', 'it is stuck'],
+      ],
+    )
+    const late = await held('late')
+    await clock.advance(120_000)
+    assert.equal(await isAllowed(store, 'release', late), false)
+    const due = (await store.claim('worker', 10, leaseTime)).claims.find(({ operation: { id } }) => id === 'late')
+    assert.equal(due?.operation.hold?.by, 'ops')
+  }),
+
+  storeCase('verbs: a worker holds what it runs by its end, and a lost lease holds nothing', async subject => {
+    const { store, clock } = subject
+    await inState(store, 'o', { action: 'provision', state: 'queued', notBefore: 0, deadlineAt: clock.now() + 60_000 })
+    const lease = leaseOf(await claimOne(store))
+    await store.checkpoint(lease, { step: stepRow('create', { state: 'failed', error: 'no' }) })
+    const hold = (held: typeof lease) =>
+      store.finish(held, snapshot => settleHeld(snapshot, { message: 'no room' }, 'held'))
+    assert.equal(await hold({ ...lease, fence: lease.fence - 1 }), false)
+    assert.equal(await hold(lease), true)
+    assert.equal(await hold(lease), false)
+    assert.deepEqual(await store.renew([lease], leaseTime), [])
+    const row = await store.operation('o')
+    assert.deepEqual(
+      [row?.state, row?.notBefore, row?.hold?.error],
+      ['queued', row?.deadlineAt, { message: 'no room' }],
+    )
+    assert.deepEqual([row?.leaseOwner, row?.leaseUntil], [undefined, undefined])
+    assert.deepEqual((await store.claim('worker', 10, leaseTime)).claims, [])
+    assert.equal((await store.steps('o')).length, 1)
+    assert.deepEqual(
+      (await store.history('i-o')).map(({ type, message }) => [type, message]),
+      [['held', 'no room']],
+    )
+  }),
+
+  storeCase(
+    'verbs: of two operators who decide at once about what is held, one is refused',
+    async ({ store, clock }) => {
+      const deadlineAt = clock.now() + 60_000
+      for (const [index, rivals] of [
+        ['release', 'release'],
+        ['fail', 'fail'],
+        ['release', 'retry'],
+      ].entries()) {
+        const operation = await inState(store, `o${index}`, {
+          action: 'update',
+          state: 'queued',
+          deadlineAt,
+          hold: { since: 0 },
+        })
+        const decide = (verb: string) =>
+          store.accept(targetOf(operation), snapshot =>
+            verb === 'fail'
+              ? decideFail(snapshot, { ...acting, operation, message: 'no' })
+              : decideRelease(snapshot, { ...acting, operation }, verb as 'release' | 'retry'),
+          )
+        const ended = await Promise.allSettled(rivals.map(decide))
+        assert.deepEqual(ended.map(({ status }) => status).toSorted(), ['fulfilled', 'rejected'], rivals.join())
+        assert.equal((await store.history(`i-o${index}`)).length, 1)
+      }
+    },
+  ),
+
+  storeCase('verbs: of an operator who holds and a worker who claims, one is first', async ({ store, clock }) => {
+    const deadlineAt = clock.now() + 60_000
+    for (let round = 0; round < 8; round += 1) {
+      const id = `o${round}`
+      const operation = await inState(store, id, { action: 'update', state: 'queued', notBefore: 0, deadlineAt })
+      const [held, { claims }] = await Promise.all([
+        store
+          .accept(targetOf(operation), snapshot => decideHold(snapshot, { ...acting, operation }))
+          .then(
+            () => true,
+            error => !(error instanceof BrokerError) && Promise.reject(error),
+          ),
+        store.claim('worker', 10, leaseTime),
+      ])
+      assert.equal(
+        claims.some(claim => claim.operation.id === id),
+        !held,
+      )
+      const row = await store.operation(id)
+      assert.deepEqual([row?.state, row?.hold !== undefined], held ? ['queued', true] : ['running', false])
+    }
+  }),
+
+  storeCase('verbs: of a release and a DELETE of the platform, both are right', async ({ store, clock }) => {
+    const deadlineAt = clock.now() + 60_000
+    for (let round = 0; round < 8; round += 1) {
+      const id = `o${round}`
+      const operation = await inState(store, id, {
+        action: 'provision',
+        state: 'queued',
+        deadlineAt,
+        hold: { since: 0 },
+      })
+      const deletion = { ...begin(`d${round}`, operation), cascade: false, forceUnknown: false }
+      const release = store
+        .accept(targetOf(operation), snapshot => decideRelease(snapshot, { ...acting, operation }))
+        .catch(error => assert.ok(error instanceof BrokerError))
+      await Promise.all([release, store.accept(targetOf(operation), snapshot => decideDeprovision(snapshot, deletion))])
+      const row = await store.operation(id)
+      assert.deepEqual([row?.state, row?.hold], ['superseded', undefined])
+      const { claims } = await store.claim('worker', 10, leaseTime)
+      assert.deepEqual(
+        claims.map(({ operation: { id: claimed } }) => claimed),
+        [`d${round}`],
+      )
+    }
+  }),
 
   storeCase('verbs: a retry is a new operation with the steps that were done', async ({ store }) => {
     await inState(store, 'o', { action: 'update', state: 'queued', notBefore: 0, input: { planId: 'large' } })

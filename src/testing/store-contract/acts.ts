@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict'
+import type { ActQuery, HistoryEvent, Store } from '../../store.ts'
+import { standing } from './rows.ts'
+import { storeCase } from './subject.ts'
+
+function act(instanceId: string, at: number, more: Partial<HistoryEvent> = {}): HistoryEvent {
+  return { type: 'acted', at, instanceId, by: 'ops', verb: 'move', before: { revision: 'a' }, after: {}, ...more }
+}
+
+async function write(store: Store, ...history: HistoryEvent[]): Promise<void> {
+  for (const event of history)
+    await store.accept({ instanceId: event.instanceId }, () => ({ answer: undefined, change: { history: [event] } }))
+}
+
+async function reasons(store: Store, query: ActQuery): Promise<(string | undefined)[]> {
+  return (await store.listActs(query)).items.map(({ reason }) => reason)
+}
+
+export const actCases = [
+  storeCase('acts: lists what operators did, and nothing else of the history', async ({ store }) => {
+    await standing(store, 'i')
+    const told = act('i', 5, { reason: 'why', requestId: 'r', operationId: 'o', before: { by: 'nobody' } })
+    await write(store, { type: 'accepted', at: 4, instanceId: 'i' }, told)
+    const { type: _type, ...shown } = told
+    assert.deepEqual(await store.listActs(), { items: [shown], next: undefined })
+  }),
+
+  storeCase('acts: by who, what, which instance and when', async ({ store }) => {
+    const name = 'Jürgen "the\u0000 \\" one'
+    for (const id of ['i', 'j']) await standing(store, id)
+    await write(
+      store,
+      act('i', 1, { reason: 'a' }),
+      act('j', 2, { reason: 'b', by: name }),
+      act('i', 3, { reason: 'c', verb: 'abandon' }),
+      act('j', 4, { reason: 'd', by: name, verb: 'abandon' }),
+    )
+    assert.deepEqual(await reasons(store, {}), ['d', 'c', 'b', 'a'])
+    assert.deepEqual(await reasons(store, { order: 'oldest' }), ['a', 'b', 'c', 'd'])
+    assert.deepEqual(await reasons(store, { by: name }), ['d', 'b'])
+    assert.deepEqual(await reasons(store, { by: 'nobody' }), [])
+    assert.deepEqual(await reasons(store, { verb: 'abandon' }), ['d', 'c'])
+    assert.deepEqual(await reasons(store, { instanceId: 'i' }), ['c', 'a'])
+    assert.deepEqual(await reasons(store, { by: name, verb: 'abandon', instanceId: 'j' }), ['d'])
+    assert.deepEqual(await reasons(store, { after: 2, before: 4 }), ['c', 'b'])
+    await assert.rejects(store.listActs({ who: 'me' } as ActQuery), /cannot be asked for "who"/)
+  }),
+
+  storeCase('acts: page after page, each is told once, those of one time too', async ({ store }) => {
+    await standing(store, 'i')
+    const names = Array.from({ length: 12 }, (_, index) => `${index}`)
+    await write(store, ...names.map((reason, index) => act('i', index < 8 ? 7 : 8, { reason })))
+    for (const order of ['newest', 'oldest'] as const) {
+      const seen: (string | undefined)[] = []
+      let cursor: string | undefined
+      do {
+        const page = await store.listActs({ order, limit: 5, cursor })
+        seen.push(...page.items.map(({ reason }) => reason))
+        cursor = page.next
+      } while (cursor !== undefined)
+      assert.deepEqual(seen, order === 'oldest' ? names : names.toReversed())
+    }
+    const { next } = await store.listActs({ limit: 5 })
+    await assert.rejects(store.listActs({ order: 'oldest', cursor: next }), /begin without a cursor/)
+  }),
+]
