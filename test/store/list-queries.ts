@@ -1,5 +1,5 @@
 /** The lists that people look at, for showing that each of them walks an index. */
-import type { BindingQuery, InstanceQuery, OperationQuery } from '../../src/store.ts'
+import type { ActQuery, BindingQuery, InstanceQuery, OperationQuery } from '../../src/store.ts'
 
 export const instanceQueries: readonly InstanceQuery[] = [
   {},
@@ -40,9 +40,25 @@ export const operationQueries: readonly OperationQuery[] = [
   { state: 'failed' },
   { state: 'failed', after: 1 },
   { state: 'superseded' },
+  { serviceId: 'service' },
+  { planId: 'plan' },
+  { platform: 'cf' },
+  { serviceId: 'service', state: 'succeeded' },
+  { serviceId: 'service', state: 'failed' },
+  { step: 'create' },
+  { fingerprint: '0123' },
   { by: 'finished' },
   { by: 'finished', after: 1, before: 1_000 },
   { by: 'finished', state: 'failed' },
+]
+
+export const actQueries: readonly ActQuery[] = [
+  {},
+  { after: 1, before: 1_000 },
+  { by: 'ops' },
+  { verb: 'abandon' },
+  { verb: 'abandon', after: 1 },
+  { instanceId: 'i1' },
 ]
 
 /** Each of them in both orders. */
@@ -58,6 +74,20 @@ export function inBothOrders<Query extends object>(queries: readonly Query[]): [
 /** What is sorted by hand: few rows by their nature (those of one instance, the active ones, the failed ones). */
 export function isSortedByHand(query: object): boolean {
   const { instanceId, of, state, by } = query as BindingQuery & OperationQuery
-  if (instanceId !== undefined || state === 'queued' || state === 'running') return true
+  if (instanceId !== undefined || state === 'queued' || state === 'running' || isOfTwoParts(query)) return true
   return by === 'finished' && (of !== undefined || state === 'failed')
+}
+
+/** Operations by a name: the active ones, which are few, and those that have ended, in the order of an index. */
+export function isOfTwoParts(query: object): boolean {
+  const { serviceId, planId, platform, state } = query as OperationQuery
+  return (
+    (serviceId ?? planId ?? platform) !== undefined &&
+    state !== 'failed' &&
+    operationQueries.some(each => same(each, query))
+  )
+}
+
+function same(query: object, ordered: object): boolean {
+  return JSON.stringify({ ...query, order: undefined }) === JSON.stringify({ ...ordered, order: undefined })
 }

@@ -17,7 +17,14 @@ import {
   supersede,
 } from '../../src/testing/store-contract/rows.ts'
 import type { MongoServer } from '../external/mongodb.ts'
-import { bindingQueries, inBothOrders, instanceQueries, operationQueries } from './list-queries.ts'
+import {
+  actQueries,
+  bindingQueries,
+  inBothOrders,
+  instanceQueries,
+  isOfTwoParts,
+  operationQueries,
+} from './list-queries.ts'
 import { describeMongo, withClient, withStores } from './mongodb-subject.ts'
 
 const crowd = 300
@@ -60,8 +67,16 @@ describeMongo('mongodb: the work behind a call', server => {
         for (const [, query] of inBothOrders(instanceQueries)) await store.listInstances({ ...query, limit: 5 })
         for (const [, query] of inBothOrders(bindingQueries)) await store.listBindings({ ...query, limit: 5 })
         for (const [, query] of inBothOrders(operationQueries)) await store.listOperations({ ...query, limit: 5 })
+        for (const [, query] of inBothOrders(actQueries)) await store.listActs({ ...query, limit: 5 })
       })
-      expect(profile.length).toBe(2 * (instanceQueries.length + bindingQueries.length + operationQueries.length))
+      expect(profile.length).toBe(
+        2 *
+          (instanceQueries.length +
+            bindingQueries.length +
+            operationQueries.length +
+            operationQueries.filter(isOfTwoParts).length +
+            actQueries.length),
+      )
       expect(profile.filter(({ planSummary }) => !planSummary?.startsWith('IXSCAN')).map(shown)).toEqual([])
       // Few by their nature: the active ones, those of one instance, the failed ones.
       const sorted = profile.filter(({ hasSortStage }) => hasSortStage)
@@ -195,6 +210,9 @@ async function callEverything(store: Store): Promise<void> {
   await store.operation('delete')
   await store.steps('delete')
   await store.history('i')
+  await store.putBulletin({ kind: 'worker', key: 'w', doc: {}, keepFor: 1_000 })
+  await store.bulletins('worker')
+  await store.listActs()
   await store.dueForObservation(5)
   await store.backlog(5)
   await store.ping()

@@ -10,7 +10,14 @@ import { openPostgresStore } from '../../src/store/postgres/index.ts'
 import { createLists } from '../../src/store/postgres/lists.ts'
 import { createStatements, type Statements } from '../../src/store/postgres/statements.ts'
 import { connect } from '../external/postgres-connection.ts'
-import { bindingQueries, inBothOrders, instanceQueries, isSortedByHand, operationQueries } from './list-queries.ts'
+import {
+  actQueries,
+  bindingQueries,
+  inBothOrders,
+  instanceQueries,
+  isSortedByHand,
+  operationQueries,
+} from './list-queries.ts'
 import { describePostgres, newSchema, patient } from './postgres-subject.ts'
 
 const document = '{"id": "i1", "state": "done"}'
@@ -39,7 +46,7 @@ const change = {
 const step = JSON.stringify({ name: 's', state: 'done', doc: document, sealed: '{}' })
 
 /** Every statement, with values that lead it all the way. `o1` is held with fence 1, and belongs to `i1`. */
-const calls: Record<Exclude<keyof Statements, 'ping' | 'write' | 'writeCopying' | 'share'>, readonly SqlValue[]> = {
+const calls: Record<Exclude<keyof Statements, 'ping' | 'write' | 'writeMore' | 'share'>, readonly SqlValue[]> = {
   instance: ['i1'],
   binding: ['i1', 'b'],
   bindings: ['i1'],
@@ -65,6 +72,12 @@ const calls: Record<Exclude<keyof Statements, 'ping' | 'write' | 'writeCopying' 
   renewChore: ['c1', 1, 1000],
   finishChore: ['c1', 1, '{}'],
   chores: [],
+  note: ['gate', 'a'],
+  notes: ['gate', '', '', '~', 10],
+  writeNotes: ['[{"kind": "gate", "id": "new", "version": 0, "doc": "{}"}]'],
+  forgetNotes: [10],
+  putBulletin: ['worker', 'w', 1000, '{}'],
+  bulletins: ['worker'],
   cleanUp: ['instances', ['succeeded', 'failed'], 9e15, 10],
   purge: [9e15, 10],
   catalog: [1],
@@ -88,6 +101,7 @@ const everyList = [
   ...inBothOrders(instanceQueries).map(([title, query]) => ['listInstances', title, query] as const),
   ...inBothOrders(bindingQueries).map(([title, query]) => ['listBindings', title, query] as const),
   ...inBothOrders(operationQueries).map(([title, query]) => ['listOperations', title, query] as const),
+  ...inBothOrders(actQueries).map(([title, query]) => ['listActs', title, query] as const),
 ] as readonly (readonly [list: 'listInstances', title: string, query: object])[]
 
 describePostgres('postgres: the plan behind a call', server => {
@@ -256,6 +270,9 @@ async function fill(connection: Connection, schema: string, count: number): Prom
     insert into ${schema}.step (operation_id, name, state, doc, sealed)
       select o.id, 'earlier', 'done', '${document}', '{}' from ${schema}.operation o on conflict do nothing;
     insert into ${schema}.history (instance_id, doc) select i.id, '${document}' from ${schema}.instance i;
+    insert into ${schema}.history (instance_id, doc)
+      select i.id, '{"type":"acted","verb":"' || case when i.seq % 50 = 0 then 'abandon' else 'retry' end ||
+        '","by":"ops' || i.seq % 9 || '","at":' || i.seq || '}' from ${schema}.instance i;
     insert into ${schema}.shared_claim (resource_key, instance_id) select 'key', i.id from ${schema}.instance i
       on conflict do nothing`,
   })

@@ -76,18 +76,13 @@ export async function stopClock(url: string, schema: string, start: number) {
 
 /** A ledger whose clock is the suite's. `storeUrl` is another way to the server. */
 export async function createSubject({ url }: PostgresServer, start?: number, storeUrl = url): Promise<StoreSubject> {
-  const schema = newSchema()
   const clock = createVirtualClock(start)
-  const open = () => openPostgresStore({ url: storeUrl, schema, clock, ...patient })
-  const first = await open()
-  await first.ping()
-  await first.close()
-  const { admin, move } = await stopClock(url, schema, clock.now())
-  // Counted from one, as in memory.
-  await admin.query({ text: `alter sequence ${schema}.fence restart` })
+  const ledger = emptied.get(url)?.pop() ?? (await createLedger(url, storeUrl))
+  const { schema, move } = ledger
+  await move(clock.now())
   return {
     durable: true,
-    open,
+    open: () => openPostgresStore({ url: storeUrl, schema, clock, ...patient }),
     clock: {
       now: clock.now,
       async advance(ms) {
@@ -96,8 +91,39 @@ export async function createSubject({ url }: PostgresServer, start?: number, sto
       },
     },
     async destroy() {
-      await admin.query({ text: `set client_min_messages = error; drop schema ${schema} cascade` })
-      await admin.end()
+      await ledger.empty()
+      emptied.set(url, [...(emptied.get(url) ?? []), ledger])
     },
   }
+}
+
+type EmptyLedger = Awaited<ReturnType<typeof createLedger>>
+
+/** By server: the next test takes one of them, since to make a schema takes longer than most tests. */
+const emptied = new Map<string, EmptyLedger[]>()
+
+async function createLedger(url: string, storeUrl: string) {
+  const schema = newSchema()
+  const first = await openPostgresStore({ url: storeUrl, schema, ...patient })
+  await first.ping()
+  await first.close()
+  const { admin, move } = await stopClock(url, schema, 0)
+  const { rows } = await admin.query({
+    text: `select tablename as name from pg_tables where schemaname = $1 and tablename <> 'test_clock'`,
+    values: [schema],
+  })
+  const reset: string[] = []
+  for (const { name } of rows) {
+    const table = `${schema}.${name}`
+    const { rows: before } = await admin.query({ text: `table ${table}` })
+    reset.push(`delete from ${table}`)
+    if (before.length === 0) continue
+    await admin.query({ text: `create table ${table}_before as table ${table}` })
+    reset.push(`insert into ${table} table ${table}_before`)
+  }
+  // Counted from one, as in memory.
+  const restart = `alter sequence ${schema}.fence restart`
+  await admin.query({ text: restart })
+  const empty = ['begin', 'set local session_replication_role = replica', ...reset, restart, 'commit'].join('; ')
+  return { schema, move, empty: () => admin.query({ text: empty }) }
 }

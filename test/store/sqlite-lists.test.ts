@@ -3,7 +3,14 @@ import { expect, it } from 'vitest'
 import { systemClock } from '../../src/clock.ts'
 import { listsOf } from '../../src/store/sqlite/lists.ts'
 import { openWith } from '../../src/store/sqlite/open.ts'
-import { bindingQueries, inBothOrders, instanceQueries, isSortedByHand, operationQueries } from './list-queries.ts'
+import {
+  actQueries,
+  bindingQueries,
+  inBothOrders,
+  instanceQueries,
+  isSortedByHand,
+  operationQueries,
+} from './list-queries.ts'
 import { describeDrivers, testFolder, watch } from './sqlite-drivers.ts'
 
 const lists = [
@@ -14,6 +21,7 @@ const lists = [
   ...inBothOrders(operationQueries).map(
     ([title, query]) => ['operations', title, query, listsOf.operations(query)] as const,
   ),
+  ...inBothOrders(actQueries).map(([title, query]) => ['acts', title, query, listsOf.acts(query)] as const),
 ]
 
 describeDrivers('sqlite: the plan behind a list', driver => {
@@ -26,7 +34,9 @@ describeDrivers('sqlite: the plan behind a list', driver => {
       .all(...values)
     const steps = plan.map(row => String(row.detail))
     await store.close()
-    expect(steps[0]).toMatch(/^(SEARCH|SCAN) \w+ USING (COVERING )?INDEX /)
+    const reads = steps.filter(step => /^(SEARCH|SCAN) (instance|binding|operation|history)\b/.test(step))
+    expect(reads.length).toBeGreaterThan(0)
+    for (const step of reads) expect(step).toMatch(/^(SEARCH|SCAN) \w+ USING (COVERING )?INDEX /)
     if (!isSortedByHand(query)) expect(steps).toHaveLength(1)
   })
 })
