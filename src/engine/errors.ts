@@ -25,6 +25,9 @@ export class TerminalError extends Error {
   }
 }
 
+/** It has failed as often as it may. Unlike what another TerminalError says, it may succeed when somebody has helped. */
+export class ExhaustedError extends TerminalError {}
+
 /** It may pass: try again. The message is shown to the platform's user meanwhile; what only the log may have is the cause. */
 export class PassingError extends Error {
   override readonly name = 'PassingError'

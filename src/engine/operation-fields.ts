@@ -17,6 +17,8 @@ export function operationFields(
     planId: operation.input.planId ?? instance?.planId ?? '',
     platform: instance?.platform ?? '',
     requestId: operation.requestId,
+    traceparent: operation.traceparent,
+    fence: operation.fence || undefined,
     acceptedAt: operation.acceptedAt,
   }
 }

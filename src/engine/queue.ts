@@ -42,7 +42,9 @@ export class Queue {
   readonly #options: QueueOptions
   /** Since when each operation has its slot. */
   readonly #running = new Map<symbol, number>()
-  /** How long an operation has its slot: over all of them, and by service and action. */
+  /** Since when slots are empty though something waits: a process with too much to do fills them late. */
+  #empty: number[] = []
+  /** How long an operation has its slot: by service and action, and over all of them with the time that it was empty before. */
   readonly #usual = new Map<string, number>()
   /** Due and not begun, as of the last look, with what has changed here since. Not below minus `#entering`. */
   #ahead = 0
@@ -67,15 +69,18 @@ export class Queue {
     const { clock } = this.#options
     const key = Symbol()
     const from = clock.now()
-    if (this.#running.size === 0 && from - this.#endedAt > forgetAfter) this.#usual.clear()
+    this.#forgetOld(from)
     this.#running.set(key, from)
     this.#movedAt = from
+    const free = (this.#waiting > 0 ? this.#empty.shift() : undefined) ?? from
     this.#ahead = Math.max(-this.#entering, this.#ahead - 1)
     return () => {
       this.#running.delete(key)
       this.#endedAt = clock.now()
       this.#movedAt = this.#endedAt
-      for (const name of [allOfThem, kindOf(serviceId, action)]) this.#learn(name, this.#endedAt - from)
+      this.#learn(kindOf(serviceId, action), this.#endedAt - from)
+      this.#learn(allOfThem, this.#endedAt - free)
+      this.#empty = this.#waiting > 0 ? [...this.#empty, this.#endedAt] : []
     }
   }
 
@@ -84,6 +89,7 @@ export class Queue {
    * repeats a request, or waits for a sweep first, is never refused.
    */
   async enter<Result>(wanted: Wanted, accept: (check: Check) => Promise<Result>): Promise<Result> {
+    this.#forgetOld(this.#options.clock.now())
     if (!this.#hasFreeSlot()) await this.#lookAgain(goodFor)
     try {
       return await this.#tryToEnter(wanted, accept, refusal => (this.#isFull ? refusal : doubt))
@@ -118,6 +124,10 @@ export class Queue {
     } finally {
       if (entered) this.#entering -= 1
     }
+  }
+
+  #forgetOld(now: number): void {
+    if (this.#running.size === 0 && now - this.#endedAt > forgetAfter) this.#usual.clear()
   }
 
   /** Looks when an idle replica would have taken what is due. Where nothing waits there is nothing to see. */

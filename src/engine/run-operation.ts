@@ -1,4 +1,6 @@
 import { sleep } from '../clock.ts'
+import { fingerprintOf } from '../domain/fingerprint.ts'
+import { settleHeld } from '../domain/hold.ts'
 import { sayLeft } from '../domain/left-service.ts'
 import type { Operation, OperationError, Step } from '../domain/operation.ts'
 import type { ActionResult, Outcome, SettlePolicy } from '../domain/outcome.ts'
@@ -10,11 +12,13 @@ import type { Claim, Parking } from '../ledger.ts'
 import { count } from '../shape/count.ts'
 import { sayDuration } from '../shape/duration.ts'
 import { traceAuthorCode } from './author-code.ts'
-import { asError, isPermanent, retryAfter, shorten, toOperationError } from './errors.ts'
+import { asError, ExhaustedError, isPermanent, retryAfter, shorten, toOperationError } from './errors.ts'
 import type { HeldLease } from './held-lease.ts'
 import { attemptFields } from './operation-fields.ts'
 import { publicReason } from './public-reason.ts'
 import { type Attempt, type Retry, Run, type Tools } from './run.ts'
+import { startRun } from './run-trace.ts'
+import { countedSteps, toFailed } from './step-rows.ts'
 import { type Turn, turnOf } from './sweep-first.ts'
 import { type FindWork, isWait, type Wait, type Work } from './work.ts'
 
@@ -43,7 +47,21 @@ interface Running extends Taken {
  * nothing is written after it.
  */
 export async function runOperation(claimed: Claim, held: HeldLease, context: RunContext): Promise<void> {
+  const { tracer } = context
+  if (tracer === undefined) return runClaimed(claimed, held, context)
+  const span = startRun(tracer, claimed.operation)
+  try {
+    await tracer.within(span, () => runClaimed(claimed, held, { ...context, span }))
+    span.end({ attributes: { 'purser.cut-short': held.why } })
+  } catch (error) {
+    span.end({ error })
+    throw error
+  }
+}
+
+async function runClaimed(claimed: Claim, held: HeldLease, context: RunContext): Promise<void> {
   const now = held.storeNow()
+  const { hold } = claimed.operation
   const { error: ended } = claimed.operation
   const turn = turnOf(claimed, context, ended === undefined ? now : Number.POSITIVE_INFINITY)
   const { claim } = turn
@@ -58,10 +76,13 @@ export async function runOperation(claimed: Claim, held: HeldLease, context: Run
   const isOver = ended !== undefined || now >= operation.deadlineAt
   const late = () => {
     if (ended !== undefined) return ended
+    if (hold?.error !== undefined) return hold.error
     if (work === undefined) return withoutService(operation)
     const isFirst = operation.attempt === 1 && operation.input.sweepFirst === undefined
     return isFirst ? neverRan(operation, now) : timedOut(operation)
   }
+  // It was not due: whoever made it due knew nothing of the hold.
+  if (hold !== undefined && !isOver) return park(attempt, 'held', { until: operation.deadlineAt })
   const isPoison = claim.takenOver && operation.losses > poisonLosses
   const work = context.findWork(claim)
   // None of the author's code runs where it is unknown, or where it may be what kills the workers.
@@ -167,18 +188,43 @@ async function retryOrFail(running: Running, thrown: unknown): Promise<void> {
   const now = held.storeNow()
   const error = asError(thrown, `the ${action}`)
   const reason = publicReason(error)
-  if (isPermanent(thrown) || isExhausted(work.retry, failures, before.startedAt, now))
-    return fail(running, toOperationError(error, `The ${action} failed for good${reason}.`, run.nothingDone), error)
+  const exhausted = isExhausted(work.retry, failures, before.startedAt, now)
+  if (isPermanent(thrown) || exhausted) {
+    const failure = toOperationError(error, `The ${action} failed for good${reason}.`, run.nothingDone)
+    const mayPass = isPermanent(thrown) ? thrown instanceof ExhaustedError : exhausted
+    return mayPass && isHoldable(running) ? hold(running, failure, error) : fail(running, failure, error)
+  }
   const delayMs = backOff(work.retry, failures, random(), retryAfter(thrown))
   observer['action.failed']?.({ ...attemptFields(claim, held), failures, delayMs, error })
-  const step: Step = { ...before, attempts: failures, error: error.message }
+  const step = toFailed({ ...before, attempts: failures }, error, claim.operation, now)
   const description = `the ${action} failed ${count(failures, 'time')}${reason}, trying again`
   await park(running, 'retry', { until: now + delayMs, description, step })
 }
 
+/** Somebody polls it, and there is time left to decide. */
+function isHoldable({ claim, work, held }: Running): boolean {
+  const { action, synchronous, deadlineAt } = claim.operation
+  const isPlatforms = action !== 'observe' && action !== 'sweep'
+  return work.holds === true && isPlatforms && synchronous !== true && held.storeNow() < deadlineAt
+}
+
+/** For the platform it is in progress. Where nobody decides, it fails with the error at its deadline. */
+async function hold({ claim, held, tools, run }: Running, failure: OperationError, error: Error): Promise<void> {
+  const { store, observer } = tools
+  const description = shorten(`${failure.message} Held until an operator of the broker decides.`)
+  const finished = await store.finish(held.lease, snapshot => {
+    const unclean = snapshot.finishing.unclean || run.unclean
+    return settleHeld({ ...snapshot, finishing: { ...snapshot.finishing, unclean } }, failure, description)
+  })
+  if (!finished) return handBackLost({ claim, held, tools })
+  const until = claim.operation.deadlineAt
+  observer['operation.held']?.({ ...attemptFields(claim, held), until, reason: failure.message, error })
+}
+
 /** The failures of the action outside its steps, as its pseudo step has counted them. */
-function failuresSoFar({ operation, steps }: Claim): Step {
-  const before = steps.find(step => step.name === actionStep)
+function failuresSoFar(claim: Claim): Step {
+  const { operation } = claim
+  const before = countedSteps(claim).find(step => step.name === actionStep)
   const startedAt = before?.startedAt ?? operation.checkpointAt ?? operation.acceptedAt
   return { name: actionStep, state: 'failed', attempts: before?.attempts ?? 0, startedAt }
 }
@@ -207,7 +253,7 @@ async function fail(running: Running, error: OperationError, cause?: Error): Pro
     .finally(() => heard.abort())
   await Promise.race([hearing, sleep(tools.clock, work.callTimeout, heard.signal)])
   const unclean = run.unclean || held.why === 'deadline'
-  await finish(running, { outcome: { kind: 'failed', error }, unclean, cause })
+  await finish(running, { outcome: { kind: 'failed', error }, unclean, cause, step: run.failedStep })
 }
 
 interface Finish {
@@ -215,9 +261,13 @@ interface Finish {
   readonly unclean: boolean
   /** What was thrown, where that is why it failed. */
   readonly cause?: Error
+  /** The one that failed last. */
+  readonly step?: Step
 }
 
-async function finish(attempt: Taken & { readonly work?: Work }, { outcome, unclean, cause }: Finish) {
+async function finish(attempt: Taken & { readonly work?: Work }, ending: Finish) {
+  const { unclean, cause } = ending
+  const outcome = withFingerprint(ending, attempt.claim.operation)
   const { claim, held, tools, work, before } = attempt
   const { store, observer } = tools
   const policy = work?.settlePolicy(held.storeNow()) ?? noDriverPolicy
@@ -226,15 +276,25 @@ async function finish(attempt: Taken & { readonly work?: Work }, { outcome, uncl
     return (before === undefined ? settle : settleSweepFirst)({ ...snapshot, finishing }, outcome, policy)
   })
   const totalMs = held.storeNow() - claim.operation.acceptedAt
-  if (!finished) {
-    observer['operation.handedBack']?.({ ...attemptFields(claim, held), reason: 'lost' })
-    await store.handBack(held.lease)
-  } else if (outcome.kind === 'succeeded') observer['operation.succeeded']?.({ ...attemptFields(claim, held), totalMs })
+  if (!finished) await handBackLost(attempt)
+  else if (outcome.kind === 'succeeded') observer['operation.succeeded']?.({ ...attemptFields(claim, held), totalMs })
   else {
     const reason = outcome.error.message
     observer['operation.failed']?.({ ...attemptFields(claim, held), totalMs, reason, error: cause })
   }
   return finished
+}
+
+async function handBackLost({ claim, held, tools }: Attempt): Promise<void> {
+  tools.observer['operation.handedBack']?.({ ...attemptFields(claim, held), reason: 'lost' })
+  await tools.store.handBack(held.lease)
+}
+
+function withFingerprint({ outcome, step }: Finish, operation: Operation): Outcome {
+  if (outcome.kind === 'succeeded') return outcome
+  const { error } = outcome
+  const fingerprint = step?.fingerprint ?? fingerprintOf(operation, undefined, error.message)
+  return { kind: 'failed', error: { ...error, step: step?.name, fingerprint } }
 }
 
 /** The first claim of the operation came when its time was over. */

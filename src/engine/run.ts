@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts'
 import { limits } from '../domain/limits.ts'
-import type { Step } from '../domain/operation.ts'
+import type { Step, StepTry } from '../domain/operation.ts'
 import { backOff, isExhausted, type RetryPolicy } from '../domain/retry.ts'
 import type { SharedWish } from '../domain/shared-claim.ts'
 import type { LogFields, OperationFields, StepFields } from '../events.ts'
@@ -9,13 +9,16 @@ import type { Observer } from '../observer.ts'
 import type { JsonObject } from '../protocol/json.ts'
 import { count } from '../shape/count.ts'
 import { StoreUnavailableError } from '../store.ts'
+import type { OpenSpan, Tracer } from '../tracer.ts'
 import { currentStep, runAuthorCode, type UnhandledListener } from './author-code.ts'
 import { type Call, callWithDeadline } from './call.ts'
-import { asError, isPermanent, RunEnded, retryAfter, TerminalError } from './errors.ts'
+import { asError, ExhaustedError, isPermanent, RunEnded, retryAfter, TerminalError } from './errors.ts'
 import type { HeldLease } from './held-lease.ts'
 import { operationFields } from './operation-fields.ts'
 import { publicReason } from './public-reason.ts'
+import { noteSkipped, traceStep } from './run-trace.ts'
 import { ShownOutput } from './shown-output.ts'
+import { countedSteps, toFailed, triesOf } from './step-rows.ts'
 import { type Kept, toJson } from './to-json.ts'
 
 /** Steps with this prefix decide whether the action may begin: when one of them refuses, nothing has been done. */
@@ -54,6 +57,9 @@ export interface Tools {
   readonly clock: Clock
   readonly random: () => number
   readonly observer: Observer
+  /** Where traces are on, with the span of this run. */
+  readonly tracer?: Tracer
+  readonly span?: OpenSpan
 }
 
 /** A claimed operation, who holds it, and what its run works with. */
@@ -81,6 +87,7 @@ export class Run {
   readonly #fields: RunFields
   readonly #steps: Map<string, Step>
   readonly #used = new Set<string>()
+  readonly #skipped: string[] = []
   readonly #inFlight = new Set<Promise<unknown>>()
   readonly #link: RunLink
   #whenOver: () => void = () => {}
@@ -103,7 +110,7 @@ export class Run {
     this.#policy = policy
     this.#held = held
     this.#fields = { ...operationFields(operation, instance), attempt: operation.attempt }
-    this.#steps = new Map(claim.steps.map(step => [step.name, step]))
+    this.#steps = new Map(countedSteps(claim).map(step => [step.name, step]))
     this.state = (operation.bindingId === undefined ? instance : claim.binding)?.state ?? {}
     this.#link = new RunLink(this.#fields, tools.observer)
     this.#link.fail = error => {
@@ -129,6 +136,14 @@ export class Run {
   /** Nothing was ever attempted under this operation, but for what stands before the action. A crash leaves doubt. */
   get nothingDone(): boolean {
     return !this.claim.operation.unclean && [...this.#steps.keys()].every(name => name.startsWith(beforePrefix))
+  }
+
+  /** The step that failed last, in this run or in one before it. */
+  get failedStep(): Step | undefined {
+    return [...this.#steps.values()]
+      .filter(({ state, fingerprint }) => state === 'failed' && fingerprint !== undefined)
+      .sort((one, other) => (one.failedAt ?? 0) - (other.failedAt ?? 0))
+      .at(-1)
   }
 
   /** Some call failed or got no answer: it may still land, later than this run ends. */
@@ -182,6 +197,7 @@ export class Run {
   /** The run is over. Its code may have left something behind that runs on; that has no hold on the run. */
   close(): void {
     this.#link.fail = undefined
+    noteSkipped(this.#tools.span, this.#skipped)
   }
 
   async #saveState(patch: JsonObject): Promise<void> {
@@ -196,10 +212,13 @@ export class Run {
     if (this.#used.size > limits.stepsPerOperation)
       throw new TerminalError(`The action has more than ${limits.stepsPerOperation} steps: put several calls into one.`)
     const before = this.#steps.get(name)
-    if (before?.state === 'done') return before.output as T
+    if (before?.state === 'done') {
+      this.#skipped.push(name)
+      return before.output as T
+    }
     const { output: returned, step } = await this.#call(name, fn, options)
     const { output, shown } = returned instanceof ShownOutput ? returned : { output: returned }
-    const done: Step = { name, state: 'done', attempts: step.attempts, startedAt: step.startedAt, output, shown }
+    const done: Step = { ...step, state: 'done', output, shown }
     this.#stillHeld(await this.#tools.store.checkpoint(this.#held.lease, { step: done }))
     this.#steps.set(name, done)
     return output as T
@@ -215,8 +234,10 @@ export class Run {
       return this.#shared('recreate', key, fn)
     }
     const { step } = await this.#call(`${wish} ${key}`, fn, {})
-    // An earlier call of this removal may land once more: it stays unsettled, and the next creation waits for that.
-    if ((wish === 'release' || wish === 'sweep') && (step.attempts > 1 || this.#isRepeated)) return
+    // An earlier call of this removal may land once more: it stays unsettled, and the next creation waits for that. So does one
+    // beside which a call of the creation may land: where it fails after all, the next deletion removes it again.
+    const isDoubted = wish === 'release' && this.claim.operation.unclean
+    if (wish !== 'acquire' && wish !== 'recreate' && (step.attempts > 1 || this.#isRepeated || isDoubted)) return
     this.#stillHeld(await store.share(this.#held.lease, key, 'settle'))
   }
 
@@ -249,19 +270,23 @@ export class Run {
     const startedAt = before?.startedAt ?? operation.checkpointAt ?? operation.acceptedAt
     const calledAt = this.#held.storeNow()
     try {
-      const output = await callWithDeadline(
-        call => this.runAuthorCode(() => fn(call), name),
-        { fence: operation.fence, key: `${operation.id}/${name}` },
-        { timeout, ending: this.#held.ending, clock },
+      const output = await traceStep(this.#tools.tracer, { operation, step: name, calls: attempts }, () =>
+        callWithDeadline(
+          call => this.runAuthorCode(() => fn(call), name),
+          { fence: operation.fence, key: `${operation.id}/${name}` },
+          { timeout, ending: this.#held.ending, clock },
+        ),
       )
-      const step = { name, attempts, startedAt }
+      const step = { name, attempts, startedAt, tries: this.#triesOf(name, calledAt) }
       const kept = keep(output, keptOutput(name))
       observer['step.succeeded']?.(this.#stepFields(step, calledAt))
       return { output: kept, step }
     } catch (thrown) {
       if (this.#held.ending.aborted) throw new RunEnded()
       const error = asError(thrown, `the step "${name}"`)
-      const step: Step = { name, state: 'failed', attempts, startedAt, error: error.message }
+      const tries = this.#triesOf(name, calledAt, error.message)
+      const failed: Step = { name, state: 'failed', attempts, startedAt, tries }
+      const step = toFailed(failed, error, operation, this.#held.storeNow())
       this.#steps.set(name, step)
       const exhausted = isExhausted(retry, attempts, startedAt, this.#held.storeNow())
       const isFinal = isPermanent(thrown) || exhausted
@@ -277,8 +302,18 @@ export class Run {
       await this.#write({ step })
       if (error instanceof TerminalError) throw error
       const how = exhausted ? `gave up after ${count(attempts, 'attempt')}` : 'was refused for good'
-      throw new TerminalError(`The step "${name}" ${how}${reason}.`, { cause: error })
+      const Final = isPermanent(thrown) ? TerminalError : ExhaustedError
+      throw new Final(`The step "${name}" ${how}${reason}.`, { cause: error })
     }
+  }
+
+  #triesOf(name: string, startedAt: number, error?: string): readonly StepTry[] {
+    return triesOf(this.claim, this.#steps.get(name), { startedAt, endedAt: this.#held.storeNow(), error })
+  }
+
+  /** The trace context of this run, for what it calls. */
+  get traceparent(): string | undefined {
+    return this.#tools.span?.traceparent ?? this.#fields.traceparent
   }
 
   #stepFields({ name, attempts }: Pick<Step, 'name' | 'attempts'>, calledAt: number): StepFields {

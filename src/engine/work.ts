@@ -28,6 +28,8 @@ export interface Work {
   onFailure(run: Run, error: unknown): Promise<void>
   readonly retry: RetryPolicy
   readonly callTimeout: number
+  /** What has used up its retries is held for an operator instead of failing. */
+  readonly holds?: boolean
   settlePolicy(now: number): SettlePolicy
   /** Called when the operation has ended, as far as this process lives that long; must not throw. */
   afterwards?(outcome: Outcome): Promise<void>

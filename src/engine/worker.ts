@@ -88,6 +88,12 @@ export class Worker {
     return this.#options.clock.now() + this.#storeOffset
   }
 
+  /** Operations that run here, each under a lease, and places in all; one that is kept for what is being accepted is used. */
+  get load(): { readonly slots: number; readonly used: number; readonly leases: number } {
+    const { concurrency } = this.#options
+    return { slots: concurrency, used: concurrency - this.#free(), leases: this.#running.size }
+  }
+
   /** None where all are taken, or where others may have waited longer. */
   offerPlace(): Place | undefined {
     const { owner, leaseTime, clock } = this.#options

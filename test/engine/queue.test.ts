@@ -32,12 +32,12 @@ describe('new work that could not begin in time', () => {
     await warmUp(world, process)
     const answers = await putAll(world, process, numbers(20))
     const [accepted, refused] = [withStatus(answers, 202), withStatus(answers, 503)]
-    expect([accepted.length, refused.length]).toEqual([5, 15])
+    expect([accepted.length, refused.length]).toEqual([4, 16])
     const [late] = refused
     expect(late?.body).toEqual({
       error: 'QueueTooLong',
       description:
-        'The provision would wait about 6 seconds in the queue, and may take 6 seconds in all. Repeat it later.',
+        'The provision would wait about 4.8 seconds in the queue, and may take 6 seconds in all. Repeat it later.',
     })
     expect(Number(late?.retryAfter)).toBeGreaterThanOrEqual(1)
     expect(Number(late?.retryAfter)).toBeLessThanOrEqual(2)

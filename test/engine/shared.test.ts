@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { TerminalError } from '../../src/index.ts'
 import { createCrashableStore } from '../../src/testing/crash-points.ts'
 import { createWorld, minutes, seconds, takes, type World } from './world.ts'
 
@@ -28,6 +29,36 @@ function createLabelWorld(latency: { create: readonly number[]; remove: readonly
 const quick = { create: [], remove: [] }
 
 describe('shared resources', () => {
+  it('that a late call has made after a deletion, which then failed, go with the next deletion', async () => {
+    const labels = new Set<string>()
+    let isBroken = true
+    const world: World = createWorld({
+      service: {
+        async provision(ctx) {
+          await ctx.share('label', async () => {
+            await takes(world.clock, seconds(40))
+            labels.add('label')
+          })
+        },
+        async deprovision(ctx) {
+          await ctx.unshare('label', () => void labels.delete('label'))
+          if (isBroken) throw new TerminalError('not now')
+        },
+      },
+    })
+    const process = await world.boot()
+    await process.provision('app')
+    await world.clock.advance(seconds(2))
+    await process.deprovision('app')
+    await world.clock.advance(minutes(2))
+    expect([...labels]).toEqual(['label'])
+    isBroken = false
+    await process.deprovision('app')
+    await world.clock.advance(minutes(2))
+    expect(world.watch.active()).toEqual([])
+    expect([...labels]).toEqual([])
+  })
+
   it('are created with the first and removed with the last', async () => {
     const world = createLabelWorld(quick)
     const process = await world.boot()

@@ -32,6 +32,10 @@ export function serviceOf(actions: Partial<Service>): Service {
 export interface Process extends TestBroker {
   /** Ends it as SIGKILL does. */
   crash(): void
+  isCrashed(): boolean
+  /** Ends it at this point of its calls to the ledger. */
+  crashAt(point: number | undefined): void
+  passed(): number
   /** PUT of an instance; answers the operation, which must have been accepted. */
   provision(instanceId: string): Promise<string>
   update(instanceId: string, parameters: Readonly<Record<string, string>>): Promise<string>
@@ -87,7 +91,8 @@ export function createWorld(options: Partial<TestBrokerOptions> & { readonly ser
         clock: own,
         store: crashable.store,
       })
-      return { ...broker, crash: crashable.crash, ...verbs(broker) }
+      const { crash, crashAt, isCrashed, passed } = crashable
+      return { ...broker, crash, crashAt, isCrashed, passed, ...verbs(broker) }
     },
   }
 }
