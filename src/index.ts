@@ -14,10 +14,13 @@ export type {
   Authentication,
   AuthenticationRequest,
   Authenticator,
+  IssuedSession,
   PeerCertificate,
   Principal,
   Refusal,
   Role,
+  Session,
+  Sessions,
   TlsConnection,
 } from './authenticator.ts'
 export * from './author/broker-definition.ts'
@@ -35,6 +38,7 @@ export { TerminalError, type TerminalErrorOptions } from './engine/errors.ts'
 export type { Wait } from './engine/work.ts'
 export type * from './events.ts'
 export type { HttpApp, HttpBroker, HttpRequest, HttpResponse } from './http/message.ts'
+export type { AreaLevel, LogArea } from './observer/levels.ts'
 export type { LogLevel } from './observer/lines.ts'
 export {
   createLogObserver,

@@ -98,6 +98,7 @@ describe('checkDefinition', () => {
     '/eu/v2/*',
     '/admin',
     '/admin/*',
+    '/console/*',
     '/healthz',
     '/readyz',
     '/dashboards/*',

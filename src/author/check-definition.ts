@@ -87,6 +87,7 @@ const serviceShape = object(
     callTimeout: optional(time),
     observeEvery: optional(time),
     requiresApp: optional(flag()),
+    hold: optional(flag()),
     dashboard: optional(
       given("'redirect' or a function", value => value === 'redirect' || typeof value === 'function'),
     ),
@@ -145,7 +146,11 @@ function has(service: object, key: string): boolean {
 /** Paths that the broker answers itself, also with the name of a platform before them: a route there would hide them. */
 function isReserved(path: string): boolean {
   const [first, second] = path.split('/').slice(1)
-  return first === '*' || ['v2', 'admin', 'healthz', 'readyz', 'dashboards'].includes(first ?? '') || second === 'v2'
+  return (
+    first === '*' ||
+    ['v2', 'admin', 'console', 'healthz', 'readyz', 'dashboards'].includes(first ?? '') ||
+    second === 'v2'
+  )
 }
 
 const remedies: Readonly<Record<string, string>> = {

@@ -69,7 +69,15 @@ export interface ActionContext {
   readonly instance: InstanceInfo
   /** Where the plan has left the catalog, its name is its id, whatever the type says. */
   readonly plan: PlanInfo
-  readonly operation: { readonly id: string; readonly attempt: number; readonly fence: number }
+  readonly operation: {
+    readonly id: string
+    readonly attempt: number
+    readonly fence: number
+    /** How often an operator has released it after it was held. */
+    readonly releases: number
+    /** The W3C trace context of this run, for what it calls; where there is one. */
+    readonly traceparent?: string
+  }
   /** On whose behalf, as the platform said it; absent for its own clean-up. Personal data. */
   readonly identity?: JsonObject
   /** Aborted when this run is over: the action has returned, a step failed, the operation is superseded or out of time. */

@@ -100,6 +100,11 @@ export interface ServiceDefinition<
   readonly callTimeout?: Duration
   /** Time between two observations. */
   readonly observeEvery?: Duration
+  /**
+   * An operation that has used up its retries is held for an operator instead of failing: in progress for the platform, until
+   * somebody decides or its time is up. Without it, `engine.hold` says so.
+   */
+  readonly hold?: boolean
   /** A binding needs an application: refused with RequiresApp where the platform names none. */
   readonly requiresApp?: boolean
   /**

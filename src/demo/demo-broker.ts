@@ -66,9 +66,11 @@ function replicated(backend: KvBackend, url: () => string) {
       await ctx.step('create store', () => backend.create(ctx.instance.id, limits[ctx.plan.id]))
       const ready = typeof ctx.state.ready === 'number' ? ctx.state.ready : 0
       if (ready < replicas) {
+        await ctx.step(`start replica ${ready + 1}`, () => backend.exists(ctx.instance.id))
         await ctx.saveState({ ready: ready + 1 })
         return ctx.wait('5s', `replica ${ready + 1}/${replicas} is starting`)
       }
+      await ctx.step('join the replicas', () => backend.exists(ctx.instance.id))
       return { state: { store: ctx.instance.id, ready } }
     },
     bind: ctx => addUser(backend, url, ctx.state.store, ctx),

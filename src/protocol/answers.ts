@@ -16,7 +16,7 @@ const failureFlags = {
   updateRepeatable: optional(flag({ since: 16 })),
 }
 
-const metadataFields = { labels: optional(json({ since: 16 })), attributes: optional(json({ since: 17 })) }
+export const metadataFields = { labels: optional(json({ since: 16 })), attributes: optional(json({ since: 17 })) }
 const instanceMetadata = optional(object(metadataFields, { since: 16 }))
 
 export const volumeMount = object({
@@ -37,7 +37,8 @@ export const endpoint = object({
   protocol: optional(oneOf(['tcp', 'udp', 'all'])),
 })
 
-const bindingFields = {
+/** What a bind gives, besides its operation. */
+export const bindingFields = {
   credentials: optional(json()),
   syslogDrainUrl: optional(text()),
   routeServiceUrl: optional(text({ since: 8 })),
