@@ -14,7 +14,7 @@ export type LineOf<Event> =
       ...fields: (keyof Event & string)[],
     ]
 
-const operation = ['operationId', 'action', 'instanceId', 'bindingId', 'requestId'] as const
+const operation = ['operationId', 'action', 'instanceId', 'bindingId', 'requestId', 'fence', 'traceparent'] as const
 const attempt = [...operation, 'attempt'] as const
 const step = [...attempt, 'step', 'calls'] as const
 const target = ['method', 'path'] as const
@@ -43,6 +43,7 @@ export const lines: { readonly [Type in EventType]: LineOf<BrokerEvents[Type]> }
   'name.lost': ['error', 'another process has taken the name, since this one gave no sign of life', 'name'],
 
   'configuration.warning': ['warn', ({ message }) => `configuration: ${message}`],
+  'log.levelsChanged': ['warn', 'an operator has changed what is logged', 'principal', 'requestId', 'levels'],
   'catalog.warning': ['warn', ({ message }) => `catalog: ${message}`],
   'catalog.incomplete': ['warn', event => `instances of what this broker does not have: ${sayMissing(event)}`],
   'catalog.readFailed': ['warn', 'could not read the catalog: trying again', 'error'],
@@ -60,15 +61,27 @@ export const lines: { readonly [Type in EventType]: LineOf<BrokerEvents[Type]> }
     'bytes',
     ...client,
     'operationId',
+    'error',
+    'traceparent',
   ],
   'request.failed': [
     'error',
     ({ status }) => (status === 503 ? 'request failed: the store cannot be used' : 'request failed'),
     'incident',
     'requestId',
+    'traceparent',
     'error',
   ],
-  'authentication.failed': ['warn', 'authentication failed', ...target, 'scheme', 'reason', 'address', 'requestId'],
+  'authentication.failed': [
+    'warn',
+    'authentication failed',
+    ...target,
+    'scheme',
+    'reason',
+    'address',
+    'requestId',
+    'traceparent',
+  ],
   'server.failed': ['error', 'the HTTP server reported an error', 'error'],
 
   'operation.accepted': [],
@@ -78,6 +91,7 @@ export const lines: { readonly [Type in EventType]: LineOf<BrokerEvents[Type]> }
   'operation.interrupted': ['error', 'operation interrupted', ...attempt, 'error'],
   'operation.succeeded': ['info', 'operation succeeded', ...attempt, 'totalMs'],
   'operation.failed': ['warn', 'operation failed', ...attempt, 'totalMs', 'reason', 'error'],
+  'operation.held': ['warn', 'operation held: an operator has to decide', ...attempt, 'until', 'reason', 'error'],
   'operation.superseded': ['info', 'operation superseded', ...operation, 'supersededBy'],
   'operation.poisonous': [
     'error',
@@ -93,6 +107,7 @@ export const lines: { readonly [Type in EventType]: LineOf<BrokerEvents[Type]> }
     'instanceId',
     'bindingId',
     'requestId',
+    'traceparent',
   ],
   'operator.acted': [
     'warn',
@@ -102,6 +117,17 @@ export const lines: { readonly [Type in EventType]: LineOf<BrokerEvents[Type]> }
     'instanceId',
     'bindingId',
     'operationId',
+    'requestId',
+    'traceparent',
+  ],
+
+  'gate.changed': [
+    'warn',
+    ({ action, closed }) => `an operator has ${closed ? 'closed' : 'opened'} the gate: ${action}`,
+    'principal',
+    'reason',
+    'serviceId',
+    'planId',
     'requestId',
   ],
 
@@ -142,6 +168,7 @@ export const lines: { readonly [Type in EventType]: LineOf<BrokerEvents[Type]> }
   'chore.unrecorded': ['error', 'cannot write that a chore has ended', 'chore', 'error'],
   'chore.startFailed': ['warn', 'a chore did not start', 'chore', 'error'],
 
+  'store.called': [],
   'store.unavailable': ['error', 'the store does not answer: no work is begun until it does', 'store', 'error'],
   'store.available': ['info', 'the store answers again', 'store', 'outageMs'],
   'store.migrated': ['info', 'brought the schema up to date', 'store', 'migrations'],
@@ -180,6 +207,13 @@ export const lines: { readonly [Type in EventType]: LineOf<BrokerEvents[Type]> }
   'revision.deletionFailed': ['warn', 'could not delete unused revisions: the next purge tries again', 'error'],
 
   'bundle.secretsFailed': ['warn', 'the secrets of a bundle cannot be read', 'bundle', 'error'],
+  'bundle.copyOutdated': [
+    'warn',
+    'what is kept could not be copied: the copy is older than the ledger',
+    'bundle',
+    'instanceId',
+    'error',
+  ],
   'bundle.copyFailed': [
     'warn',
     'a bundle cannot be copied: its instances run whatever its folder holds',
@@ -193,6 +227,7 @@ export const lines: { readonly [Type in EventType]: LineOf<BrokerEvents[Type]> }
     'folder',
   ],
 
+  'sandbox.listed': [],
   'sandbox.removed': ['info', 'a sandbox that nobody needed was removed', 'sandbox', 'runtime', 'operationId'],
   'sandbox.removalFailed': ['warn', 'a sandbox could not be removed', 'sandbox', 'runtime', 'operationId', 'error'],
   'sandbox.unreachable': ['warn', 'a runtime does not answer', 'sandbox', 'host', 'operationId', 'reason'],

@@ -1,9 +1,12 @@
 import { type Clock, wallClock } from '../clock.ts'
 import type { BrokerEvents, EventType, LogFields } from '../events.ts'
 import type { Observer } from '../observer.ts'
+import { traceIdOf } from '../tracer.ts'
 import { type LoggedValue, toLoggedFields, toLoggedValue } from './fields.ts'
+import { type AreaLevel, areaOf, createLogLevels, type LogArea, type LogLevels, ranks } from './levels.ts'
 import { eventTypes, type LineOf, type LogLevel, lines } from './lines.ts'
 
+export type { AreaLevel, LogArea, LogLevels } from './levels.ts'
 export type { LogLevel } from './lines.ts'
 export type LogFormat = 'json' | 'people'
 
@@ -18,6 +21,8 @@ export interface LogOptions {
   readonly format?: LogFormat
   /** The lowest level that gets a line: `info` unless told otherwise. */
   readonly level?: LogLevel
+  /** Other levels for some areas, or `off`. */
+  readonly areas?: Readonly<Partial<Record<LogArea, AreaLevel>>>
   /** Standard output unless told otherwise. Its errors are ignored: a broker outlives the reader of its log. */
   readonly stream?: LogStream
   readonly clock?: Clock
@@ -32,12 +37,23 @@ export interface LogLine {
 }
 
 /** Writes one line for each event that deserves one, in JSON or for people. */
-export function createLogObserver({
+export function createLogObserver(options: LogOptions = {}): Observer {
+  return createLog(options).observer
+}
+
+export interface Log {
+  readonly observer: Observer
+  /** What is worth a line, which can be changed while the log is written. */
+  readonly levels: LogLevels
+}
+
+export function createLog({
   format = 'json',
   level = 'info',
+  areas = {},
   stream = process.stdout,
   clock = wallClock,
-}: LogOptions = {}): Observer {
+}: LogOptions = {}): Log {
   // Code without types may say anything, and a log that is silent by mistake is found too late.
   if (!Object.hasOwn(formats, format))
     throw new TypeError(`the format of the log is "json" or "people", not "${format}"`)
@@ -46,7 +62,8 @@ export function createLogObserver({
   ignoreErrors(stream)
   const toText = formats[format]
   const write = createWriter(stream)
-  return observeLines(level, line => write(toText(clock.now(), line), line.level !== 'info'))
+  const levels = createLogLevels(level, areas)
+  return { levels, observer: observeLines(levels, line => write(toText(clock.now(), line), line.level !== 'info')) }
 }
 
 /** Collects lines until the event loop turns, since each write is a system call. What is urgent is written at once. */
@@ -73,19 +90,24 @@ export function logTrouble(): Observer {
   return createLogObserver({ format: 'people', level: 'warn', stream: process.stderr })
 }
 
-/** Listens to the events that make a line of this level or above. */
-export function observeLines(lowest: LogLevel, write: (line: LogLine) => void): Observer {
-  const reaches = (level: LogLevel | undefined) => level !== undefined && ranks[level] >= ranks[lowest]
+/** Listens to the events that make a line of this level or above. Those that never do, as long as levels stay, are not listened to. */
+export function observeLines(lowest: LogLevel | LogLevels, write: (line: LogLine) => void): Observer {
+  const levels = typeof lowest === 'string' ? undefined : lowest
   const listeners = eventTypes.flatMap(event => {
     const [level, text = '', ...fields] = lines[event] as LineOf<Record<string, unknown>>
-    if (typeof level !== 'function' && !reaches(level)) return []
+    const area = areaOf(event)
+    const reaches = (found: LogLevel) => ranks[found] >= ranks[levels?.of(area) ?? (lowest as LogLevel)]
+    if (level === undefined || (levels === undefined && typeof level !== 'function' && !reaches(level))) return []
     const listen = (values: Record<string, unknown>) => {
       const found = typeof level === 'function' ? level(values) : level
       if (found === undefined || !reaches(found)) return
       const logged: Record<string, LoggedValue> = values.fields ? toLoggedFields(values.fields as LogFields) : {}
       for (const name of fields) {
         const value = values[name]
-        if (value !== undefined) logged[name] = toLoggedValue(value)
+        if (name === 'traceparent') {
+          const trace = traceIdOf(value as string | undefined)
+          if (trace !== undefined) logged.trace = trace
+        } else if (value !== undefined) logged[name] = toLoggedValue(value)
       }
       const message = typeof text === 'function' ? text(values) : text
       // An author's code may have any types.
@@ -100,8 +122,6 @@ export function observeLines(lowest: LogLevel, write: (line: LogLine) => void): 
 export function observeAll(listen: (type: EventType, event: BrokerEvents[EventType]) => void): Observer {
   return Object.fromEntries(eventTypes.map(type => [type, (event: never) => listen(type, event)]))
 }
-
-const ranks: Readonly<Record<LogLevel, number>> = { info: 0, warn: 1, error: 2 }
 
 const withoutErrors = new WeakSet<LogStream>()
 
