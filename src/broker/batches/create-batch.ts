@@ -1,0 +1,115 @@
+import { type Batch, type BatchOrder, mostItems } from '../../domain/batch.ts'
+import { newId } from '../../domain/new-id.ts'
+import type { Acting } from '../../domain/operator.ts'
+import { BrokerError } from '../../protocol/errors.ts'
+import type { Page } from '../../reads.ts'
+import { type NewNote, NoteConflictError } from '../../store.ts'
+import type { BrokerContext } from '../context.ts'
+import { judgeItem } from './batch-item.ts'
+import { changedBatch, findBatch, type KnownBatch, newBatch } from './batch-notes.ts'
+
+export interface Verdict {
+  readonly id: string
+  readonly allowed: boolean
+  readonly reason?: string
+}
+
+/** All ids of a list, once each. Refuses where there are more than a batch can have. */
+export async function readAllIds(
+  list: (cursor: string | undefined) => Promise<Page<{ readonly id: string }>>,
+): Promise<readonly string[]> {
+  const ids = new Set<string>()
+  let cursor: string | undefined
+  do {
+    const page = await list(cursor)
+    for (const { id } of page.items) ids.add(id)
+    cursor = page.next
+    if (ids.size > mostItems)
+      throw new BrokerError('TooManyItems', `More than ${mostItems.toLocaleString('en-US')} match: ask for fewer.`)
+  } while (cursor !== undefined)
+  return [...ids]
+}
+
+/** `noteOf`: what is written with it, so that a repeated request is answered the same. */
+export async function createBatch(
+  { store, clock, storeNow }: BrokerContext,
+  acting: Acting,
+  {
+    order,
+    ids,
+    state,
+  }: { readonly order: BatchOrder; readonly ids: readonly string[]; readonly state: 'planned' | 'running' },
+  noteOf?: (batch: Batch) => NewNote,
+): Promise<Batch> {
+  const { by, requestId } = acting
+  const now = storeNow()
+  const startedAt = state === 'running' ? now : undefined
+  const batch: Batch = {
+    ...order,
+    id: newId(clock.now()),
+    state,
+    by,
+    requestId,
+    total: ids.length,
+    createdAt: now,
+    startedAt,
+  }
+  const noted = noteOf === undefined ? [] : [{ ...noteOf(batch), version: 0 }]
+  await store.writeNotes([...newBatch(batch, ids), ...noted])
+  return batch
+}
+
+/** Applies what a dry run has planned, once. */
+export async function startBatch(
+  broker: BrokerContext,
+  token: string,
+  noteOf?: (batch: Batch) => NewNote,
+): Promise<Batch> {
+  const known = await findBatch(broker.store, token)
+  const begun = { state: 'running', startedAt: broker.storeNow() } as const
+  return change(broker, known, begun, 'planned', noteOf)
+}
+
+export async function stopBatch(broker: BrokerContext, { by }: Acting, id: string): Promise<Batch> {
+  const known = await findBatch(broker.store, id)
+  return change(broker, known, { state: 'stopping', why: `It was stopped by ${by}.` }, 'running')
+}
+
+async function change(
+  { store }: BrokerContext,
+  known: KnownBatch,
+  more: Partial<Batch>,
+  from: Batch['state'],
+  noteOf?: (batch: Batch) => NewNote,
+): Promise<Batch> {
+  const { state } = known.batch
+  if (state !== from) throw new BrokerError('VerbRefused', `The batch is ${state}, and not ${from}.`)
+  const after = { ...known.batch, ...more }
+  const noted = noteOf === undefined ? [] : [{ ...noteOf(after), version: 0 }]
+  try {
+    await store.writeNotes([...changedBatch(known, more), ...noted])
+    return after
+  } catch (error) {
+    if (!(error instanceof NoteConflictError)) throw error
+    throw new BrokerError('ConcurrencyError', 'Somebody else has changed the batch at the same time. Look at it again.')
+  }
+}
+
+const atOnce = 8
+
+/** What each item would be answered with now. Decided again when it is acted on. */
+export async function judgeItems(
+  broker: BrokerContext,
+  batch: Batch,
+  ids: readonly string[],
+): Promise<readonly Verdict[]> {
+  const verdicts: Verdict[] = []
+  for (let from = 0; from < ids.length; from += atOnce) {
+    const some = ids.slice(from, from + atOnce).map(async id => {
+      const reason = await judgeItem(broker, batch, id)
+      return { id, allowed: reason === undefined, reason }
+    })
+    verdicts.push(...(await Promise.all(some)))
+  }
+  return verdicts
+}

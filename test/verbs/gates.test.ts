@@ -1,0 +1,113 @@
+import { describe, expect, it } from 'vitest'
+import type { Service } from '../../src/index.ts'
+import { createWorld, ids, incomplete, seconds } from '../engine/world.ts'
+import { adminOf } from './admin.ts'
+
+const message = 'Until 9 pm nothing new is made.'
+
+async function boot(service: Partial<Service> = {}) {
+  const world = createWorld({
+    service: {
+      bindable: true,
+      bind: async () => ({ credentials: {} }),
+      async unbind() {},
+      async update() {},
+      ...service,
+    },
+  })
+  const [broker, other] = [await world.boot(), await world.boot()]
+  await broker.provision('i')
+  await world.clock.advance(seconds(2))
+  const admin = adminOf(broker)
+  const ask = {
+    provision: (of = broker) => of.client.provision('new', ids, incomplete),
+    update: (of = broker) => of.client.update('i', { service_id: 'service', parameters: { a: 1 } }, incomplete),
+    bind: (of = broker) => of.client.bind('i', 'b', ids, incomplete),
+    unbind: (of = broker) => of.client.unbind('i', 'bound', ids, incomplete),
+    deprovision: (of = broker) => of.client.deprovision('i', ids, incomplete),
+  }
+  return { ...world, broker, other, admin, ask }
+}
+
+describe('a gate', () => {
+  it.each(['provision', 'update', 'bind', 'deprovision'] as const)(
+    'refuses a new %s, on every replica',
+    async action => {
+      const { admin, ask, other, clock } = await boot()
+      const { status, body } = await admin.closeGate(action, { message, reason: 'the backend is moved' })
+      expect({ status, body }).toMatchObject({
+        status: 200,
+        body: { action, message, by: 'anonymous', reason: 'the backend is moved' },
+      })
+      await clock.advance(seconds(1))
+      for (const replica of [undefined, other])
+        expect(await ask[action](replica)).toMatchObject({
+          status: 422,
+          body: { error: 'ActionRefused', description: message },
+        })
+      expect((await admin.gates()).body.gates).toMatchObject([{ action, since: expect.any(String) }])
+      expect((await admin.openGate(action)).status).toBe(200)
+      await clock.advance(seconds(1))
+      expect((await ask[action](other)).status).toBe(202)
+      expect(await admin.openGate(action)).toMatchObject({ status: 404, body: { error: 'UnknownGate' } })
+    },
+  )
+
+  it('asks platforms to come again where it says when', async () => {
+    const { admin, ask } = await boot()
+    await admin.closeGate('provision', { message, retry_after: 600 })
+    const refused = await ask.provision()
+    expect(refused).toMatchObject({ status: 503, body: { error: 'Maintenance', description: message } })
+    expect(refused.headers['retry-after']).toBe('600')
+  })
+
+  it('for all that is new lets deletions through', async () => {
+    const { admin, ask, broker, clock } = await boot()
+    await broker.bind('i', 'bound')
+    await clock.advance(seconds(2))
+    await admin.closeGate('new', { message })
+    for (const action of ['provision', 'update', 'bind'] as const) expect((await ask[action]()).status).toBe(422)
+    for (const action of ['unbind', 'deprovision'] as const) {
+      expect((await ask[action]()).status).toBe(202)
+      await clock.advance(seconds(2))
+    }
+  })
+
+  it.each([
+    [{ service_id: 'service' }, 422],
+    [{ service_id: 'service', plan_id: 'plan' }, 422],
+    [{ service_id: 'other' }, 202],
+    [{ service_id: 'service', plan_id: 'other' }, 202],
+  ])('of %j', async (place, status) => {
+    const { admin, ask } = await boot()
+    await admin.closeGate('provision', { message, ...place })
+    expect((await ask.provision()).status).toBe(status)
+    expect((await admin.openGate('provision')).status).toBe(404)
+    expect((await admin.openGate('provision', place)).status).toBe(200)
+  })
+
+  it('lets what was accepted go on, be repeated and be helped by operators', async () => {
+    const { admin, broker, clock, ask } = await boot({
+      async provision() {
+        throw new Error('later')
+      },
+    })
+    const operation = String((await ask.provision()).body.operation)
+    await clock.advance(seconds(1))
+    for (const action of ['provision', 'deprovision']) await admin.closeGate(action, { message })
+    expect(await ask.provision()).toMatchObject({ status: 202, body: { operation } })
+    expect(await broker.poll('new', operation)).toMatchObject({ state: 'in progress' })
+    expect((await admin.actOnOperation(operation, 'cancel')).status).toBe(202)
+  })
+
+  it.each([
+    ['dance', { message }],
+    ['provision', {}],
+    ['provision', { message, plan_id: 'plan' }],
+    ['provision', { message, retry_after: 0 }],
+    ['provision', { message, odd: 1 }],
+  ])('%s %j is refused', async (action, body) => {
+    const { admin } = await boot()
+    expect((await admin.closeGate(action, body)).status).toBe(400)
+  })
+})
