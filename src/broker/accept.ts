@@ -1,4 +1,5 @@
 import type { Snapshot, Verdict } from '../domain/change.ts'
+import { checkGates } from '../domain/gate.ts'
 import type { Instance } from '../domain/instance.ts'
 import type { Accepted, Intent } from '../domain/intent.ts'
 import { newId } from '../domain/new-id.ts'
@@ -8,6 +9,7 @@ import { operationFields } from '../engine/operation-fields.ts'
 import type { Target } from '../ledger.ts'
 import type { JsonObject } from '../protocol/json.ts'
 import type { Plan } from '../protocol/offering.ts'
+import type { OpenSpan } from '../tracer.ts'
 import type { BrokerContext, Caller } from './context.ts'
 import { type ResolvedService, type SettableAction, sweepDelay } from './resolve-services.ts'
 
@@ -41,8 +43,21 @@ export function createIntent(
     sweepDelay: Math.min(sweepDelay(request.service), pollingLimit(request.plan) - limited),
     identity: caller.identity,
     requestId: caller.requestId,
+    traceparent: startAccept(broker, caller, request.action) ?? caller.traceparent,
     unknownService: request.service.isPlaceholder ? (broker.registered === undefined ? 'left' : 'later') : undefined,
   }
+}
+
+/** Spans of what is being accepted, until that is known. What is not accepted has none. */
+const accepting = new WeakMap<object, OpenSpan>()
+
+/** The context that the operation is stored with. */
+function startAccept({ tracer }: BrokerContext, caller: Caller, action: SettableAction): string | undefined {
+  if (tracer === undefined) return undefined
+  const parent = caller.traceparent ?? undefined
+  const span = tracer.start({ name: `accept ${action}`, kind: 'producer', parent })
+  accepting.set(caller, span)
+  return span.traceparent
 }
 
 /** DUR-04: the operation ends before the platform stops polling for it, so that both see the same result. */
@@ -62,7 +77,7 @@ export interface AcceptedInstance {
 
 /** Lets the ledger decide, and tells which operation it has accepted and which ones had to make room for it. */
 export async function accept<Answer>(
-  { store, observer, offerPlace }: Pick<BrokerContext, 'store' | 'observer' | 'offerPlace'>,
+  { store, observer, offerPlace, gates }: Pick<BrokerContext, 'store' | 'observer' | 'offerPlace' | 'gates'>,
   target: Target,
   decide: (snapshot: Snapshot) => Verdict<Answer>,
   caller?: Pick<Caller, 'traceparent' | 'onOperation'>,
@@ -76,8 +91,12 @@ export async function accept<Answer>(
     operations = verdict.change?.operations ?? []
     known = [snapshot.operation?.id, snapshot.bindingOperation?.id]
     instance = verdict.change?.instance ?? snapshot.instance
+    const begun = closed.length === 0 ? undefined : findBegun(operations, known)
+    if (begun !== undefined) checkGates(closed, begun, begun.input.planId ?? instance?.planId)
     return verdict
   }
+  // What platforms ask for anew may be refused; what was accepted goes on, and operators act all the same.
+  const closed = caller === undefined ? [] : await gates.current()
   const place = offerPlace()
   const answer = await store.accept(target, asked, place).catch(error => {
     place?.giveBack()
@@ -97,20 +116,26 @@ interface Told {
   readonly caller: Pick<Caller, 'traceparent' | 'onOperation'> | undefined
 }
 
+function findBegun(operations: readonly Operation[], known: readonly (string | undefined)[]): Operation | undefined {
+  return operations.find(({ id, state }) => state === 'queued' && !known.includes(id))
+}
+
 function tell(observer: BrokerContext['observer'], { answer, operations, known, instance, caller }: Told): void {
   const { operation: answered, wait = false } = (answer ?? {}) as Partial<Accepted>
   if (answered !== undefined) caller?.onOperation?.(answered.id)
-  const accepted = operations.find(({ id, state }) => state === 'queued' && !known.includes(id))
+  const accepted = findBegun(operations, known)
   if (accepted === undefined) return
   for (const operation of operations)
     if (operation.state === 'superseded')
       observer['operation.superseded']?.({ ...operationFields(operation, instance), supersededBy: accepted.id })
+  const { id, instanceId, bindingId } = accepted
+  const attributes = { 'purser.operation': id, 'purser.instance': instanceId, 'purser.binding': bindingId }
+  if (caller !== undefined) accepting.get(caller)?.end({ attributes })
   // A sweep that stands alone again was asked for by nobody.
   if (accepted.action === 'sweep') return
   observer['operation.accepted']?.({
     ...operationFields(accepted, instance),
     deadlineAt: accepted.deadlineAt,
     synchronous: wait,
-    traceparent: caller?.traceparent,
   })
 }

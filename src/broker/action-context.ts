@@ -83,7 +83,13 @@ export async function createActionContext(options: ContextOptions): Promise<Cont
     action,
     instance: toInstanceInfo(target),
     plan: { id: target.planId, name: plan?.name ?? target.planId, metadata: plan?.metadata },
-    operation: { id: operation.id, attempt: operation.attempt, fence: operation.fence },
+    operation: {
+      id: operation.id,
+      attempt: operation.attempt,
+      fence: operation.fence,
+      releases: operation.released?.times ?? 0,
+      traceparent: run.traceparent,
+    },
     identity: operation.identity,
     get signal() {
       return run.signal

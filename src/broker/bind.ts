@@ -1,6 +1,7 @@
 import type { Binding } from '../domain/binding.ts'
 import { decideBind } from '../domain/decide-bind.ts'
 import { knownInstance } from '../domain/instance.ts'
+import { bindAttributes } from '../domain/request-hash.ts'
 import type { JsonObject } from '../protocol/json.ts'
 import { isBindable } from '../protocol/offering.ts'
 import type { BindRequest } from '../protocol/requests.ts'
@@ -29,7 +30,7 @@ export async function bind(
       : () => asked.parameters
   const attributes: JsonObject =
     request.predecessorId === undefined
-      ? { ...asked, context: undefined }
+      ? bindAttributes(asked)
       : { predecessorId: request.predecessorId, parameters: request.parameters, bindResource: request.bindResource }
   const intent = {
     ...createIntent(broker, caller, { action: 'bind', instanceId, service, plan, attributes, acceptsIncomplete }),

@@ -6,6 +6,8 @@ import type { Observer } from '../observer.ts'
 import type { JsonObject } from '../protocol/json.ts'
 import type { ReadSettings } from '../settings/settings.ts'
 import type { Store } from '../store.ts'
+import type { Tracer } from '../tracer.ts'
+import type { Gates } from './gates/gates.ts'
 import type { RegisteredCatalog } from './registries/registered-catalog.ts'
 import type { ServiceIndex } from './resolve-services.ts'
 
@@ -21,8 +23,12 @@ export interface BrokerContext {
   readonly observer: Observer
   /** Refuses new work that could not begin in time. */
   readonly queue: Pick<Queue, 'enter'>
+  /** What operators refuse for a while. */
+  readonly gates: Gates
   /** Where the worker has a place for what is accepted here, it need not look for it in the ledger. */
   readonly offerPlace: () => Place | undefined
+  /** Where traces are on. */
+  readonly tracer?: Tracer
   readonly settings: ReadSettings
   /** Aborted when the process stops: requests that wait for an operation are answered. */
   readonly stopping: AbortSignal

@@ -29,12 +29,12 @@ export async function deprovision(
 /** The end of both deletions. */
 export async function toDeleted(
   broker: BrokerContext,
-  { requestId }: Caller,
+  { requestId, traceparent }: Caller,
   target: Target,
   answer: DeletionAnswer,
 ): Promise<Deleted> {
   if (answer.kind === 'accepted' && !answer.wait) return { kind: 'accepted', operation: answer.operation.id }
   if (answer.kind === 'accepted') await waitForEnd(broker, answer.operation)
-  if (answer.kind === 'forced') broker.observer['deletion.forced']?.({ ...target, requestId })
+  if (answer.kind === 'forced') broker.observer['deletion.forced']?.({ ...target, requestId, traceparent })
   return { kind: 'deleted' }
 }

@@ -41,6 +41,7 @@ export function createFindWork(broker: BrokerContext, hooks: readonly Hook[], ra
       // One look per observation: the next one is scheduled anyway.
       retry: action === 'observe' ? { ...retry, attempts: 1 } : retry,
       callTimeout: service.callTimeout,
+      holds: service.holds,
       settlePolicy: now => ({
         sweepDelay: sweepDelay(service),
         sweepTimeout: settings.engine.timeouts.deprovision,
@@ -52,6 +53,9 @@ export function createFindWork(broker: BrokerContext, hooks: readonly Hook[], ra
     }
   }
 }
+
+/** An observation that takes longer is given up; the next one tries again. */
+export const observationTimeout = 10 * 60_000
 
 /** A tenth of jitter keeps instances that were created together from being observed together for ever. */
 export function nextObservation(service: ResolvedService, now: number, random: () => number): number {

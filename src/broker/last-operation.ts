@@ -1,4 +1,4 @@
-import { isActive, type Operation, progressOf } from '../domain/operation.ts'
+import { isActive, isHeld, type Operation, progressOf } from '../domain/operation.ts'
 import type { Target } from '../ledger.ts'
 import { BrokerError } from '../protocol/errors.ts'
 import type { BrokerContext, Caller } from './context.ts'
@@ -62,10 +62,10 @@ function deletionOf(target: PollTarget, phase: string): PolledOperation {
   return { action: target.bindingId === undefined ? 'deprovision' : 'unbind', state: 'succeeded' }
 }
 
-/** A parked operation can have no news before it is due; a running one is asked less often the longer it takes. */
+/** A parked operation can have no news before it is due, but a held one can; others are asked less often the longer it takes. */
 function retryAfter(operation: Operation, now: number): number {
   const waiting = Math.ceil((operation.notBefore - now) / 1000)
-  if (operation.state === 'queued' && waiting > 1) return waiting
+  if (operation.state === 'queued' && waiting > 1 && !isHeld(operation)) return waiting
   const age = (now - operation.acceptedAt) / 1000
   return Math.max(1, Math.min(10, Math.floor(age / 10)))
 }

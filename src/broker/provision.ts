@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { decideProvision } from '../domain/decide-provision.ts'
 import { type Instance, isKnown } from '../domain/instance.ts'
 import { isLeft, serviceLeft } from '../domain/left-service.ts'
-import { placeOf } from '../domain/request-hash.ts'
+import { provisionAttributes } from '../domain/request-hash.ts'
 import type { ProvisionRequest } from '../protocol/requests.ts'
 import { RevisionGoneError } from '../store.ts'
 import { type AcceptedInstance, accept, createIntent } from './accept.ts'
@@ -64,7 +64,7 @@ async function provisionAs(
 ): Promise<Provisioned> {
   const parameters = await checkParameters(schemas.create, request.parameters)
   const { serviceId, planId, context, maintenanceVersion } = request
-  const attributes = { serviceId, planId, parameters: request.parameters, place: placeOf(context) }
+  const attributes = provisionAttributes(request)
   const { platform } = caller
   const asked = { id: instanceId, serviceId, planId, platform, context, parameters: request.parameters }
   const intent = {

@@ -34,6 +34,8 @@ export interface ResolvedService {
   readonly actions: Readonly<Record<SettableAction, ResolvedAction>>
   readonly callTimeout: number
   readonly observeEvery: number
+  /** What has used up its retries is held for an operator. */
+  readonly holds: boolean
   readonly plans: ReadonlyMap<string, { readonly plan: Plan; readonly schemas: ServiceSchemas }>
   /** The author's own, for what has a plan that left the catalog. */
   readonly schemas: ServiceSchemas
@@ -171,6 +173,7 @@ export function resolve(
     },
     callTimeout: durationOr(engine.callTimeout, code.callTimeout),
     observeEvery: durationOr(engine.observeEvery, code.observeEvery),
+    holds: code.hold ?? [offering.id, offering.name, '*'].some(name => engine.hold.includes(name)),
     plans: new Map(offering.plans.map(plan => [plan.id, { plan, schemas: planSchemas(offering, plan, schemas) }])),
     schemas,
   }

@@ -7,9 +7,11 @@ import type { Schedule } from '../../engine/schedule.ts'
 import { count } from '../../shape/count.ts'
 import { messageOf } from '../../shape/thrown.ts'
 import { accept } from '../accept.ts'
+import { runBatches } from '../batches/run-batches.ts'
 import type { BrokerContext } from '../context.ts'
-import { nextObservation } from '../find-work.ts'
+import { nextObservation, observationTimeout } from '../find-work.ts'
 import { deleteUnusedRevisions } from '../registries/delete-unused-revisions.ts'
+import { takeSurvey } from '../survey.ts'
 
 export interface TaskOptions {
   /** Throws if the pattern is not valid. */
@@ -58,9 +60,10 @@ export function createChoreTasks(broker: BrokerContext, options: TaskOptions): r
       run: async run => {
         const before = run.now() - settings.purgeAfter
         const purged = await removeInBatches(run, 'tombstone', max => broker.store.purge(before, max))
+        const forgotten = await removeInBatches(run, 'note', max => broker.store.forgetNotes(max))
         const deleted = broker.registered === undefined ? 0 : await deleteUnusedRevisions(broker.store)
         const removed = deleted === 0 ? undefined : `removed ${count(deleted, 'unused revision')}`
-        return [purged, removed].filter(done => done !== undefined).join(', ') || undefined
+        return [purged, removed, forgotten].filter(done => done !== undefined).join(', ') || undefined
       },
     },
   ]
@@ -77,6 +80,12 @@ export function createChoreTasks(broker: BrokerContext, options: TaskOptions): r
           return removeInBatches(run, 'operation', remove)
         },
       })
+  tasks.push({
+    name: 'survey',
+    schedule: schedule('survey', settings.survey),
+    run: run => takeSurvey(broker, run.now()),
+  })
+  tasks.push({ name: 'batches', schedule: schedule('batches', settings.batches), run: run => runBatches(broker, run) })
   return tasks
 }
 
@@ -100,8 +109,6 @@ async function removeInBatches(
 }
 
 const observationBatch = 100
-/** An observation that takes longer is given up; the next one tries again. */
-const observationTimeout = 10 * 60_000
 
 /**
  * Turns due observations into operations, which any replica then claims. The decision is made under the instance's lock,

@@ -57,7 +57,8 @@ export function createRegisteredCatalog(parts: RegisteredCatalogParts) {
       ...resolve(offeringOf(revision), parts.drive(revision, spec), settings, {}),
       revisionId,
       updatesTo: updatesOf(revision, spec),
-      lateCalls: false,
+      // A sandbox cannot be started late; a call to a cluster may land whenever it likes.
+      lateCalls: spec.manifests !== undefined,
     }
     resolved.set(revisionId, service)
     return service

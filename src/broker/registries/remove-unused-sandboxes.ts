@@ -59,8 +59,18 @@ export function createUnusedSandboxRemover(options: UnusedSandboxOptions): () =>
 
   async function removeFrom(runtime: Runtime): Promise<number> {
     let removed = 0
-    for (const sandbox of await runtime.list())
-      if (!(await isNeeded(sandbox)) && (await remove(runtime, sandbox))) removed += 1
+    let needed = 0
+    let unneeded = 0
+    for (const sandbox of await runtime.list()) {
+      const isOurs = sandbox.labels[sandboxLabels.broker] === options.brokerLabel
+      if (await isNeeded(sandbox)) {
+        needed += isOurs ? 1 : 0
+        continue
+      }
+      unneeded += 1
+      if (await remove(runtime, sandbox)) removed += 1
+    }
+    observer['sandbox.listed']?.({ runtime: runtime.type, needed, unneeded })
     return removed
   }
 

@@ -8,7 +8,7 @@ import {
 } from '../../domain/decide-abandon.ts'
 import type { Instance } from '../../domain/instance.ts'
 import { newId } from '../../domain/new-id.ts'
-import type { Acting } from '../../domain/operator.ts'
+import { type Acting, checkSeen, remembered } from '../../domain/operator.ts'
 import { operationFields } from '../../engine/operation-fields.ts'
 import { BrokerError } from '../../protocol/errors.ts'
 import type { Reads } from '../../reads.ts'
@@ -42,7 +42,10 @@ export async function abandonInstance(
   const { store, settings, services, clock } = broker
   const { instanceId } = wanted
   const target = { instanceId }
-  const known = await store.accept(target, snapshot => ({ answer: checkAbandon(snapshot, wanted) }))
+  const known = await store.accept(target, snapshot => {
+    checkSeen(acting, snapshot.instance)
+    return { answer: checkAbandon(snapshot, wanted) }
+  })
   const service = services.of(known) ?? createPlaceholder(known.serviceId, settings)
   const intent = () => ({ ...acting, ...wanted, operationId: newId(clock.now()), sweepDelay: sweepDelay(service) })
   const bindings: Abandoned<Binding>[] = []
@@ -53,7 +56,16 @@ export async function abandonInstance(
   for (let round = 0; round < rounds; round += 1) {
     await abandonBindings()
     const own = intent()
-    const instance = await store.accept(target, snapshot => decideAbandon(snapshot, own))
+    // What is abandoned beside it after this is as good as never bound, and no part of what is remembered.
+    const instance = await store.accept(target, snapshot => {
+      const verdict = decideAbandon(snapshot, own)
+      return verdict.answer === undefined
+        ? verdict
+        : {
+            ...remembered(acting, { ...verdict, answer: { instance: verdict.answer, bindings } }),
+            answer: verdict.answer,
+          }
+    })
     if (instance === undefined) continue
     // A bind that was accepted and has failed since they were listed: nothing new can come any more.
     await abandonBindings()

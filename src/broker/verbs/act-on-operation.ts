@@ -5,15 +5,17 @@ import {
   cancelled,
   decideCancelObservation,
   decideFail,
+  decideHold,
+  decideRelease,
   decideRetry,
   decideRunNow,
   type VerbIntent,
 } from '../../domain/decide-verb.ts'
 import type { Instance } from '../../domain/instance.ts'
 import type { DeletionAnswer, Intent } from '../../domain/intent.ts'
-import { allowed, type OperationVerb } from '../../domain/judge-verb.ts'
-import type { Operation } from '../../domain/operation.ts'
-import type { Acting } from '../../domain/operator.ts'
+import { allowed, type OperationVerb, operationNow } from '../../domain/judge-verb.ts'
+import { isActive, type Operation } from '../../domain/operation.ts'
+import { type Acting, checkSeen, remembered } from '../../domain/operator.ts'
 import { BrokerError } from '../../protocol/errors.ts'
 import { RevisionGoneError } from '../../store.ts'
 import { accept, createIntent } from '../accept.ts'
@@ -22,19 +24,20 @@ import { findOperation } from '../find-operation.ts'
 import { createPlaceholder, type SettableAction } from '../resolve-services.ts'
 import { tell } from './tell.ts'
 
-/** The operation as it is after it, or the one that has come out of it. */
-export type ActedOn = Pick<Operation, 'id'>
-
 /** Due now instead of later. */
-export function runOperationNow(broker: BrokerContext, acting: Acting, id: string): Promise<ActedOn> {
-  return act(
-    broker,
-    acting,
-    { verb: 'run-now', id },
-    ({ intent }) =>
-      snapshot =>
-        decideRunNow(snapshot, intent),
-  )
+export const runOperationNow = actor('run-now', decideRunNow)
+
+/** Nobody runs it until it is released, or its time is up. */
+export const holdOperation = actor('hold', decideHold)
+
+/** Goes on where it was, with all of its retries. */
+export const releaseOperation = actor('release', decideRelease)
+
+function actor(verb: OperationVerb, decide: (snapshot: Snapshot, intent: VerbIntent) => Verdict<Operation>) {
+  return (broker: BrokerContext, acting: Acting, id: string): Promise<Operation> =>
+    act(broker, acting, { verb, id }, ({ intent }) => {
+      return snapshot => decide(snapshot, intent)
+    })
 }
 
 /** Fails as soon as nobody works on it any more. `message` is what the platform is told. */
@@ -42,20 +45,23 @@ export function failOperation(
   broker: BrokerContext,
   acting: Acting,
   { id, message }: { readonly id: string; readonly message: string },
-): Promise<ActedOn> {
+): Promise<Operation> {
   return act(broker, acting, { verb: 'fail', id }, ({ intent }) => {
     return snapshot => decideFail(snapshot, { ...intent, message })
   })
 }
 
-/** The same once more, as a new operation. */
-export async function retryOperation(broker: BrokerContext, acting: Acting, id: string): Promise<ActedOn> {
+/** The same once more, as a new operation; one that is held goes on. */
+export async function retryOperation(broker: BrokerContext, acting: Acting, id: string): Promise<Operation> {
   try {
     return await act(broker, acting, { verb: 'retry', id }, ({ intent, intentFor, operation }) => {
       const { action } = operation
       if (action === 'observe' || action === 'sweep') return refuse('retry', intent)
       const begin = intentFor(action)
-      return snapshot => decideRetry(snapshot, { ...intent, begin })
+      return snapshot =>
+        isActive(allowed('retry', operation, snapshot, intent))
+          ? decideRelease(snapshot, intent, 'retry')
+          : decideRetry(snapshot, { ...intent, begin })
     })
   } catch (error) {
     if (!(error instanceof RevisionGoneError)) throw error
@@ -67,11 +73,11 @@ export async function retryOperation(broker: BrokerContext, acting: Acting, id: 
  * Stops an operation and undoes what it has done. Of a provision or a bind that is what a DELETE of the platform would do; an
  * update fails, and an observation just ends.
  */
-export function cancelOperation(broker: BrokerContext, acting: Acting, id: string): Promise<ActedOn> {
+export function cancelOperation(broker: BrokerContext, acting: Acting, id: string): Promise<Operation> {
   return act(broker, acting, { verb: 'cancel', id }, ({ intent, intentFor, operation }) => {
     const { action, bindingId } = operation
     const message = `The ${action} was cancelled by an operator of the broker.`
-    const undo = (snapshot: Snapshot, deletion: Verdict<DeletionAnswer>): Verdict<ActedOn> => {
+    const undo = (snapshot: Snapshot, deletion: Verdict<DeletionAnswer>): Verdict<Operation> => {
       const before = allowed('cancel', operation, snapshot, intent)
       const { answer, change } = cancelled(deletion, before, acting)
       return { answer: answer.kind === 'accepted' ? answer.operation : before, change }
@@ -89,7 +95,7 @@ export function cancelOperation(broker: BrokerContext, acting: Acting, id: strin
 }
 
 /** What the table refuses whatever the ledger holds. */
-function refuse(verb: OperationVerb, intent: VerbIntent): (snapshot: Snapshot) => Verdict<ActedOn> {
+function refuse(verb: OperationVerb, intent: VerbIntent): (snapshot: Snapshot) => Verdict<Operation> {
   return snapshot => ({ answer: allowed(verb, intent.operation, snapshot, intent) })
 }
 
@@ -104,8 +110,8 @@ async function act(
   broker: BrokerContext,
   acting: Acting,
   { verb, id }: { readonly verb: OperationVerb; readonly id: string },
-  toDecide: (known: Known) => (snapshot: Snapshot) => Verdict<ActedOn>,
-): Promise<ActedOn> {
+  toDecide: (known: Known) => (snapshot: Snapshot) => Verdict<Operation>,
+): Promise<Operation> {
   const operation = await findOperation(broker.store, id)
   const { instanceId, bindingId } = operation
   const instance = await broker.store.instance(instanceId)
@@ -117,9 +123,10 @@ async function act(
   })
   const target = { instanceId, bindingId }
   const after = await accept(broker, target, snapshot => {
+    checkSeen(acting, operationNow(operation, snapshot))
     // Whatever else the decision would refuse it for, operators are told what the table says.
     allowed(verb, operation, snapshot, intent)
-    return decide(snapshot)
+    return remembered(acting, decide(snapshot))
   })
   tell(broker, verb, acting, { ...target, operationId: after.id })
   return after
@@ -127,7 +134,7 @@ async function act(
 
 function intentOf(
   broker: BrokerContext,
-  { requestId }: Acting,
+  { requestId, traceparent }: Acting,
   { instanceId, serviceId, input }: Operation,
   { action, instance }: { readonly action: SettableAction; readonly instance: Instance | undefined },
 ): Intent {
@@ -135,6 +142,6 @@ function intentOf(
   const revisionId = (action === 'update' ? input.revisionId : undefined) ?? instance?.revisionId
   const service = services.of({ serviceId, revisionId }) ?? createPlaceholder(serviceId, settings)
   const plan = service.plans.get(input.planId ?? instance?.planId ?? '')?.plan
-  const caller = { platform: instance?.platform ?? '', identity: undefined, requestId, baseUrl: () => '' }
+  const caller = { platform: instance?.platform ?? '', identity: undefined, requestId, traceparent, baseUrl: () => '' }
   return createIntent(broker, caller, { action, instanceId, service, plan, acceptsIncomplete: true })
 }

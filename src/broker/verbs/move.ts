@@ -1,6 +1,6 @@
 import { decideMove } from '../../domain/decide-move.ts'
 import type { Instance } from '../../domain/instance.ts'
-import type { Acting } from '../../domain/operator.ts'
+import { type Acting, checkSeen, remembered } from '../../domain/operator.ts'
 import type { Revision } from '../../domain/revision.ts'
 import { BrokerError } from '../../protocol/errors.ts'
 import { RevisionGoneError } from '../../store.ts'
@@ -21,7 +21,10 @@ export async function moveInstance(
 ): Promise<MovedInstance> {
   const to = await findTarget(broker, instanceId, revisionId)
   try {
-    const moved = await broker.store.accept({ instanceId }, snapshot => decideMove(snapshot, { ...acting, to }))
+    const moved = await broker.store.accept({ instanceId }, snapshot => {
+      checkSeen(acting, snapshot.instance)
+      return remembered(acting, decideMove(snapshot, { ...acting, to }))
+    })
     if (moved.from !== moved.instance.revisionId) {
       tell(broker, 'move', acting, { instanceId })
       await deleteRevisionsAfter(broker, moved.from)
@@ -48,7 +51,7 @@ export async function findTarget(
   throw new BrokerError('VerbRefused', 'The service of the instance came from no registry: it has no revisions.')
 }
 
-function unknownRevision(id: string): BrokerError {
+export function unknownRevision(id: string): BrokerError {
   return new BrokerError(
     'UnknownRevision',
     `The broker has no revision "${id}". GET /admin/registries lists those that are offered or in use.`,

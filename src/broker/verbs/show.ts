@@ -2,15 +2,18 @@ import type { Binding } from '../../domain/binding.ts'
 import type { HistoryEvent } from '../../domain/change.ts'
 import { checkAbandon } from '../../domain/decide-abandon.ts'
 import { decideMove } from '../../domain/decide-move.ts'
+import { decideObserveNow } from '../../domain/decide-observe.ts'
 import type { Instance } from '../../domain/instance.ts'
 import { judgeVerb, type OperationVerb, operationVerbs } from '../../domain/judge-verb.ts'
 import { isActive, type Operation, progressOf, type Step } from '../../domain/operation.ts'
-import type { Verb } from '../../domain/operator.ts'
+import type { InstanceVerb, Verb } from '../../domain/operator.ts'
+import { versionOf } from '../../domain/row-version.ts'
 import { BrokerError } from '../../protocol/errors.ts'
 import type { Reads } from '../../reads.ts'
 import type { BrokerContext } from '../context.ts'
 import { findOperation } from '../find-operation.ts'
 import { findTarget } from './move.ts'
+import { observationOf } from './observe.ts'
 
 /** What a verb would be answered with now: `reason` is why it would be refused. */
 export type AllowedActions<Of extends Verb> = Readonly<
@@ -40,10 +43,16 @@ export async function showOperation(broker: BrokerContext, id: string) {
   })
   return {
     operation: toShownOperation(operation),
+    version: versionOf(operation),
     steps: (await store.steps(id)).map(toShownStep),
-    waitingFor: isActive(operation) ? (operation.description ?? progressOf(operation)) : undefined,
+    waitingFor: waitingFor(operation),
     allowedActions: toAllowed<OperationVerb>(refusals),
   }
+}
+
+/** In words; undefined where it has ended. */
+export function waitingFor(operation: Operation): string | undefined {
+  return isActive(operation) ? (operation.description ?? progressOf(operation)) : undefined
 }
 
 export async function showInstance(broker: BrokerContext, id: string) {
@@ -51,20 +60,32 @@ export async function showInstance(broker: BrokerContext, id: string) {
   const instance = await store.instance(id)
   if (instance === undefined) throw new BrokerError('InstanceNotFound', 'There is no instance with this id.')
   const [bindings, last] = await Promise.all([store.bindings(id), store.operation(instance.lastOperationId)])
-  const to = await tried(() => findTarget(broker, id, undefined))
-  const refusals = await store.accept({ instanceId: id }, snapshot => ({
-    answer: [
-      ['move', 'refused' in to ? to.refused : refusalOf(() => decideMove(snapshot, { by: '', to: to.value }))],
-      ['abandon', refusalOf(() => checkAbandon(snapshot, { bindings: true }))],
-    ] as const,
-  }))
+  const refusals = await judgeInstance(broker, instance, { bindings: true })
   const { parameters: _given, state: _state, dashboardToken: _token, requestHash: _hash, ...shown } = instance
   return {
     instance: shown satisfies ShownInstance,
+    version: versionOf(instance),
     bindings: bindings.map(toShownBinding),
     lastOperation: last && toShownOperation(last),
-    allowedActions: toAllowed<'move' | 'abandon'>(refusals),
+    allowedActions: toAllowed<InstanceVerb>(refusals),
   }
+}
+
+/** What each verb would be refused with now. */
+export async function judgeInstance(
+  broker: BrokerContext,
+  instance: Instance,
+  { revision, bindings }: { readonly revision?: string; readonly bindings: boolean },
+): Promise<readonly (readonly [InstanceVerb, string | undefined])[]> {
+  const to = await tried(() => findTarget(broker, instance.id, revision))
+  const observing = { by: '', ...observationOf(broker, instance) }
+  return broker.store.accept({ instanceId: instance.id }, snapshot => ({
+    answer: [
+      ['move', 'refused' in to ? to.refused : refusalOf(() => decideMove(snapshot, { by: '', to: to.value }))],
+      ['abandon', refusalOf(() => checkAbandon(snapshot, { bindings }))],
+      ['observe', refusalOf(() => decideObserveNow(snapshot, observing))],
+    ],
+  }))
 }
 
 function toShownBinding(binding: Binding): ShownBinding {
@@ -83,12 +104,12 @@ function toShownStep({ output: _output, shown: _shown, ...step }: Step): ShownSt
   return step
 }
 
-function toShownOperation({ input: _input, requestHash: _hash, ...shown }: Operation): ShownOperation {
+export function toShownOperation({ input: _input, requestHash: _hash, ...shown }: Operation): ShownOperation {
   return shown
 }
 
 /** One thing that happened to an operation: a line of the history, or a step as it stands. */
-type TimelineEvent = (Omit<HistoryEvent, 'instanceId'> | (ShownStep & { readonly type: 'step' })) & {
+export type TimelineEvent = (Omit<HistoryEvent, 'instanceId'> | (ShownStep & { readonly type: 'step' })) & {
   readonly at: number
 }
 

@@ -6,8 +6,8 @@ import type { BrokerContext } from '../context.ts'
 export function tell(
   { observer }: Pick<BrokerContext, 'observer'>,
   verb: Verb,
-  { by: principal, reason, requestId }: Acting,
+  { by: principal, reason, requestId, traceparent }: Acting,
   target: Pick<HistoryEvent, 'instanceId' | 'bindingId' | 'operationId'>,
 ): void {
-  observer['operator.acted']?.({ verb, principal, reason, requestId, ...target })
+  observer['operator.acted']?.({ verb, principal, reason, requestId, traceparent, ...target })
 }
