@@ -32,6 +32,20 @@ describe('createBasicAuthenticator', () => {
     expect(authenticator.authenticate(asked(spelling))).toBe(first)
   })
 
+  it('lets a connection go on with the header that was right on it, and with no other', async () => {
+    const on = (connection: object, header: string) => ({ ...asked(header), connection })
+    const [mine, other] = [{}, {}]
+    await login('cf', 'new')
+    const first = await authenticator.authenticate(on(mine, basic('cf', 'new')))
+    expect(authenticator.authenticate(on(mine, basic('cf', 'new')))).toBe(first)
+    expect(await authenticator.authenticate(on(mine, basic('plain', 'p:ä:✓')))).toMatchObject({ name: 'plain' })
+    for (const connection of [mine, other]) {
+      const wrong = await authenticator.authenticate(on(connection, basic('cf', 'wrong')))
+      expect(wrong).toEqual({ refused: 'wrong username or password' })
+      expect(authenticator.authenticate({ ...asked(''), connection, headers: {} })).toBeUndefined()
+    }
+  })
+
   it('knows a user and a password in both of the forms that Unicode has for them', async () => {
     const own = createBasicAuthenticator([user({ username: 'J\u00f6rg', password: 'gr\u00fcn' })])
     expect(await own.authenticate(asked(basic('Jo\u0308rg', 'gru\u0308n')))).toMatchObject({ name: 'J\u00f6rg' })

@@ -1,10 +1,11 @@
 import { isUtf8 } from 'node:buffer'
 import { hash, randomBytes } from 'node:crypto'
 import type { Authenticator, Principal, Refusal, Role } from '../authenticator.ts'
-import { type Clock, systemClock } from '../clock.ts'
+import { type Clock, systemClock, wallClock } from '../clock.ts'
 import { makeDecoys } from './decoys.ts'
 import { createLimiter } from './limiter.ts'
 import { hasControls, type PasswordHash, parsePasswordHash, verifyPassword } from './password.ts'
+import { createSessions } from './sessions.ts'
 import { createThrottle, networkOf, type Throttle } from './throttle.ts'
 
 /** A user who may log in, with `password` or `passwordHash`. During a rotation the previous hash is accepted too. */
@@ -20,22 +21,26 @@ export interface BasicUser {
 /**
  * HTTP basic authentication (RFC 7617, UTF-8).
  *
- * Each password that was right once is remembered, as a hash with a key that only this process has: requests with it cost next
- * to nothing, and no flood keeps them out. There is one such memory for each password that is configured, so nobody can push
+ * Each password that was right once is remembered, as a hash with a key that only this process has: requests with it cost
+ * little, and no flood keeps them out. A connection that goes on with the header that was right before costs not even the hash. There is one such memory for each password that is configured, so nobody can push
  * out what others have left there. Everything else is an attempt: each address and each user has a few of them, few hashes are
  * computed at a time, some wait, and the rest is told when to try again. A wrong username takes as long as a wrong password.
  */
-export function createBasicAuthenticator(users: readonly BasicUser[], clock: Clock = systemClock): Authenticator {
+export function createBasicAuthenticator(users: readonly BasicUser[], given?: Clock): Authenticator {
   checkUsers(users)
+  const clock = given ?? systemClock
+  const known = users.map(user => ({ ...user, principal: toPrincipal(user) }))
   const key = randomBytes(32).toString('base64')
   /** The key comes first and has one length; a username has no colon: so no two pairs are one text. */
   const toPair = (username: string, password: string) => hash('sha256', `${key}${username}:${password}`, 'base64')
-  const accounts = new Map(users.map(user => [user.username.normalize('NFC'), toAccount(user, toPair)]))
+  const accounts = new Map(known.map(user => [user.username.normalize('NFC'), toAccount(user, toPair)]))
   const allHashes = [...accounts.values()].map(hashesOf)
   const limiter = createLimiter({ running: 2, waiting: 64 })
   const byAddress = createThrottle(attemptsOfEach, clock)
   const byUser = createThrottle(attemptsOfEach, clock)
   const attempts = new Map<string, Promise<Principal | Refusal>>()
+  /** What was right last on each connection that is open. A client that compares with it knows it already. */
+  const latest = new WeakMap<object, { readonly authorization: string; readonly principal: Principal }>()
 
   async function attempt(login: Login, pair: string, address: string | undefined): Promise<Principal | Refusal> {
     const account = accounts.get(login.username)
@@ -67,15 +72,23 @@ export function createBasicAuthenticator(users: readonly BasicUser[], clock: Clo
   return {
     scheme: 'basic',
     challenge: 'Basic realm="purser", charset="UTF-8"',
-    authenticate({ headers: { authorization }, address }) {
+    // Replicas agree on what the time is as far as their machines do.
+    sessions: createSessions(known, given ?? wallClock),
+    authenticate(request) {
+      const { connection } = request
+      const { authorization } = request.headers
+      const before = connection && latest.get(connection)
+      if (before !== undefined && before.authorization === authorization) return before.principal
       if (authorization === undefined || !/^basic( |$)/i.test(authorization)) return undefined
       const login = authorization.length > longestHeader ? undefined : decode(authorization)
       if (login === undefined) return malformed
       const pair = toPair(login.username, login.password)
       const account = accounts.get(login.username)
       // Compared as texts: whoever does not know the key cannot choose what a hash begins with.
-      if (account?.passwords.some(password => password.pair === pair)) return account.principal
-      return tryOnce(login, pair, address)
+      if (!account?.passwords.some(password => password.pair === pair)) return tryOnce(login, pair, request.address)
+      const { principal } = account
+      if (connection !== undefined) latest.set(connection, { authorization, principal })
+      return principal
     },
   }
 }
@@ -123,11 +136,17 @@ interface StoredPassword {
 
 type ToPair = (username: string, password: string) => string
 
-function toAccount({ username, password, platform, roles, ...user }: BasicUser, toPair: ToPair): Account {
+function toPrincipal({ username, platform, roles }: BasicUser): Principal {
+  return Object.freeze({ name: username, platform, roles })
+}
+
+type KnownUser = BasicUser & Pick<Account, 'principal'>
+
+function toAccount({ username, password, principal, ...user }: KnownUser, toPair: ToPair): Account {
   const hashes = [user.passwordHash, user.previousPasswordHash].filter(text => text !== undefined)
   const plain = password === undefined ? [] : [{ pair: toPair(username.normalize('NFC'), password.normalize('NFC')) }]
   return {
-    principal: Object.freeze({ name: username, platform, roles }),
+    principal,
     passwords: [...plain, ...hashes.map(text => ({ hash: parsePasswordHash(text) }))],
   }
 }
