@@ -1,24 +1,43 @@
-import type { Principal, Role } from '../../authenticator.ts'
+import type { Authenticator, Principal, Role } from '../../authenticator.ts'
 import type { RunningChores } from '../../broker/chores/by-hand.ts'
 import type { BrokerContext } from '../../broker/context.ts'
+import type { OperationChanges } from '../../broker/operation-changes.ts'
 import type { Acting } from '../../domain/operator.ts'
+import type { LogLevels } from '../../observer/levels.ts'
 import { BrokerError } from '../../protocol/errors.ts'
 import type { JsonObject } from '../../protocol/json.ts'
 import type { Exchange } from '../exchange.ts'
-import type { HttpResponse } from '../message.ts'
+import type { HttpRequest, HttpResponse } from '../message.ts'
 import { readJsonObject } from '../read-body.ts'
 import { methodNotAllowed } from '../respond.ts'
 import { refuseCrossSite } from './cross-site.ts'
-import { adminRoutes } from './routes.ts'
+import { answerOnce, type Once } from './once.ts'
+import { checkRole } from './roles.ts'
+import { type AdminRoutes, adminRoutes } from './routes.ts'
+import { handleSession, sessionPath } from './session.ts'
+import type { Streams } from './streams.ts'
 
 /** What the operators' endpoints work with. */
 export interface AdminContext {
   readonly broker: BrokerContext
+  readonly authenticator: Authenticator
   readonly chores: RunningChores
   readonly publicUrl?: string
+  /** Where the broker writes the log itself. */
+  readonly log?: LogLevels
   /** The registries of the configuration, in its order. */
   readonly registries?: readonly { readonly name: string; readonly type: string }[]
   readonly bodyLimit: number
+  readonly streams: Streams
+  readonly changes: OperationChanges
+  /** The process that answers. */
+  readonly worker: OwnWorker
+}
+
+/** What this process says of itself. */
+export interface OwnWorker {
+  readonly owner: string
+  describe(): JsonObject
 }
 
 /** A request of an operator who may send it. */
@@ -27,15 +46,28 @@ export interface AdminRequest {
   readonly id: string
   /** Not decoded. */
   readonly query: string
-  /** Who asks; the reason stands in the body. */
-  readonly acting: Omit<Acting, 'reason'>
+  /** Who asks, and what of the row is known to them; the reason stands in the body. */
+  readonly acting: Omit<Acting, 'reason' | 'remember'>
+  /** Refuses who lacks the role, where the body says that it is needed. */
+  readonly needs: (role: Role) => void
+  /** Where the answer has to be kept with what is changed. */
+  readonly once?: Once
+  /** Names in lower case. */
+  readonly headers: HttpRequest['headers']
+  readonly principal: Principal
   /** Empty where the request has none. */
   body(): Promise<JsonObject>
 }
 
-export type AdminEndpoint = (context: AdminContext, request: AdminRequest) => Promise<HttpResponse>
+export type AdminEndpoint = (
+  context: AdminContext & { readonly routes: AdminRoutes },
+  request: AdminRequest,
+) => Promise<HttpResponse>
 
-const patterns = Object.keys(adminRoutes).map(name => ({ name, parts: name.split('/') }))
+const patterns = Object.entries(adminRoutes).map(([key, route]) => {
+  const name = key.replace(/^\w+ /, '')
+  return { name, route, parts: name.split('/') }
+})
 
 export function isAdminPath(path: string): boolean {
   return path === '/admin' || path.startsWith('/admin/')
@@ -47,42 +79,63 @@ export async function handleAdmin(
   principal: Principal,
 ): Promise<HttpResponse> {
   refuseCrossSite(exchange, context.publicUrl)
+  if (exchange.path === sessionPath) {
+    checkRole(principal, 'viewer')
+    return handleSession({ ...context, now: context.broker.clock.now() }, exchange, principal)
+  }
   const segments = exchange.path.split('/')
-  const pattern = patterns.find(({ parts }) => fits(parts, segments))
-  const route = pattern && adminRoutes[pattern.name]
-  if (pattern === undefined || route === undefined)
+  const [first, ...others] = patterns.filter(({ parts }) => fits(parts, segments))
+  if (first === undefined)
     throw new BrokerError(
       'NotFound',
-      `There is nothing at this path. There are ${Object.keys(adminRoutes).join(', ')}.`,
+      `There is nothing at this path. There are ${[...new Set(patterns.map(({ name }) => name)), sessionPath].join(', ')}.`,
     )
-  exchange.route = pattern.name
-  if (route.method !== exchange.method) throw methodNotAllowed([route.method])
+  exchange.route = first.name
+  const pattern = [first, ...others].find(({ route }) => route.method === exchange.method)
+  if (pattern === undefined) throw methodNotAllowed([first, ...others].map(({ route }) => route.method))
+  const { route } = pattern
   checkRole(principal, route.role)
-  const { request, queryText, requestId } = exchange
-  return route.endpoint(context, {
-    id: decode(segments[pattern.parts.findIndex(part => part.startsWith(':'))] ?? ''),
-    query: queryText,
-    acting: { by: principal.name, requestId },
-    body: () => readJsonObject(request, context.bodyLimit, {}),
-  })
+  const { request, queryText, requestId, traceparent } = exchange
+  let reading: Promise<JsonObject> | undefined
+  const body = () => {
+    reading ??= readJsonObject(request, context.bodyLimit, {})
+    return reading
+  }
+  const { broker } = context
+  const keyed = {
+    key: exchange.method === 'POST' ? exchange.headers['idempotency-key'] : undefined,
+    principal: principal.name,
+    path: `${exchange.path}?${queryText}`,
+    body,
+    now: broker.storeNow,
+  }
+  return answerOnce(broker.store, keyed, once =>
+    route.endpoint(
+      { ...context, routes: adminRoutes },
+      {
+        id: decode(segments[pattern.parts.findIndex(part => part.startsWith(':'))] ?? ''),
+        query: queryText,
+        headers: exchange.headers,
+        principal,
+        acting: { by: principal.name, requestId, traceparent, seen: readIfMatch(exchange.headers['if-match']) },
+        needs: role => checkRole(principal, role),
+        once,
+        body,
+      },
+    ),
+  )
+}
+
+/** The versions that are named; undefined where any will do. */
+function readIfMatch(header: string | undefined): readonly string[] | undefined {
+  if (header === undefined || header.trim() === '*') return undefined
+  return header.split(',').map(tag => tag.trim().replace(/^"(.*)"$/, '$1'))
 }
 
 /** A part with a colon stands for any segment that is not empty. */
 function fits(parts: readonly string[], segments: readonly string[]): boolean {
   if (parts.length !== segments.length) return false
   return parts.every((part, index) => (part.startsWith(':') ? segments[index] !== '' : part === segments[index]))
-}
-
-/** Each may do what those before it may. */
-const operatorRoles: readonly Role[] = ['viewer', 'operator', 'admin']
-
-export function checkRole(principal: Principal, least: Role): void {
-  const enough = operatorRoles.slice(operatorRoles.indexOf(least))
-  if (enough.some(role => principal.roles.includes(role))) return
-  throw new BrokerError(
-    'Forbidden',
-    `This needs the role ${enough.join(' or ')}; these credentials have ${principal.roles.join(', ') || 'none'}. Roles are set in auth.basic[].roles.`,
-  )
 }
 
 /** A segment with a broken percent-escape is taken as it is: nothing has that name, so it is not found. */

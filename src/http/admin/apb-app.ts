@@ -8,8 +8,9 @@ import type { Exchange } from '../exchange.ts'
 import type { HttpResponse } from '../message.ts'
 import { json, methodNotAllowed } from '../respond.ts'
 import { decodeSegment } from '../routes.ts'
-import { type AdminContext, checkRole } from './admin-app.ts'
+import type { AdminContext } from './admin-app.ts'
 import { refuseCrossSite } from './cross-site.ts'
+import { checkRole } from './roles.ts'
 
 /** What the routes of the Automation Broker's tools work with; absent where they are off. */
 export interface ApbRoutes extends Pushed {

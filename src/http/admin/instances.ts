@@ -8,16 +8,18 @@ import { toBody } from './to-body.ts'
 
 const ofResources = { serviceId: optional(text()), planId: optional(text()) }
 
-const instancesQuery = object({
-  ...pageFields,
+/** What instances can be asked for. */
+export const instanceFilters = {
   ...ofResources,
   platform: optional(text()),
   revisionId: optional(text()),
   phase: optional(oneOf(['creating', 'ready', 'updating', 'deleting', 'failed', 'deleted'])),
   usable: optional(flag()),
-})
+}
 
-const bindingsQuery = object({
+export const instancesQuery = object({ ...pageFields, ...instanceFilters })
+
+export const bindingsQuery = object({
   ...pageFields,
   ...ofResources,
   instanceId: optional(text()),
@@ -34,11 +36,12 @@ export const listBindingsEndpoint: AdminEndpoint = ({ broker }, { query }) =>
 
 /** GET /admin/instances/:id: what is not sealed of it, its bindings and its last operation, and what may be done. */
 export const showInstanceEndpoint: AdminEndpoint = async ({ broker }, { id }) => {
-  const { instance, bindings, lastOperation, allowedActions } = await showInstance(broker, id)
-  return json(200, {
+  const { instance, version, bindings, lastOperation, allowedActions } = await showInstance(broker, id)
+  const body = {
     ...toBody(instance),
     last_operation: lastOperation && toBody(lastOperation),
     bindings: bindings.map(toBody),
     allowed_actions: allowedActions,
-  })
+  }
+  return json(200, body, { etag: `"${version}"` })
 }

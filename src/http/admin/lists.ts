@@ -30,7 +30,7 @@ export async function answerList<S extends Shape>(
   query: string,
   list: (wanted: Read<S>) => Promise<Page<object>>,
 ): Promise<HttpResponse> {
-  const wanted = readFields(shape, toFilters(query), { textAsValues: true })
+  const wanted = readQuery(shape, query)
   try {
     const { items, next } = await list(wanted)
     return json(200, { items: items.map(toBody), next })
@@ -39,8 +39,13 @@ export async function answerList<S extends Shape>(
   }
 }
 
+/** What the query asks for, as the shape has it. */
+export function readQuery<S extends Shape>(shape: S, query: string): Read<S> {
+  return readFields(shape, toFilters(query), { textAsValues: true })
+}
+
 /** Each at most once; an empty one counts as absent. */
-function toFilters(query: string): Readonly<Record<string, string>> {
+export function toFilters(query: string): Readonly<Record<string, string>> {
   const given = [...new URLSearchParams(query)].filter(([, value]) => value !== '')
   const filters = new Map(given)
   if (filters.size < given.length) throw malformed('a parameter of the query came twice')

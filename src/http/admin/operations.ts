@@ -1,45 +1,72 @@
+import { searchOperations } from '../../broker/search-operations.ts'
+import { listOperations } from '../../broker/verbs/list-operations.ts'
 import { readTimeline, showOperation } from '../../broker/verbs/show.ts'
 import { actions } from '../../protocol/actions.ts'
 import { malformed } from '../../protocol/request-fields.ts'
 import { oneOf, text } from '../../shape/fields.ts'
-import { object, optional } from '../../shape/shape.ts'
+import { object, optional, type Read } from '../../shape/shape.ts'
+import type { OperationQuery } from '../../store.ts'
 import { json } from '../respond.ts'
 import type { AdminEndpoint } from './admin-app.ts'
+import { followTimeline } from './follow-operation.ts'
 import { answerList, pageFields, time, toMs } from './lists.ts'
+import { wantsStream } from './streams.ts'
 import { toBody } from './to-body.ts'
 
-const operationsQuery = object({
-  ...pageFields,
+/** What operations can be asked for. `since` and `until` are `after` and `before`, as every other list calls them. */
+export const operationFilters = {
   instanceId: optional(text()),
   bindingId: optional(text()),
   action: optional(oneOf(actions)),
-  state: optional(oneOf(['queued', 'running', 'succeeded', 'failed', 'superseded'])),
+  state: optional(oneOf(['queued', 'held', 'running', 'succeeded', 'failed', 'superseded'])),
+  serviceId: optional(text()),
+  planId: optional(text()),
+  platform: optional(text()),
+  step: optional(text()),
+  error: optional(text()),
   by: optional(oneOf(['accepted', 'finished'])),
   after: optional(time),
   before: optional(time),
-})
+  since: optional(time),
+  until: optional(time),
+}
+
+export const operationsQuery = object({ ...pageFields, ...operationFilters, q: optional(text()) })
+const filters = object(operationFilters)
+
+/** As the store takes it. */
+export function toOperationQuery(wanted: Read<typeof filters>) {
+  const { instanceId, bindingId, after, before, since, until, error, ...others } = wanted
+  if (bindingId !== undefined && instanceId === undefined) throw malformed('binding_id needs instance_id beside it')
+  const of = instanceId === undefined ? undefined : { instanceId, bindingId }
+  return { ...others, of, fingerprint: error, after: toMs(since ?? after), before: toMs(until ?? before) }
+}
 
 /** GET /admin/operations */
 export const listOperationsEndpoint: AdminEndpoint = ({ broker }, { query }) =>
-  answerList(operationsQuery, query, ({ instanceId, bindingId, after, before, ...wanted }) => {
-    if (bindingId !== undefined && instanceId === undefined) throw malformed('binding_id needs instance_id beside it')
-    const of = instanceId === undefined ? undefined : { instanceId, bindingId }
-    return broker.store.listOperations({ ...wanted, of, after: toMs(after), before: toMs(before) })
+  answerList(operationsQuery, query, ({ order, limit, cursor, q, ...wanted }) => {
+    const filter = toOperationQuery(wanted)
+    const list = (page: Pick<OperationQuery, 'cursor' | 'limit'>) =>
+      listOperations(broker.store, { order, ...filter, ...page })
+    return q === undefined ? list({ cursor, limit }) : searchOperations(list, { words: q, cursor, limit })
   })
 
 /** GET /admin/operations/:id: what is not sealed of it, its steps, what it waits for, and what may be done. */
 export const showOperationEndpoint: AdminEndpoint = async ({ broker }, { id }) => {
-  const { operation, steps, waitingFor, allowedActions } = await showOperation(broker, id)
-  return json(200, {
+  const { operation, version, steps, waitingFor, allowedActions } = await showOperation(broker, id)
+  const body = {
     ...toBody(operation),
     waiting_for: waitingFor,
     steps: steps.map(toBody),
     allowed_actions: allowedActions,
-  })
+  }
+  return json(200, body, { etag: `"${version}"` })
 }
 
 /** GET /admin/operations/:id/timeline: what happened, oldest first. */
-export const readTimelineEndpoint: AdminEndpoint = async ({ broker }, { id }) => {
+export const readTimelineEndpoint: AdminEndpoint = async (context, request) => {
+  if (wantsStream(request.headers)) return followTimeline(context, request)
+  const [{ broker }, { id }] = [context, request]
   const { operation, events } = await readTimeline(broker.store, id)
   return json(200, { operation: operation.id, state: operation.state, events: events.map(toBody) })
 }

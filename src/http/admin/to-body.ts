@@ -12,7 +12,8 @@ export function toBody<Row extends object>(row: Row): JsonObject {
 const others = new Set(['context', 'identity', 'metadata', 'before', 'after'])
 
 function toValue(key: string, value: Json | undefined): Json | undefined {
-  if (typeof value === 'number' && /(?:At|Until|Before|^at|^since)$/.test(key)) return new Date(value).toISOString()
+  if (typeof value === 'number' && /(?:At|Until|Before|Since|^at|^since)$/.test(key))
+    return new Date(value).toISOString()
   if (Array.isArray(value)) return value.map(each => (isJsonObject(each) ? toBody(each) : each))
   return isJsonObject(value) && !others.has(key) ? toBody(value) : value
 }

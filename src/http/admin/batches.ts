@@ -1,0 +1,143 @@
+import { findBatch, readBatches, readIds, readOutcomes } from '../../broker/batches/batch-notes.ts'
+import {
+  createBatch,
+  judgeItems,
+  readAllIds,
+  startBatch,
+  stopBatch,
+  type Verdict,
+} from '../../broker/batches/create-batch.ts'
+import { listOperations } from '../../broker/verbs/list-operations.ts'
+import { type Batch, type BatchOutcome, batchActions, isOfInstances, mostItems } from '../../domain/batch.ts'
+import type { JsonObject } from '../../protocol/json.ts'
+import { malformed } from '../../protocol/request-fields.ts'
+import { flag, oneOf, text, wholeNumber } from '../../shape/fields.ts'
+import { list, object, optional, type Read } from '../../shape/shape.ts'
+import type { HttpResponse } from '../message.ts'
+import { json } from '../respond.ts'
+import type { AdminContext, AdminEndpoint, AdminRequest } from './admin-app.ts'
+import { instanceFilters } from './instances.ts'
+import { pageFields, toFilters } from './lists.ts'
+import { messageField } from './operation-verbs.ts'
+import { operationFilters, toOperationQuery } from './operations.ts'
+import { readFields, reason } from './read-fields.ts'
+import { toBody } from './to-body.ts'
+
+export const orderBody = object({
+  action: oneOf(batchActions),
+  reason,
+  ids: optional(list(text())),
+  operations: optional(object(operationFilters)),
+  instances: optional(object(instanceFilters)),
+  message: optional(messageField),
+  revision: optional(text()),
+  bindings: optional(flag()),
+  dryRun: optional(flag()),
+  concurrency: optional(wholeNumber(1, 32)),
+  canary: optional(wholeNumber(0, mostItems)),
+  stopAfterFailures: optional(wholeNumber(1, mostItems)),
+})
+const tokenBody = object({ token: text() })
+
+/** How many of the items a dry run answers; the others are listed at /items. */
+const shown = 200
+
+/** POST /admin/batches: a dry run is 200, with a verdict for each item and a token to apply it; else 202. */
+export const createBatchEndpoint: AdminEndpoint = async (context, request) => {
+  const { broker } = context
+  const { acting, once } = request
+  const given = await request.body()
+  const noteOf = once && ((batch: Batch) => once.note(202, toBody(batch)))
+  if ('token' in given) {
+    const { token } = readFields(tokenBody, given)
+    needsRole(request, (await findBatch(broker.store, token)).batch)
+    return started(context, await startBatch(broker, token, noteOf))
+  }
+  const body = readFields(orderBody, given)
+  const { ids: _ids, operations: _operations, instances: _instances, dryRun = false, ...order } = body
+  needsRole(request, order)
+  const ids = await idsOf(context, body)
+  const { concurrency = 4, canary = 0 } = order
+  const wanted = { order: { ...order, concurrency, canary }, ids, state: dryRun ? 'planned' : 'running' } as const
+  const batch = await createBatch(broker, acting, wanted, dryRun ? undefined : noteOf)
+  if (!dryRun) return started(context, batch)
+  const verdicts = await judgeItems(broker, batch, ids)
+  const allowed = verdicts.filter(verdict => verdict.allowed).length
+  const items = verdicts.slice(0, shown).map(toBody)
+  return json(200, { ...toBody(batch), token: batch.id, allowed, refused: verdicts.length - allowed, items })
+}
+
+/** What cannot be taken back, or changes who acts on an instance, is for admins, also many times over. */
+function needsRole({ needs }: AdminRequest, { action }: Pick<Batch, 'action'>): void {
+  if (action === 'move' || action === 'abandon') needs('admin')
+}
+
+async function idsOf({ broker }: AdminContext, body: Read<typeof orderBody>): Promise<readonly string[]> {
+  const { action, ids, operations, instances, message } = body
+  if (action === 'fail' && message === undefined) throw malformed('fail needs a message, which platforms show')
+  const filter = isOfInstances(action) ? 'instances' : 'operations'
+  const given = { ids, operations, instances }
+  const named = Object.entries(given).flatMap(([name, value]) => (value === undefined ? [] : [name]))
+  const [first = '', ...others] = named
+  if (others.length > 0 || !['ids', filter].includes(first))
+    throw malformed(`${action} needs either ids or the filter ${filter}`)
+  if (ids !== undefined && ids.length > mostItems)
+    throw malformed(`a batch has at most ${mostItems.toLocaleString('en-US')} items`)
+  if (ids !== undefined) return [...new Set(ids)]
+  const page = { limit: 200, order: 'oldest' } as const
+  return readAllIds(cursor =>
+    operations === undefined
+      ? broker.store.listInstances({ ...instances, ...page, cursor })
+      : listOperations(broker.store, { ...toOperationQuery(operations), ...page, cursor }),
+  )
+}
+
+/** It begins here, unless another replica is at work on batches and finds it. */
+async function started({ chores }: AdminContext, batch: Batch): Promise<HttpResponse> {
+  await chores.run('batches')
+  return json(202, toBody(batch))
+}
+
+export const listQuery = object({ limit: pageFields.limit, cursor: pageFields.cursor })
+
+/** GET /admin/batches: the newest first. */
+export const listBatchesEndpoint: AdminEndpoint = async ({ broker }, { query }) => {
+  const { limit = 50, cursor } = readFields(listQuery, toFilters(query), { textAsValues: true })
+  const all = (await readBatches(broker.store)).map(({ batch }) => batch).reverse()
+  const rest = cursor === undefined ? all : all.filter(({ id }) => id < cursor)
+  const items = rest.slice(0, limit)
+  return json(200, { items: items.map(toBody), next: rest.length > limit ? items.at(-1)?.id : undefined })
+}
+
+/** GET /admin/batches/:id: with how many items have ended, and how. */
+export const showBatchEndpoint: AdminEndpoint = async ({ broker }, { id }) => {
+  const { batch } = await findBatch(broker.store, id)
+  const outcomes = [...(await readOutcomes(broker.store, id)).values()]
+  const done = outcomes.filter(({ outcome }) => outcome === 'done').length
+  return json(200, { ...toBody(batch), done, refused: outcomes.length - done, left: batch.total - outcomes.length })
+}
+
+/** GET /admin/batches/:id/items: in their order; those of a dry run with a verdict, else with their outcome. */
+export const listBatchItemsEndpoint: AdminEndpoint = async ({ broker }, { id, query }) => {
+  const { limit = 50, cursor = '0' } = readFields(listQuery, toFilters(query), { textAsValues: true })
+  const from = Number(cursor)
+  if (!Number.isSafeInteger(from) || from < 0) throw malformed('the cursor is not one of this list')
+  const { batch } = await findBatch(broker.store, id)
+  const ids = (await readIds(broker.store, id)).slice(from, from + limit)
+  const rows =
+    batch.state === 'planned' ? await judgeItems(broker, batch, ids) : await outcomesOf(broker, id, ids, from)
+  return json(200, { items: rows.map(toItem), next: from + limit < batch.total ? String(from + limit) : undefined })
+}
+
+async function outcomesOf({ store }: AdminContext['broker'], id: string, ids: readonly string[], from: number) {
+  const outcomes = await readOutcomes(store, id)
+  return ids.map((item, index) => outcomes.get(from + index) ?? { id: item, outcome: 'pending' as const })
+}
+
+function toItem(row: Verdict | BatchOutcome | { readonly id: string }): JsonObject {
+  return toBody(row)
+}
+
+/** POST /admin/batches/:id/stop -> 202: no other item is begun. */
+export const stopBatchEndpoint: AdminEndpoint = async (context, { id, acting }) =>
+  started(context, await stopBatch(context.broker, acting, id))
