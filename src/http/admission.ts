@@ -25,8 +25,8 @@ export interface Limits {
   readonly patience: number
 }
 
-/** A platform gives up after some ten seconds. */
-const usual: Limits = { most: 1_000, mostBodyBytes: 128 * 1024 * 1024, patience: 2_000 }
+/** A platform gives up after some ten seconds, and whoever asks for health after one. */
+const usual: Limits = { most: 1_000, mostBodyBytes: 128 * 1024 * 1024, patience: 1_000 }
 /** For what needs no credentials: anybody may use it up. How long an author's own route takes says nothing about the broker. */
 export const openLimits: Limits = { most: 500, mostBodyBytes: 32 * 1024 * 1024, patience: Infinity }
 /** So few are always served, however slow the machine is. */

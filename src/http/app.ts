@@ -1,22 +1,31 @@
 import { type Authenticator, checkAnswer, isRefusal, type Refusal } from '../authenticator.ts'
 import type { BrokerContext } from '../broker/context.ts'
+import { OperationChanges } from '../broker/operation-changes.ts'
 import { latestMinor, parseApiVersion } from '../protocol/api-version.ts'
 import { BrokerError } from '../protocol/errors.ts'
 import { parseQuery } from '../protocol/query.ts'
 import { type AdminContext, handleAdmin, isAdminPath } from './admin/admin-app.ts'
 import { type ApbRoutes, handleApb, parseApbPath } from './admin/apb-app.ts'
+import { refuseCrossSite } from './admin/cross-site.ts'
+import { checkRole } from './admin/roles.ts'
+import { Streams } from './admin/streams.ts'
 import { Admission, openLimits, type Wanted } from './admission.ts'
 import { Answering } from './answering.ts'
 import { createHostCheck, type HostRules } from './check-host.ts'
 import { Exchange, requestIdentity, toEnded } from './exchange.ts'
 import type { HttpApp, HttpRequest, HttpResponse } from './message.ts'
+import { metricsPath, metricsResponse } from './metrics.ts'
 import { findOpenRoute, isHealthPath, type OpenRoutes } from './open-routes.ts'
 import type { PresentCatalog } from './osb/fetch-catalog.ts'
 import { createRefusalPace } from './pace-refusals.ts'
 import { respondToError } from './respond.ts'
 import { createRoutes, findEndpoint, parseOsbPath } from './routes.ts'
+import { findSessionToken, isReachedByTls } from './session-cookie.ts'
+import { traceRequest } from './trace-request.ts'
 
-export interface AppOptions extends OpenRoutes, AdminContext, HostRules {
+export interface AppOptions extends OpenRoutes, Omit<AdminContext, 'streams' | 'changes'>, HostRules {
+  /** Aborted when the process is about to stop. */
+  readonly leaving: AbortSignal
   readonly broker: BrokerContext
   readonly authenticator: Authenticator
   readonly presentCatalog?: PresentCatalog
@@ -37,10 +46,15 @@ const nothingThere =
 /** The application: the order of its checks is the order of the lines (Host, 503, 401, version, route, body, then the use case). */
 export function createApp(options: AppOptions): App {
   const { broker, authenticator, apb } = options
-  const { observer, clock } = broker
+  const { observer, clock, tracer } = broker
   const { prefixes, missingVersion } = broker.settings.osb
   const routes = createRoutes(options.presentCatalog)
   const admission = new Admission(clock)
+  const admin = {
+    ...options,
+    streams: new Streams(clock, options.leaving),
+    changes: new OperationChanges(broker),
+  }
   const checkHost = createHostCheck(options)
   // Apart: whoever is nobody must not take the places of platforms.
   const openAdmission = new Admission(clock, openLimits)
@@ -57,8 +71,22 @@ export function createApp(options: AppOptions): App {
     // Whoever asks how the broker is gets an answer above all when it is not well.
     if (!isHealthPath(exchange.path)) exchange.visit = room.admit(wanted, exchange.startedAt)
     if (open !== undefined) return open.answer()
-    const found = authenticator.authenticate(exchange)
+    const found = authenticate(exchange)
     return found instanceof Promise ? found.then(answer => serve(exchange, answer)) : serve(exchange, found)
+  }
+
+  /** Credentials say more than a cookie, which a browser sends without being asked. */
+  function authenticate(exchange: Exchange): unknown {
+    const { sessions } = authenticator
+    const { authorization, cookie } = exchange.headers
+    if (cookie === undefined || authorization !== undefined || sessions === undefined)
+      return authenticator.authenticate(exchange)
+    const token = findSessionToken(cookie, isReachedByTls(exchange.request, options.publicUrl))
+    if (token === undefined) return authenticator.authenticate(exchange)
+    return sessions.read(token).then(session => {
+      exchange.session = session
+      return session?.principal ?? authenticator.authenticate(exchange)
+    })
   }
 
   function serve(exchange: Exchange, found: unknown): HttpResponse | Promise<HttpResponse> {
@@ -66,9 +94,15 @@ export function createApp(options: AppOptions): App {
     const principal = checkAnswer(authenticator, found)
     if (principal === undefined || isRefusal(principal)) throw unauthorized(exchange, principal)
     exchange.principal = principal
-    if (isAdminPath(path)) return handleAdmin(options, exchange, principal)
+    // A page of another site must not use what the browser sends along.
+    if (exchange.session !== undefined) refuseCrossSite(exchange, options.publicUrl)
+    if (isAdminPath(path)) return handleAdmin(admin, exchange, principal)
+    if (path === metricsPath && options.metrics !== undefined) {
+      checkRole(principal, 'viewer')
+      return metricsResponse(options.metrics, exchange)
+    }
     const tool = apb && parseApbPath(path)
-    if (apb && tool) return handleApb({ ...options, apb }, tool, exchange, principal)
+    if (apb && tool) return handleApb({ ...admin, apb }, tool, exchange, principal)
     if (!principal.roles.includes('platform'))
       throw unauthorized(exchange, { refused: 'these credentials may not use the OSB API' })
     exchange.minor = readVersion(exchange, missingVersion)
@@ -85,7 +119,7 @@ export function createApp(options: AppOptions): App {
 
   /** Operators are told why; clients are not. */
   function unauthorized(exchange: Exchange, refusal: Refusal | undefined): BrokerError {
-    const { method, path, address, requestId } = exchange
+    const { method, path, address, requestId, traceparent } = exchange
     exchange.challenge = refusal?.challenge
     observer['authentication.failed']?.({
       scheme: refusal && (refusal.scheme ?? authenticator.scheme),
@@ -94,6 +128,7 @@ export function createApp(options: AppOptions): App {
       path,
       address,
       requestId,
+      traceparent,
     })
     if (refusal?.retryAfter !== undefined)
       return new BrokerError('TooManyLogins', 'There were too many attempts to log in. Repeat the request later.', {
@@ -103,37 +138,45 @@ export function createApp(options: AppOptions): App {
   }
 
   function refuse(error: unknown, exchange: Exchange): HttpResponse {
-    const { requestId, path } = exchange
+    const { requestId, traceparent, path } = exchange
     const isOperators = isAdminPath(path)
-    const response = respondToError(error, { minor: minorOf(exchange), observer, requestId, isOperators })
-    const challenge = exchange.challenge ?? authenticator.challenge
+    const request = { minor: minorOf(exchange), observer, requestId, traceparent, isOperators }
+    const { response, code } = respondToError(error, request)
+    exchange.error = code
+    const challenge = isConsoles(exchange) ? ownChallenge : (exchange.challenge ?? authenticator.challenge)
     if (response.status !== 401 || challenge === undefined) return response
     return { ...response, headers: { ...response.headers, 'www-authenticate': [challenge].flat() } }
   }
 
-  return {
-    async handle(request) {
-      const exchange = new Exchange(request, exchanged)
-      const served = answering
-      served.begin()
+  async function answer(request: HttpRequest, exchange: Exchange): Promise<HttpResponse> {
+    const served = answering
+    served.begin()
+    try {
+      let response: HttpResponse
       try {
-        let response: HttpResponse
-        try {
-          const answered = handle(exchange)
-          response = answered instanceof Promise ? await answered : answered
-        } catch (error) {
-          response = refuse(error, exchange)
-          exchange.visit?.leave(clock.now())
-          await pace(error)
-        }
-        const now = clock.now()
-        exchange.visit?.leave(now)
-        if (exchange.requestId !== undefined) response = withIdentity(response, request.headers)
-        observer['request.ended']?.(toEnded(exchange, response, now))
-        return response
-      } finally {
-        served.end()
+        const answered = handle(exchange)
+        response = answered instanceof Promise ? await answered : answered
+      } catch (error) {
+        response = refuse(error, exchange)
+        exchange.visit?.leave(clock.now())
+        await pace(error)
       }
+      const now = clock.now()
+      exchange.visit?.leave(now)
+      if (exchange.requestId !== undefined) response = withIdentity(response, request.headers)
+      observer['request.ended']?.(toEnded(exchange, response, now))
+      return response
+    } finally {
+      served.end()
+    }
+  }
+
+  return {
+    handle(request) {
+      const exchange = new Exchange(request, exchanged)
+      return tracer === undefined
+        ? answer(request, exchange)
+        : traceRequest(tracer, exchange, () => answer(request, exchange))
     },
     answered() {
       const before = answering
@@ -141,6 +184,13 @@ export function createApp(options: AppOptions): App {
       return before.none()
     },
   }
+}
+
+/** The console asks for the password itself: for `Basic` its browser would do it, on every 401. */
+const ownChallenge = 'Session realm="purser"'
+
+function isConsoles({ headers }: Exchange): boolean {
+  return headers['purser-client'] === 'console'
 }
 
 /**

@@ -1,10 +1,11 @@
-import type { AuthenticationRequest, Principal, TlsConnection } from '../authenticator.ts'
+import type { AuthenticationRequest, Principal, Session, TlsConnection } from '../authenticator.ts'
 import type { Caller } from '../broker/context.ts'
 import type { Clock } from '../clock.ts'
 import type { BrokerEvents } from '../events.ts'
 import { parseOriginatingIdentity } from '../protocol/identity.ts'
 import type { JsonObject } from '../protocol/json.ts'
 import { acceptsIncomplete, noQuery, type Query } from '../protocol/query.ts'
+import { type OpenSpan, readTraceparent } from '../tracer.ts'
 import type { Visit } from './admission.ts'
 import { type HttpRequest, type HttpResponse, originOf, sizeOf } from './message.ts'
 import type { OsbRequest } from './osb/endpoint.ts'
@@ -35,12 +36,18 @@ export class Exchange implements AuthenticationRequest, OsbRequest, Caller {
   /** Its place among those that are being served; health routes need none. */
   visit: Visit | undefined
   principal: Principal | undefined
+  /** Where it is the cookie of the console that says who sends it. */
+  session: Session | undefined
   /** Empty until it is known. */
   platform = ''
   /** The pattern of its route. */
   route: string | undefined
   /** The operation that the request has started or repeats. */
   operationId: string | undefined
+  /** Where traces are on. */
+  span: OpenSpan | undefined
+  /** The code of the error that it is answered with. */
+  error: string | undefined
   /** Shown to operators instead of a path that holds a secret. */
   maskedPath: string | undefined
   /** What a 401 asks for, where it is not what the authenticator always asks for. */
@@ -71,6 +78,10 @@ export class Exchange implements AuthenticationRequest, OsbRequest, Caller {
     return this.request.tls
   }
 
+  get connection(): object | undefined {
+    return this.request.connection
+  }
+
   get caller(): Caller {
     return this
   }
@@ -79,8 +90,9 @@ export class Exchange implements AuthenticationRequest, OsbRequest, Caller {
     return parseOriginatingIdentity(this.headers['x-broker-api-originating-identity'])
   }
 
+  /** That of the request's own span, where there is one. */
   get traceparent(): string | undefined {
-    return this.headers.traceparent
+    return this.span?.traceparent ?? readTraceparent(this.headers.traceparent)
   }
 
   get acceptsIncomplete(): boolean {
@@ -129,5 +141,6 @@ export function toEnded(exchange: Exchange, response: HttpResponse, now: number)
     operationId,
     traceparent: exchange.traceparent,
     aborted: request.aborted === true,
+    error: exchange.error,
   }
 }

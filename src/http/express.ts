@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type HttpBroker, type HttpResponse, sizeOf } from './message.ts'
 import { NodeRequest } from './node/request.ts'
+import { dropStream, sendStream } from './node/send-stream.ts'
 
 /** For node:http, Connect, Express 4 and Express 5. */
 export type ExpressHandler = (
@@ -25,10 +26,17 @@ export function toExpress(broker: HttpBroker): ExpressHandler {
 
 /** Header by header: other handlers may have set some already, or may listen for the moment they are written. */
 function send(response: ServerResponse, answer: HttpResponse): void {
-  const { status, headers, body } = answer
-  if (response.destroyed || response.headersSent) return
+  const { status, headers, body, stream } = answer
+  if (response.destroyed || response.headersSent) {
+    dropStream(stream)
+    return
+  }
   response.statusCode = status
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
+  if (stream !== undefined) {
+    void sendStream(response, stream)
+    return
+  }
   // What was not read of a long body is not worth keeping the connection for.
   if (status === 413) response.setHeader('connection', 'close')
   const sized = status === 204 || status === 304 || response.hasHeader('content-length')

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import type { HttpBroker, HttpRequest } from './message.ts'
 import { announcedLength, announcesBody, piecesOf, readStream, tlsOf, toHeaders, toOriginForm } from './node/request.ts'
+import { toReadable } from './node/send-stream.ts'
 import { tooLarge } from './read-body.ts'
 
 /** What Fastify gives to a plugin. Its own types are not named, so that nobody needs Fastify to compile `purser`. */
@@ -51,11 +52,14 @@ export function toFastify(broker: HttpBroker): (scope: FastifyScope) => Promise<
     const paths = scope.prefix === '' ? ['/*'] : ['/', '/*']
     for (const path of paths) {
       scope.all(path, async (request, reply) => {
-        const { status, headers, body } = await broker.handle(toHttpRequest(request, prefixSegments))
+        const { status, headers, body, stream } = await broker.handle(toHttpRequest(request, prefixSegments))
         // What was not read of a long body is not worth keeping the connection for.
         if (status === 413) reply.header('connection', 'close')
         // As bytes: Fastify adds a charset to the type of a text.
-        return reply.code(status).headers(headers).send(Buffer.from(body))
+        return reply
+          .code(status)
+          .headers(headers)
+          .send(stream === undefined ? Buffer.from(body) : toReadable(stream))
       })
     }
   }
@@ -73,6 +77,7 @@ function toHttpRequest(request: FastifyRequest, prefixSegments: number): HttpReq
     encrypted: request.protocol === 'https',
     address: request.ip,
     tls: tlsOf(request.raw.socket),
+    connection: request.raw.socket,
     get aborted() {
       return request.raw.socket.destroyed
     },

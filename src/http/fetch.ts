@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import type { ReadableStream } from 'node:stream/web'
+import { ReadableStream } from 'node:stream/web'
 import type { HttpApp, HttpRequest, HttpResponse } from './message.ts'
 import { piecesOf, readStream } from './node/request.ts'
 import { tooLarge } from './read-body.ts'
@@ -7,10 +7,26 @@ import { tooLarge } from './read-body.ts'
 /** The application as a function of the web's Request, for hosts that speak it. */
 export function toFetch(app: HttpApp): (request: Request) => Promise<Response> {
   return async request => {
-    const { status, headers, body } = await app(toHttpRequest(request))
+    const { status, headers, body, stream } = await app(toHttpRequest(request))
     const bodiless = status === 204 || status === 304 || request.method === 'HEAD'
-    return new Response(bodiless ? null : body, { status, headers: toWebHeaders(headers) })
+    const sent = stream === undefined ? body : toWebStream(stream)
+    return new Response(bodiless ? null : sent, { status, headers: toWebHeaders(headers) })
   }
+}
+
+function toWebStream(stream: AsyncIterable<string | Uint8Array>): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder()
+  const pieces = stream[Symbol.asyncIterator]()
+  return new ReadableStream({
+    async pull(controller) {
+      const { done, value } = await pieces.next()
+      if (done === true) controller.close()
+      else controller.enqueue(typeof value === 'string' ? encoder.encode(value) : value)
+    },
+    async cancel() {
+      await pieces.return?.()
+    },
+  })
 }
 
 function toWebHeaders(headers: HttpResponse['headers']): Headers {

@@ -18,6 +18,8 @@ export interface HttpRequest {
   readonly address?: string
   /** For an encrypted connection, where the adapter knows it. */
   readonly tls?: TlsConnection
+  /** The same object for all requests of a connection, where the adapter knows it. */
+  readonly connection?: object
   /** The client has hung up: nobody will read the answer. */
   readonly aborted?: boolean
   /** Reads the whole body, at most `limit` bytes; throws BrokerError PayloadTooLarge or MalformedRequest. */
@@ -36,6 +38,8 @@ export interface HttpResponse {
   /** A header with several values is sent once for each of them. */
   readonly headers: Readonly<Record<string, string | string[]>>
   readonly body: string | Uint8Array
+  /** Sent piece by piece in the place of `body`, until it ends or the client hangs up: then its iterator is told to return. */
+  readonly stream?: AsyncIterable<string | Uint8Array>
   /** How many bytes the body has, where somebody has counted them already. */
   readonly bytes?: number
 }

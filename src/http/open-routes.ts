@@ -2,8 +2,10 @@ import type { LedgerView, Route } from '../author/broker-definition.ts'
 import type { BrokerContext } from '../broker/context.ts'
 import { findDashboard } from '../broker/dashboard.ts'
 import { BrokerError } from '../protocol/errors.ts'
+import { isConsolePath } from './console.ts'
 import type { Exchange } from './exchange.ts'
 import { type HttpRequest, type HttpResponse, originOf } from './message.ts'
+import { metricsPath, metricsResponse, type ServedMetrics } from './metrics.ts'
 import { json, methodNotAllowed } from './respond.ts'
 import { decodeSegment, parseOsbPath } from './routes.ts'
 
@@ -15,7 +17,11 @@ export interface Health {
 export interface OpenRoutes {
   readonly broker: BrokerContext
   readonly health: Health
+  /** Where there are any. */
+  readonly metrics?: ServedMetrics
   readonly routes: readonly Route[]
+  /** The pages of the console; absent where it is off. */
+  readonly console?: (exchange: Exchange) => Promise<HttpResponse>
   /** Of bodies, in bytes; an author's route may have its own. */
   readonly bodyLimit: number
 }
@@ -26,9 +32,9 @@ interface OpenRoute {
   answer(): Promise<HttpResponse>
 }
 
-/** Health, the author's own routes, and stand-in dashboard URLs, which are unguessable. */
+/** Health, the pages of the console, the author's own routes, and stand-in dashboard URLs, which are unguessable. */
 export function findOpenRoute(options: OpenRoutes, exchange: Exchange): OpenRoute | undefined {
-  const { broker, health, routes } = options
+  const { broker, health, metrics, routes } = options
   const { request, path, method } = exchange
   // No route hides the OSB API, which most requests are for.
   if (path.startsWith('/v2/')) return undefined
@@ -36,10 +42,16 @@ export function findOpenRoute(options: OpenRoutes, exchange: Exchange): OpenRout
     exchange.route = path
     return { bodyLimit: 0, answer: () => healthResponse(health, path, method) }
   }
+  if (path === metricsPath && metrics?.open) return { bodyLimit: 0, answer: () => metricsResponse(metrics, exchange) }
   if (path.startsWith('/dashboards/')) {
     exchange.route = '/dashboards/:instance/:token'
     exchange.maskedPath = exchange.route
     return { bodyLimit: 0, answer: () => dashboardRedirect(broker, method, path) }
+  }
+  const { console: pages } = options
+  if (pages !== undefined && isConsolePath(path)) {
+    exchange.route = '/console/*'
+    return { bodyLimit: 0, answer: () => pages(exchange) }
   }
   const route = findAuthorRoute(routes, method, path)
   // Where `files` is a prefix, `/files/*` does not hide `/files/v2/catalog`.

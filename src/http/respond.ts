@@ -15,26 +15,32 @@ export function json(status: number, body: JsonObject, headers?: Readonly<Record
 
 const plain = { 'content-type': 'application/json' }
 
+/** The request that gets the answer. */
+interface Answered {
+  readonly minor: number
+  readonly observer: Observer
+  readonly requestId: string | undefined
+  readonly traceparent?: string | undefined
+  readonly isOperators?: boolean
+}
+
 /**
  * The one place where an error becomes an answer. An error that nobody planned for is answered with a 500 that tells nothing
  * but a number, under which the log has the reason. Where the store cannot be reached it is a 503, so that the platform asks
- * again and does not take it for a result.
+ * again and does not take it for a result. Beside the answer, its code.
  */
 export function respondToError(
   error: unknown,
-  request: {
-    readonly minor: number
-    readonly observer: Observer
-    readonly requestId: string | undefined
-    readonly isOperators?: boolean
-  },
-): HttpResponse {
-  const known = toBrokerError(error, request.observer, request.requestId)
+  request: Answered,
+): { readonly response: HttpResponse; readonly code: string } {
+  const known = toBrokerError(error, request)
   const headers: Record<string, string> = {}
   if (known.retryAfter !== undefined) headers['retry-after'] = String(known.retryAfter)
   if (known.allow !== undefined) headers.allow = known.allow.join(', ')
-  if (request.isOperators) return json(known.status, toProblem(known), { ...headers, 'content-type': problemType })
-  return json(known.status, trimBody('error', toErrorBody(known), request.minor), headers)
+  const response = request.isOperators
+    ? json(known.status, toProblem(known), { ...headers, 'content-type': problemType })
+    : json(known.status, trimBody('error', toErrorBody(known), request.minor), headers)
+  return { response, code: known.code }
 }
 
 const problemType = 'application/problem+json'
@@ -46,16 +52,16 @@ function toProblem({ code, status, message }: BrokerError): JsonObject {
 }
 
 /** The event carries the platform's own name for the request (RID-05). */
-function toBrokerError(error: unknown, observer: Observer, requestId: string | undefined): BrokerError {
+function toBrokerError(error: unknown, { observer, requestId, traceparent }: Answered): BrokerError {
   if (error instanceof BrokerError) return error
   if (error instanceof StoreUnavailableError) {
-    observer['request.failed']?.({ error, status: 503, requestId })
+    observer['request.failed']?.({ error, status: 503, requestId, traceparent })
     return new BrokerError('StoreUnavailable', 'The broker cannot reach its store now. Repeat the request.', {
       retryAfter: 5,
     })
   }
   const incident = randomUUID()
-  observer['request.failed']?.({ error: toError(error), status: 500, incident, requestId })
+  observer['request.failed']?.({ error: toError(error), status: 500, incident, requestId, traceparent })
   return new BrokerError('InternalError', `The broker failed. Its operator finds the reason under ${incident}.`)
 }
 

@@ -49,7 +49,11 @@ async function start() {
 describe('every request has an event', () => {
   it('with its route, path, status, size, principal and platform', async () => {
     const { requests, get } = await start()
-    await get('/v2/catalog', { ...osb, 'x-broker-api-request-identity': 'r-1', traceparent: '00-1-2-01' })
+    await get('/v2/catalog', {
+      ...osb,
+      'x-broker-api-request-identity': 'r-1',
+      traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+    })
     await get('/east/v2/service_instances/i?service_id=s')
     await get('/admin/operations/x/log')
     await get('/nothing')
@@ -64,7 +68,11 @@ describe('every request has an event', () => {
       { route: '/admin/operations/:id/log', status: 404, platform: 'cf-eu' },
       { path: '/nothing', status: 404 },
     ])
-    expect(requests[0]).toMatchObject({ requestId: 'r-1', traceparent: '00-1-2-01', address: '127.0.0.1' })
+    expect(requests[0]).toMatchObject({
+      requestId: 'r-1',
+      traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+      address: '127.0.0.1',
+    })
     expect(requests[0]?.bytes).toBeGreaterThan(50)
     expect(requests[3]?.route).toBeUndefined()
   })

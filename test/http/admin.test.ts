@@ -47,6 +47,8 @@ describe('GET /admin/chores', () => {
       'clean-up-bindings-all off',
       'clean-up-bindings-succeeded off',
       'clean-up-bindings-failed 0 0 4 * * *',
+      'survey */30 * * * * *',
+      'batches * * * * *',
     ])
     expect(body.chores[7]).toEqual({
       name: 'clean-up-bindings-failed',
@@ -110,6 +112,20 @@ describe('POST /admin/chores/:name/runs', () => {
 })
 
 describe('who may', () => {
+  it.each([
+    ['viewer', 'retry', 403],
+    ['operator', 'retry', 202],
+    ['operator', 'move', 403],
+    ['operator', 'abandon', 403],
+    ['admin', 'abandon', 202],
+  ])('%s a batch of %s: %i', async (user, action, status) => {
+    const { url, fetch } = await start()
+    const body = JSON.stringify({ action, ids: ['x'], reason: 'why' })
+    const headers = { authorization: `Basic ${btoa(`${user}:x`)}`, 'content-type': 'application/json' }
+    const response = await fetch(new Request(`${url}/admin/batches`, { method: 'POST', headers, body }))
+    expect(response.status).toBe(status)
+  })
+
   it.each([
     [undefined, 'GET', '/admin/chores', 401],
     ['nobody', 'GET', '/admin/chores', 401],

@@ -6,6 +6,7 @@ import { BrokerError } from '../../protocol/errors.ts'
 import { type HttpApp, type HttpResponse, sizeOf } from '../message.ts'
 import { lingerTime, toRefusal, toRefused } from './refuse.ts'
 import { announcedLength, NodeRequest } from './request.ts'
+import { dropStream, sendStream } from './send-stream.ts'
 
 /** For node's `request` event, and what a server that closes needs to know. */
 export interface NodeListener {
@@ -60,11 +61,15 @@ export function createNodeListener(app: HttpApp, options: NodeListenerOptions = 
   function answer(request: IncomingMessage, response: ServerResponse, result: HttpResponse): void {
     if (request.socket.destroyed || request.socket.writableEnded) {
       running.delete(response)
+      dropStream(result.stream)
       return
     }
     if (draining || result.status === 413) response.shouldKeepAlive = false
     try {
-      if (isLongUnread(request)) {
+      if (result.stream !== undefined) {
+        response.writeHead(result.status, toFields(request, result))
+        void sendStream(response, result.stream).then(() => running.delete(response))
+      } else if (isLongUnread(request)) {
         linger(request, response, result)
       } else {
         response.writeHead(result.status, toFields(request, result)).end(result.body)
@@ -143,9 +148,9 @@ function isLongUnread({ complete, headers }: IncomingMessage): boolean {
 
 /** A flat list of names and values, which node writes as they are. */
 function toFields({ method }: IncomingMessage, response: HttpResponse): string[] {
-  const { status, headers, body } = response
+  const { status, headers, body, stream } = response
   const fields: string[] = []
-  let sized = status === 204 || status === 304 || (method === 'HEAD' && body.length === 0)
+  let sized = stream !== undefined || status === 204 || status === 304 || (method === 'HEAD' && body.length === 0)
   for (const name in headers) {
     const value = headers[name]
     if (value === undefined) continue

@@ -52,6 +52,10 @@ export class NodeRequest implements HttpRequest {
     return tlsOf(this.#request.socket)
   }
 
+  get connection(): object {
+    return this.#request.socket
+  }
+
   get aborted(): boolean {
     return this.#request.socket.destroyed
   }
