@@ -34,9 +34,9 @@ export class CliCommand extends Command {
     return this.argument('<binding>', 'id of the binding', parseBindingId)
   }
 
-  outputOption(): this {
+  outputOption(formats: readonly string[] = ['text', 'json']): this {
     const option = new Option('--output <format>', 'how to print the result')
-    return this.addOption(option.choices(['text', 'json']).default('text'))
+    return this.addOption(option.choices(formats).default('text'))
   }
 
   /** For what operators do by hand: it stays in the history. */
@@ -46,12 +46,35 @@ export class CliCommand extends Command {
 
   /** For lists of a broker's rows. */
   listOptions(): this {
-    return this.option('--order <order>', 'newest or oldest first', 'newest').option(
-      '--limit <count>',
-      'how many at most',
-      parseLimit,
-      50,
+    return this.option('--order <order>', 'newest or oldest first', 'newest').limitOption()
+  }
+
+  limitOption(): this {
+    return this.option('--limit <count>', 'how many at most', parseLimit, 50)
+  }
+
+  /** For a verb on one operation, or on all that match. */
+  manyOptions(): this {
+    return this.option('--query <key=value>', 'instead of an id: all that match, as in the list; repeatable', collect)
+      .option('--dry-run', 'with --query: only say what would become of each')
+      .option('--concurrency <count>', 'with --query: how many at a time', parseLimit)
+      .option('--canary <count>', 'with --query: so many first; if one fails, no other is begun', parseLimit)
+      .option('--stop-after-failures <count>', 'with --query: begin no other after so many failures', parseLimit)
+  }
+
+  /** For commands that work with a store themselves. */
+  storeOptions(): this {
+    return this.option('--store <url>', 'the store, such as postgres://broker@db.example.com/purser').option(
+      '--config <file>',
+      'settings (default: purser.yaml in the current folder, if it is there)',
     )
+  }
+
+  /** For commands that work with a store themselves, or ask the broker that has it. */
+  brokerOptions(): this {
+    return this.option('--url <url>', 'ask the broker at this address instead of opening its store')
+      .option('--user <name:password>', 'basic credentials (better: PURSER_USERNAME and PURSER_PASSWORD)')
+      .option('--token <token>', 'a bearer token instead of --user')
   }
 
   yesOption(): this {
@@ -63,7 +86,7 @@ export class CliCommand extends Command {
       .option('--user <name:password>', 'basic credentials (better: PURSER_USERNAME and PURSER_PASSWORD)')
       .option('--token <token>', 'a bearer token instead of --user')
       .option('--api-version <version>', 'OSB API version to announce', '2.17')
-      .outputOption()
+      .outputOption(['text', 'json', 'jsonl', 'none'])
   }
 
   /** For commands that change something: whether to wait for its end, and where the broker is. */

@@ -1,4 +1,4 @@
-import type { CliErrorParts, ExitCode } from './cli-error.ts'
+import { type CliErrorParts, type ExitCode, exitCodes } from './cli-error.ts'
 import type { Paint } from './io.ts'
 import { toIndentedLine, toLine } from './render/printable.ts'
 
@@ -35,7 +35,7 @@ export function describeError(error: unknown, paint: Paint): DescribedError {
 /** Mistakes of the user: exit code 2. */
 const mistakes = new Set(['ConfigError', 'CatalogError', 'StartError', 'StoreUrlError'])
 /** The command is right, but it cannot be done now: exit code 1. */
-const obstacles = new Set(['ListenError', 'StoreOpenError', 'StoreUnavailableError'])
+const obstacles = new Set(['ListenError', 'StoreOpenError', 'StoreUnavailableError', 'ImportError'])
 /** A store that cannot be opened because of a mistake in its settings: exit code 2. */
 const badSettings = new Set<unknown>(['bad-url', 'bad-schema'])
 
@@ -45,7 +45,8 @@ function hasParts(error: Error): error is Error & CliErrorParts {
 
 function exitCodeOf(error: Error): ExitCode {
   const given = 'exitCode' in error ? error.exitCode : undefined
-  if (given === 1 || given === 2 || given === 3 || given === 130) return given
+  const known = exitCodes.find(code => code === given)
+  if (known !== undefined) return known
   if ('failure' in error && badSettings.has(error.failure)) return 2
   return mistakes.has(error.name) ? 2 : 1
 }

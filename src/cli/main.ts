@@ -1,8 +1,8 @@
 import { CommanderError } from 'commander'
+import { packageVersion } from '../running/package-version.ts'
 import { CliCommand } from './command.ts'
 import { describeError } from './describe-error.ts'
 import { type CliIo, createPaint, processIo } from './io.ts'
-import { packageVersion } from './package-info.ts'
 import { renderJson } from './render/json.ts'
 import { verbsFirst } from './verbs-first.ts'
 
@@ -24,7 +24,9 @@ export async function main(args: readonly string[], io: CliIo): Promise<number> 
 
 /** From what was typed: a command line that cannot be read wants its answer in JSON, too. */
 function asksForJson(args: readonly string[]): boolean {
-  return args.some((arg, index) => arg === '--output=json' || (arg === '--output' && args[index + 1] === 'json'))
+  return args.some(
+    (arg, index) => /^--output=jsonl?$/.test(arg) || (arg === '--output' && /^jsonl?$/.test(args[index + 1] ?? '')),
+  )
 }
 
 /** Commander has written it to stderr already. */
@@ -54,6 +56,10 @@ const groups: Readonly<Record<string, Readonly<Record<string, Loader>>>> = {
     init: () => import('./commands/init.ts'),
     'hash-password': () => import('./commands/hash-password.ts'),
     migrate: () => import('./commands/migrate.ts'),
+    export: () => import('./commands/export.ts'),
+    import: () => import('./commands/import.ts'),
+    backup: () => import('./commands/backup.ts'),
+    config: () => import('./commands/config.ts'),
   },
   "A platform's verbs, against any broker:": {
     catalog: () => import('./commands/catalog.ts'),
@@ -70,6 +76,14 @@ const groups: Readonly<Record<string, Readonly<Record<string, Loader>>>> = {
     registries: () => import('./commands/registries.ts'),
     operations: () => import('./commands/operations.ts'),
     instances: () => import('./commands/instances.ts'),
+    batches: () => import('./commands/batches.ts'),
+    gates: () => import('./commands/gates.ts'),
+    errors: () => import('./commands/errors.ts'),
+    stats: () => import('./commands/stats.ts'),
+    workers: () => import('./commands/workers.ts'),
+    history: () => import('./commands/history.ts'),
+    wait: () => import('./commands/wait.ts'),
+    'log-level': () => import('./commands/log-level.ts'),
   },
   'Bundles, for their authors:': { bundle: () => import('./commands/bundle.ts') },
 }

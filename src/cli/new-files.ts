@@ -15,6 +15,7 @@ const templates = {
   project: [['broker', 'package.json'], ['broker', 'broker.mjs'], ...shared],
   'TypeScript project': [...sources.map(file => ['typescript', file] as const), ...shared],
   bundle: ofEveryBundle.map(file => ['bundle', file] as const),
+  'bundle of manifests': ['bundle.yml', '.gitignore'].map(file => ['manifests', file] as const),
   'bundle with Ansible': [
     ...ofEveryBundle,
     ...[...playbooks, 'test'].map(action => `playbooks/${action}.yml`),

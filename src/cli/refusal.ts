@@ -1,15 +1,28 @@
 import type { OsbResponse, Problem, WireError } from '../client/index.ts'
-import { type CliError, failure } from './cli-error.ts'
+import { messageOf } from '../shape/thrown.ts'
+import { CliError, failure } from './cli-error.ts'
 
 /** Of the OSB API, or of the operators'. */
 type Refused = Pick<WireError, 'description'> & Pick<Problem, 'detail'> & { readonly error?: unknown }
 
 /** The broker's answer as an error: what was tried, the status and text of the answer, and what may help with this instance. */
 export function refusal(what: string, response: OsbResponse<Refused>, { instanceId = '<instance>' } = {}): CliError {
-  return failure({ what, why: explain(response), next: advise(response).replaceAll('<instance>', () => instanceId) })
+  const next = advise(response).replaceAll('<instance>', () => instanceId)
+  const isSignIn = response.status === 401 || response.status === 403
+  return new CliError(isSignIn ? 4 : 1, { what, why: explain(response), next })
 }
 
-function explain({ status, body }: OsbResponse<Refused>): string {
+/** The connection ended in the middle of an answer: what has come is not the whole. */
+export function brokeOff(what: string, error: unknown): CliError {
+  return failure({
+    what: `${what} broke off`,
+    why: messageOf(error),
+    next: 'Begin again; the log of the broker says more if it was not the network.',
+  })
+}
+
+/** The status and the text of an answer. */
+export function explain({ status, body }: OsbResponse<Refused>): string {
   const words = [body.error, body.detail ?? body.description].filter(word => typeof word === 'string' && word !== '')
   return `the broker answered ${status}${words.length === 0 ? ' without a reason' : ` ${words.join(': ')}`}`
 }
@@ -33,6 +46,7 @@ const errorAdvice = new Map<unknown, string>(
     UnknownOperation: 'Check the id: the broker gave it with its 202 and writes it to its log.',
     VerbRefused: 'Do what the broker says, then repeat the command.',
     UnknownRevision: 'purser registries list --output json shows the revisions there are.',
+    InvalidState: 'Give the state that the actions of the service read; its author knows it.',
     UnknownChore: 'purser chores list shows the chores there are.',
     Forbidden: 'Use the credentials of a user that has the role, or add it to auth.basic[].roles of the broker.',
     BindingsExist: 'Remove the bindings first (purser unbind <instance> <binding>).',

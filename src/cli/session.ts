@@ -4,8 +4,8 @@ import { CliError, wrongUsage } from './cli-error.ts'
 import type { CliCommand } from './command.ts'
 import type { CliIo } from './io.ts'
 import { createMemory } from './memory.ts'
-import { renderResult } from './render/fields.ts'
-import { renderJson } from './render/json.ts'
+import { renderFields, withoutNull } from './render/fields.ts'
+import { type Output, render } from './render/output.ts'
 
 /** The connection options of a command, and the wait options where it has them. */
 export interface SessionOptions {
@@ -14,7 +14,7 @@ export interface SessionOptions {
   readonly user?: string
   readonly token?: string
   readonly apiVersion: string
-  readonly output: 'json' | 'text'
+  readonly output: Output
   /** False with --no-wait. */
   readonly wait?: boolean
   readonly sync?: boolean
@@ -41,7 +41,7 @@ export function onBroker<Args extends unknown[]>(run: (session: Session, ...args
 export type Session = ReturnType<typeof openSession>
 
 /** What one command needs to work with one broker. */
-function openSession(io: CliIo, options: SessionOptions) {
+export function openSession(io: CliIo, options: SessionOptions) {
   const { client, admin } = connect(io, options)
   const { sync = false, output } = options
   return {
@@ -55,9 +55,10 @@ function openSession(io: CliIo, options: SessionOptions) {
     /** For requests that change something: whether a 202 is welcome. */
     callOptions: { acceptsIncomplete: !sync },
     /** Prints the result: the object for `--output json`, else the text. */
-    print: (result: object, text: string) => void io.stdout.write(output === 'json' ? renderJson(result) : text),
+    print: (result: object, text: string) => void io.stdout.write(render(result, text, output)),
     /** Prints the fields of a result; leaves out those that the broker did not send, or sent as null. */
-    printFields: (result: object) => void io.stdout.write(renderResult(result, output)),
+    printFields: (result: object) =>
+      void io.stdout.write(render(withoutNull(result), renderFields(withoutNull(result)), output)),
     /** Tells a person something that is not part of the result. */
     note: (text: string) => void io.stderr.write(`${text}\n`),
   }

@@ -1,4 +1,6 @@
 /** `purser/client`: the OSB API as a platform speaks it, and Purser's own API for operators, typed. */
+export type * from './acting-bodies.ts'
+export type * from './admin-bodies.ts'
 export * from './admin-client.ts'
 export { OsbConnectionError } from './connection-error.ts'
 export type * from './messages.ts'
@@ -12,4 +14,4 @@ export {
   pollUntilDone,
 } from './poll.ts'
 export type { HeaderOverrides, OriginatingIdentity, Query } from './request.ts'
-export type { AsyncCallOptions, CallOptions, OsbClientOptions, OsbResponse } from './sender.ts'
+export type { AsyncCallOptions, CallOptions, Opened, OsbClientOptions, OsbResponse } from './sender.ts'

@@ -100,7 +100,27 @@ export function createSender(options: OsbClientOptions) {
     }
   }
 
-  return { url, send }
+  /** The body piece by piece, whatever time it takes; a refusal is read as `send` reads it. */
+  async function open<Body>(path: string, query: Query = {}): Promise<Opened | OsbResponse<Body>> {
+    const target = `${url}${path}`
+    try {
+      const response = await doFetch(`${target}${toQuery(query)}`, { headers: mergeHeaders(own, {}, {}) })
+      const { status, body } = response
+      if (status === 200 && body !== null) return { status, pieces: body }
+      const text = await response.text()
+      return { status, headers: Object.fromEntries(response.headers), body: parseBody<Body>(text), text }
+    } catch (error) {
+      throw toConnectionError(`GET ${target}`, new URL(url).origin, error)
+    }
+  }
+
+  return { url, send, open }
+}
+
+/** An answer that is being read. */
+export interface Opened {
+  readonly status: number
+  readonly pieces: AsyncIterable<Uint8Array>
 }
 
 function parseBody<Body>(text: string): Body {

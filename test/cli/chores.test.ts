@@ -66,7 +66,7 @@ c        30 * * * *                  2026-01-01T00:30:00.000Z  2026-01-01T00:10:
     const { code, err } = await run(['list'], { 'GET /admin/chores': { status: 403, body } })
     expect(err).toContain('why: the broker answered 403 Forbidden: This needs the role viewer or operator.\n')
     expect(err).toContain('next: Use the credentials of a user that has the role')
-    expect(code).toBe(1)
+    expect(code).toBe(4)
   })
 
   it('refuses an answer that is not a list', async () => {

@@ -90,6 +90,8 @@ describe('verbs', () => {
     [['retry', 'o1'], {}],
     [['retry', 'o1', '--reason', 'why'], { reason: 'why' }],
     [['run-now', 'o1'], {}],
+    [['hold', 'o1', '--reason', 'why'], { reason: 'why' }],
+    [['release', 'o1'], {}],
     [['cancel', 'o1', '--yes', '--reason', 'why'], { reason: 'why' }],
     [['fail', 'o1', '-y', '--message', 'No.', '--reason', 'why'], { message: 'No.', reason: 'why' }],
   ])('purser operations %j', async (args, sent) => {

@@ -167,7 +167,7 @@ retired  dh-a      latest  from dh (gone)
     })
     const refused = { status: 403, body: { error: 'Forbidden', description: 'It needs a role.' } }
     expect(await purser(['registries', 'sync'], { 'POST /admin/registries/sync': refused })).toMatchObject({
-      code: 1,
+      code: 4,
       err: expect.stringContaining('could not ask the registries'),
     })
   })

@@ -45,7 +45,7 @@ describe('purser catalog', () => {
         '',
       ].join('\n'),
     )
-    expect(code).toBe(1)
+    expect(code).toBe(4)
   })
 
   it('refuses an answer that is not a catalog', async () => {

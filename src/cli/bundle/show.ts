@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { bundleActions } from '../../bundle/actions.ts'
 import { checkBundle } from '../../bundle/check-bundle.ts'
 import { checkFolder, containerfileOf } from '../../bundle/check-folder.ts'
 import type { BundleSpec } from '../../bundle/spec.ts'
@@ -27,7 +28,7 @@ export interface ShowOptions {
 export async function showBundle(io: CliIo, { path, registry, output }: ShowOptions): Promise<void> {
   const { shown, text, folder } = await readSpecFile(path, io.cwd)
   const { bundle, problems: ofSpec } = await checkBundle(text, { where: shown, registry })
-  const ofFolder = folder === undefined ? [] : await checkFolder({ path: folder, shown: path }, bundle?.spec.entrypoint)
+  const ofFolder = folder === undefined ? [] : await checkFolder({ path: folder, shown: path }, bundle?.spec)
   const problems = [...ofSpec, ...ofFolder]
   const runs = bundle && folder !== undefined ? runsOf(folder, bundle.spec) : undefined
   const ok = !problems.some(isError)
@@ -48,9 +49,15 @@ export async function showBundle(io: CliIo, { path, registry, output }: ShowOpti
 }
 
 /** The program of the folder, and what an image of it is built with. */
-function runsOf(folder: string, { entrypoint = 'entrypoint.sh' }: BundleSpec): JsonObject {
+function runsOf(folder: string, { entrypoint = 'entrypoint.sh', manifests }: BundleSpec): JsonObject {
+  if (manifests !== undefined) return { cluster: kindsOf(manifests) }
   const program = existsSync(join(folder, entrypoint)) ? entrypoint : undefined
   return withoutNull({ folder: program, image: containerfileOf(folder) })
+}
+
+function kindsOf(manifests: NonNullable<BundleSpec['manifests']>): string {
+  const made = bundleActions.flatMap(action => manifests[action].filter(({ mode }) => mode !== 'read'))
+  return [...new Set(made.map(({ template }) => template.kind))].join(', ')
 }
 
 function renderService(offering: Offering, runs: JsonObject = {}): string {
@@ -62,6 +69,7 @@ function renderService(offering: Offering, runs: JsonObject = {}): string {
     version: plans[0]?.maintenanceInfo?.version,
     bindable,
     tags: tags.length === 0 ? undefined : tags.join(', '),
+    'makes in a cluster': runs.cluster,
     'runs as a folder': runs.folder,
     'runs as an image': runs.image && `built with ${runs.image}`,
   }

@@ -19,26 +19,37 @@ export function defineCommand(program: CliCommand): void {
   definePush(bundle)
 }
 
+interface InitOptions {
+  readonly ansible?: boolean
+  readonly manifests?: boolean
+}
+
 function defineInit(bundle: CliCommand): void {
   bundle
     .command('init')
     .argument('[folder]', 'where to put it', '.')
     .description('write a new bundle that runs as it is')
     .option('--ansible', 'write it in Ansible: a playbook for each action, and one for its test')
+    .option('--manifests', 'write one that consists of Kubernetes objects, with no program at all')
     .explain(
       'Writes bundle.yml, entrypoint.sh, Containerfile and .gitignore; never over a file that exists.',
       'With --ansible also playbooks/<action>.yml and roles/service; running it needs ansible-playbook.',
+      'With --manifests only bundle.yml and .gitignore; running it needs a cluster (KUBECONFIG).',
     )
-    .examples('purser bundle init my-bundle', 'purser bundle init --ansible my-bundle')
-    .action(async (folder: string, { ansible = false }: { readonly ansible?: boolean }) => {
-      const what = ansible ? 'bundle with Ansible' : 'bundle'
+    .examples(
+      'purser bundle init my-bundle',
+      'purser bundle init --ansible my-bundle',
+      'purser bundle init --manifests my-bundle',
+    )
+    .action(async (folder: string, { ansible = false, manifests = false }: InitOptions) => {
+      const what = manifests ? 'bundle of manifests' : ansible ? 'bundle with Ansible' : 'bundle'
       const typed = await writeNewFiles(bundle.io, folder, what, realFolder => ({ name: toBundleName(realFolder) }))
       const where = typed === '' ? '' : ` ${typed}`
       showNextSteps(bundle.io, [
         `purser bundle lint${where || ' .'}`,
         `purser bundle run provision${where}`,
         `purser bundle run bind${where} --show-credentials`,
-        `purser bundle build${where}`,
+        ...(manifests ? [`purser bundle run deprovision${where}`] : [`purser bundle build${where}`]),
       ])
     })
 }

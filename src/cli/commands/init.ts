@@ -1,8 +1,9 @@
 import { realpathSync } from 'node:fs'
+import { packageVersion } from '../../running/package-version.ts'
 import type { CliCommand } from '../command.ts'
 import type { CliIo } from '../io.ts'
 import { showNextSteps, toDependency, toPackageName, writeNewFiles } from '../new-files.ts'
-import { packageRoot, packageVersion } from '../package-info.ts'
+import { packageRoot } from '../package-info.ts'
 
 export function defineCommand(program: CliCommand): void {
   program

@@ -1,7 +1,10 @@
 import type { AbandonedBody } from '../../client/index.ts'
 import { count } from '../../shape/count.ts'
-import type { CliCommand } from '../command.ts'
+import { type AdoptFlags, adoptMany } from '../adopt-many.ts'
+import { wrongUsage } from '../cli-error.ts'
+import { type CliCommand, parseInstanceId } from '../command.ts'
 import { confirm } from '../confirm.ts'
+import { readJsonOption } from '../parameters.ts'
 import { readList } from '../read-list.ts'
 import { refusal } from '../refusal.ts'
 import { renderFields } from '../render/fields.ts'
@@ -52,6 +55,32 @@ export function defineCommand(program: CliCommand): void {
     .explain('Nothing is removed: what it has made stays, and the answer lists what is known of it.')
     .examples('purser instances abandon my-db --reason "its backend is gone" --yes')
     .action(onBroker(abandon))
+  instances
+    .command('adopt')
+    .argument('[instance]', 'id of the instance', parseInstanceId)
+    .description('take over what another broker made: one instance, or all of a file')
+    .option('--file <file>', 'instances and bindings: a JSON object a line, or a list in JSON or YAML; - is stdin')
+    .option('--service <id>', 'id of its service')
+    .option('--plan <id>', 'id of its plan')
+    .option('--params <json|@file>', 'what its user asked for')
+    .option('--context <json|@file>', "the platform's context, with organization_guid and space_guid")
+    .option('--state <json|@file>', "the state that the service's actions read")
+    .option('--dashboard-url <url>', 'its dashboard')
+    .option('--platform <name>', 'the platform that it belongs to (default: default)')
+    .option('--revision <id>', 'the revision of a bundle (default: the one that is offered now)')
+    .option('--dry-run', 'change nothing: say what would happen')
+    .reasonOption()
+    .connectionOptions()
+    .explain(
+      'Nothing is run: what was made stays as it is. What is here already with the same content is skipped, so that a',
+      'file can be sent again. Exit code 6: some of a file were refused. The fields of a file are those of',
+      'POST /admin/instances/:id/adopt, with instance_id; a line with a binding_id is a binding.',
+    )
+    .examples(
+      'purser instances adopt --file instances.ndjson --dry-run --reason "leaving the old broker"',
+      'purser instances adopt my-db --service db --plan small --state \'{"database":"d1"}\' --reason "by hand"',
+    )
+    .action(onBroker(adopt))
 }
 
 interface ListFlags {
@@ -123,4 +152,45 @@ function renderAbandoned(id: string, { ended, remains }: AbandonedBody): string 
     .filter(line => typeof line === 'string' && line !== '')
     .map(line => `${String(line).startsWith('  ') ? '  ' : ''}${toLine(String(line))}\n`)
     .join('')
+}
+
+interface AdoptOneFlags extends AdoptFlags {
+  readonly file?: string
+  readonly service?: string
+  readonly plan?: string
+  readonly params?: string
+  readonly context?: string
+  readonly state?: string
+  readonly dashboardUrl?: string
+  readonly platform?: string
+  readonly revision?: string
+}
+
+async function adopt(session: Session, id: string | undefined, flags: AdoptOneFlags): Promise<void> {
+  const { file, service: service_id, plan: plan_id, reason, dryRun: dry_run } = flags
+  if (file !== undefined && id === undefined) return adoptMany(session, file, flags)
+  if (id === undefined || file !== undefined || service_id === undefined || plan_id === undefined)
+    throw wrongUsage({
+      what: 'it is not clear what to adopt',
+      why: 'one instance needs its id, --service and --plan; many need --file, and no id',
+      next: 'purser help instances adopt shows both ways.',
+    })
+  session.about.instance_id = id
+  const read = (flag: string, value?: string) => value && readJsonOption(flag, value, session.io.cwd)
+  const response = await session.admin.adoptInstance(id, {
+    service_id,
+    plan_id,
+    parameters: await read('--params', flags.params),
+    context: await read('--context', flags.context),
+    state: await read('--state', flags.state),
+    dashboard_url: flags.dashboardUrl,
+    platform: flags.platform,
+    revision: flags.revision,
+    reason,
+    dry_run,
+  })
+  if (response.status >= 300) throw refusal(`could not adopt ${id}`, response, { instanceId: id })
+  const { warnings = [], bindings: _none, ...fields } = response.body
+  for (const warning of warnings) session.note(`warning: ${toLine(warning)}`)
+  session.print(response.body, renderFields({ ...fields }))
 }

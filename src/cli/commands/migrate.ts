@@ -9,8 +9,7 @@ export function defineCommand(program: CliCommand): void {
   program
     .command('migrate')
     .description('bring the store up to date before a new release is started')
-    .option('--store <url>', 'the store, such as postgres://broker@db.example.com/purser')
-    .option('--config <file>', 'settings (default: purser.yaml in the current folder, if it is there)')
+    .storeOptions()
     .option('--dry-run', 'change nothing: print the SQL that would run, as a script for psql')
     .explain(
       "A broker does the same by itself when it starts. Run it before where the broker's own user must not",

@@ -1,4 +1,5 @@
 import type { RunLogBody, ShownOperationBody } from '../../client/index.ts'
+import { actOnMany, isMany, type ManyFlags } from '../act-on-many.ts'
 import { type CliCommand, createNameParser } from '../command.ts'
 import { confirm } from '../confirm.ts'
 import { readList } from '../read-list.ts'
@@ -7,6 +8,7 @@ import { renderFields } from '../render/fields.ts'
 import { renderAllowed, renderOperations, renderSteps } from '../render/operators.ts'
 import { toLine, toLines } from '../render/printable.ts'
 import { onBroker, type Session } from '../session.ts'
+import { watchOperations } from '../watch-operations.ts'
 
 const id = '0197a7c2-7f5e-7cc0-93a1-55d2e1a2b3c4'
 
@@ -18,16 +20,29 @@ export function defineCommand(program: CliCommand): void {
   operations
     .command('list')
     .description('list operations, the newest first')
-    .option('--state <state>', 'queued, running, succeeded, failed or superseded')
+    .option('--state <state>', 'queued, held, running, succeeded, failed or superseded')
     .option('--action <action>', 'provision, update, deprovision, bind, unbind, observe or sweep')
     .option('--instance <id>', 'those of one instance and of its bindings')
     .option('--binding <id>', 'those of one binding; needs --instance')
+    .option('--service <id>', 'those of one service')
+    .option('--plan <id>', 'those of one plan')
+    .option('--platform <name>', 'those of one platform')
+    .option('--step <name>', 'those that have failed in this step')
+    .option('--error <fingerprint>', 'those that have failed so; purser errors shows the fingerprints')
+    .option('--query <words>', 'those with these words in an id, a description or an error')
     .option('--after <time>', 'accepted from then on, such as 2026-01-01T00:00:00Z')
     .option('--before <time>', 'accepted earlier')
     .listOptions()
     .connectionOptions()
     .examples('purser operations list --state failed', 'purser operations list --instance my-db --output json')
     .action(onBroker(listOperations))
+  operations
+    .command('watch')
+    .description('show the operations that are at work, and how they end, until Ctrl-C')
+    .option('--instance <id>', 'those of one instance and of its bindings')
+    .connectionOptions()
+    .examples('purser operations watch', 'purser operations watch --instance my-db | jq .state')
+    .action(onBroker(watchOperations))
   operations
     .command('show')
     .argument('<operation>', 'id of the operation', parseOperation)
@@ -37,39 +52,68 @@ export function defineCommand(program: CliCommand): void {
     .action(onBroker(showOperation))
   operations
     .command('retry')
-    .argument('<operation>', 'id of the operation', parseOperation)
-    .description('try a failed operation again, as a new one that skips what was done')
-    .option('--reason <text>', 'why; it is kept in the history')
+    .argument('[operation]', 'id of the operation', parseOperation)
+    .description('try a failed operation again, as a new one that skips what was done; one that is held goes on')
+    .option('--reason <text>', 'why; it is kept in the history; needed with --query')
+    .manyOptions()
+    .yesOption()
     .connectionOptions()
-    .examples(`purser operations retry ${id} --reason "the quota was raised"`)
-    .action(onBroker((session: Session, name: string, flags: Reason) => act(session, 'retry', name, flags)))
+    .examples(
+      `purser operations retry ${id} --reason "the quota was raised"`,
+      'purser operations retry --query state=failed --reason "the quota was raised" --dry-run',
+    )
+    .action(onBroker(verb('retry')))
   operations
     .command('cancel')
-    .argument('<operation>', 'id of the operation', parseOperation)
+    .argument('[operation]', 'id of the operation', parseOperation)
     .description('stop an operation and undo what it has done')
-    .option('--reason <text>', 'why; it is kept in the history')
+    .option('--reason <text>', 'why; it is kept in the history; needed with --query')
+    .manyOptions()
     .yesOption()
     .connectionOptions()
     .examples(`purser operations cancel ${id} --yes`)
     .action(onBroker(cancelOperation))
   operations
     .command('fail')
-    .argument('<operation>', 'id of the operation', parseOperation)
+    .argument('[operation]', 'id of the operation', parseOperation)
     .description('end an operation as failed')
     .requiredOption('--message <text>', 'what the platform is told')
     .reasonOption()
+    .manyOptions()
     .yesOption()
     .connectionOptions()
     .examples(`purser operations fail ${id} --message "The region is closed." --reason "ticket 7" --yes`)
     .action(onBroker(failOperation))
   operations
+    .command('hold')
+    .argument('[operation]', 'id of the operation', parseOperation)
+    .description('let nobody run an operation until it is released, or its time is up')
+    .option('--reason <text>', 'why; it is kept in the history; needed with --query')
+    .manyOptions()
+    .yesOption()
+    .connectionOptions()
+    .examples(`purser operations hold ${id} --reason "the backend is being moved"`)
+    .action(onBroker(verb('hold')))
+  operations
+    .command('release')
+    .argument('[operation]', 'id of the operation', parseOperation)
+    .description('let an operation that is held go on, with all of its retries')
+    .option('--reason <text>', 'why; it is kept in the history; needed with --query')
+    .manyOptions()
+    .yesOption()
+    .connectionOptions()
+    .examples(`purser operations release ${id}`)
+    .action(onBroker(verb('release')))
+  operations
     .command('run-now')
-    .argument('<operation>', 'id of the operation', parseOperation)
+    .argument('[operation]', 'id of the operation', parseOperation)
     .description('do not wait for the next attempt of an operation')
-    .option('--reason <text>', 'why; it is kept in the history')
+    .option('--reason <text>', 'why; it is kept in the history; needed with --query')
+    .manyOptions()
+    .yesOption()
     .connectionOptions()
     .examples(`purser operations run-now ${id}`)
-    .action(onBroker((session: Session, name: string, flags: Reason) => act(session, 'run-now', name, flags)))
+    .action(onBroker(verb('run-now')))
   operations
     .command('log')
     .argument('<operation>', 'id of the operation, as the broker gave it with its 202', parseOperation)
@@ -79,10 +123,6 @@ export function defineCommand(program: CliCommand): void {
     .action(onBroker(showLog))
 }
 
-interface Reason {
-  readonly reason?: string
-}
-
 interface ListFlags {
   readonly state?: string
   readonly action?: string
@@ -90,11 +130,19 @@ interface ListFlags {
   readonly binding?: string
   readonly after?: string
   readonly before?: string
+  readonly service?: string
+  readonly plan?: string
+  readonly platform?: string
+  readonly step?: string
+  readonly error?: string
+  readonly query?: string
 }
 
 async function listOperations(session: Session, flags: ListFlags): Promise<void> {
   const { state, action, instance: instance_id, binding: binding_id, after, before } = flags
-  const query = { state, action, instance_id, binding_id, after, before }
+  const { service: service_id, plan: plan_id, platform, step, error, query: q } = flags
+  const named = { service_id, plan_id, platform, step, error, q }
+  const query = { state, action, instance_id, binding_id, after, before, ...named }
   const list = await readList(session, 'operations', page => session.admin.operations({ ...query, ...page }))
   session.print(list, renderOperations(list.items))
 }
@@ -107,28 +155,38 @@ async function showOperation(session: Session, name: string): Promise<void> {
   session.print(response.body, `${renderFields(fields)}${renderSteps(steps)}${renderAllowed(allowed_actions)}`)
 }
 
-async function cancelOperation(session: Session, name: string, flags: Reason & { readonly yes?: boolean }) {
-  await confirm(session, `Cancel ${name}? What it has done is undone.`, flags.yes)
-  await act(session, 'cancel', name, flags)
+/** On one operation, or on all that match. */
+function verb(action: string) {
+  return async (session: Session, name: string | undefined, flags: ManyFlags): Promise<void> => {
+    if (isMany(name, flags)) await actOnMany(session, action, flags)
+    else await act(session, action, name ?? '', flags)
+  }
 }
 
-async function act(session: Session, verb: string, name: string, { reason }: Reason): Promise<void> {
+async function cancelOperation(session: Session, name: string | undefined, flags: ManyFlags): Promise<void> {
+  if (isMany(name, flags)) return actOnMany(session, 'cancel', flags)
+  await confirm(session, `Cancel ${name}? What it has done is undone.`, flags.yes)
+  await act(session, 'cancel', name ?? '', flags)
+}
+
+async function act(session: Session, action: string, name: string, { reason }: ManyFlags): Promise<void> {
   session.about.operation = name
-  const response = await session.admin.actOnOperation(name, verb, { reason })
-  if (response.status !== 202) throw refusal(`could not ${verb} ${name}`, response)
+  const response = await session.admin.actOnOperation(name, action, { reason })
+  if (response.status !== 202) throw refusal(`could not ${action} ${name}`, response)
   printActed(session, response.body)
 }
 
-interface FailFlags {
+interface FailFlags extends ManyFlags {
   readonly message: string
   readonly reason: string
-  readonly yes?: boolean
 }
 
-async function failOperation(session: Session, name: string, { message, reason, yes }: FailFlags): Promise<void> {
+async function failOperation(session: Session, name: string | undefined, flags: FailFlags): Promise<void> {
+  const { message, reason, yes } = flags
+  if (isMany(name, flags)) return actOnMany(session, 'fail', flags, { message })
   session.about.operation = name
   await confirm(session, `Fail ${name}? The platform will see it, and its result never changes.`, yes)
-  const response = await session.admin.failOperation(name, { message, reason })
+  const response = await session.admin.failOperation(name ?? '', { message, reason })
   if (response.status !== 202) throw refusal(`could not fail ${name}`, response)
   printActed(session, response.body)
 }
