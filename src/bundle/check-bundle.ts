@@ -4,7 +4,8 @@ import type { JsonObject } from '../protocol/json.ts'
 import type { Offering, Plan } from '../protocol/offering.ts'
 import { isError, type Mistake } from '../shape/mistake.ts'
 import { type BundleFolder, checkFolder } from './check-folder.ts'
-import { type BundlePlan, type BundleSpec, parseBundleSpec } from './spec.ts'
+import { compileManifests } from './manifest-templates.ts'
+import { type BundlePlan, type BundleSpec, type ParsedSpec, parseBundleSpec } from './spec.ts'
 import { type FoundIn, toOffering } from './to-offering.ts'
 
 export interface CheckedBundle {
@@ -24,7 +25,7 @@ export interface BundlePlace extends FoundIn {
 export async function checkBundle(source: unknown, place: BundlePlace): Promise<CheckedBundle> {
   const { bundle, problems: ofSpec } = await checkSpec(source, place)
   const { folder } = place
-  const ofFolder = folder === undefined ? [] : await checkFolder(folder, bundle?.spec.entrypoint)
+  const ofFolder = folder === undefined ? [] : await checkFolder(folder, bundle?.spec)
   const problems = [...ofSpec, ...ofFolder]
   return ofFolder.some(isError) ? { problems } : { bundle, problems }
 }
@@ -34,8 +35,11 @@ export async function checkBundle(source: unknown, place: BundlePlace): Promise<
  * schemas that an author wrote: those made from a list of parameters are valid, and its defaults were judged when it was read.
  */
 async function checkSpec(source: unknown, place: BundlePlace): Promise<CheckedBundle> {
-  const { spec, problems, find } = parseBundleSpec(source, place.where)
-  if (spec === undefined) return { problems }
+  const { spec, problems: ofSpec, find } = parseBundleSpec(source, place.where)
+  if (spec === undefined) return { problems: ofSpec }
+  const ofManifests = await checkManifests(spec, find)
+  const problems = [...ofSpec, ...ofManifests]
+  if (ofManifests.length > 0) return { problems }
   const offering = toOffering(spec, place)
   if (!spec.plans.some(isWritten)) return { bundle: { spec, offering }, problems }
   const plans = offering.plans.map((plan, index) => ({ ...plan, schemas: writtenSchemas(plan, spec.plans[index]) }))
@@ -59,6 +63,12 @@ async function checkSpec(source: unknown, place: BundlePlace): Promise<CheckedBu
     }
   const all = [...problems, ...found]
   return found.length > 0 ? { problems: all } : { bundle: { spec, offering }, problems: all }
+}
+
+async function checkManifests({ manifests }: BundleSpec, find: ParsedSpec['find']): Promise<readonly Mistake[]> {
+  if (manifests === undefined) return []
+  const { mistakes } = await compileManifests(manifests)
+  return mistakes.map(({ path, problem, remedy }) => ({ ...find(path), problem, remedy }))
 }
 
 function isWritten({ parameters, bindParameters }: BundlePlan): boolean {

@@ -3,6 +3,7 @@ import { readlink, realpath } from 'node:fs/promises'
 import { isAbsolute, join, relative, resolve, sep } from 'node:path'
 import type { Mistake } from '../shape/mistake.ts'
 import { quickFs as fs } from './quick-fs.ts'
+import type { BundleSpec } from './spec.ts'
 
 interface FolderProblem extends Pick<Mistake, 'severity' | 'problem'> {
   /** Relative to the folder of the bundle. */
@@ -18,10 +19,14 @@ export interface BundleFolder {
 }
 
 /** What keeps a bundle in a folder from being run, or from being copied by the broker. */
-export async function checkFolder(folder: BundleFolder, entrypoint = 'entrypoint.sh'): Promise<Mistake[]> {
+export async function checkFolder(
+  folder: BundleFolder,
+  { entrypoint = 'entrypoint.sh', manifests }: Partial<Pick<BundleSpec, 'entrypoint' | 'manifests'>> = {},
+): Promise<Mistake[]> {
   const { path, shown, isRun = false } = folder
-  const root = await realpath(path)
-  const problems = [...(await checkProgram(root, entrypoint, isRun)), ...(await checkFiles(root))]
+  // Where it consists of manifests, nothing is run.
+  const ofProgram = manifests === undefined ? await checkProgram(path, entrypoint, isRun) : []
+  const problems = [...ofProgram, ...(await checkFiles(path))]
   return problems.map(({ file, ...found }) => ({ ...found, path: [], place: { source: join(shown, file) } }))
 }
 
@@ -82,7 +87,7 @@ function checkType(entry: Dirent): string | undefined {
 async function checkLink(root: string, path: string): Promise<string | undefined> {
   const end = await realpath(path).catch(() => undefined)
   if (end === undefined) return 'is a link that leads nowhere; remove it'
-  if (!isInside(root, end)) return 'is a link that leads out of the bundle; put the file itself there'
+  if (!isInside(await realpath(root), end)) return 'is a link that leads out of the bundle; put the file itself there'
   return isAbsolute(await readlink(path)) ? 'is a link with an absolute path; make it relative' : undefined
 }
 

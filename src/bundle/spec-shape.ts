@@ -3,6 +3,7 @@ import { anything, asFlag, flag, semver, text } from '../shape/fields.ts'
 import { quoted } from '../shape/place.ts'
 import { convert, fallback, field, list, object, optional, type Read } from '../shape/shape.ts'
 import { resources, timeouts } from './limits-shape.ts'
+import { manifestsShape } from './manifests-shape.ts'
 import { camelCase } from './mistakes.ts'
 import { label } from './parameter-shape.ts'
 import { parameters } from './parameters-shape.ts'
@@ -117,6 +118,8 @@ export const specShape = object(
     entrypoint: optional(
       text({ rule: 'a path inside the bundle', remedy: 'write one such as bin/run.sh', allows: isInside }),
     ),
+    // Objects of a cluster that it consists of, in place of a program.
+    manifests: optional(manifestsShape),
     timeouts: fallback(timeouts, {}),
     resources: fallback(resources, {}),
     image: optional(outdated('image')),
