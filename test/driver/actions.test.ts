@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { type KeptCopy, type Runtime, RuntimeUnavailableError } from '../../src/sandbox.ts'
 import { asynchronous, idsOf, place, useWorlds } from './world.ts'
 
 const open = useWorlds()
@@ -140,5 +141,46 @@ describe('a bundle', () => {
     expect((await world.store.instance('i'))?.state).toEqual({})
     expect(world.lines('runs')).toEqual(['provision', 'update', 'bind', 'unbind', 'deprovision'])
     expect(await (await world.runtimeOf()).list()).toEqual([])
+  })
+
+  it('has what is kept of it shown, where a runtime does that, and nothing of what is deleted', async () => {
+    const world = await open({ script: whole, quick: true })
+    const shown: KeptCopy[] = []
+    let away = false
+    const { client } = await world.start({
+      wrap: (runtime): Runtime => ({
+        ...runtime,
+        async showKept(kept) {
+          if (away) throw new RuntimeUnavailableError('away')
+          shown.push(kept)
+        },
+      }),
+    })
+    const ids = idsOf(world)
+    const last = (id: string) => shown.findLast(kept => kept.id === id)
+    const provisioned = await client.provision('i', { ...ids, ...place }, asynchronous)
+    expect(await world.ended(provisioned)).toMatchObject({ state: 'succeeded' })
+    expect(last('i')).toMatchObject({
+      action: 'provision',
+      state: { db: 'db-1', old: 'x' },
+      credentials: { user: 'admin' },
+    })
+    const bound = await client.bind('i', 'b', ids, asynchronous)
+    expect(await world.ended(bound)).toMatchObject({ state: 'succeeded' })
+    expect(last('b')).toMatchObject({ action: 'bind', credentials: { user: 'role' } })
+    expect(last('i')).toMatchObject({ state: { db: 'db-1', old: 'x', bound: '1' }, credentials: { user: 'admin' } })
+    expect(await world.ended(await client.unbind('i', 'b', ids, asynchronous))).toMatchObject({
+      state: 'succeeded',
+    })
+    expect(last('b')).toEqual({ id: 'b', bundle: world.revision.fullName, action: 'unbind' })
+    // What cannot be shown fails nothing.
+    away = true
+    const updated = await client.update('i', { ...ids, parameters: { size: 4 } }, asynchronous)
+    expect(await world.ended(updated)).toMatchObject({ state: 'succeeded' })
+    away = false
+    expect(await world.ended(await client.deprovision('i', ids, asynchronous))).toMatchObject({
+      state: 'succeeded',
+    })
+    expect(last('i')).toEqual({ id: 'i', bundle: world.revision.fullName, action: 'deprovision' })
   })
 })

@@ -2,7 +2,8 @@
 import { describe, expect, it } from 'vitest'
 import { readLog } from '../../src/broker/read-log.ts'
 import { operationRow, stepRow } from '../../src/testing/store-contract/rows.ts'
-import { asynchronous, idsOf, place, useWorlds, type World, type WorldOptions } from './world.ts'
+import { adminOf } from '../verbs/admin.ts'
+import { asynchronous, idsOf, patient, place, useWorlds, type World, type WorldOptions } from './world.ts'
 
 const open = useWorlds()
 
@@ -74,6 +75,35 @@ describe('exit codes', () => {
     expect(await provision()).toMatchObject({ state: 'failed', description: expect.stringContaining(description) })
     expect(await left(world)).toEqual([])
   })
+})
+
+it('a bundle that failed is held where that is wanted, and a release runs it in a sandbox of its own', async () => {
+  const script = 'echo run >> $out/runs; [ -e $out/fixed ] || exit 3'
+  const world = await open({ script, settings: { engine: { timeouts: patient, hold: ['*'] } } })
+  const broker = await world.start()
+  const { body } = await broker.client.provision('i', { ...idsOf(world), ...place }, asynchronous)
+  const operation = body.operation ?? ''
+  const admin = adminOf(broker)
+  const isHeld = () => world.until(async () => (await world.store.operation(operation))?.hold)
+  expect((await isHeld()).error).toEqual({ message: 'The bundle ended with exit code 3.' })
+  await admin.actOnOperation(operation, 'release')
+  await isHeld()
+  expect(world.lines('runs')).toHaveLength(2)
+  world.touch('fixed')
+  await admin.actOnOperation(operation, 'retry')
+  const { id, state } = await world.until(async () => {
+    const row = await world.store.operation(operation)
+    return row?.finishedAt !== undefined && row
+  })
+  expect({ id, state }).toEqual({ id: operation, state: 'succeeded' })
+  expect(world.lines('runs')).toHaveLength(3)
+  const { runs } = await readLog(world.store, operation)
+  expect(runs.map(({ name, verdict }) => [name, verdict])).toEqual([
+    ['collect 1', 'failed'],
+    ['collect 2', 'failed'],
+    ['collect 3', 'succeeded'],
+  ])
+  expect(await left(world)).toEqual([])
 })
 
 describe('the log of an operation', () => {

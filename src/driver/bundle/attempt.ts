@@ -134,7 +134,8 @@ async function place({ bundle, task, number, name }: Attempt, before: SavedSandb
     const runtime = await runtimeFor(bundle)
     const { time } = limitsFor(spec, action, parts.limits)
     const until = parts.storeNow() + startWithinMs + time + graceMs
-    return { name, attempt: number, ...placeOn(runtime, parts.host), until }
+    const round = ctx.operation.releases || undefined
+    return { name, attempt: number, ...placeOn(runtime, parts.host), until, round }
   })
   if (before?.name !== name) await ctx.saveState({ sandbox: { ...placed } })
   return placed

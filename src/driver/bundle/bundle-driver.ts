@@ -5,7 +5,7 @@ import type { BundleAction } from '../../bundle/actions.ts'
 import type { BundleSpec } from '../../bundle/spec.ts'
 import type { Revision } from '../../domain/revision.ts'
 import { TerminalError } from '../../engine/errors.ts'
-import type { Wait } from '../../engine/work.ts'
+import { isWait, type Wait } from '../../engine/work.ts'
 import { isJsonObject, type JsonObject } from '../../protocol/json.ts'
 import { isBindable } from '../../protocol/offering.ts'
 import type { SandboxInputs, SandboxOutputs } from '../../sandbox.ts'
@@ -15,6 +15,7 @@ import { actionSettings } from './limits.ts'
 import type { Bundle, BundleParts } from './parts.ts'
 import { runBundle } from './run-bundle.ts'
 import { entriesOf, omitNamed, sensitiveNamesOf } from './secrets.ts'
+import { type Kept, showKept } from './show-kept.ts'
 import { type BundleState, changeValues, readState, toStored } from './state.ts'
 
 /**
@@ -44,17 +45,36 @@ function createBundleService(bundle: Bundle): Service {
 }
 
 /** A sensitive parameter is never shown, not even to the user who set it. */
-function withoutSecrets(body: JsonObject, names: ReadonlySet<string>): JsonObject {
+export function withoutSecrets(body: JsonObject, names: ReadonlySet<string>): JsonObject {
   return isJsonObject(body.parameters) ? { ...body, parameters: omitNamed(body.parameters, names) } : body
 }
 
 export function actionsOf(bundle: Bundle) {
   return {
-    provision: ctx => runForInstance(bundle, ctx, { action: 'provision' }, toResult),
-    update: ctx => runForInstance(bundle, ctx, { action: 'update', previous: ctx.previous }, toResult),
+    provision: ctx =>
+      runForInstance(
+        bundle,
+        ctx,
+        { action: 'provision', kept: ({ state = {} }) => keptIn(readState(state)) },
+        toResult,
+      ),
+    update: ctx =>
+      runForInstance(
+        bundle,
+        ctx,
+        { action: 'update', previous: ctx.previous, kept: ({ state = {} }) => keptIn(readState(state)) },
+        toResult,
+      ),
     // The state goes with the instance, and only with it: what a deprovision that failed wants to keep has no use.
-    deprovision: ctx => runForInstance(bundle, ctx, { action: 'deprovision' }, ({ message }) => ({ message })),
-    bind: ctx => runForBinding(bundle, ctx, { action: 'bind', parameters: ctx.parameters }, toBound),
+    deprovision: ctx =>
+      runForInstance(bundle, ctx, { action: 'deprovision', kept: () => ({}) }, ({ message }) => ({ message })),
+    bind: ctx =>
+      runForBinding(
+        bundle,
+        ctx,
+        { action: 'bind', parameters: ctx.parameters, kept: ({ credentials }) => ({ credentials }) },
+        toBound,
+      ),
     unbind: ctx => runForBinding(bundle, ctx, { action: 'unbind' }, instanceChanges),
   } satisfies Pick<Service, BundleAction>
 }
@@ -64,31 +84,57 @@ export function testBundle(bundle: Bundle, ctx: InstanceContext) {
   return runForInstance(bundle, ctx, { action: 'test' }, ({ message }) => ({ message }))
 }
 
-type InstanceContext = ActionContext & { readonly parameters: JsonObject; readonly state: JsonObject }
+export type InstanceContext = ActionContext & { readonly parameters: JsonObject; readonly state: JsonObject }
 
-function runForInstance<Result>(
+async function runForInstance<Result>(
   bundle: Bundle,
   ctx: InstanceContext,
-  more: Pick<ActionFacts, 'action' | 'previous'>,
+  { kept, ...more }: Pick<ActionFacts, 'action' | 'previous'> & Keeps<Result>,
   conclude: (outputs: SandboxOutputs, state: BundleState) => Result,
 ): Promise<Result | Wait> {
   const state = readState(ctx.state)
   const known = { ctx, state, parameters: ctx.parameters, ...more }
   const saved = () => readState(ctx.state).sandbox
-  return run(bundle, known, { saved, conclude: outputs => conclude(outputs, state) })
+  const result = await run(bundle, known, { saved, conclude: outputs => conclude(outputs, state) })
+  if (!isWait(result) && kept !== undefined)
+    await showKept(bundle, ctx, more.action, [{ id: ctx.instance.id, ...kept(result) }])
+  return result
 }
 
-function runForBinding<Result>(
+interface Keeps<Result> {
+  /** What is kept of the resource from then on. Absent: what was kept before. */
+  readonly kept?: (result: Result) => Omit<Kept, 'id'>
+}
+
+async function runForBinding<Result>(
   bundle: Bundle,
   ctx: ActionContext & { readonly binding: BindingInfo; readonly state: JsonObject; readonly bindingState: JsonObject },
-  { action, parameters }: Pick<ActionFacts, 'action'> & Pick<BindingFacts, 'parameters'>,
+  { action, parameters, kept }: Pick<ActionFacts, 'action'> & Pick<BindingFacts, 'parameters'> & Keeps<Result>,
   conclude: (outputs: SandboxOutputs, state: BundleState, bindingState: BundleState) => Result,
 ): Promise<Result | Wait> {
   const state = readState(ctx.state)
   const binding = { info: ctx.binding, state: readState(ctx.bindingState), parameters }
   const known = { ctx, action, state, parameters: ctx.instance.parameters, binding }
   const saved = () => readState(ctx.bindingState).sandbox
-  return run(bundle, known, { saved, conclude: outputs => conclude(outputs, state, binding.state) })
+  let changes: SandboxOutputs['state']
+  const result = await run(bundle, known, {
+    saved,
+    conclude(outputs) {
+      changes = outputs.state
+      return conclude(outputs, state, binding.state)
+    },
+  })
+  if (isWait(result)) return result
+  const ofInstance = changes && { ...keptIn(state), state: changeValues(state.values, changes) }
+  await showKept(bundle, ctx, action, [
+    { id: ctx.binding.id, ...kept?.(result) },
+    ...(ofInstance === undefined ? [] : [{ id: ctx.instance.id, ...ofInstance }]),
+  ])
+  return result
+}
+
+function keptIn({ values, credentials }: BundleState): Omit<Kept, 'id'> {
+  return { state: values, credentials }
 }
 
 async function run<Result>(
@@ -111,7 +157,12 @@ async function run<Result>(
     secrets: given,
     helpers: parts.helpers,
     // Bundles of the Automation Broker give out credentials and progress only where these are set.
-    env: { ...parts.env, POD_NAME: sandbox, POD_NAMESPACE: namespaceOf(facts) || 'default' },
+    env: {
+      ...parts.env,
+      POD_NAME: sandbox,
+      POD_NAMESPACE: namespaceOf(facts) || 'default',
+      ...(ctx.operation.traceparent && { TRACEPARENT: ctx.operation.traceparent }),
+    },
   })
   const ofBinding = binding && { bindingId: binding.info.id, beside: state.sandbox }
   return runBundle(bundle, { ...task, ...ofBinding, ctx, action, secrets, inputs, origin: originOf(facts) })

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { pauseAfter } from '../../domain/retry.ts'
-import { TerminalError } from '../../engine/errors.ts'
+import { ExhaustedError, TerminalError } from '../../engine/errors.ts'
 import { isWait, type Wait } from '../../engine/work.ts'
 import { askRuntime } from './ask-runtime.ts'
 import {
@@ -71,11 +71,12 @@ function prefixOf(operationId: string): string {
   return `o-${operationId}-`
 }
 
-/** Begins with the attempt that the ledger knows last. */
+/** Begins with the attempt that the ledger knows last; after one that failed, and a release since, with the next. */
 function firstNumber({ ctx, saved }: BundleTask<unknown>): number {
   const own = saved()
   if (own === undefined || !belongsTo(ctx.operation.id, own.name)) return 1
-  return own.ended === 'again' ? own.attempt + 1 : own.attempt
+  const isReleased = own.ended === 'failed' && (own.round ?? 0) < ctx.operation.releases
+  return own.ended === 'again' || isReleased ? own.attempt + 1 : own.attempt
 }
 
 async function waitForNext(attempt: Attempt, message: string): Promise<Wait | undefined> {
@@ -104,7 +105,8 @@ function conclude<Result>(
   { action, conclude }: BundleTask<Result>,
   { verdict, outputs }: EndedRun,
 ): { readonly value: Result } | TerminalError {
-  if (verdict.kind === 'failed') return new TerminalError(verdict.message)
+  // A bundle is run once, so one failure uses up what it has.
+  if (verdict.kind === 'failed') return new ExhaustedError(verdict.message)
   const missing = verdict.kind === 'not-implemented'
   // A bundle may leave it to its provision to make credentials.
   if (missing && action !== 'bind' && action !== 'unbind')

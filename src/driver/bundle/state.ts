@@ -21,6 +21,8 @@ export interface SavedSandbox extends SandboxPlace {
   readonly attempt: number
   /** After this time of the store's clock it has ended, whether anybody saw it or not. */
   readonly until: number
+  /** How often an operator had released the operation by then. */
+  readonly round?: number
   /** It has ended, and what it left is in the ledger: the bundle failed, or asked to be run again. */
   readonly ended?: 'failed' | 'again'
 }
@@ -58,7 +60,7 @@ export function changeValues(before: StateValues, changes: StateChanges = {}): S
   return Object.fromEntries(values)
 }
 
-function readSandbox({ name, attempt, host, runtime, until, ended }: JsonObject): SavedSandbox | undefined {
+function readSandbox({ name, attempt, host, runtime, until, ended, round }: JsonObject): SavedSandbox | undefined {
   if (typeof name !== 'string' || typeof runtime !== 'string') return undefined
   return {
     name,
@@ -66,6 +68,7 @@ function readSandbox({ name, attempt, host, runtime, until, ended }: JsonObject)
     host: typeof host === 'string' ? host : undefined,
     runtime,
     until: Number(until),
+    round: typeof round === 'number' ? round : undefined,
     ended: ended === 'failed' || ended === 'again' ? ended : undefined,
   }
 }

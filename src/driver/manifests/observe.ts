@@ -1,0 +1,104 @@
+import type { ObserveResult } from '../../author/results.ts'
+import type { CompiledObject } from '../../bundle/manifest-templates.ts'
+import { TerminalError } from '../../engine/errors.ts'
+import type { KubernetesObject } from '../../kubernetes/objects.ts'
+import type { JsonObject } from '../../protocol/json.ts'
+import { applyPlaced, callSettings, look, note, refOf } from './make.ts'
+import { judgeReadiness } from './readiness.ts'
+import { managerOf, nameOf } from './refs.ts'
+import type { Placed, Running } from './running.ts'
+
+/** Of one object in an hour: whoever changes it more often than that means it, and is told of. */
+const mostRepairs = 3
+const repairWindow = 3_600_000
+
+interface Seen {
+  readonly problem?: { readonly reason: string; readonly message: string }
+  readonly repaired?: string
+}
+
+/**
+ * Looks at every object of the instance, in order, and puts back what others have deleted or changed. What a provision that ran
+ * out of time has not made yet is made now: so it heals.
+ */
+export async function observeObjects(running: Running): Promise<ObserveResult> {
+  const { ctx, state, compiled } = running
+  if (state.refused !== undefined) return { ready: false, reason: 'Refused', message: state.refused.message }
+  const repaired: string[] = []
+  for (const given of compiled.actions.provision) {
+    if (!running.isWanted(given)) continue
+    const { problem, repaired: put } = await observeOne(running, given)
+    if (put !== undefined) repaired.push(put)
+    if (problem !== undefined) return { ready: false, degraded: state.made, ...problem }
+  }
+  const values = running.compute('The state', () => compiled.state.render(running.values())) as JsonObject
+  if (!state.made || JSON.stringify(values) !== JSON.stringify(state.values))
+    await ctx.saveState({ values, made: true })
+  if (repaired.length === 0) return { ready: true }
+  return { ready: true, reason: 'Repaired', message: repaired.join('; ') }
+}
+
+async function observeOne(running: Running, given: CompiledObject): Promise<Seen> {
+  try {
+    const placed = await running.place(given)
+    const what = nameOf({ kind: given.kind, object: placed.object })
+    const before = await look(running, placed)
+    const seen = given.mode === 'read' ? { live: before } : await repair(running, placed, before)
+    if ('problem' in seen) return seen
+    const { live, repaired } = seen
+    if (live === undefined) return { problem: { reason: 'Missing', message: `${what} is not there.` } }
+    const judged = judgeReadiness(given, live as unknown as JsonObject, running.values())
+    if (judged.kind === 'ready') {
+      running.remember(given.name, live)
+      return { repaired }
+    }
+    const said = judged.text === undefined ? '' : `: ${running.redact(judged.text)}`
+    return { repaired, problem: { reason: 'NotReady', message: `${what} is not ready${said}.` } }
+  } catch (error) {
+    if (!(error instanceof TerminalError)) throw error
+    return { problem: { reason: 'Refused', message: error.message } }
+  }
+}
+
+type Repaired = { readonly live?: KubernetesObject; readonly repaired?: string } | Required<Pick<Seen, 'problem'>>
+
+async function repair(running: Running, placed: Placed, before: KubernetesObject | undefined): Promise<Repaired> {
+  const { ctx, parts, state } = running
+  const { given } = placed
+  const what = nameOf({ kind: given.kind, object: placed.object })
+  const now = parts.storeNow()
+  const lately = (state.repairs[given.name] ?? []).filter(at => at > now - repairWindow)
+  if (before?.metadata.deletionTimestamp !== undefined)
+    return { problem: { reason: 'Deleting', message: `${what} is in deletion, which was not asked for here.` } }
+  if (lately.length >= mostRepairs) {
+    const message = `${what} was changed by ${changersOf(running, placed, before)} and put back ${mostRepairs} times in an hour; it is left alone for now.`
+    return { problem: { reason: 'Contested', message } }
+  }
+  await note(running, refOf(placed))
+  let live: KubernetesObject | undefined
+  const apply = async (signal: AbortSignal) => {
+    live = await applyPlaced(running, placed, { force: true, signal })
+  }
+  // Its claim stands, so nobody removes it meanwhile.
+  if (placed.shared !== undefined) await ctx.share(placed.shared, ({ signal }) => apply(signal))
+  if (live === undefined) await ctx.step(`keep ${given.name}`, ({ signal }) => apply(signal), callSettings)
+  const isChanged = live?.metadata.resourceVersion !== before?.metadata.resourceVersion
+  if (!isChanged || !state.made) return { live }
+  await ctx.saveState({ repairs: { ...running.state.repairs, [given.name]: [...lately, now] } })
+  const how = before === undefined ? 'was deleted' : `was changed by ${changersOf(running, placed, before)}`
+  return { live, repaired: `${what} ${how}, and put back` }
+}
+
+/** Who has written to it besides us, as the cluster knows it. */
+function changersOf({ owner }: Running, { shared }: Placed, live: KubernetesObject | undefined): string {
+  const { managedFields = [] } = (live?.metadata ?? {}) as { readonly managedFields?: readonly ManagedFields[] }
+  const others = managedFields.filter(
+    ({ manager, subresource }) => manager !== managerOf(owner, shared) && !subresource,
+  )
+  return [...new Set(others.map(({ manager }) => manager))].join(', ') || 'somebody'
+}
+
+interface ManagedFields {
+  readonly manager?: string
+  readonly subresource?: string
+}

@@ -1,0 +1,25 @@
+import type { CompiledManifests } from '../../bundle/manifest-templates.ts'
+import type { BundleSpec } from '../../bundle/spec.ts'
+import type { Revision } from '../../domain/revision.ts'
+import type { OpenCluster } from '../../kubernetes/open-later.ts'
+import type { BundleParts } from '../bundle/parts.ts'
+import type { SensitiveNames } from '../bundle/secrets.ts'
+import type { ManifestLimits } from './limits.ts'
+
+/** What the operator gives to services that consist of manifests. */
+export interface ManifestParts extends Pick<BundleParts, 'storeNow' | 'secretsFor' | 'brokerLabel'> {
+  /** Connected when it is needed first. */
+  open(): Promise<OpenCluster>
+  readonly limits: ManifestLimits
+  /** Makes something that cuts these secrets out of a text. */
+  readonly createRedactor: (secrets: readonly string[]) => (text: string) => string
+}
+
+/** One revision, ready to be used. */
+export interface ManifestService {
+  readonly parts: ManifestParts
+  readonly revision: Revision
+  readonly spec: BundleSpec
+  readonly sensitive: SensitiveNames
+  readonly compiled: () => Promise<CompiledManifests>
+}
