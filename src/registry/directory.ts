@@ -1,5 +1,6 @@
 import { readdir, realpath, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { quickFs as fs } from '../bundle/quick-fs.ts'
 import type { RegistryAnswer } from '../registry.ts'
 import { text } from '../shape/fields.ts'
 import type { Read } from '../shape/shape.ts'
@@ -28,18 +29,29 @@ async function list({ path }: Read<typeof shape>, { passes, signal }: Asking): P
   }
   const root = await realpath(path).catch(unreadable)
   const entries = await readdir(root, { withFileTypes: true }).catch(unreadable)
-  const names = entries
-    .filter(entry => entry.isDirectory() || entry.isSymbolicLink())
-    .map(({ name }) => name)
-    .filter(name => !name.startsWith('.') && passes(name))
-  return readEach(names.toSorted(), name => readBundle(root, name, signal), signal)
+  const found = entries.filter(({ name }) => !name.startsWith('.') && passes(name))
+  const folders = new Set(found.filter(entry => entry.isDirectory()).map(({ name }) => name))
+  const links = found.filter(entry => entry.isSymbolicLink()).map(({ name }) => name)
+  const folderOf = (name: string) => (folders.has(name) ? join(root, name) : followLink(root, name))
+  return readEach([...folders, ...links].toSorted(), name => readBundle(name, folderOf, signal), signal)
 }
 
-async function readBundle(root: string, name: string, signal: AbortSignal): Promise<BundleReading> {
+/** Undefined where it does not lead to a folder. */
+async function followLink(root: string, name: string): Promise<string | undefined> {
+  const end = await realpath(join(root, name))
+  if (!isInside(root, end)) throw new RegistryError('it is a link that leads out of the registry; copy the folder')
+  return (await stat(end)).isDirectory() ? end : undefined
+}
+
+async function readBundle(
+  name: string,
+  folderOf: (name: string) => string | undefined | Promise<string | undefined>,
+  signal: AbortSignal,
+): Promise<BundleReading> {
   try {
-    const folder = await realpath(join(root, name))
-    if (!isInside(root, folder)) throw new RegistryError('it is a link that leads out of the registry; copy the folder')
-    const files = (await stat(folder)).isDirectory() ? await readdir(folder) : []
+    const folder = await folderOf(name)
+    if (folder === undefined) return undefined
+    const files = await fs.readdir(folder)
     if (!specFiles.some(file => files.includes(file))) return undefined
     const { digest, kept } = await hashFolder(folder, specFiles, signal)
     const spec = specFiles.flatMap(file => kept.get(file) ?? [])[0]

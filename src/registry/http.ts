@@ -37,12 +37,13 @@ async function list(settings: Read<typeof shape>, { web, passes, credentials }: 
       if (!passes(name)) return undefined
       if (names.has(name)) return { problem: `${name}: it is in the list twice; remove one of them` }
       names.add(name)
-      if (image === undefined || image === '')
+      if ((image === undefined || image === '') && !entry.hasManifests)
         return { problem: `${name}: it has no image; say with "image" what runs it` }
       if (runtime !== '1' && runtime !== '2') return { problem: `${name}: its runtime is neither 1 nor 2; correct it` }
       const source = entry.source()
       const digest = digestOf(Buffer.from(source))
-      return { found: { name, image, tag: imageTag(image), digest, source, runtime: runtime === '1' ? 1 : 2 } }
+      const [run = '', tag] = image ? [image, imageTag(image)] : ['', '']
+      return { found: { name, image: run, tag, digest, source, runtime: runtime === '1' ? 1 : 2 } }
     }),
   )
 }
@@ -60,6 +61,8 @@ interface ListedSpec {
   readonly name?: string
   readonly image?: string
   readonly runtime?: string
+  /** It consists of objects of a cluster, and nothing of it is run. */
+  readonly hasManifests: boolean
   /** The text of the spec without what only says how it is run. */
   source(): string
 }
@@ -99,6 +102,7 @@ function toListed({ image, runtime, ...spec }: JsonObject): ListedSpec {
     name: asText({ value: spec.name }),
     image: asText({ value: image }),
     runtime: asText({ value: runtime }),
+    hasManifests: spec.manifests !== undefined,
     source: () => JSON.stringify(spec),
   }
 }
@@ -119,6 +123,7 @@ function listYaml(text: string): readonly ListedSpec[] | undefined {
       name: shown('name'),
       image: shown('image'),
       runtime: shown('runtime'),
+      hasManifests: isJsonObject(entry) && entry.manifests !== undefined,
       source: () => toText(source.places, { value: entry }, ['image', 'runtime']),
     }
   })

@@ -54,7 +54,7 @@ async function list(settings: Read<typeof shape>, asking: Asking): Promise<Regis
     const labelsUrl = new URL(`manifest/${digest}/labels`, root)
     const labels = listIn(await get(labelsUrl), 'labels', labelsUrl)
     const values = new Map(labels.filter(isJsonObject).map(({ key, value }) => [key, value]))
-    const spec = readLabels(label => values.get(label))
+    const spec = readLabels(label => values.get(label), asking.fetchesCredentials)
     if (spec === undefined) return undefined
     return { found: { name, image: `${base.host}/${org}/${image}@${digest}`, tag, variant, digest, ...spec } }
   }

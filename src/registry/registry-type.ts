@@ -19,10 +19,17 @@ export interface RegistryType {
   readonly offers: 'folder' | 'image'
   /** Asks for its bundles. The settings are those of its shape. */
   list(settings: RegistrySettings, asking: Asking): Promise<RegistryAnswer>
+  /** Says when its list may have changed, until the signal is aborted. */
+  watch?(settings: RegistrySettings, asking: Pick<RegistryParts, 'cluster'>, watching: Watching): Promise<void>
   /** Where its images are looked for by their digests: what asks, and what their names begin with. */
   images?(settings: RegistrySettings, asking: Asking): Promise<ImageServer>
   /** What images are pulled with. Without it, whoever has the images gets no credentials: they are for the list only. */
   pull?(credentials: Credentials): PullCredentials | undefined
+}
+
+export interface Watching {
+  readonly onChange: () => void
+  readonly signal: AbortSignal
 }
 
 export interface ImageServer {
@@ -32,7 +39,7 @@ export interface ImageServer {
 }
 
 /** What a registry is asked with, once. */
-export interface Asking extends Pick<RegistryParts, 'clock' | 'dockerHub'> {
+export interface Asking extends Pick<RegistryParts, 'clock' | 'dockerHub' | 'fetchesCredentials' | 'cluster'> {
   readonly signal: AbortSignal
   readonly web: WebClient
   /** Whether the lists in its settings let a name pass. */
@@ -44,7 +51,11 @@ export interface Asking extends Pick<RegistryParts, 'clock' | 'dockerHub'> {
 export interface RegistryParts {
   readonly clock: Clock
   readonly secrets?: SecretReader
+  /** The cluster of `bundles.kubernetes`, for a type that asks it. Its own type needs a package that not everybody has. */
+  readonly cluster?: () => Promise<unknown>
   readonly proxy?: ProxySettings
+  /** Whether what runs bundles fetches the credentials of those that keep them (runtime 1). */
+  readonly fetchesCredentials?: boolean
   /** Milliseconds: of one request, to its last byte; and before the first repetition (later pauses are longer). */
   readonly limits?: { readonly timeout?: number; readonly firstPause?: number }
   /** Where Docker Hub is, unless it is where everybody knows it: what lists repositories, and what has their images. */

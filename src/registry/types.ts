@@ -6,6 +6,7 @@ import { dockerHub } from './dockerhub.ts'
 import { createFilter } from './filter.ts'
 import { helm } from './helm/helm-registry.ts'
 import { http } from './http.ts'
+import { kubernetes } from './kubernetes/kubernetes-registry.ts'
 import { findImages } from './oci/find-images.ts'
 import { oci } from './oci/oci-registry.ts'
 import { quay } from './quay.ts'
@@ -14,7 +15,7 @@ import type { RegistrySettings } from './settings.ts'
 import { withWebClient } from './web/web-client.ts'
 
 /** The one table of registries. The settings, the reference and every message about types go by it. */
-export const registryTypes: readonly RegistryType[] = [directory, oci, dockerHub, quay, helm, http]
+export const registryTypes: readonly RegistryType[] = [directory, oci, dockerHub, quay, helm, http, kubernetes]
 
 export function findRegistryType(name: unknown): RegistryType | undefined {
   return registryTypes.find(type => type.name === name || type.aliases?.some(alias => alias === name))
@@ -36,6 +37,8 @@ export function createRegistry(settings: RegistrySettings, parts: RegistryParts)
     type: type.name,
     failOnError,
     list: signal => answerOrFailure(signal, () => asked(signal, asking => type.list(settings, asking))),
+    watch:
+      type.watch && ((onChange, signal) => type.watch?.(settings, parts, { onChange, signal }) ?? Promise.resolve()),
     findImages: (images, signal) =>
       asked(signal, async asking => {
         const server = await type.images?.(settings, asking)

@@ -192,6 +192,16 @@ describe.skipIf(reason !== undefined)(`an OCI registry${reason === undefined ? '
     })
   })
 
+  it('has one that keeps its credentials, where what runs bundles fetches them', async () => {
+    const name = 'label/kept'
+    await push(name, labelsOf(specText('x'), { 'com.redhat.apb.runtime': '1' }))
+    const answer = await ask({ type: 'apiv2', url: base, white_list: [`^${name}$`] }, { fetchesCredentials: true })
+    expect(answer).toMatchObject({
+      kind: 'complete',
+      found: [{ name, source: specText('x'), runtime: 1 }],
+    })
+  })
+
   it('reads 300 repositories over several pages, a few at once', async () => {
     const names = Array.from({ length: 300 }, (_, index) => `many/r${String(index).padStart(3, '0')}`)
     const [first = '', ...others] = names

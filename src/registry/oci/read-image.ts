@@ -39,11 +39,15 @@ interface ImageSource {
 
 /** Reads the bundles among the images of these names that pass. */
 export function readImages(names: readonly string[], source: ImageSource, asking: Asking): Promise<RegistryAnswer> {
-  return readTagged(names, source, image => readImage(image, source), asking)
+  return readTagged(names, source, image => readImage(image, source, asking), asking)
 }
 
 /** Reads the labels of one image. Everything that has a digest is checked against it. */
-async function readImage(tagged: TaggedImage, { client, server }: ImageSource): Promise<BundleReading> {
+async function readImage(
+  tagged: TaggedImage,
+  { client, server }: ImageSource,
+  { fetchesCredentials }: Asking,
+): Promise<BundleReading> {
   const { name, image: repository, tag, variant } = tagged
   if (!isRepository(repository)) throw new RegistryError('its name is not allowed in a registry')
   const at = (path: string) => new URL(`/v2/${repository}/${path}`, client.base)
@@ -56,7 +60,7 @@ async function readImage(tagged: TaggedImage, { client, server }: ImageSource): 
   const first = readManifest(jsonOf(reply, url), reply.headers['content-type'])
   const config = first.kind === 'image' ? first.config : await configOf(first.manifest)
   const details = jsonOf(await fetchChecked(`blobs/${config}`, config, 'its configuration', maxConfig), url)
-  const spec = readLabels(name => valueAt(details, ['config', 'Labels', name]))
+  const spec = readLabels(name => valueAt(details, ['config', 'Labels', name]), fetchesCredentials)
   if (spec === undefined) return undefined
   // The action is given to the entry point: where there is none, the engine would look for a program of the action's name.
   const programs = valueAt(details, ['config', 'Entrypoint'])
