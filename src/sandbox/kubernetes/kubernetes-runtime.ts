@@ -6,6 +6,7 @@ import {
   type Collected,
   checkName,
   type FoundSandbox,
+  type KeptCopy,
   type Runtime,
   RuntimeUnavailableError,
   SandboxRefusedError,
@@ -13,9 +14,12 @@ import {
   type Stop,
 } from '../../sandbox.ts'
 import { readProgress } from '../outputs.ts'
+import type { FileEnd } from '../read-output-file.ts'
 import { createRedactor, tailOf } from '../redact.ts'
 import { authorize } from './authorize.ts'
 import { askScript } from './keeper.ts'
+import { createKeptCopies } from './kept-copies.ts'
+import { fetchKeptCredentials } from './kept-credentials.ts'
 import { collectLeftovers } from './leftovers.ts'
 import { bundleContainer, keeperContainer } from './pod.ts'
 import { lastSaid, printsMore, readLog } from './pod-log.ts'
@@ -28,6 +32,8 @@ import { start, toRefusal } from './start.ts'
 
 /** A pod that was seen is looked at again after so long: time passes for it too. */
 const lookEvery = 2_000
+/** How often a bundle is asked for the credentials that it keeps. */
+const askEvery = 3_000
 const stops: readonly Stop[] = ['time', 'memory', 'output', 'processes', 'cancelled']
 
 /**
@@ -40,6 +46,10 @@ export function createKubernetesRuntime(cluster: Cluster, settings: PodSettings)
   const records = createRecords(cluster, home)
   const pods = createPods(cluster, clock, `${homeLabel}=${home}`)
   const counting = new Map<string, Promise<void>>()
+  /** What was seen of those that print too much: a node that evicts them throws their logs away. */
+  const overprinted = new Map<string, FileEnd>()
+  const fetching = new Set<string>()
+  const showKept = createKeptCopies(cluster, home)
   /** What was asked last about those that are waited for: asking the cluster each time would be too often. */
   const waitedFor = new Map<string, SandboxRecord>()
   const podPath = ({ namespace, name }: SandboxRecord) => `/api/v1/namespaces/${namespace}/pods/${name}`
@@ -89,11 +99,28 @@ export function createKubernetesRuntime(cluster: Cluster, settings: PodSettings)
   /** Goes on while the bundle does, whether anybody still waits or not. One that breaks off is begun anew with the next wait. */
   function countOutput(record: SandboxRecord, most: number): void {
     if (counting.has(record.name)) return
-    const counted = printsMore(cluster, record, bundleContainer, most)
-      .then(more => (more ? stop(record, 'output', 0) : undefined))
+    const counted = printsMore(cluster, record, most)
+      .then(async printed => {
+        if (printed === undefined) return
+        overprinted.set(record.name, printed)
+        await stop(record, 'output', 0)
+      })
       .catch(() => sleep(clock, lookEvery))
       .finally(() => counting.delete(record.name))
     counting.set(record.name, counted)
+  }
+
+  /** Again and again while the bundle runs and somebody waits for it, until there is nothing more to fetch. */
+  function fetchCredentials(record: SandboxRecord): void {
+    if (fetching.has(record.name)) return
+    fetching.add(record.name)
+    void fetchKeptCredentials(cluster, record)
+      .catch(() => false)
+      .then(async done => {
+        if (done) return
+        await sleep(clock, askEvery)
+        fetching.delete(record.name)
+      })
   }
 
   async function wait(name: string, signal: AbortSignal): Promise<SandboxStatus> {
@@ -107,6 +134,7 @@ export function createKubernetesRuntime(cluster: Cluster, settings: PodSettings)
       }
       if (signal.aborted) return status
       if (record?.output !== undefined && pod?.status?.phase === 'Running') countOutput(record, record.output)
+      if (record?.keepsCredentials && pod?.status?.phase === 'Running') fetchCredentials(record)
       await pods.change(lookEvery, signal)
     }
   }
@@ -114,6 +142,8 @@ export function createKubernetesRuntime(cluster: Cluster, settings: PodSettings)
   async function remove(name: string): Promise<void> {
     const record = await records.remove(name, clock.now())
     waitedFor.delete(name)
+    overprinted.delete(name)
+    fetching.delete(name)
     if (record !== undefined) await finishRemoval(record)
   }
 
@@ -121,12 +151,15 @@ export function createKubernetesRuntime(cluster: Cluster, settings: PodSettings)
   async function finishRemoval(record: SandboxRecord): Promise<void> {
     const path = podPath(record)
     await cluster.remove(path, { body: { gracePeriodSeconds: 1 } })
-    for (;;) {
+    for (let pause = 50; ; pause = Math.min(1.2 * pause, lookEvery)) {
       const pod = await cluster.find<Pod>(path)
       if (pod === undefined) break
       const patience = { now: clock.now(), start: settings.startTimeout, time: record.time }
-      if (isOver(pod) || toStatus(pod, patience).kind === 'lost') await letGo(path)
-      else await sleep(clock, 200)
+      // What still runs in it is ours, and the node ends it by itself; or there is no node to say that it has ended.
+      const hasEnded = terminatedOf(pod) !== undefined || toStatus(pod, patience).kind === 'lost'
+      if (isOver(pod) || hasEnded) await letGo(path)
+      if (hasEnded) await cluster.remove(path, { body: { gracePeriodSeconds: 0 } })
+      await sleep(clock, pause)
     }
     await cluster.remove(namespacePath(record))
     await removeFromTarget(record)
@@ -153,7 +186,7 @@ export function createKubernetesRuntime(cluster: Cluster, settings: PodSettings)
     if (record.refused !== undefined) return { outputs: { problems: [] }, log: record.refused.detail }
     const pod = await cluster.find<Pod>(podPath(record))
     if (pod === undefined) return { outputs: { problems: [] }, log: '' }
-    const { text, cut } = await readLog(cluster, record, bundleContainer)
+    const { text, cut } = overprinted.get(name) ?? (await readLog(cluster, record, bundleContainer))
     const log = terminatedOf(pod) === undefined ? `${text}\n${detailOf(pod)}` : text
     return { outputs: await collectPodOutputs({ cluster, record, pod, secrets }), log: tailOf(log, cut, secrets) }
   }
@@ -209,6 +242,7 @@ export function createKubernetesRuntime(cluster: Cluster, settings: PodSettings)
       checkName(name)
       await available(() => remove(name))
     },
+    ...(settings.copies ? { showKept: (kept: KeptCopy) => available(() => showKept(kept)) } : {}),
     list: () =>
       available(async () => {
         const found = await records.list()

@@ -2,7 +2,7 @@ import type { Cluster } from '../../kubernetes/cluster.ts'
 import { isStatus } from '../../kubernetes/errors.ts'
 import type { FileEnd } from '../read-output-file.ts'
 import { tailBytes } from '../redact.ts'
-import { keeperContainer } from './pod.ts'
+import { bundleContainer, keeperContainer } from './pod.ts'
 import type { SandboxRecord } from './records.ts'
 
 /** How long a log that is read to its end may be silent. */
@@ -39,20 +39,21 @@ export async function readLog(
   return { text, cut: read > kept.length || text.split('\n').length > tailLines }
 }
 
-/** Counts what a container prints, from its start; resolves with true when that is more than `most`, with false at its end. */
-export async function printsMore(
-  cluster: Cluster,
-  record: SandboxRecord,
-  container: string,
-  most: number,
-): Promise<boolean> {
+/**
+ * Counts what the bundle prints, from its start; resolves when that is more than `most`, with the end of it, and with undefined at
+ * its end.
+ */
+export async function printsMore(cluster: Cluster, record: SandboxRecord, most: number): Promise<FileEnd | undefined> {
   let printed = 0
-  const stream = await cluster.stream(logOf(record), { query: { container, follow: true }, patience: longestSilence })
+  let kept = Buffer.alloc(0)
+  const query = { container: bundleContainer, follow: true }
+  const stream = await cluster.stream(logOf(record), { query, patience: longestSilence })
   for await (const part of stream) {
     printed += part.length
-    if (printed > most) return true
+    kept = Buffer.concat([kept, part]).subarray(-2 * tailBytes)
+    if (printed > most) return { text: kept.toString(), cut: printed > kept.length }
   }
-  return false
+  return undefined
 }
 
 /** What the keeper has said last with this word. */

@@ -59,6 +59,36 @@ describe('what the cluster says about a pod', () => {
       { kind: 'exited', code: 137, stopped: 'time' },
     ],
     [
+      'one that printed more than its node has room for',
+      podWith({
+        phase: 'Failed',
+        reason: 'Evicted',
+        message: 'Container bundle exceeded its local ephemeral storage limit "105M". ',
+        ...ended(137, 'Error'),
+      }),
+      { kind: 'exited', code: 137, stopped: 'output' },
+    ],
+    [
+      'one that printed still more',
+      podWith({
+        phase: 'Failed',
+        reason: 'Evicted',
+        message: 'Pod ephemeral local storage usage exceeds the total limit of containers 472M. ',
+        ...ended(137, 'Error'),
+      }),
+      { kind: 'exited', code: 137, stopped: 'output' },
+    ],
+    [
+      'one that wrote more than it may',
+      podWith({
+        phase: 'Failed',
+        reason: 'Evicted',
+        message: 'Usage of EmptyDir volume "temporary" exceeds the limit "1M". ',
+        ...ended(137, 'Error'),
+      }),
+      { kind: 'lost', reason: /evicted/ },
+    ],
+    [
       'an end that nobody saw',
       podWith({ phase: 'Failed', ...ended(137, 'ContainerStatusUnknown') }),
       { kind: 'lost', reason: /failed/ },

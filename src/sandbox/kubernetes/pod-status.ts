@@ -56,9 +56,10 @@ const graceMs = 2 * 60_000
  */
 export function toStatus(pod: Pod | undefined, patience: Patience): SandboxStatus {
   if (pod === undefined) return { kind: 'lost', reason: 'its namespace is gone: somebody has deleted it' }
+  const { phase, reason, message = '' } = pod.status ?? {}
+  if (reason === 'Evicted' && printedTooMuch.test(message)) return { kind: 'exited', code: killed, stopped: 'output' }
   const ended = terminatedOf(pod)
   if (ended !== undefined) return toEnd(pod, ended)
-  const { phase, reason } = pod.status ?? {}
   if (phase === 'Failed' || phase === 'Succeeded') return { kind: 'lost', reason: sayEnd(reason) }
   const started = startedAt(pod)
   if (started !== undefined) return isLost(pod, started, patience) ? nodeLost() : { kind: 'running' }
@@ -109,6 +110,17 @@ function toEnd({ status = {}, metadata }: Pod, { exitCode, reason }: Terminated)
     return { kind: 'exited', code: exitCode, stopped: 'time' }
   return { kind: 'exited', code: exitCode }
 }
+
+/**
+ * What a bundle prints is on the disk of its node, which may notice that it is too much before a broker does, or while there is
+ * none. The folders that it writes to are volumes with limits of their own, and the limit of the
+ * whole pod has room for them.
+ */
+const printedTooMuch = new RegExp(
+  `^(Container ${bundleContainer} exceeded its local ephemeral storage limit|Pod ephemeral local storage usage exceeds)`,
+)
+/** As a shell says it of one that got SIGKILL. */
+const killed = 137
 
 function sayEnd(reason: string | undefined): string {
   if (reason === 'Evicted')

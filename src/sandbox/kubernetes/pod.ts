@@ -113,6 +113,11 @@ export function toPod({ spec, record, layout, parts, pullSecrets, settings }: Po
           ],
         },
         tools(keeperContainer, keeperScript, {
+          resources: {
+            // The pod's limit is that of its containers together: with room for the folders, only the log can exceed it.
+            limits: { memory: '64Mi', 'ephemeral-storage': String(3 * settings.disk + 64 * 1024 * 1024) },
+            requests: { cpu: '10m', memory: '8Mi', 'ephemeral-storage': '1Mi' },
+          },
           env: [
             { name: 'TIME', value: String(seconds) },
             { name: 'PROCESSES', value: limits.processes === undefined ? '' : String(limits.processes) },
@@ -124,7 +129,10 @@ export function toPod({ spec, record, layout, parts, pullSecrets, settings }: Po
         { name: 'packed', projected: { sources: partNames(parts).map(toSource) } },
         // In memory: it has secrets.
         { name: 'input', emptyDir: { medium: 'Memory' } },
-        ...['output', 'home', 'temporary', 'keeper'].map(name => ({ name, emptyDir: {} })),
+        ...['output', 'home', 'temporary', 'keeper'].map(name => ({
+          name,
+          emptyDir: { sizeLimit: String(settings.disk) },
+        })),
         { name: 'token', projected: { sources: tokenSources } },
         ...(hasState ? [{ name: stateMap, configMap: { name: stateMap } }] : []),
         ...secrets.map(({ name }) => ({ name: `apb-${name}`, secret: { secretName: name } })),

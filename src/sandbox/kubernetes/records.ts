@@ -26,6 +26,8 @@ export interface SandboxRecord {
   /** Milliseconds that it may run, and bytes that it may print. */
   readonly time: number
   readonly output?: number | undefined
+  /** Its credentials have to be fetched while it runs. */
+  readonly keepsCredentials?: boolean | undefined
   /** Why it was never started, and never will be; and what the cluster says about it. */
   readonly refused?: { readonly reason: string; readonly detail: string } | undefined
 }

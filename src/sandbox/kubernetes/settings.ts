@@ -18,6 +18,8 @@ export interface KubernetesSettings {
   readonly startTimeout: number
   /** Bytes that one action may write to the node, log included. */
   readonly disk: number
+  /** People find copies of state and credentials in the broker's namespace. */
+  readonly copies: boolean
   readonly nodeSelector: Readonly<Record<string, string>>
 }
 

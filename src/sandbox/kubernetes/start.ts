@@ -2,6 +2,7 @@ import type { Cluster } from '../../kubernetes/cluster.ts'
 import { isStatus, type KubernetesError } from '../../kubernetes/errors.ts'
 import type { KubernetesList, KubernetesObject } from '../../kubernetes/objects.ts'
 import { RuntimeUnavailableError, SandboxRefusedError, type SandboxSpec } from '../../sandbox.ts'
+import { asImage } from '../container/image.ts'
 import { placesInside } from '../container/to-container.ts'
 import { layOut } from '../inputs.ts'
 import { wasRemoved } from '../owner.ts'
@@ -9,6 +10,8 @@ import { contentsOf, type Placed, packInputs } from './objects.ts'
 import { originalLabels, toPod } from './pod.ts'
 import { homeLabel, type Records, type SandboxRecord, sandboxAnnotation } from './records.ts'
 import type { PodSettings } from './settings.ts'
+
+const givesCredentials = new Set(['provision', 'update', 'bind'])
 
 export interface Starting {
   readonly cluster: Cluster
@@ -60,6 +63,7 @@ async function recordFor(context: Starting, spec: SandboxSpec): Promise<SandboxR
       createdAt: cluster.clock.now(),
       time: spec.limits.time,
       output: spec.limits.output,
+      keepsCredentials: givesCredentials.has(spec.inputs.action) && asImage(spec.program).keepsCredentials,
     }
     if (await records.create(record)) return record
     // Somebody else was faster.
