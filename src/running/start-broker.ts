@@ -6,6 +6,7 @@ import type { BrokerDefinition } from '../author/broker-definition.ts'
 import { createChoreTasks } from '../broker/chores/create-tasks.ts'
 import type { BrokerContext } from '../broker/context.ts'
 import { createFindWork } from '../broker/find-work.ts'
+import { createGates } from '../broker/gates/gates.ts'
 import type { RegisteredCatalogParts } from '../broker/registries/registered-catalog.ts'
 import type { SyncParts } from '../broker/registries/sync.ts'
 import { reportMissing } from '../broker/report-missing.ts'
@@ -13,18 +14,25 @@ import { resolveServices, type ServiceIndex } from '../broker/resolve-services.t
 import { whyUnknown } from '../broker/unknown-catalog.ts'
 import type { LoadedCatalog } from '../catalog/load-yaml.ts'
 import { type Clock, systemClock } from '../clock.ts'
+import { startAnnouncing } from '../engine/announce.ts'
 import type { ChoreRun } from '../engine/chore-run.ts'
-import { startChores } from '../engine/chores.ts'
+import { type RunningChores, startChores } from '../engine/chores.ts'
 import { type HeldName, holdName, type NameOptions } from '../engine/held-name.ts'
 import { createOutage } from '../engine/outage.ts'
 import { Queue } from '../engine/queue.ts'
 import { Worker } from '../engine/worker.ts'
 import { type App, createApp } from '../http/app.ts'
+import { createConsole } from '../http/console.ts'
 import type { HttpApp } from '../http/message.ts'
+import type { LogLevels } from '../observer/levels.ts'
 import { combineObservers, type Observer, toError } from '../observer.ts'
 import type { ReadSettings } from '../settings/settings.ts'
 import type { Store } from '../store.ts'
+import type { Tracer } from '../tracer.ts'
+import { measureStore } from './measured-store.ts'
+import { packageVersion } from './package-version.ts'
 import { createReadiness } from './readiness.ts'
+import type { OpenedMetrics } from './served-metrics.ts'
 import { NameInUseError, StartError } from './start-error.ts'
 
 export interface StartOptions {
@@ -38,6 +46,12 @@ export interface StartOptions {
   readonly concurrency?: number
   readonly clock?: Clock
   readonly observer?: Observer
+  /** Where they are served; the observer tells them what happens. */
+  readonly metrics?: OpenedMetrics
+  /** Where traces are on. */
+  readonly tracer?: Tracer
+  /** Where the log is written here: operators may change its levels. */
+  readonly log?: LogLevels
   readonly random?: () => number
   /** Where services come from besides the definition. */
   readonly registries?: RegistryOptions
@@ -50,6 +64,8 @@ export interface RegistryOptions
   readonly removeUnusedSandboxes?: () => Promise<unknown>
   /** Keeps the images that instances need on this machine, until the signal is aborted; does not throw. */
   readonly keepPinned?: (stopping: AbortSignal) => Promise<void>
+  /** Watches what services have made elsewhere, until the signal is aborted, and says which instance is worth a look; does not throw. */
+  readonly watch?: (observeSoon: (instanceId: string) => Promise<void>, stopping: AbortSignal) => Promise<void>
 }
 
 /** A broker at work: its application, the worker that ends what it has accepted, and its chores. */
@@ -68,9 +84,12 @@ export interface RunningBroker {
 
 /** Puts the parts together. Refuses a catalog that could not work before anything runs. */
 export async function startBroker(options: StartOptions): Promise<RunningBroker> {
-  const { definition, store, settings, clock = systemClock, random = Math.random } = options
+  const { definition, settings, tracer, clock = systemClock, random = Math.random } = options
+  const { metrics } = options
   const observer = combineObservers(options.observer)
+  const store = measureStore(options.store, observer)
   const { engine, server } = settings
+  await refuseHalfImported(store)
   const own = await resolveServices(definition, await declaredOfferings(definition), settings)
   for (const warning of own.warnings) observer['catalog.warning']?.({ message: warning })
   if (settings.osb.apbRoutes) checkPushes(options.registries)
@@ -80,7 +99,8 @@ export async function startBroker(options: StartOptions): Promise<RunningBroker>
   // Every request that waits listens to it, and that may be many.
   setMaxListeners(0, stopping.signal)
   const readiness = createReadiness(store, clock)
-  let ending = false
+  /** Ends the streams first of all, so that pages look for another process. */
+  const leaving = new AbortController()
   const { concurrency = engine.concurrency } = options
   const { pollInterval } = engine
   const queue = new Queue({ store, clock, concurrency, pollInterval, stopping: stopping.signal })
@@ -90,15 +110,18 @@ export async function startBroker(options: StartOptions): Promise<RunningBroker>
     store,
     clock,
     storeNow: () => worker.storeNow(),
+    gates: createGates(store, clock),
     offerPlace: () => worker.offerPlace(),
     observer,
     queue,
+    tracer,
     settings,
     stopping: stopping.signal,
   }
   // The library behind it is loaded here, and not with `purser --help`.
   const { createSchedule } = await import('../engine/schedule.ts')
-  const observes = definition.services.some(service => service.observe !== undefined)
+  // What registries bring may have something to observe, too.
+  const observes = registries !== undefined || definition.services.some(service => service.observe !== undefined)
   const sync = registries?.createSync(broker)
   const tasks = createChoreTasks(broker, { createSchedule, observes, random, sync })
   const owner = `${hostname()}/${process.pid}/${randomUUID()}`
@@ -109,29 +132,50 @@ export async function startBroker(options: StartOptions): Promise<RunningBroker>
   const worker = new Worker({
     ...holder,
     random,
+    tracer,
     findWork: createFindWork(broker, definition.hooks ?? [], random),
     concurrency,
     pollInterval,
     queue,
   })
   const chores = startChores({ ...holder, tasks })
+  const [since, version] = [clock.now(), packageVersion()]
+  const describe = () => ({
+    name: engine.name,
+    version,
+    host: hostname(),
+    pid: process.pid,
+    node: process.version,
+    since,
+    ...worker.load,
+    free: worker.load.slots - worker.load.used,
+  })
   const { handle: app, answered } = createApp({
     broker,
     authenticator: options.authenticator,
     chores,
+    leaving: leaving.signal,
+    worker: { owner, describe },
     registries: registries?.shown,
     apb: settings.osb.apbRoutes ? registries?.createApb(broker) : undefined,
+    console: settings.console.enabled ? createConsole() : undefined,
     routes: definition.routes ?? [],
     presentCatalog: definition.presentCatalog,
+    metrics,
+    log: options.log,
     bodyLimit: server.bodyLimit,
     publicUrl: server.publicUrl,
     open: options.open,
     hosts: server.hosts,
-    health: { readiness: async () => (ending ? 'stopping' : ((await readiness()) ?? whyUnknown(broker))) },
+    health: {
+      readiness: async () => (leaving.signal.aborted ? 'stopping' : ((await readiness()) ?? whyUnknown(broker))),
+    },
   })
+  metrics?.follow({ broker, worker, chores })
   worker.start()
+  const announcing = startAnnouncing({ store, clock, owner, describe })
   void reportMissing(broker)
-  const following = registries?.follow(broker)
+  const following = registries?.follow(broker, chores)
   // Whoever is asking the registries already does it for all.
   if (sync !== undefined)
     await chores.run('sync').catch(error => observer['chore.startFailed']?.({ chore: 'sync', error: toError(error) }))
@@ -140,11 +184,11 @@ export async function startBroker(options: StartOptions): Promise<RunningBroker>
     answered,
     context: broker,
     announceStop() {
-      ending = true
+      leaving.abort()
     },
     async stop(grace) {
-      ending = true
-      await Promise.all([chores.stop(), worker.stop(grace)])
+      leaving.abort()
+      await Promise.all([chores.stop(), worker.stop(grace), announcing.stop()])
       await name?.release()
       stopping.abort()
       await following
@@ -181,7 +225,7 @@ function checkPushes(options: RegistryOptions | undefined): void {
 
 /** Loaded only where there are registries. */
 async function openRegistries(
-  { registries, removeUnusedSandboxes, keepPinned, ...parts }: RegistryOptions,
+  { registries, removeUnusedSandboxes, keepPinned, watch, ...parts }: RegistryOptions,
   own: ServiceIndex,
   store: Store,
   settings: ReadSettings,
@@ -191,6 +235,8 @@ async function openRegistries(
   )
   const { syncRegistries } = await import('../broker/registries/sync.ts')
   const { keepRemovingUnusedSandboxes } = await import('../broker/registries/remove-unused-sandboxes.ts')
+  const { syncOnChange } = await import('../broker/registries/sync-on-change.ts')
+  const { createObserveSoon } = await import('../broker/registries/observe-soon.ts')
   const { createPushed, pushedRegistry } = await import('../broker/registries/pushed.ts')
   const names = registries.map(({ name }) => name)
   const unasked = settings.osb.apbRoutes ? [pushedRegistry] : []
@@ -208,8 +254,10 @@ async function openRegistries(
     shown: [...registries, ...unasked.map(name => ({ name, type: 'pushed' }))],
     createSync: (broker: BrokerContext) => (run: ChoreRun) => syncRegistries(broker, { ...syncParts, onListed }, run),
     createApb: (broker: BrokerContext) => ({ ...createPushed(broker, syncParts), listed: () => listed }),
-    follow: (broker: BrokerContext) =>
+    follow: (broker: BrokerContext, chores: RunningChores) =>
       Promise.all([
+        watch?.(createObserveSoon(broker, chores), broker.stopping),
+        syncOnChange(registries, chores, broker),
         followCatalog(registered, broker),
         removeUnusedSandboxes && keepRemovingUnusedSandboxes(broker.clock, removeUnusedSandboxes, broker.stopping),
         keepPinned?.(broker.stopping),
@@ -222,4 +270,15 @@ async function declaredOfferings({ catalog }: BrokerDefinition): Promise<LoadedC
     return { offerings: catalog ?? [], warnings: [], sharedPlanIds: false, where: () => undefined }
   const { loadCatalogFile } = await import('../catalog/load-yaml.ts')
   return loadCatalogFile(catalog, process.env)
+}
+
+/** What is not there yet would be taken for what never was: platforms would be told that it is gone. */
+async function refuseHalfImported({ moving, name }: Store): Promise<void> {
+  const progress = (await moving?.importState())?.progress
+  if (progress === undefined) return
+  throw new StartError(
+    `${name} holds only a part of a ledger.`,
+    `An import into it has stopped after line ${progress.line}.`,
+    'Give purser import the same file again, or name another store.',
+  )
 }

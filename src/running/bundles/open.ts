@@ -6,16 +6,22 @@ import type { Clock } from '../../clock.ts'
 import { programKindOf } from '../../domain/revision.ts'
 import { createBundleDriver } from '../../driver/bundle/bundle-driver.ts'
 import { entriesOf } from '../../driver/bundle/secrets.ts'
+import { openClusterLater } from '../../kubernetes/open-later.ts'
 import { type Observer, toError } from '../../observer.ts'
+import type { RegistryParts } from '../../registry/registry-type.ts'
 import type { RegistrySettings } from '../../registry/settings.ts'
 import { createRegistry } from '../../registry/types.ts'
 import type { Registry, SecretReader } from '../../registry.ts'
 import type { Runtime } from '../../sandbox.ts'
 import type { ConfigSettings } from '../../settings/config.ts'
 import type { Store } from '../../store.ts'
+import type { Tracer } from '../../tracer.ts'
+import { traceRuntime } from '../open-tracer.ts'
 import type { RegistryOptions } from '../start-broker.ts'
 import { StartError } from '../start-error.ts'
+import { createClusterSecrets } from './cluster-secrets.ts'
 import { createBundleFolders } from './folders.ts'
+import { openManifests } from './manifests.ts'
 import { createRuntimes, findRepeated, type RuntimeParts } from './runtimes.ts'
 import { createImageOf, createProgramFor, proxyVariables, readHelpers } from './sandbox-inputs.ts'
 import { createSecretFolder, createSecretReader } from './secrets.ts'
@@ -31,6 +37,8 @@ export interface OpenedParts {
   readonly storeNow: () => number
   readonly clock: Clock
   readonly observer: Observer
+  /** Where traces are on. */
+  readonly tracer?: Tracer
 }
 
 export interface OpenBundlesParts extends OpenedParts, RuntimeParts {
@@ -43,21 +51,27 @@ const removalGrace = 60_000
 
 /** From the configuration to everything that a broker needs to serve what registries offer. */
 export async function openBundles(config: BundleSettings, parts: OpenBundlesParts): Promise<RegistryOptions> {
-  const { store, storeNow, clock, env, observer } = parts
+  const { store, storeNow, clock, env, observer, tracer } = parts
   const { bundles } = config
   const { output, processes, memory, cpu, network, keepOnError } = bundles
-  const { runtimes, host } = await createRuntimes(config, {
+  const { runtimes: opened, host } = await createRuntimes(config, {
     ...parts,
     hidden: [...privateFolders(bundles, store), ...(parts.hidden ?? [])],
   })
+  const runtimes = tracer === undefined ? opened : opened.map(runtime => traceRuntime(runtime, tracer))
   const folders = createBundleFolders(bundles.folder, observer)
-  const secrets = createSecretFolder(bundles.secretsFolder)
+  const open = openClusterLater(bundles.kubernetes, { clock, env })
+  const secrets =
+    bundles.secretsFrom === 'kubernetes'
+      ? createClusterSecrets(open, bundles.kubernetes.namespace)
+      : createSecretFolder(bundles.secretsFolder)
   const secretsFor = createSecretReader(bundles.secrets, secrets)
   // Brokers on one machine may share a folder or a container engine; those on one ledger are one broker.
   const brokerLabel = createHash('sha256').update(store.name).digest('base64url').slice(0, 16)
-  const registries = createRegistries(config, { ...parts, secrets })
+  const registries = createRegistries(config, { ...parts, secrets, open })
   const shared = { runtimes, clock, keepOnError, brokerLabel, observer }
-  const drive = createBundleDriver({
+  const manifests = openManifests(bundles, { clock, open, storeNow, secretsFor, brokerLabel })
+  const driveBundle = createBundleDriver({
     ...shared,
     host,
     programFor: createProgramFor({ pull: bundles.pull, folders, registries }),
@@ -73,7 +87,8 @@ export async function openBundles(config: BundleSettings, parts: OpenBundlesPart
   const keeper = keep && createPinnedKeeper({ keep, imageOf, store, clock, observer })
   return {
     registries,
-    drive,
+    drive: (revision, spec) => (spec.manifests === undefined ? driveBundle : manifests.drive)(revision, spec),
+    watch: manifests.watch,
     async given(fullName) {
       try {
         return Object.keys(entriesOf(await secretsFor(fullName)))
@@ -83,6 +98,7 @@ export async function openBundles(config: BundleSettings, parts: OpenBundlesPart
       }
     },
     async onCatalog(revisions) {
+      manifests.look(revisions)
       const kept = revisions.filter(revision => programKindOf(revision) === 'folder')
       await folders.keepFolders(kept)
       await folders.deleteUnusedFolders(new Set(kept.map(({ digest }) => digest)))
@@ -111,15 +127,21 @@ function privateFolders({ secretsFolder, secrets }: BundleSettings['bundles'], {
   return [secretsFolder, ...files.map(file => dirname(resolve(file)))]
 }
 
-type RegistriesParts = Pick<OpenBundlesParts, 'clock' | 'env' | 'registries'> & { readonly secrets: SecretReader }
+type RegistriesParts = Pick<OpenBundlesParts, 'clock' | 'env' | 'registries'> & {
+  readonly secrets: SecretReader
+  /** Of the cluster, for registries that are in one. */
+  readonly open?: RegistryParts['cluster']
+}
 
 /** The registries of a configuration, in its order, and then those of others. Nothing is asked yet. */
 export function createRegistries(
-  { registries }: Pick<BundleSettings, 'registries'>,
-  { clock, env, secrets, registries: given = [] }: RegistriesParts,
+  { registries, bundles }: BundleSettings,
+  { clock, env, secrets, open, registries: given = [] }: RegistriesParts,
 ): readonly Registry[] {
   const proxy = proxyVariables(env)
-  const all = [...registries.map(settings => createRegistry(settings, { clock, proxy, secrets })), ...given]
+  const fetchesCredentials = bundles.runtime === 'kubernetes'
+  const parts = { clock, proxy, secrets, fetchesCredentials, cluster: open }
+  const all = [...registries.map(settings => createRegistry(settings, parts)), ...given]
   const twice = findRepeated(all.map(({ name }) => name))
   if (twice !== undefined)
     throw new StartError(

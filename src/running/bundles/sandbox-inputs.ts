@@ -20,8 +20,8 @@ export function createProgramFor({ folders, ...parts }: ProgramForParts): Bundle
   return async ({ revision, spec: { entrypoint } }) => {
     if (programKindOf(revision) === 'folder')
       return { kind: 'folder', folder: await folders.folderOf(revision), entrypoint }
-    const readsJson = revision.runtime === 2 && entrypoint === undefined
-    return { ...(await imageOf(revision)), entrypoint, readsJson }
+    const keepsCredentials = revision.runtime === 1 || undefined
+    return { ...(await imageOf(revision)), entrypoint, readsJson: entrypoint === undefined, keepsCredentials }
   }
 }
 

@@ -5,8 +5,9 @@ import type { BindResult, ProvisionResult, UnbindResult } from '../../../author/
 import type { AuthorAction } from '../../../bundle/actions.ts'
 import { type Clock, sleep } from '../../../clock.ts'
 import type { EndedRun } from '../../../driver/bundle/attempt.ts'
-import { actionsOf, testBundle } from '../../../driver/bundle/bundle-driver.ts'
+import { actionsOf, type InstanceContext, testBundle } from '../../../driver/bundle/bundle-driver.ts'
 import type { Bundle } from '../../../driver/bundle/parts.ts'
+import type { manifestActions } from '../../../driver/manifests/manifests-driver.ts'
 import { ShownOutput } from '../../../engine/shown-output.ts'
 import { createWait, isWait, type Wait } from '../../../engine/work.ts'
 import type { JsonObject } from '../../../protocol/json.ts'
@@ -35,10 +36,20 @@ export interface DevEnd {
   readonly testResults: readonly TestResult[]
 }
 
+/** Who performs the actions: the driver that a broker has. */
+export interface DevPerformer {
+  readonly actions: ReturnType<typeof actionsOf> | ReturnType<typeof manifestActions>
+  test(ctx: InstanceContext): Promise<Result | Wait>
+}
+
+export function performerOf(bundle: Bundle): DevPerformer {
+  return { actions: actionsOf(bundle), test: ctx => testBundle(bundle, ctx) }
+}
+
 type Result = ProvisionResult<JsonObject> & BindResult<JsonObject, JsonObject> & UnbindResult
 
 /** Performs the action with the bundle's driver, the same that a broker has, until it has a result. */
-export async function performDev(bundle: Bundle, task: DevTask): Promise<Result> {
+export async function performDev(performer: DevPerformer, task: DevTask): Promise<Result> {
   const { action, instance, binding, previous, signal, onProgress, clock } = task
   let saved: JsonObject = binding === undefined ? task.state : binding.state
   const context = createDevContext(task, patch => {
@@ -62,14 +73,14 @@ export async function performDev(bundle: Bundle, task: DevTask): Promise<Result>
       return saved
     },
   }
-  const actions = actionsOf(bundle)
+  const { actions } = performer
   const perform: Readonly<Record<AuthorAction, () => Promise<Result | Wait>>> = {
     provision: () => actions.provision(ofInstance),
     update: () => actions.update(ofInstance),
     deprovision: () => actions.deprovision(ofInstance),
     bind: () => actions.bind(ofBinding),
     unbind: () => actions.unbind(ofBinding),
-    test: () => testBundle(bundle, ofInstance),
+    test: () => performer.test(ofInstance),
   }
   while (true) {
     const result = await perform[action]()
@@ -97,7 +108,7 @@ function createDevContext(
     instance,
     plan,
     signal,
-    operation: { id, attempt: 1, fence: 1 },
+    operation: { id, attempt: 1, fence: 1, releases: 0 },
     async step<T>(name: string, fn: StepFunction<T>): Promise<Jsonify<T>> {
       if (!steps.has(name)) {
         const returned: unknown = await fn(call)

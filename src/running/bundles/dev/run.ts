@@ -5,14 +5,19 @@ import type { BundleSpec } from '../../../bundle/spec.ts'
 import type { Revision } from '../../../domain/revision.ts'
 import type { BundleParts } from '../../../driver/bundle/parts.ts'
 import { sensitiveNamesOf } from '../../../driver/bundle/secrets.ts'
+import { kindsOf, manifestActions, toManifestService } from '../../../driver/manifests/manifests-driver.ts'
+import type { ManifestParts } from '../../../driver/manifests/parts.ts'
+import { TerminalError } from '../../../engine/errors.ts'
+import { openClusterLater } from '../../../kubernetes/open-later.ts'
 import { silent } from '../../../observer.ts'
 import type { JsonObject } from '../../../protocol/json.ts'
 import type { Offering } from '../../../protocol/offering.ts'
 import { hashFolder } from '../../../registry/hash-folder.ts'
+import { createRedactor } from '../../../sandbox/redact.ts'
 import { createBundleFolders } from '../folders.ts'
 import { createRuntimes } from '../runtimes.ts'
 import { createProgramFor, proxyVariables, readHelpers } from '../sandbox-inputs.ts'
-import { type DevTask, performDev } from './perform.ts'
+import { type DevTask, performDev, performerOf } from './perform.ts'
 
 export { leftByRuns as runFileName } from '../../../registry/hash-folder.ts'
 
@@ -39,6 +44,7 @@ export interface DevSettings {
  * this machine is in a folder of its own, and gone when it has ended.
  */
 export async function runDevAction(bundle: DevBundle, settings: DevSettings, task: DevTask) {
+  if (bundle.spec.manifests !== undefined) return runDevManifests(bundle, settings, task)
   const root = await realpath(await mkdtemp(join(tmpdir(), 'purser-')))
   const { clock } = task
   const { network, timeout, secrets, env } = settings
@@ -65,13 +71,36 @@ export async function runDevAction(bundle: DevBundle, settings: DevSettings, tas
         brokerLabel: 'purser bundle run',
         observer: silent,
       }
-      return await performDev({ parts, revision, spec: bundle.spec, sensitive: sensitiveNamesOf(bundle.spec) }, task)
+      const sensitive = sensitiveNamesOf(bundle.spec)
+      return await performDev(performerOf({ parts, revision, spec: bundle.spec, sensitive }), task)
     } finally {
       for (const used of running.runtimes) for (const { name } of await used.list()) await used.remove(name)
     }
   } finally {
     await rm(root, { recursive: true, force: true })
   }
+}
+
+/** What an author's own kubeconfig allows is allowed. Without a namespace of a platform, it is that of the context. */
+async function runDevManifests(bundle: DevBundle, { env, secrets }: DevSettings, task: DevTask) {
+  const { clock, instance } = task
+  const open = openClusterLater({}, { clock, env })
+  const { namespace } = (await open()).cluster
+  const parts: ManifestParts = {
+    open,
+    limits: {
+      namespaces: ['*'],
+      kinds: ['*', ...kindsOf(bundle.spec).map(({ apiVersion, kind }) => `${apiVersion}/${kind}`)],
+    },
+    createRedactor,
+    storeNow: () => clock.now(),
+    secretsFor: async () => [{ name: 'secrets', entries: secrets }],
+    brokerLabel: 'purser bundle run',
+  }
+  const service = toManifestService(parts, await toRevision(bundle, task.signal), bundle.spec)
+  const context = { namespace, ...instance.context }
+  const test = () => Promise.reject(new TerminalError('Manifests have no test: provision, bind and deprovision them.'))
+  return performDev({ actions: manifestActions(service), test }, { ...task, instance: { ...instance, context } })
 }
 
 async function toRevision(
