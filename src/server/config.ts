@@ -64,10 +64,20 @@ export async function loadConfig(options: LoadConfigOptions): Promise<Config> {
 }
 
 /** What of it a broker needs, wherever it runs. */
-export function toSettings({ ledger, server, osb, instances, bindings, engine, reconcile, chores }: Config): Settings {
+export function toSettings({
+  ledger,
+  server,
+  osb,
+  instances,
+  bindings,
+  engine,
+  reconcile,
+  chores,
+  console,
+}: Config): Settings {
   const { publicUrl, hosts, bodyLimit, syncTimeout, shutdownGrace } = server
   const ofServer = { publicUrl, hosts, bodyLimit, syncTimeout, shutdownGrace }
-  return { ledger, server: ofServer, osb, instances, bindings, engine, reconcile, chores }
+  return { ledger, server: ofServer, osb, instances, bindings, engine, reconcile, chores, console }
 }
 
 /** What reads files is loaded only where there is one: most brokers are configured by their environment. */

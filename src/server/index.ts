@@ -2,7 +2,13 @@
 export { type BasicUser, createBasicAuthenticator } from '../authenticator/basic.ts'
 export { createOpenAuthenticator } from '../authenticator/open.ts'
 export { hashPassword, type PasswordHash, verifyPassword } from '../authenticator/password.ts'
-export { type Authenticator, combineAuthenticators, type Principal, type Role } from '../authenticator.ts'
+export {
+  type Authenticator,
+  combineAuthenticators,
+  type Principal,
+  type Role,
+  type Sessions,
+} from '../authenticator.ts'
 export { type Clock, systemClock } from '../clock.ts'
 export type { HttpApp, HttpRequest, HttpResponse } from '../http/message.ts'
 export { type ListenOptions, listen, type NodeLimits, type RunningServer, type TlsFiles } from '../http/node.ts'

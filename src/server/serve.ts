@@ -6,7 +6,7 @@ import { sleep, systemClock } from '../clock.ts'
 import { openBroker, timeForLastAnswers } from '../create-broker.ts'
 import { createDemoBroker } from '../demo/demo-broker.ts'
 import { listen, type RunningServer } from '../http/node.ts'
-import { createLogObserver } from '../observer/log.ts'
+import { createLog } from '../observer/log.ts'
 import { combineObservers } from '../observer.ts'
 import type { OpenBundlesParts } from '../running/bundles/open.ts'
 import type { RegistryOptions } from '../running/start-broker.ts'
@@ -44,7 +44,11 @@ export async function runServe(options: ServeOptions): Promise<void> {
   const demoFolder = join(cwd, '.purser')
   const demo = options.demo === true && loaded.broker === undefined
   const config = demo ? withDemoStore(loaded, options, demoFolder) : loaded
-  const observer = combineObservers(createLogObserver({ format: config.log.format, level: config.log.level }))
+  const log = createLog({
+    ...config.log,
+    areas: Object.fromEntries(config.log.areas.map(({ area, level }) => [area, level])),
+  })
+  const observer = combineObservers(log.observer)
   const users = config.auth.basic.length === 0 && demo ? await demoCredentials(demoFolder) : config.auth.basic
   const authenticator = chooseAuthenticator(users, config)
 
@@ -57,7 +61,10 @@ export async function runServe(options: ServeOptions): Promise<void> {
   const broker = openBroker(
     config.catalog === undefined ? definition : { ...definition, catalog: config.catalog },
     { store: config.store, authenticator, settings: toSettings(config), observer },
-    { openRegistries: opened => openRegistries(config, { ...opened, env, hidden: privateFolders(config) }) },
+    {
+      log: log.levels,
+      openRegistries: opened => openRegistries(config, { ...opened, env, hidden: privateFolders(config) }),
+    },
   )
   try {
     const running = await broker.running()
@@ -67,7 +74,9 @@ export async function runServe(options: ServeOptions): Promise<void> {
     const served = { url: url(), store: maskStoreUrl(config.store) }
     const usernames = users.map(user => user.username)
     if (demo || config.log.format === 'people')
-      stdout.write(welcome({ ...served, users: usernames, demo, command: options.command, env }))
+      stdout.write(
+        welcome({ ...served, users: usernames, demo, console: config.console.enabled, command: options.command, env }),
+      )
     observer['broker.serving']?.({ ...served, services: running.context.services.offerings.length })
     if (users.length === 0) observer['broker.open']?.({ url: url() })
     const signal = await stopped

@@ -5,6 +5,8 @@ export interface WelcomeOptions {
   readonly store: string
   readonly users: readonly string[]
   readonly demo: boolean
+  /** Whether the console is served. */
+  readonly console: boolean
   /** How people call this command: `npx purser`, or `node bin/purser.js` in a clone. */
   readonly command: string
   readonly env: Readonly<Record<string, string | undefined>>
@@ -18,6 +20,7 @@ export function welcome(options: WelcomeOptions): string {
     `  Purser serves ${demo ? 'its demo catalog' : 'your broker'}`,
     '',
     `  API      ${url}/v2/catalog   (health: ${url}/readyz)`,
+    ...(options.console ? [`  console  ${url}/console/`] : []),
     `  users    ${users.length === 0 ? 'none: everybody on this machine' : users.join(', ')}`,
     `  store    ${store}`,
     '',

@@ -1,4 +1,5 @@
 import { hasControls, readPasswordHash } from '../authenticator/password.ts'
+import { logAreas } from '../observer/levels.ts'
 import { runtimeTypes } from '../sandbox/types.ts'
 import { anything, decimal, duration, file, flag, folder, oneOf, size, text, wholeNumber } from '../shape/fields.ts'
 import { fallback, field, list, object, optional, type Read, type Rule, section, unique } from '../shape/shape.ts'
@@ -75,7 +76,7 @@ const user = object(
       list(oneOf(['platform', 'viewer', 'operator', 'admin']), {
         rule: 'a list of platform, viewer, operator, admin',
         rules: [roles => roles.length === 0 && { error: 'allowed: at least one of platform, viewer, operator, admin' }],
-        doc: "`platform` may use the OSB API; `viewer` may look at the operators' API (`/admin`), `operator` may also run and end things there, and `admin` may also abandon instances and move them to other revisions",
+        doc: "`platform` may use the OSB API; `viewer` may look at the operators' API (`/admin`), `operator` may also run and end things there, and `admin` may also abandon and adopt instances and move them to other revisions",
       }),
       ['platform'],
     ),
@@ -166,11 +167,49 @@ export const bundlesShape = section({
       '5m',
     ),
     disk: fallback(size('1MB', '1000GB', 'what one action may write to its node, besides what it may print'), '1GB'),
+    copies: fallback(
+      flag(
+        "people find what is kept of instances and bindings in the broker's namespace, as with the Automation Broker: the ConfigMap `<instance>-state`, and Secrets with the credentials. They are copies, which nothing reads",
+      ),
+      false,
+    ),
     nodeSelector: fallback(
       anything<Readonly<Record<string, string>>>('labels of nodes and their values', {
         doc: 'labels that the nodes have which run bundles',
       }),
       {},
+    ),
+  }),
+  manifests: section({
+    namespaces: fallback(
+      list(
+        text({
+          rule: 'context, or the name of a namespace, with * for any part of it',
+          allows: /^[a-z0-9*]([a-z0-9*-]{0,61}[a-z0-9*])?$/,
+        }),
+        {
+          rule: 'a list of namespaces',
+          doc: 'where services that consist of manifests may make, change and read objects; `context` is the namespace that the platform names, `team-*` all that begin so',
+        },
+      ),
+      ['context'],
+    ),
+    kinds: fallback(
+      list(
+        text({
+          rule: 'a kind with its version, such as v1/ConfigMap or apps/v1/Deployment; group/version/* for all in namespaces',
+          allows: /^(\*|([a-z0-9.-]+\/)?v\d+((alpha|beta)\d+)?\/([A-Z][A-Za-z0-9]*|\*))$/,
+        }),
+        {
+          rule: 'a list of kinds',
+          doc: 'which kinds of objects they may make, change and read; none unless they are listed. `*` is every kind that lives in namespaces; others have to be named',
+        },
+      ),
+      [],
+    ),
+    watch: fallback(
+      flag('looks at an instance at once when somebody has changed one of its objects, and not only on schedule'),
+      true,
     ),
   }),
   socket: optional(
@@ -211,6 +250,13 @@ export const bundlesShape = section({
     flag('what a failed action ran in stays until the next action of the same instance or binding'),
     false,
   ),
+  secretsFrom: fallback(
+    oneOf(
+      ['folder', 'kubernetes'],
+      'where secrets that are named are read: `bundles.secretsFolder`, or as Secrets of `bundles.kubernetes.namespace` from the API, for which the broker needs the right to get them',
+    ),
+    'folder',
+  ),
   secretsFolder: fallback(
     folder(
       'secrets that are named: a folder for each, with a file for each entry, as Kubernetes mounts a Secret. Also for `auth_type: secret` of a registry',
@@ -244,7 +290,7 @@ export const bundlesShape = section({
   ),
 })
 
-const { ledger, osb, instances, bindings, engine, reconcile, chores } = brokerSections
+const { ledger, osb, instances, bindings, engine, reconcile, chores, console, metrics, traces } = brokerSections
 
 /** Every setting of `purser serve`. The reference is made from it: `npm run configuration:reference`. */
 export const configShape = object(
@@ -281,6 +327,9 @@ export const configShape = object(
     reconcile,
     bundles: bundlesShape,
     chores,
+    console,
+    metrics,
+    traces,
     log: section({
       // Always there: the loader fills it in, since it depends on where logs go.
       format: oneOf(
@@ -288,6 +337,16 @@ export const configShape = object(
         'one JSON object a line, or text for people; `people` on a terminal, else `json`',
       ),
       level: fallback(oneOf(['info', 'warn', 'error'], 'the least that is worth a line'), 'info'),
+      areas: fallback(
+        list(
+          object({
+            area: oneOf(logAreas, 'what stands before the dot in the name of an event, such as `request`'),
+            level: oneOf(['info', 'warn', 'error', 'off'], 'the least that is worth a line there'),
+          }),
+          { doc: 'other levels for some areas; `purser log-level` changes them while the broker runs' },
+        ),
+        [],
+      ),
     }),
   },
   { rules: [keepsDeletions] },

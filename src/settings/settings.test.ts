@@ -31,7 +31,7 @@ describe('settings in code', () => {
   it('name prefixes that a path can have, and that are not paths of the broker itself', () => {
     expect(readSettings().osb.prefixes).toEqual([])
     expect(readSettings({ osb: { prefixes: ['cf-eu', 'k8s_1.a', 'v2x'] as const } }).osb.prefixes).toHaveLength(3)
-    for (const prefix of ['', '.', '..', 'a/b', '/cf', 'a b', 'ü', '%41', 'v2', 'admin', 'dashboards'])
+    for (const prefix of ['', '.', '..', 'a/b', '/cf', 'a b', 'ü', '%41', 'v2', 'admin', 'console', 'dashboards'])
       expect(() => readSettings({ osb: { prefixes: ['cf', prefix] } })).toThrow('settings.osb.prefixes[1]: found')
   })
 

@@ -80,8 +80,8 @@ const osb = section({
   prefixes: fallback(
     list(
       text({
-        rule: 'letters, digits, dots, dashes and underscores, not a dot or dash first, and not v2, admin or dashboards',
-        allows: /^(?!(v2|admin|dashboards)$)\w[\w.-]*$/,
+        rule: 'letters, digits, dots, dashes and underscores, not a dot or dash first, and not v2, admin, console or dashboards',
+        allows: /^(?!(v2|admin|console|dashboards)$)\w[\w.-]*$/,
       }),
       {
         rule: 'a list of names',
@@ -146,6 +146,12 @@ const engine = section(
     observeEvery: fallback(
       duration('1s', '30d', 'how often the health of an instance is looked at, for services that have `observe`'),
       '5m',
+    ),
+    hold: fallback(
+      list(text(), {
+        doc: 'services by name or id, `*` for all: an operation of theirs that has used up its retries is held for an operator, in progress for the platform, and fails when its time is up',
+      }),
+      [],
     ),
     timeouts: section({
       provision: fallback(
@@ -217,6 +223,8 @@ const chores = section({
     '*/5 * * * * *',
   ),
   purge: fallback(cron('removes what was deleted longer ago than `chores.purgeAfter`, with its history'), '30 * * * *'),
+  survey: fallback(cron('counts what there is, for metrics, `/admin/stats` and `/admin/revisions`'), '*/30 * * * * *'),
+  batches: fallback(cron('goes on with batches that nobody works on'), '* * * * *'),
   sync: fallback(cron('asks the registries what there is, where there are any'), '*/10 * * * *'),
   purgeAfter: fallback(duration('1h', '3650d', 'not shorter than `osb.rememberDeleted`'), '30d'),
   cleanUp: section({ instances: cleanUp('an instance', 'instances'), bindings: cleanUp('a binding', 'bindings') }),
@@ -231,6 +239,35 @@ function cleanUp(one: string, many: string) {
   })
 }
 
+const console = section({
+  enabled: fallback(
+    flag(
+      'serves the web console for operators under `/console`; it uses `/admin` and the OSB API, with their credentials',
+    ),
+    true,
+  ),
+})
+
+const metrics = section({
+  serve: fallback(
+    oneOf(
+      ['operators', 'open', 'off'],
+      'who may read `/metrics`: operators (the role `viewer` or more), everybody who reaches the broker, or nobody, and nothing is counted',
+    ),
+    'operators',
+  ),
+})
+
+const traces = section({
+  mode: fallback(
+    oneOf(
+      ['off', 'linked', 'continuous'],
+      'spans of requests, runs and steps, through `@opentelemetry/api` and the SDK that the process has: each run a trace of its own that is linked to its request, or one trace for a whole operation',
+    ),
+    'off',
+  ),
+})
+
 const forceDeleteUnknown = (doc: string) => section({ forceDeleteUnknown: fallback(flag(doc), false) })
 
 /** The sections that a broker needs wherever it runs; `purser serve` has more. */
@@ -242,6 +279,9 @@ export const brokerSections = {
   engine,
   reconcile,
   chores,
+  console,
+  metrics,
+  traces,
 }
 
 /** A deletion has to be remembered for as long as polls are answered from it. */

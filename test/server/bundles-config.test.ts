@@ -128,6 +128,8 @@ describe('bundles', () => {
 `)
     expect(bundles).toEqual({
       runtime: 'container',
+      manifests: { kinds: [], namespaces: ['context'], watch: true },
+      secretsFrom: 'folder',
       folder: join(cwd, 'run'),
       socket: join(cwd, 'podman.sock'),
       user: { uid: 1001, gid: 1002 },
@@ -137,6 +139,7 @@ describe('bundles', () => {
         sandboxRole: 'edit',
         roles: [],
         autoEscalate: false,
+        copies: false,
         pullSecrets: [],
         startTimeout: 300_000,
         disk: 1_073_741_824,

@@ -29,6 +29,8 @@ describe('chores', () => {
       timeZone: 'Europe/Berlin',
       observe: '-',
       purge: '0 15 3 * * *',
+      survey: '*/30 * * * * *',
+      batches: '* * * * *',
       sync: '@hourly',
       purgeAfter: 90 * 86_400_000,
       cleanUp: {

@@ -47,6 +47,7 @@ describe('loadConfig', () => {
         callTimeout: 12_000,
         pollInterval: 1000,
         observeEvery: 300_000,
+        hold: [],
         timeouts: {
           provision: 3_600_000,
           update: 3_600_000,
@@ -63,11 +64,14 @@ describe('loadConfig', () => {
         runtime: 'auto',
         folder: join(cwd, '.purser/bundles'),
         exposeFiles: false,
+        manifests: { kinds: [], namespaces: ['context'], watch: true },
+        secretsFrom: 'folder',
         kubernetes: {
           toolsImage: 'docker.io/library/busybox:1.37-musl',
           sandboxRole: 'edit',
           roles: [],
           autoEscalate: false,
+          copies: false,
           pullSecrets: [],
           startTimeout: 300_000,
           disk: 1_073_741_824,
@@ -88,11 +92,16 @@ describe('loadConfig', () => {
         timeZone: 'UTC',
         observe: '*/5 * * * * *',
         purge: '30 * * * *',
+        survey: '*/30 * * * * *',
+        batches: '* * * * *',
         sync: '*/10 * * * *',
         purgeAfter: 2_592_000_000,
         cleanUp: { instances: { age: 259_200_000 }, bindings: { age: 259_200_000 } },
       },
-      log: { format: 'json', level: 'info' },
+      console: { enabled: true },
+      metrics: { serve: 'operators' },
+      traces: { mode: 'off' },
+      log: { format: 'json', level: 'info', areas: [] },
     })
     expect(Object.isFrozen(config.engine.timeouts)).toBe(true)
   })
