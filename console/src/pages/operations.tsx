@@ -1,0 +1,107 @@
+import { useState } from 'preact/hooks'
+import { usePages } from '../api/resource.ts'
+import { useSoon, useStream } from '../api/stream.ts'
+import type { OperationBody } from '../api/types.ts'
+import { serviceName, useCatalog } from '../catalog.ts'
+import { Link, query, toPath } from '../router.tsx'
+import { Empty, Head, InstanceLink, State } from '../ui/basics.tsx'
+import { Filters, toQueryText } from '../ui/filters.tsx'
+import { PagedTable } from '../ui/paged-table.tsx'
+import { SavedViews } from '../ui/saved-views.tsx'
+import { duration, now, Time } from '../ui/time.tsx'
+import type { Column } from '../ui/virtual-table.tsx'
+import { BulkBar } from './bulk-bar.tsx'
+
+const operationStates = ['queued', 'held', 'running', 'succeeded', 'failed', 'superseded']
+const actions = ['provision', 'update', 'deprovision', 'bind', 'unbind', 'observe', 'sweep']
+
+const filters = [
+  { name: 'instance_id', label: 'Instance', search: true },
+  { name: 'state', label: 'State', options: operationStates },
+  { name: 'action', label: 'Action', options: actions },
+  { name: 'order', label: 'Order', options: ['newest', 'oldest'] },
+] as const
+
+const views = [
+  { name: 'All', query: '' },
+  { name: 'Failed', query: 'state=failed' },
+  { name: 'Running', query: 'state=running' },
+  { name: 'Waiting', query: 'state=queued' },
+  { name: 'Held', query: 'state=held' },
+]
+
+/** One that is held waits in the queue, for a decision. */
+export function stateOf({ state, hold }: Pick<OperationBody, 'state' | 'hold'>): string {
+  return hold !== undefined && state === 'queued' ? 'held' : state
+}
+
+export function errorOf({ error }: Pick<OperationBody, 'error'>): string | undefined {
+  return typeof error === 'string' ? error : error?.message
+}
+
+const operationColumns: readonly Column<OperationBody>[] = [
+  {
+    title: 'Operation',
+    width: 'minmax(110px, 0.8fr)',
+    cell: ({ id, action }) => (
+      <Link to={toPath('operations', id)} title={id}>
+        <strong>{action}</strong>
+      </Link>
+    ),
+  },
+  { title: 'State', width: '116px', cell: operation => <State of={stateOf(operation)} /> },
+  { title: 'Instance', width: 'minmax(110px, 1fr)', cell: ({ instance_id }) => <InstanceLink id={instance_id} /> },
+  { title: 'Service', width: 'minmax(90px, 0.8fr)', wide: true, cell: ({ service_id }) => serviceName(service_id) },
+  {
+    title: 'What it says',
+    width: 'minmax(120px, 2.6fr)',
+    wide: true,
+    cell: operation => {
+      const text = errorOf(operation) ?? operation.description
+      return <span title={text}>{text ?? <span class="muted">–</span>}</span>
+    },
+  },
+  {
+    title: 'Took',
+    width: '88px',
+    wide: true,
+    cell: ({ accepted_at, finished_at }) => {
+      const end = finished_at === undefined ? now.value : Date.parse(finished_at)
+      return duration(end - Date.parse(accepted_at))
+    },
+  },
+  { title: 'Accepted', width: '84px', wide: true, cell: ({ accepted_at }) => <Time at={accepted_at} /> },
+]
+
+export function Operations() {
+  useCatalog()
+  const path = `admin/operations?${toQueryText(query.value, filters, { limit: '200' })}`
+  const pages = usePages<OperationBody>(path, { every: 10_000 })
+  useStream('admin/events', useSoon(pages.refresh, 700))
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
+  const chosen = pages.items.filter(({ id }) => selected.has(id))
+  return (
+    <>
+      <Head
+        title="Operations"
+        about="Each is one durable run of one action. The filters are in the address: keep it, or send it."
+      />
+      <SavedViews page="operations" preset={views} />
+      <Filters of={filters} />
+      <PagedTable
+        label="Operations"
+        pages={pages}
+        columns={operationColumns}
+        keyOf={({ id }) => id}
+        selected={selected}
+        onSelect={setSelected}
+        empty={
+          <Empty title="No operation fits">
+            Take a filter away, or <Link to="try">provision something</Link>.
+          </Empty>
+        }
+      />
+      {chosen.length > 0 && <BulkBar operations={chosen} clear={() => setSelected(new Set())} done={pages.reload} />}
+    </>
+  )
+}

@@ -1,0 +1,354 @@
+/** The console in a real browser, before real replicas and a real database. */
+import axe from 'axe-core'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type PostgresServer, startPostgres, whyNoPostgres } from '../external/postgres.ts'
+import { noBrowser, openBrowser, signIn } from './browser.ts'
+import { makeFolder, provision, type Replica, send, startReplica, stateOf, until } from './replicas.ts'
+import { viewer } from './users.ts'
+
+const missing = noBrowser ?? (await whyNoPostgres())
+const patience = { timeout: 30_000 }
+
+describe.skipIf(missing !== undefined)('the console', () => {
+  const { folder, mend, unmend, publish, remove } = makeFolder()
+  let browser: Browser
+  let postgres: PostgresServer
+  let replica: Replica
+  let page: Page
+  const problems: string[] = []
+
+  beforeAll(async () => {
+    postgres = await startPostgres()
+    replica = await startReplica(postgres.url, folder)
+    browser = await openBrowser()
+    page = await newPage()
+    await signIn(page, replica.url)
+  })
+
+  afterAll(async () => {
+    await browser?.close()
+    await replica?.stop()
+    await postgres?.stop()
+    remove()
+  })
+
+  /** What breaks the policy of the page, or is thrown in it, is a failure. */
+  async function newPage(options: Parameters<Browser['newPage']>[0] = {}): Promise<Page> {
+    const opened = await browser.newPage(options)
+    opened.setDefaultTimeout(30_000)
+    opened.on('pageerror', error => problems.push(error.message))
+    opened.on('console', message => {
+      if (/Content Security Policy|Trusted/i.test(message.text())) problems.push(message.text())
+    })
+    opened.on('request', request => {
+      if (!request.url().startsWith('http://127.0.0.1:')) problems.push(`asked ${request.url()}`)
+    })
+    return opened
+  }
+
+  const go = async (path: string, on = page) => {
+    await on.goto(`${replica.url}/console/${path}`)
+    await on.locator('main h1').waitFor()
+  }
+  const press = (name: string, on = page) => on.getByRole('button', { name, exact: true }).click()
+  const shown = (text: string | RegExp, on = page) => on.getByText(text).first().waitFor(patience)
+  const giveReason = async (verb: string, reason: string) => {
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel(/^Reason/).fill(reason)
+    await dialog.getByRole('button', { name: verb, exact: true }).click()
+    await dialog.waitFor({ state: 'hidden' })
+  }
+
+  it('refuses a wrong password in words, and asks for none by the browser’s own dialog', async () => {
+    const other = await newPage()
+    await other.goto(`${replica.url}/console/`)
+    await other.getByLabel('User', { exact: true }).fill('ada')
+    await other.getByLabel('Password').fill('wrong')
+    await press('Sign in', other)
+    await shown('The user or the password is wrong.', other)
+    await other.close()
+  })
+
+  it('provisions by a form, and shows its steps as they are done', async () => {
+    await go('try')
+    await page.getByRole('link', { name: 'Database', exact: true }).click()
+    await page.getByLabel('Id', { exact: true }).fill('by-form')
+    const submit = page.getByRole('button', { name: 'Provision' })
+    expect(await submit.isDisabled()).toBe(true)
+    await page.getByLabel('Name *').fill('orders')
+    await page.getByLabel('region').selectOption('us-east')
+    await page.getByLabel('Storage in GB').fill('40')
+    await page.getByRole('button', { name: 'Add to Users' }).click()
+    await page.getByLabel('Users 1').fill('grace')
+    await page.getByLabel('Kind').selectOption('Public')
+    await page.getByRole('tab', { name: 'JSON' }).click()
+    const json = JSON.parse(await page.getByLabel('Parameters as JSON').inputValue())
+    expect(json).toMatchObject({ name: 'orders', region: 'us-east', storage: 40, backups: true, users: ['grace'] })
+    await submit.click()
+    await page.waitForURL(/operations\//)
+    await shown(/Succeeded after/)
+    for (const step of ['reserve quota', 'create volume', 'start server', 'create database', 'first backup'])
+      expect(await page.locator('.tl-label', { hasText: step }).count()).toBe(1)
+    expect(await page.locator('.tl-track .bar.done').count()).toBe(5)
+  })
+
+  it('binds, and shows the credentials once, on purpose', async () => {
+    await go('instances/by-form')
+    await press('Bind')
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Id of the binding').fill('app')
+    await dialog.getByRole('button', { name: 'Bind', exact: true }).click()
+    await dialog.waitFor({ state: 'hidden' })
+    await until(async () => page.getByRole('button', { name: 'Credentials' }).isEnabled())
+    expect(await page.content()).not.toContain('canary-s3cret')
+    await press('Credentials')
+    expect(await page.content()).not.toContain('canary-s3cret')
+    await press('Show the credentials')
+    await page.getByRole('dialog').getByText('canary-s3cret').waitFor()
+    await page.getByRole('button', { name: 'Copy password' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click()
+    await until(async () => !(await page.content()).includes('canary-s3cret'))
+    await press('Unbind')
+    await page.getByRole('dialog').getByRole('button', { name: 'Unbind', exact: true }).click()
+    await shown('It has no bindings')
+  })
+
+  it('updates the plan of an instance', async () => {
+    await press('Update')
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Plan').selectOption('database-large')
+    await dialog.getByRole('button', { name: 'Update', exact: true }).click()
+    await until(async () => {
+      const { plan_id } = await send<{ plan_id: string }>(replica.url, 'GET', '/admin/instances/by-form')
+      return plan_id === 'database-large'
+    })
+    await page.locator('.crumb', { hasText: 'large' }).waitFor()
+  })
+
+  it('watches a step that retries, while its broker is killed and another replica takes over', async () => {
+    const other = await startReplica(postgres.url, folder)
+    const { operation } = await provision(other.url, 'killed', { name: 'killed', chaos: 'retries' })
+    await go(`operations/${operation}`)
+    await page.locator('.bar.failed').first().waitFor()
+    await shown(/trying again/)
+    // In the middle of a call, so that the lease has to run out.
+    const isRunByOther = async () => {
+      const path = `/admin/operations/${operation}`
+      const { state, lease_owner = '' } = await send<{ state: string; lease_owner?: string }>(replica.url, 'GET', path)
+      return state === 'running' && lease_owner.includes(`/${other.process.pid}/`)
+    }
+    await until(isRunByOther)
+    await other.kill()
+    await page.locator('.tl-rule').waitFor(patience)
+    expect(await page.locator('.tl-rule').textContent()).toMatch(/ → .*\/\d+, fence …?\d+$/)
+    await page.locator('.bar .times').waitFor(patience)
+    mend()
+    await shown(/Succeeded after/)
+    await page.getByText(/As a table/).click()
+    expect(await page.getByRole('cell', { name: /took over/ }).count()).toBeGreaterThan(0)
+    await page.getByLabel('Only steps that failed').check()
+    expect(await page.locator('.tl-label').allInnerTexts()).toEqual(['start server'])
+    unmend()
+  })
+
+  it('tries a failed operation again, as a new one', async () => {
+    const { operation } = await provision(replica.url, 'fails', { name: 'fails', chaos: 'fails' })
+    await until(async () => (await stateOf(replica.url, operation)) === 'failed')
+    await go('')
+    await page
+      .getByRole('link', { name: /provision, start server/ })
+      .first()
+      .click()
+    await shown(/There is no capacity left/)
+    expect(await page.getByRole('button', { name: 'Cancel', exact: true }).isDisabled()).toBe(true)
+    mend()
+    await press('Try again')
+    await giveReason('Try again', 'the quota was raised')
+    await page.waitForURL(url => !url.pathname.includes(String(operation)))
+    await shown(/Succeeded after/)
+    unmend()
+    await go('history')
+    await shown('the quota was raised')
+  })
+
+  it('holds what would fail, and releases it', async () => {
+    const { operation } = await provision(replica.url, 'holds', { name: 'holds', chaos: 'held' }, 'held-database')
+    await until(async () => (await stateOf(replica.url, operation)) === 'held')
+    await go('operations?state=held')
+    await page.getByRole('link', { name: 'provision' }).click()
+    await shown(/Held for a decision/)
+    mend()
+    await press('Release')
+    await giveReason('Release', 'its server is back')
+    await shown(/Succeeded after/)
+    unmend()
+  })
+
+  it('syncs a registry, and moves an instance to a new revision', async () => {
+    await go('upkeep')
+    publish('1.1.0')
+    await press('Sync now')
+    await page.locator('td', { hasText: '1.1.0' }).waitFor(patience)
+    const services = await send<{ services: { id: string; name: string; plans: { id: string }[] }[] }>(
+      replica.url,
+      'GET',
+      '/v2/catalog',
+    )
+    const greeter = services.services.find(({ name }) => name.endsWith('greeter'))
+    await send(replica.url, 'PUT', '/v2/service_instances/hello?accepts_incomplete=true', {
+      service_id: greeter?.id,
+      plan_id: greeter?.plans[0]?.id,
+    })
+    const revision = async () =>
+      (await send<{ revision_id?: string; phase: string }>(replica.url, 'GET', '/admin/instances/hello')) ?? {}
+    await until(async () => (await revision()).phase === 'ready')
+    const before = (await revision()).revision_id
+    publish('1.2.0')
+    await press('Sync now')
+    await page.locator('td', { hasText: '1.2.0' }).waitFor(patience)
+    await go('instances/hello')
+    await press('Move to a revision')
+    await giveReason('Move', 'a fault was corrected')
+    await until(async () => (await revision()).revision_id !== before)
+  })
+
+  it('abandons an instance, and says what is left of it', async () => {
+    await go('instances/killed')
+    await press('Abandon')
+    await giveReason('Abandon', 'its backend is gone')
+    await shown('It counts as deleted.')
+    await shown(/volume, server/)
+  })
+
+  it('deprovisions', async () => {
+    await go('instances/by-form')
+    await press('Deprovision')
+    await page.getByRole('dialog').getByRole('button', { name: 'Deprovision', exact: true }).click()
+    await until(async () => {
+      const { phase } = await send<{ phase: string }>(replica.url, 'GET', '/admin/instances/by-form')
+      return phase === 'deleted'
+    })
+    await page.locator('.head .state', { hasText: 'deleted' }).waitFor(patience)
+  })
+
+  it('lets a viewer look, and says why not where they may not', async () => {
+    const other = await newPage()
+    await signIn(other, replica.url, viewer)
+    await go('instances/fails', other)
+    await shown(/This needs the role admin/, other)
+    expect(await other.getByRole('button', { name: 'Abandon' }).isDisabled()).toBe(true)
+    expect(await other.getByRole('button', { name: 'Bind' }).count()).toBe(0)
+    await go('try', other)
+    await shown(/Your user has no role platform/, other)
+    await go('upkeep', other)
+    expect(await other.getByRole('button', { name: 'Sync now' }).isDisabled()).toBe(true)
+    await other.close()
+  })
+
+  it('asks for the password again when the session is over, without losing the page', async () => {
+    const context = await browser.newContext()
+    const other = await context.newPage()
+    await signIn(other, replica.url)
+    await go('try/database', other)
+    await other.getByLabel('Name *').fill('half written')
+    await context.clearCookies()
+    await other.getByRole('button', { name: 'Provision' }).click()
+    await shown('Your session is over. The page behind stays as it is.', other)
+    await other.getByLabel('User', { exact: true }).fill('ada')
+    await other.getByLabel('Password').fill('lovelace')
+    await press('Sign in', other)
+    await other.getByRole('dialog', { name: 'Sign in again' }).waitFor({ state: 'hidden' })
+    expect(await other.getByLabel('Name *').inputValue()).toBe('half written')
+    await other.getByRole('button', { name: 'Sign out' }).click()
+    await shown('You are signed out', other)
+    await context.close()
+  })
+
+  it('keeps filters in the address, and views in the browser', async () => {
+    await go('operations')
+    await page.getByLabel('State').selectOption('failed')
+    expect(page.url()).toContain('state=failed')
+    await page.getByLabel('Action').selectOption('provision')
+    await press('Save this view')
+    await page.getByLabel('Name of the view').fill('Failed provisions')
+    await page.keyboard.press('Enter')
+    await go('operations')
+    await page.getByRole('link', { name: 'Failed provisions' }).click()
+    await page.waitForURL(/state=failed&action=provision/)
+    await page.reload()
+    expect(await page.getByLabel('State').inputValue()).toBe('failed')
+  })
+
+  it('does the same to many that are selected, and counts those that are refused', async () => {
+    await go('operations?state=failed')
+    await page.getByLabel('Select all that are loaded').check()
+    await page.getByRole('region', { name: 'What is selected' }).getByRole('button', { name: 'Cancel' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('button', { name: 'Cancel', exact: true }).click()
+    await shown(/0 accepted, \d+ refused: It has ended/)
+  })
+
+  it('can be used by keyboard', async () => {
+    await go('')
+    await page.keyboard.press('g')
+    await page.keyboard.press('i')
+    await page.waitForURL(/instances$/)
+    await page.locator('main h1', { hasText: 'Instances' }).waitFor()
+    await page.keyboard.press('/')
+    expect(await page.evaluate(`document.activeElement.hasAttribute('data-search')`)).toBe(true)
+  })
+
+  const pages = [
+    '',
+    'operations',
+    'instances',
+    'instances/fails',
+    'catalog',
+    'workers',
+    'upkeep',
+    'history',
+    'try',
+    'try/database',
+  ]
+  it.each([
+    ['light', 1280],
+    ['dark', 1280],
+    ['light', 390],
+  ] as const)('has no fault that axe finds, %s, %i wide', async (colorScheme, width) => {
+    const other = await newPage({ colorScheme, viewport: { width, height: 800 } })
+    await signIn(other, replica.url)
+    const { items } = await send<{ items: { id: string }[] }>(
+      replica.url,
+      'GET',
+      '/admin/operations?limit=1&state=failed',
+    )
+    for (const path of [...pages, `operations/${items[0]?.id}`]) {
+      await go(path, other)
+      await until(async () => (await other.locator('.skeleton').count()) === 0)
+      expect(await faultsOf(other)).toEqual([])
+      expect(await other.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0)
+    }
+    await go('instances/fails', other)
+    await press('Abandon', other)
+    expect(await faultsOf(other)).toEqual([])
+    await other.close()
+  })
+
+  it('never broke its own policy, threw an error, or asked another host', () => {
+    expect(problems).toEqual([])
+  })
+})
+
+/** axe runs in the page's world by the browser's own door, which no policy of the page closes. */
+async function faultsOf(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source)
+  return page.evaluate(async () => {
+    const { violations } = await (globalThis as unknown as { axe: { run(): Promise<Axe> } }).axe.run()
+    return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' | ')}`)
+  })
+}
+
+interface Axe {
+  readonly violations: readonly { readonly id: string; readonly nodes: readonly { readonly html: string }[] }[]
+}
