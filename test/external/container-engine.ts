@@ -38,6 +38,12 @@ export async function makeBase(folder: string, program: (...args: string[]) => P
 
 /** The files of an image, as an archive to be imported. */
 export function packBase(folder: string): string {
+  execFileSync('tar', ['-C', makeTree(folder), '-cf', join(folder, 'base.tar'), '.'])
+  return join(folder, 'base.tar')
+}
+
+/** A root of files with busybox under all its names. */
+export function makeTree(folder: string): string {
   const tree = join(folder, 'tree')
   for (const part of ['bin', 'tmp', 'run/bundle', 'proc', 'etc']) mkdirSync(join(tree, part), { recursive: true })
   chmodSync(join(tree, 'tmp'), 0o1777)
@@ -46,8 +52,7 @@ export function packBase(folder: string): string {
   chmodSync(join(tree, 'bin', 'busybox'), 0o755)
   const names = execFileSync(busybox, ['--list'], { encoding: 'utf8' }).trim().split('\n')
   for (const name of names) if (name !== 'busybox') symlinkSync('busybox', join(tree, 'bin', name))
-  execFileSync('tar', ['-C', tree, '-cf', join(folder, 'base.tar'), '.'])
-  return join(folder, 'base.tar')
+  return tree
 }
 
 /** Imports an archive by the engine's own program. */

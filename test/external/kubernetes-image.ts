@@ -22,6 +22,8 @@ export interface NodeImage {
   readonly labels?: Readonly<Record<string, string>>
   /** Text files, by their paths from the root. */
   readonly files?: Readonly<Record<string, string>>
+  /** Folders that everybody may write to, by their paths from the root. */
+  readonly open?: readonly string[]
   /** Also the Node.js that this runs on, with the libraries it needs, as /bin/node. */
   readonly withNode?: boolean
 }
@@ -42,14 +44,22 @@ export function pushNodeImage(target: string, image: NodeImage, credentials: str
 /** An archive as Docker saves images, with one layer. */
 async function withArchive(
   name: string,
-  { entrypoint, labels = {}, files = {}, withNode = false }: NodeImage,
+  { entrypoint, labels = {}, files = {}, open = [], withNode = false }: NodeImage,
   use: (archive: string) => Promise<void>,
 ): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'purser-image-'))
   try {
     copyFileSync(packBase(folder), join(folder, 'layer.tar'))
     for (const [path, text] of Object.entries(files)) addFile(folder, path, place => writeFileSync(place, text))
-    if (withNode) addNode(folder)
+    for (const path of open) {
+      mkdirSync(join(folder, 'more', path), { recursive: true })
+      chmodSync(join(folder, 'more', path), 0o1777)
+      execFileSync('tar', ['-C', join(folder, 'more'), '-rf', join(folder, 'layer.tar'), path])
+    }
+    if (withNode) {
+      addNode(join(folder, 'node'))
+      execFileSync('tar', ['-C', join(folder, 'node'), '-rf', join(folder, 'layer.tar'), '.'])
+    }
     const layer = createHash('sha256')
       .update(readFileSync(join(folder, 'layer.tar')))
       .digest('hex')
@@ -78,10 +88,15 @@ function addFile(folder: string, path: string, write: (place: string) => void): 
   execFileSync('tar', ['-C', join(folder, 'more'), '-rf', join(folder, 'layer.tar'), path])
 }
 
-function addNode(folder: string): void {
-  const libraries = execFileSync('ldd', [process.execPath], { encoding: 'utf8' }).match(/\/\S+/g) ?? []
-  for (const library of libraries) addFile(folder, `.${library}`, place => copyFileSync(realpathSync(library), place))
-  addFile(folder, './bin/node', place => copyFileSync(process.execPath, place))
+/** Adds a Node.js to a root of files, with the libraries that it needs, as /bin/node. */
+export function addNode(tree: string, program = process.execPath): void {
+  const libraries = execFileSync('ldd', [program], { encoding: 'utf8' }).match(/\/\S+/g) ?? []
+  for (const [from, to] of [...libraries.map(library => [realpathSync(library), library]), [program, '/bin/node']]) {
+    const place = join(tree, to ?? '')
+    mkdirSync(dirname(place), { recursive: true })
+    copyFileSync(from ?? '', place)
+    chmodSync(place, 0o755)
+  }
 }
 
 const made = new Map<string, Promise<string>>()
