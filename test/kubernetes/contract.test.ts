@@ -9,4 +9,4 @@ const reason = whyNoNode()
 if (reason === undefined) beforeAll(() => makeNodeImage(toolsImage, { entrypoint: ['/bin/sh'] }))
 
 // No network policy is enforced where nothing is there to do it.
-runSandboxContract('kubernetes', createKubernetesSubject, { reason, isolates: false })
+runSandboxContract('kubernetes', createKubernetesSubject, { reason, isolates: false, concurrent: true })

@@ -1,12 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { KubeConfig } from '@kubernetes/client-node'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { systemClock } from '../../src/clock.ts'
-import { type Cluster, connectCluster } from '../../src/kubernetes/cluster.ts'
+import type { Cluster } from '../../src/kubernetes/cluster.ts'
 import type { KubernetesObject } from '../../src/kubernetes/objects.ts'
 import { type ApiServer, startApiServer, whyNoApiServer } from '../external/kubernetes.ts'
+import { connectAs } from './accounts.ts'
 import { idleSpec, openHome } from './control-plane.ts'
 
 const reason = whyNoApiServer()
@@ -25,28 +21,10 @@ describe.skipIf(reason !== undefined)(
     })
     afterAll(() => server?.stop())
 
-    /** The same cluster for a service account without any right. */
-    async function connectAsNobody(): Promise<Cluster> {
-      const accounts = '/api/v1/namespaces/default/serviceaccounts'
-      await make(accounts, { metadata: { name: 'nobody' } })
-      const made = await cluster.call<{ status: { token: string } }>('POST', `${accounts}/nobody/token`, { body: {} })
-      const config = new KubeConfig()
-      const current = cluster.config.getCurrentCluster()
-      if (current === null) throw new Error('no cluster')
-      config.loadFromClusterAndUser(current, { name: 'nobody', token: made.status.token })
-      const folder = mkdtempSync(join(tmpdir(), 'purser-nobody-'))
-      writeFileSync(join(folder, 'kubeconfig'), config.exportConfig())
-      const connected = await connectCluster(
-        { kubeconfig: join(folder, 'kubeconfig') },
-        { clock: systemClock, env: {} },
-      )
-      rmSync(folder, { recursive: true })
-      return connected
-    }
-
     it('no rights: refused, and nothing is left', async () => {
       const { open, leftovers } = await openHome(cluster)
-      const runtime = open({}, await connectAsNobody())
+      await make('/api/v1/namespaces/default/serviceaccounts', { metadata: { name: 'nobody' } })
+      const runtime = open({}, await connectAs(cluster, 'default', 'nobody'))
       await expect(runtime.start(idleSpec('o-1'))).rejects.toMatchObject(refused(/may not make its sandbox/))
       expect(await runtime.status('o-1')).toMatchObject({ kind: 'unknown', reason: expect.stringMatching(/forbidden/) })
       expect(await leftovers()).toEqual([])
@@ -122,6 +100,40 @@ describe.skipIf(reason !== undefined)(
       expect(await runtime.start(idleSpec('o-1'))).toEqual({ attached: true })
       expect(await pods()).toHaveLength(1)
       await runtime.remove('o-1')
+      expect(await leftovers()).toEqual([])
+    })
+
+    it('a node that is gone: nothing follows before the time is over; then it is lost, and removing ends', {
+      timeout: 15_000,
+    }, async () => {
+      const { open, pods, leftovers } = await openHome(cluster)
+      await open().start(idleSpec('o-1'))
+      const path = `/api/v1/namespaces/${(await pods())[0]?.metadata.namespace}/pods/o-1`
+      const merge = 'application/merge-patch+json'
+      await make(`${path}/binding`, { metadata: { name: 'o-1' }, target: { kind: 'Node', name: 'gone' } })
+      const state = { running: { startedAt: new Date().toISOString() } }
+      const containerStatuses = [{ name: 'bundle', state, image: '', imageID: '', ready: false, restartCount: 0 }]
+      // As its controllers say it of a node that they have not heard of for a while.
+      const conditions = [{ type: 'Ready', status: 'False', reason: 'NodeNotReady' }]
+      const body = { status: { phase: 'Running', containerStatuses, conditions } }
+      await cluster.call('PATCH', `${path}/status`, { body, contentType: merge })
+      expect(await open().status('o-1')).toEqual({ kind: 'running' })
+      let requests = 0
+      const later: Cluster = {
+        ...cluster,
+        clock: { ...cluster.clock, now: () => cluster.clock.now() + 10 * 60_000 },
+        find: (...args) => {
+          requests += 1
+          return cluster.find(...args)
+        },
+      }
+      expect(await open({}, later).status('o-1')).toMatchObject({
+        kind: 'lost',
+        reason: expect.stringMatching(/its node does not answer/),
+      })
+      requests = 0
+      await open({}, later).remove('o-1')
+      expect(requests).toBeLessThan(10)
       expect(await leftovers()).toEqual([])
     })
 

@@ -5,7 +5,7 @@ import type { Runtime, SandboxInputs, SandboxSpec } from '../../src/sandbox.ts'
 import { never, until } from '../../src/testing/sandbox-contract/subject.ts'
 import { connectNode, whyNoNode } from '../external/kubernetes.ts'
 import { makeNodeImage } from '../external/kubernetes-image.ts'
-import { startApiFront } from './api-front.ts'
+import { startApiFront } from './pod-front.ts'
 import { createHome, destroyHome, leftoversOf, openRuntime, toolsImage } from './subject.ts'
 
 const reason = whyNoNode()

@@ -23,6 +23,7 @@ export const testSettings: PodSettings = {
   pullSecrets: [],
   startTimeout: 300_000,
   disk: 100_000_000,
+  copies: false,
   nodeSelector: {},
   user: { uid: 65534, gid: 65534 },
 }
@@ -53,6 +54,12 @@ export async function leftoversOf(home: string): Promise<readonly string[]> {
       if (leaves === undefined) left.push(`${path} ${metadata.namespace ?? ''}/${metadata.name}`)
     }
   return left
+}
+
+/** The pod of a sandbox. */
+export async function findPod<Found extends KubernetesObject>(home: string, name: string): Promise<Found | undefined> {
+  const { items } = await listAll<Found>(await connectNode(), '/api/v1/pods', { labels: `${homeLabel}=${home}` })
+  return items.find(({ metadata }) => metadata.name === name)
 }
 
 export async function destroyHome(home: string): Promise<void> {

@@ -30,6 +30,8 @@ async function watchFrom(answers: readonly Canned[], enough: (seen: readonly str
   const cluster = await connectCluster({ kubeconfig: join(folder, 'kubeconfig') }, { clock: systemClock, env: {} })
   rmSync(folder, { recursive: true })
   const stop = new AbortController()
+  // What never comes is seen to be missing by what has come until then.
+  const patience = setTimeout(() => stop.abort(), 15_000)
   const seen: string[] = []
   const note = (text: string) => {
     seen.push(text)
@@ -44,6 +46,7 @@ async function watchFrom(answers: readonly Canned[], enough: (seen: readonly str
       onGone: ({ metadata }) => note(`gone ${metadata.name}`),
     },
   )
+  clearTimeout(patience)
   const asked = server.requests.map(line => new URL(line.split(' ')[1] ?? '', 'http://x').searchParams)
   await server.close()
   return { seen, asked }

@@ -3,10 +3,22 @@ import { connect, createServer } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { connectNode } from '../external/kubernetes.ts'
 
+export interface PodFront {
+  readonly host: string
+  readonly port: number
+  readonly address: string
+  stop(): Promise<void>
+}
+
 /** The API server of a test cluster may listen on loopback alone: this is a way to it for pods. */
-export async function startApiFront(): Promise<{ readonly address: string; stop(): Promise<void> }> {
+export async function startApiFront(): Promise<PodFront> {
   const { config } = await connectNode()
-  const { hostname, port } = new URL(config.getCurrentCluster()?.server ?? '')
+  return startPodFront(config.getCurrentCluster()?.server ?? '')
+}
+
+/** The same for any server of this machine. */
+export async function startPodFront(url: string): Promise<PodFront> {
+  const { hostname, port } = new URL(url)
   const sockets = new Set<{ destroy(): void }>()
   const server = createServer(socket => {
     const other = connect(Number(port), hostname)
@@ -26,6 +38,8 @@ export async function startApiFront(): Promise<{ readonly address: string; stop(
   const host = outside.find(({ family, internal }) => family === 'IPv4' && !internal)?.address
   if (host === undefined || found === null || typeof found === 'string') throw new Error('no address for pods')
   return {
+    host,
+    port: found.port,
     address: `${host}:${found.port}`,
     async stop() {
       for (const socket of sockets) socket.destroy()

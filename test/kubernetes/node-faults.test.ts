@@ -1,0 +1,76 @@
+/** What a node and a cluster do to a sandbox: each has its own words, and leaves nothing behind. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { KubernetesObject } from '../../src/kubernetes/objects.ts'
+import type { Pod } from '../../src/sandbox/kubernetes/pod-status.ts'
+import type { Runtime, SandboxSpec } from '../../src/sandbox.ts'
+import { never } from '../../src/testing/sandbox-contract/subject.ts'
+import { connectNode, whyNoNode } from '../external/kubernetes.ts'
+import { makeNodeImage, makeScriptImage } from '../external/kubernetes-image.ts'
+import { createHome, destroyHome, findPod, leftoversOf, openRuntime, toolsImage } from './subject.ts'
+
+const reason = whyNoNode()
+
+describe.skipIf(reason !== undefined)(
+  `a node and its cluster${reason === undefined ? '' : ` (skipped: ${reason})`}`,
+  () => {
+    let home: string
+    let runtime: Runtime
+
+    beforeAll(async () => {
+      await makeNodeImage(toolsImage, { entrypoint: ['/bin/sh'] })
+      home = await createHome()
+      runtime = await openRuntime(home, { disk: 1_000_000 })
+    })
+    afterAll(() => destroyHome(home))
+
+    const specOf = async (name: string, script: string, more: Partial<SandboxSpec> = {}): Promise<SandboxSpec> => ({
+      name,
+      labels: {},
+      program: { kind: 'image', image: await makeScriptImage(script), pull: 'never' },
+      inputs: { action: 'provision', input: {}, extraVars: {}, state: {}, helpers: {}, env: {} },
+      limits: { time: 300_000 },
+      network: 'allowed',
+      ...more,
+    })
+
+    it.concurrent('evict what prints too much while no broker looks: that is told as its output', async () => {
+      const limits = { time: 300_000, output: 1_000_000 }
+      await runtime.start(await specOf('prints', 'yes 0123456789 | head -c 8000000; sleep 600', { limits }))
+      const evicted = async () => (await findPod<Pod>(home, 'prints'))?.status
+      await expect.poll(evicted, { timeout: 120_000, interval: 500 }).toMatchObject({ reason: 'Evicted' })
+      expect(await runtime.status('prints')).toEqual({ kind: 'exited', code: 137, stopped: 'output' })
+      await runtime.remove('prints')
+    })
+
+    it.concurrent('evict what writes too much: that is told as the disk', async () => {
+      const limits = { time: 300_000, output: 1_000_000 }
+      await runtime.start(await specOf('writes', 'head -c 9000000 /dev/zero > "$TMPDIR/file"; sleep 600', { limits }))
+      expect(await runtime.wait('writes', never())).toMatchObject({
+        kind: 'lost',
+        reason: expect.stringContaining('evicted from its node; see "bundles.kubernetes.disk"'),
+      })
+      await runtime.remove('writes')
+    })
+
+    it.concurrent('keep a namespace that somebody holds on to: removing ends all the same, and is not repeated', async () => {
+      const cluster = await connectNode()
+      await runtime.start(await specOf('held', 'exit 0'))
+      expect(await runtime.wait('held', never())).toEqual({ kind: 'exited', code: 0 })
+      const namespace = (await findPod<Pod>(home, 'held'))?.metadata.namespace ?? ''
+      const maps = `/api/v1/namespaces/${namespace}/configmaps`
+      const body = { metadata: { name: 'holds', finalizers: ['example.com/holds'] } }
+      await cluster.call('POST', maps, { body })
+      await runtime.remove('held')
+      expect((await leftoversOf(home)).filter(line => line.includes(namespace))).toEqual([])
+      const found = await cluster.call<KubernetesObject>('GET', `/api/v1/namespaces/${namespace}`)
+      expect(found.metadata.deletionTimestamp).toBeDefined()
+      expect(await runtime.status('held')).toEqual({ kind: 'absent' })
+      // Whoever looks for leftovers neither waits for it nor is kept from anything else.
+      await runtime.list()
+      const options = { body: { metadata: { finalizers: null } }, contentType: 'application/merge-patch+json' }
+      await cluster.call('PATCH', `${maps}/holds`, options)
+      const isThere = async () => (await cluster.find(`/api/v1/namespaces/${namespace}`)) !== undefined
+      await expect.poll(isThere, { timeout: 120_000 }).toBe(false)
+    })
+  },
+)
