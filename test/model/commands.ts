@@ -31,7 +31,21 @@ const crash: fc.Arbitrary<Command> = fc.record({
 const restart: fc.Arbitrary<Command> = fc.constant({ type: 'restart' })
 const poll: fc.Arbitrary<Command> = fc.record({ type: fc.constant('poll' as const), index: fc.nat(20) })
 
-const single = oneOf([6, request], [2, seconds(1, 12)], [1, seconds(12, 120)], [1, crash], [1, restart], [2, poll])
+const hold: fc.Arbitrary<Command> = fc.record({
+  type: fc.constant('hold' as const),
+  verb: fc.constantFrom('hold' as const, 'release' as const),
+  index: fc.nat(20),
+})
+
+const single = oneOf(
+  [6, request],
+  [2, seconds(1, 12)],
+  [1, seconds(12, 120)],
+  [1, crash],
+  [1, restart],
+  [2, poll],
+  [1, hold],
+)
 
 /** Chains that a single command hardly ever begins: something ready, and something caught in the middle. */
 const story = fc.oneof(
@@ -40,6 +54,7 @@ const story = fc.oneof(
   fc.tuple(faults, request, seconds(1, 14), request, seconds(1, 30)),
   fc.tuple(faults, request, seconds(10, 30), deprovision, seconds(5, 30)),
   fc.tuple(provision, seconds(7, 9), bind, seconds(3, 5), faults, unbind, seconds(5, 20), deprovision, seconds(5, 90)),
+  fc.tuple(faults, request, seconds(1, 5), hold, seconds(1, 30), request, hold, seconds(1, 30)),
   fc.tuple(crash, request, seconds(1, 14), request, seconds(1, 60)),
   fc.tuple(faults, provision, seconds(1, 9), deprovision, seconds(5, 20), provision, seconds(1, 90), request),
   fc.tuple(bind, seconds(3, 5), faults, unbind, seconds(5, 20), bind, seconds(1, 90), request),

@@ -24,6 +24,7 @@ export type Command =
   | { readonly type: 'bind'; readonly instance: string; readonly binding: string; readonly variant: string }
   | { readonly type: 'unbind'; readonly instance: string; readonly binding: string }
   | { readonly type: 'poll'; readonly index: number }
+  | { readonly type: 'hold'; readonly verb: 'hold' | 'release'; readonly index: number }
   | { readonly type: 'advance'; readonly ms: number }
   | { readonly type: 'crash'; readonly points: number }
   | { readonly type: 'restart' }
@@ -61,6 +62,7 @@ export class Player {
     else if (command.type === 'restart') await simulation.restart()
     else if (command.type === 'faults') this.#plan(command.faults)
     else if (command.type === 'poll') await this.#pollAgain(command.index)
+    else if (command.type === 'hold') await this.#act(command.verb, command.index)
     else await this.#request(command)
     expect(simulation.watch.problems()).toEqual([])
   }
@@ -69,6 +71,7 @@ export class Player {
   async finish(): Promise<void> {
     this.#simulation.backend.plan([])
     await this.#simulation.crashIn(undefined)
+    for (let index = 0; index < this.#known.length; index += 1) await this.#act('release', index)
     await this.#idle()
     await this.#sync()
     for (const known of this.#known) await this.#poll(known)
@@ -208,6 +211,20 @@ export class Player {
   async #pollAgain(index: number): Promise<void> {
     const known = this.#known[index % Math.max(1, this.#known.length)]
     if (known !== undefined) await this.#poll(known)
+  }
+
+  /** An operator holds what waits, and releases it. For the platform it is in progress all the time. */
+  async #act(verb: 'hold' | 'release', index: number): Promise<void> {
+    const known = this.#known[index % Math.max(1, this.#known.length)]
+    if (known === undefined) return
+    const { operation } = known
+    const answer = await this.#simulation.send((_, admin) => admin.actOnOperation(operation, verb))
+    if (answer === undefined) return this.#simulation.restart()
+    expect([202, 409], `${verb} ${operation}: ${answer.text}`).toContain(answer.status)
+    if (known.ended !== undefined) expect(answer.status, `${verb} of what has ended`).toBe(409)
+    if (answer.status === 409 || verb === 'release') return
+    const row = await this.#simulation.ledger().operation(operation)
+    expect([row?.state, row?.hold?.by !== undefined], `${operation} is held`).toEqual(['queued', true])
   }
 
   #compare(): void {

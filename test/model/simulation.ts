@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { OsbClient } from '../../src/client/index.ts'
+import type { AdminClient, OsbClient } from '../../src/client/index.ts'
 import { silent } from '../../src/observer.ts'
 import { createMemoryStore } from '../../src/store/memory/index.ts'
 import { openSqliteStore } from '../../src/store/sqlite/index.ts'
@@ -10,6 +10,7 @@ import { type CrashableStore, type CrashPoint, createCrashableStore } from '../.
 import { createLedgerWatch, type LedgerWatch } from '../../src/testing/ledger-watch.ts'
 import { startTestBroker } from '../../src/testing/test-broker.ts'
 import { createVirtualClock, type VirtualClock } from '../../src/testing/virtual-clock.ts'
+import { adminOf } from '../verbs/admin.ts'
 import { type Backend, createBackend, createModelService } from './backend.ts'
 
 export type StoreKind = 'memory' | 'sqlite'
@@ -25,7 +26,7 @@ export interface Simulation {
   /** The ledger itself, for questions that no platform can ask. */
   ledger(): Store
   /** Sends one request; undefined where the broker died before it answered. Starts the broker if it is not running. */
-  send<T>(request: (client: OsbClient) => Promise<T>): Promise<T | undefined>
+  send<T>(request: (client: OsbClient, admin: AdminClient) => Promise<T>): Promise<T | undefined>
   /** The broker dies `points` calls (before and after are two) from now; undefined: not by itself. */
   crashIn(points: number | undefined): Promise<void>
   isCrashed(): boolean
@@ -53,7 +54,9 @@ export async function createSimulation({ kind, shared = false, onPoint }: Simula
     folder === undefined ? createMemoryStore({ clock }) : openSqliteStore({ file: join(folder, 'ledger.db'), clock })
   const service = createModelService(backend, shared)
   let real = await open()
-  let process: { readonly crashable: CrashableStore; readonly client: OsbClient } | undefined
+  let process:
+    | { readonly crashable: CrashableStore; readonly client: OsbClient; readonly admin: AdminClient }
+    | undefined
 
   async function start() {
     const crashable = createCrashableStore(watch.wrap(real), onPoint)
@@ -65,7 +68,7 @@ export async function createSimulation({ kind, shared = false, onPoint }: Simula
       clock,
       store: crashable.store,
     })
-    process = { crashable, client: broker.client }
+    process = { crashable, client: broker.client, admin: adminOf(broker) }
     return process
   }
 
@@ -100,10 +103,10 @@ export async function createSimulation({ kind, shared = false, onPoint }: Simula
     shared,
     ledger: () => real,
     async send(request) {
-      const { client, crashable } = await running()
+      const { client, admin, crashable } = await running()
       await settle()
       // Background work may have died of a point that was set before.
-      const answer = await Promise.race([request(client), crashable.crashed.then(() => undefined)])
+      const answer = await Promise.race([request(client, admin), crashable.crashed.then(() => undefined)])
       await settle()
       return answer
     },

@@ -1,10 +1,17 @@
 import type { Mutation } from './mutation.ts'
 
 const host = { suite: ['test/http/host.test.ts'], only: 'own server|operator allows|Request' }
+const session = { suite: ['test/console/session.test.ts'] }
 const basic = { file: 'src/authenticator/basic.ts', suite: ['src/authenticator/basic.test.ts'] }
 
 /** Who is let in, under which name, and what a flood of those who are not may use up. */
 export const edgeMutations: readonly Mutation[] = [
+  {
+    ...basic,
+    name: 'what was right on a connection lets in whatever comes after it',
+    find: 'if (before !== undefined && before.authorization === authorization) return before.principal',
+    replace: 'if (before !== undefined) return before.principal',
+  },
   {
     ...basic,
     name: 'a flood of logins has no limit for each address',
@@ -164,5 +171,54 @@ export const edgeMutations: readonly Mutation[] = [
     name: 'pages of other sites may change something',
     find: 'refuseCrossSite(exchange, context.publicUrl)',
     replace: '',
+  },
+  {
+    ...session,
+    file: 'src/authenticator/sessions.ts',
+    name: 'a session needs no signature of its key',
+    find: 'if (given.length !== wanted.length || !timingSafeEqual(given, wanted)) return undefined',
+    replace: '',
+  },
+  {
+    ...session,
+    file: 'src/authenticator/sessions.ts',
+    name: 'a session is given to somebody of the same name',
+    find: 'byName.get(principal.name)?.principal === principal',
+    replace: 'byName.has(principal.name)',
+  },
+  {
+    ...session,
+    file: 'src/authenticator/sessions.ts',
+    name: 'a session has no end',
+    find: 'return session.expiresAt > clock.now() ? session : undefined',
+    replace: 'return session',
+  },
+  {
+    ...session,
+    file: 'src/authenticator/sessions.ts',
+    name: 'a session can be renewed for ever',
+    find: 'Math.min(clock.now() + idleTime, begunAt + longestTime)',
+    replace: 'clock.now() + idleTime',
+  },
+  {
+    ...session,
+    file: 'src/http/session-cookie.ts',
+    name: 'a cookie that was planted without TLS is taken',
+    find: 'const names = secure ? secureNames :',
+    replace: 'const names = secure && secureNames.length < 1 ? secureNames :',
+  },
+  {
+    ...session,
+    file: 'src/http/app.ts',
+    name: 'pages of other sites may use a session in the OSB API',
+    find: 'if (exchange.session !== undefined) refuseCrossSite(exchange, options.publicUrl)',
+    replace: '',
+  },
+  {
+    name: 'the console may load from anywhere',
+    file: 'src/http/console.ts',
+    find: `"default-src 'none'"`,
+    replace: `"default-src *"`,
+    suite: ['test/console/files.test.ts'],
   },
 ]

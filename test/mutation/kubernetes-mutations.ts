@@ -5,42 +5,58 @@ const statuses = {
   suite: ['src/sandbox/kubernetes/pod-status.test.ts'],
   file: 'src/sandbox/kubernetes/pod-status.ts',
 }
-const crash = { suite: ['test/kubernetes/crash.test.ts'] }
-const failures = { suite: ['test/kubernetes/failures.test.ts'] }
+// One test of each file: every guard starts an API server of its own.
+const crash = (only: string) => ({ suite: ['test/kubernetes/crash.test.ts'], only })
+const failures = (only: string) => ({ suite: ['test/kubernetes/failures.test.ts'], only })
 const retries = { suite: ['test/kubernetes/retries.test.ts'], file: 'src/kubernetes/cluster.ts' }
 
 /** They need an API server. */
 const onServer: readonly Mutation[] = [
   {
-    ...crash,
+    ...crash('leaves nothing when it dies while it removes'),
     name: 'a sandbox in a cluster that was removed can be started again',
     file: 'src/sandbox/kubernetes/start.ts',
     find: "if (found?.kind === 'removed') throw wasRemoved(spec.name)",
     replace: "if (found?.kind === 'removed') await records.forget(spec.name)",
   },
   {
-    ...crash,
+    ...crash('leaves a namespace that is collected'),
     name: 'a namespace that nobody has noted is left in the cluster',
     file: 'src/sandbox/kubernetes/leftovers.ts',
     find: "each !== undefined || now - Date.parse(metadata.creationTimestamp ?? '') > abandonedAfter",
     replace: 'each !== undefined',
   },
   {
-    ...failures,
+    ...failures('a namespace that somebody deletes'),
     name: 'a pod that somebody has deleted can be made again',
     file: 'src/sandbox/kubernetes/pod.ts',
     find: "finalizers: ['purser.dev/sandbox'],",
     replace: '',
   },
   {
-    ...failures,
+    suite: ['test/kubernetes/kept-copies.test.ts'],
+    only: 'touch nothing that is not a copy',
+    name: 'a copy takes the place of what has its name',
+    file: 'src/sandbox/kubernetes/kept-copies.ts',
+    find: 'metadata.labels?.[copyLabel] !== undefined',
+    replace: 'metadata !== undefined',
+  },
+  {
+    ...failures('a node that is gone'),
+    name: 'a node that is gone keeps a sandbox from being removed',
+    file: 'src/sandbox/kubernetes/kubernetes-runtime.ts',
+    find: 'if (hasEnded) await cluster.remove(path, { body: { gracePeriodSeconds: 0 } })',
+    replace: '',
+  },
+  {
+    ...failures('a user without the right'),
     name: 'whoever uses the broker may have bundles run everywhere in the cluster',
     file: 'src/sandbox/kubernetes/authorize.ts',
     find: 'if (status?.allowed !== true)',
     replace: 'if (status === null)',
   },
   {
-    ...failures,
+    ...failures('a target that is not there'),
     name: 'what the cluster refuses leaves a namespace',
     file: 'src/sandbox/kubernetes/kubernetes-runtime.ts',
     find: "if (failure instanceof SandboxRefusedError && found?.kind === 'live') await remove(name).catch(() => undefined)",
@@ -69,10 +85,24 @@ export const kubernetesMutations: readonly Mutation[] = [
     replace: 'metadata.deletionTimestamp === null',
   },
   {
+    ...statuses,
+    name: 'what prints too much is taken for one that was evicted',
+    find: "if (reason === 'Evicted' && printedTooMuch.test(message))",
+    replace: 'if (reason === null)',
+  },
+  {
     ...retries,
     name: 'a cluster that asks to be left alone is asked at once',
     find: 'Math.max(asked, ',
     replace: 'Math.max(0, ',
+  },
+  {
+    suite: ['test/kubernetes/watch-faults.test.ts'],
+    only: 'lists anew where its version has expired',
+    file: 'src/kubernetes/watch.ts',
+    name: 'a watch goes on from a version that has expired',
+    find: "if (event.type === 'ERROR') return undefined",
+    replace: "if (event.type === 'ERROR') break",
   },
   ...(whyNoApiServer() === undefined ? onServer : []),
 ]

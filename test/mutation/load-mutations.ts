@@ -79,8 +79,8 @@ export const loadMutations: readonly Mutation[] = [
   {
     ...queue,
     name: 'what was slow long ago counts after a rest',
-    find: 'from - this.#endedAt > forgetAfter',
-    replace: 'from < 0',
+    find: 'now - this.#endedAt > forgetAfter',
+    replace: 'now < 0',
   },
   {
     ...queueTime,
@@ -95,10 +95,17 @@ export const loadMutations: readonly Mutation[] = [
     replace: '1 / usual',
   },
   {
+    file: 'src/engine/queue.ts',
+    suite: ['src/engine/queue.test.ts'],
+    name: 'a slot that is filled late counts as a fast one',
+    find: 'this.#learn(allOfThem, this.#endedAt - free)',
+    replace: 'this.#learn(allOfThem, this.#endedAt - from)',
+  },
+  {
     ...queueTime,
     name: 'accepted though it could only begin and not end',
-    find: '(run < limit ? run : 0)',
-    replace: '0',
+    find: 'run < limit ? limit - run : limit',
+    replace: 'limit',
   },
   {
     file: 'src/store/sqlite/group-commit.ts',

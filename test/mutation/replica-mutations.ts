@@ -78,7 +78,7 @@ export const replicaMutations: readonly Mutation[] = [
     suite: ['test/http/create-broker.test.ts'],
     file: 'src/running/start-broker.ts',
     name: 'a replica that is about to stop says that it is ready',
-    find: 'announceStop() {\n      ending = true',
+    find: 'announceStop() {\n      leaving.abort()',
     replace: 'announceStop() {',
   },
   {

@@ -12,29 +12,43 @@ export interface Act {
 export function drawActs(random: Random, times: readonly number[]): readonly Act[] {
   if (!random.chance(0.33)) return []
   const end = Math.max(...times) + 20_000
-  return Array.from({ length: random.between(2, 8) }, () => {
-    const verb = random.weighted({ retry: 4, fail: 2, cancel: 1, 'run-now': 3 })
+  // Somebody looks at what is held in the end.
+  const looks = random.between(2, 10)
+  return Array.from({ length: looks }, (_, index) => {
+    const drawn = random.weighted({ retry: 4, fail: 2, cancel: 1, 'run-now': 3, hold: 5, release: 3 })
+    const isLast = index >= looks - 2
+    const verb = isLast ? 'release' : drawn
     const place = random.next()
     return {
-      at: random.between(1_000, end),
+      at: random.between(isLast ? end - 10_000 : 1_000, end),
       on(watch, replica, note, nameOf) {
-        const wanted = [...watch.operations().values()].filter(({ state }) =>
-          verb === 'retry' ? state === 'failed' : state === 'queued' || state === 'running',
+        const wanted = [...watch.operations().values()].filter(({ state, hold }) =>
+          verb === 'retry' ? state === 'failed' || hold !== undefined : state === 'queued' || state === 'running',
         )
-        const operation = wanted[Math.floor(place * wanted.length)]
+        const held = verb === 'release' || verb === 'retry' ? wanted.filter(({ hold }) => hold !== undefined) : []
+        const from = held.length > 0 ? held : wanted
+        const operation = from[Math.floor(place * from.length)]
         if (operation === undefined) return
-        const body = verb === 'fail' ? { message: 'ended by hand', reason: 'a test' } : {}
-        const url = `/admin/operations/${operation.id}/${verb}`
-        const headers = { host: 'broker.test', 'content-type': 'application/json' }
-        const request = {
-          method: 'POST',
-          url,
-          headers,
-          encrypted: false,
-          body: async () => Buffer.from(JSON.stringify(body)),
-        }
-        replica.send(request, ({ status }) => note(`an operator: ${verb} ${nameOf(operation.id)}: ${status}`))
+        send(replica, operation.id, verb, status => note(`an operator: ${verb} ${nameOf(operation.id)}: ${status}`))
       },
     }
   })
+}
+
+/** Somebody comes and lets go on what is held: an operator's hold lasts until the deadline, which may be a day away. */
+export function releaseHeld(watch: LedgerWatch, replica: Replica, note: (line: string) => void): void {
+  for (const { id, hold } of watch.active())
+    if (hold !== undefined) send(replica, id, 'release', status => note(`an operator lets go on: ${status}`))
+}
+
+function send(replica: Replica, id: string, verb: string, answered: (status: number) => void): void {
+  const body = verb === 'fail' ? { message: 'ended by hand', reason: 'a test' } : {}
+  const request = {
+    method: 'POST',
+    url: `/admin/operations/${id}/${verb}`,
+    headers: { host: 'broker.test', 'content-type': 'application/json' },
+    encrypted: false,
+    body: async () => Buffer.from(JSON.stringify(body)),
+  }
+  replica.send(request, ({ status }) => answered(status))
 }

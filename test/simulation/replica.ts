@@ -64,7 +64,10 @@ export async function bootReplica(options: ReplicaOptions): Promise<Replica> {
       },
     }),
     clock: gate.clock,
-    observer: createJudge(name, options.onProblem),
+    observer: {
+      ...createJudge(name, options.onProblem),
+      'operation.held': ({ operationId }) => trace.add(`${trace.name(operationId)} is held`),
+    },
     random: () => chance.next(),
   })
   trace.add(`${name} starts`)

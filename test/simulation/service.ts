@@ -14,11 +14,14 @@ export interface Features {
   readonly waits: boolean
   /** The author looks at the backend outside of any step: time passes without a word to the ledger. */
   readonly looks: boolean
+  /** What has used up its few retries is held for an operator. */
+  readonly holds: boolean
 }
 
 /** Three things for an instance, one for a binding; every way in which an action can use the engine. */
 export function createSimulatedService(backend: BackendClient, features: Features): Service {
-  const { shares, observes, waits, looks } = features
+  const { shares, observes, waits, looks, holds } = features
+  const limited = { timeout: '4m', ...(holds && { retry: { attempts: 2 } }) } as const
   const build = async (ctx: ActionContext) => {
     for (const part of parts) {
       ctx.describe(`making the ${part}`)
@@ -32,7 +35,8 @@ export function createSimulatedService(backend: BackendClient, features: Feature
     description: 'A service of a simulated world',
     bindable: true,
     plans: [{ id: 'plan', name: 'plan', description: 'The plan' }],
-    actions: { provision: { timeout: '4m' }, update: { timeout: '4m' }, bind: { timeout: '4m' } },
+    actions: { provision: limited, update: limited, bind: limited },
+    hold: holds,
     async provision(ctx) {
       if (shares) await ctx.share(sharedThing, call => backend.put(sharedThing, 'yes', call.fence))
       await ctx.saveState({ name: ctx.instance.id })

@@ -50,11 +50,11 @@ describe.runIf(alone === undefined)('simulated worlds', () => {
 
   it('are worlds in which things happen', async () => {
     const wanted = new Set(Object.keys(occasions))
-    for (let seed = 1; seed <= 200 && wanted.size > 0; seed += 1) {
+    for (let seed = 1; seed <= 500 && wanted.size > 0; seed += 1) {
       const { trace } = await runSeed(seed)
       for (const name of wanted) if (trace.some(line => occasions[name]?.test(line))) wanted.delete(name)
     }
-    expect([...wanted], 'never happened in 200 worlds').toEqual([])
+    expect([...wanted], 'never happened in 500 worlds').toEqual([])
   })
 })
 
@@ -63,6 +63,9 @@ const occasions: Readonly<Record<string, RegExp>> = {
   'an operator tries an operation again': /an operator: retry .*: 202/,
   'an operator cancels an operation': /an operator: cancel .*: 202/,
   'an operator does not wait': /an operator: run-now .*: 202/,
+  'an operator holds an operation': /an operator: hold .*: 202/,
+  'an operator releases an operation': /an operator: release .*: 202/,
+  'an operation is held when its retries are used up': /is held/,
   'a process dies': / dies/,
   'a process is paused': /is paused/,
   'a process loses the store': /loses the store/,

@@ -4,7 +4,7 @@ import { createLedgerWatch } from '../../src/testing/ledger-watch.ts'
 import { createBackend } from './backend.ts'
 import { checkAnswer, checkBackend, checkHistory, checkNothingLeft, instancesOf } from './checker.ts'
 import { createEventLoop } from './event-loop.ts'
-import { drawActs } from './operators.ts'
+import { drawActs, releaseHeld } from './operators.ts'
 import { createPlatforms, describeWish, type Wish } from './platform.ts'
 import { createRandom } from './random.ts'
 import { bootReplica, type Replica } from './replica.ts'
@@ -68,6 +68,7 @@ async function live(seed: number): Promise<Report> {
     observes: random.chance(0.2),
     waits: random.chance(0.3),
     looks: random.chance(0.5),
+    holds: random.chance(0.2),
   }
   const births = random.fork()
   const routing = random.fork()
@@ -154,7 +155,9 @@ async function live(seed: number): Promise<Report> {
   async function becomeIdle(settleMs: number): Promise<void> {
     const end = world.now() + patienceMs
     do {
-      await run(end, () => active().length === 0)
+      const replica = anyReplica()
+      if (replica !== undefined) releaseHeld(watch, replica, line => trace.add(line))
+      await run(Math.min(end, world.now() + 600_000), () => active().length === 0)
       await run(world.now() + settleMs)
     } while (active().length > 0 && world.now() < end)
     for (const { action, id } of active()) onProblem(`${action} ${trace.name(id)} never ends`)

@@ -1,0 +1,73 @@
+import type { Mutation } from './mutation.ts'
+
+const metrics = { suite: ['test/observer/metrics.test.ts'] }
+const traces = { suite: ['test/observer/traces.test.ts'] }
+const levels = { suite: ['test/observer/log-levels.test.ts'] }
+const folding = { suite: ['src/domain/fold-services.test.ts'] }
+
+/** What operators are told: bounded, without secrets, and nothing where it is off. */
+export const observeMutations: readonly Mutation[] = [
+  {
+    ...metrics,
+    file: 'src/observer/metrics/bounded.ts',
+    name: 'labels of metrics have no bound',
+    find: 'if (known.size >= most) return other',
+    replace: '',
+  },
+  {
+    ...metrics,
+    file: 'src/observer/metrics/metrics.ts',
+    name: 'metrics are labelled with whatever method a client sends',
+    find: 'methods.has(method) ? method : other',
+    replace: 'method',
+  },
+  {
+    ...metrics,
+    file: 'src/running/served-metrics.ts',
+    name: 'metrics that are off are served',
+    find: "if (settings.serve === 'off') return undefined",
+    replace: '',
+  },
+  {
+    ...metrics,
+    file: 'src/http/app.ts',
+    name: 'platforms may read the metrics',
+    find: "checkRole(principal, 'viewer')",
+    replace: '',
+  },
+  {
+    ...metrics,
+    file: 'src/running/measured-store.ts',
+    name: 'a store is measured although nobody listens',
+    find: 'if (tell === undefined) return store',
+    replace: '',
+  },
+  {
+    ...folding,
+    file: 'src/domain/fold-services.ts',
+    name: 'gauges tell every service apart',
+    find: 'sorted.slice(0, most)',
+    replace: 'sorted',
+  },
+  {
+    ...traces,
+    file: 'src/observer/traces.ts',
+    name: 'a span tells the message of an error',
+    find: 'error instanceof Error ? error.name : typeof error',
+    replace: 'String(error)',
+  },
+  {
+    ...traces,
+    file: 'src/running/open-tracer.ts',
+    name: 'traces that are off are made',
+    find: "if (mode === 'off') return undefined",
+    replace: '',
+  },
+  {
+    ...levels,
+    file: 'src/http/admin/routes.ts',
+    name: 'viewers may change what is logged',
+    find: "'/admin/log-levels': { method: 'PUT', role: 'admin'",
+    replace: "'/admin/log-levels': { method: 'PUT', role: 'viewer'",
+  },
+]
