@@ -18,13 +18,15 @@ const slow = [
   'test/sample-bundles/{ansible,redis-image}.test.ts',
   'test/bundle-helpers/ansible.test.ts',
   'test/marketplace/**/*.test.ts',
+  'test/deploy/**/*.test.ts',
+  'test/console/{console,long-lists}.test.ts',
 ]
 
 /** They need a cluster, or an API server: `npm run test:kubernetes`. */
 const kubernetes = ['test/kubernetes/**/*.test.ts']
 
-/** Every one of them runs a suite of the fast project in a process of its own: `npm run test:guards`. */
-const guards = ['test/mutation/guards.test.ts']
+/** What is switched off must turn a suite, or a cluster of real processes, red: `npm run test:guards`. */
+const guards = ['test/mutation/guards.test.ts', 'test/storm/guards.test.ts']
 
 // Generous: on a loaded machine a test may wait long for its turn, and none depends on speed.
 export default defineConfig({
@@ -50,6 +52,7 @@ export default defineConfig({
         test: {
           name: 'slow',
           include: slow,
+          exclude: guards,
           testTimeout: 600_000,
           hookTimeout: 600_000,
           // Each of them is a process or two of its own.

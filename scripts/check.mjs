@@ -7,6 +7,7 @@ ensureInstalled()
 const bin = name => join(root, 'node_modules', '.bin', name)
 const checks = [
   ['types', bin('tsc'), ['--noEmit']],
+  ['types of the console', bin('tsc'), ['--noEmit', '-p', 'console']],
   ['format, lint and import cycles', bin('biome'), ['ci', '--error-on-warnings', '.']],
   ['unused code', bin('knip'), []],
   ['architecture and documents', bin('vitest'), ['run', ...documents.map(files => files.replace('**', ''))]],

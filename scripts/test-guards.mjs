@@ -1,4 +1,4 @@
-// npm run test:guards: switches off every guard of test/mutation in turn, and expects that a test fails each time.
+// npm run test:guards: switches off every guard of test/mutation and test/storm in turn, and expects that a test fails each time.
 // `npm run test:guards -- -t fence` tries only those whose names match.
 import { join } from 'node:path'
 import { prepare } from './prepare.mjs'

@@ -50,7 +50,7 @@ export async function createRunner(
       action,
       instance: { id: ask.instance, context: { platform: 'test', namespace: 'team' } },
       plan: { id: plan.id, name: plan.name },
-      operation: { id: `operation-${runs}`, attempt: 1, fence: 1 },
+      operation: { id: `operation-${runs}`, attempt: 1, fence: 1, releases: 0 },
       identity: { user: { username: 'jane' } },
     } as unknown as ActionContext
     const revision = { serviceId: offering.id, fullName: offering.name, bundleVersion: '1.0.0', offering }

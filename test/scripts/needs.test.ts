@@ -9,6 +9,7 @@ const complete: Machine = {
   hasMongod: true,
   stores: undefined,
   runtimes: undefined,
+  browsers: undefined,
 }
 const empty: Machine = {
   ...complete,
@@ -55,6 +56,12 @@ describe('what npm test needs', () => {
       expect.stringContaining('MongoDB'),
     ])
     expect(lines[4]).toContain('missing')
+  })
+
+  it('asks for a browser only where it is named', () => {
+    const wanted = (browsers: string | undefined) => findMissing({ ...empty, browsers }).map(({ what }) => what)
+    expect(wanted('chromium')).toContain('chromium (Debian: chromium)')
+    expect(wanted(undefined).join()).not.toContain('chromium')
   })
 
   it('asks for Docker and for stores only where they are wanted', () => {
