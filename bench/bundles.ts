@@ -10,7 +10,7 @@ import { type Served, servePurser } from './served.ts'
 import { registryEntry, serveSpecs } from './specs.ts'
 
 /** What the action does. Real ones take longer: the ratio is worse here than it is for them. */
-const work = 'sleep 0.5'
+export const work = 'sleep 0.5'
 const goal = atMost(1.3)
 
 /** A whole provision of a bundle, from the request to its end in the ledger, against the same program run bare. */
@@ -57,7 +57,12 @@ async function benchContainers(rounds: number): Promise<Result> {
   }
 }
 
-async function compare(name: string, broker: Served, rounds: number, bare: () => Promise<void>): Promise<Result> {
+export async function compare(
+  name: string,
+  broker: Served,
+  rounds: number,
+  bare: () => Promise<void>,
+): Promise<Result> {
   try {
     const body = await provisionBody(broker)
     const measured: Round[] = []
@@ -75,8 +80,8 @@ async function compare(name: string, broker: Served, rounds: number, bare: () =>
 }
 
 /** It is over when the broker's log says so: polling would take time of its own. */
-async function provision({ url, line }: Served, id: string, body: string): Promise<void> {
-  const ended = line(text => text.includes(`"instance":"${id}"`) && /"operation (succeeded|failed)"/.test(text))
+export async function provision({ url, line }: Served, id: string, body: string): Promise<void> {
+  const ended = line(text => text.includes(`"instanceId":"${id}"`) && /"operation (succeeded|failed)"/.test(text))
   const answer = await fetch(`${url}/v2/service_instances/${id}?accepts_incomplete=true`, {
     method: 'PUT',
     headers: { ...osbHeaders, 'content-type': 'application/json' },
@@ -89,7 +94,7 @@ async function provision({ url, line }: Served, id: string, body: string): Promi
 }
 
 /** As soon as the registry has been asked for the first time. */
-async function provisionBody({ url }: Served): Promise<string> {
+export async function provisionBody({ url }: Served): Promise<string> {
   for (;;) {
     const answer = await fetch(`${url}/v2/catalog`, { headers: osbHeaders })
     const [service] = answer.ok ? JSON.parse(await answer.text()).services : []
@@ -116,7 +121,7 @@ async function milliseconds(measured: () => Promise<void>): Promise<number> {
   return performance.now() - started
 }
 
-const spec = {
+export const spec = {
   version: '1.0',
   name: 'slow',
   description: 'What the benchmark provisions',

@@ -3,6 +3,8 @@ import { benchBundles } from './bundles.ts'
 import { benchCatalog } from './catalog.ts'
 import { benchGrowth } from './growth.ts'
 import { benchHttp } from './http.ts'
+import { benchKubernetes } from './kubernetes.ts'
+import { benchObserved } from './observed.ts'
 import { benchOverload } from './overload.ts'
 import { benchPostgres } from './postgres.ts'
 import { benchPostgresGrowth } from './postgres-growth.ts'
@@ -17,6 +19,7 @@ const { values } = parseArgs({
     only: { type: 'string' },
     rounds: { type: 'string', default: '5' },
     instances: { type: 'string', default: '1000000' },
+    'at-once': { type: 'string', default: '200' },
   },
 })
 const rounds = Number(values.rounds)
@@ -24,11 +27,13 @@ const parts: Readonly<Record<string, () => Promise<Result[]>>> = {
   http: () => benchHttp(rounds),
   growth: () => benchGrowth(rounds, Number(values.instances)),
   stores: () => benchStores(rounds),
+  observed: () => benchObserved(rounds),
   overload: () => benchOverload(),
   start: () => benchStart(rounds),
   sync: async () => [...(await benchSync(rounds)), ...(await benchDirectorySync(rounds))],
   catalog: () => benchCatalog(rounds),
   bundles: () => benchBundles(rounds),
+  kubernetes: () => benchKubernetes(rounds, Number(values['at-once'])),
   postgres: () => benchPostgres(rounds),
   'growth-postgres': () => benchPostgresGrowth(rounds, Number(values.instances)),
 }

@@ -34,7 +34,7 @@ export async function serve(args: readonly string[], { folder, path, env = {} }:
   })
   const exited = new Promise<void>(resolve => child.once('exit', () => resolve()))
   // It is read to its end: a server whose output nobody takes would end.
-  const lines = createInterface({ input: child.stdout })
+  const lines = createInterface({ input: child.stdout }).setMaxListeners(0)
   const line = (passes: (line: string) => boolean) =>
     new Promise<string>((resolve, reject) => {
       const onLine = (text: string) => {
