@@ -28,8 +28,9 @@ function namesIn(help: string): readonly string[] {
 function readCommand(out: string): CommandHelp {
   const usage = /^Usage: (.*)$/m.exec(out)?.[1] ?? ''
   const required = usage.match(/<[^>]+>/g)?.length ?? 0
-  const optional = (usage.match(/\[[^\]]+\]/g) ?? []).filter(part => part !== '[options]').length
-  return { usage, options: readOptions(out), minArguments: required, maxArguments: required + optional }
+  const optional = (usage.match(/\[[^\]]+\]/g) ?? []).filter(part => part !== '[options]')
+  const most = optional.some(part => part.endsWith('...]')) ? Number.POSITIVE_INFINITY : required + optional.length
+  return { usage, options: readOptions(out), minArguments: required, maxArguments: most }
 }
 
 function readOptions(help: string): ReadonlyMap<string, string> {
