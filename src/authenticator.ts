@@ -20,6 +20,8 @@ export interface AuthenticationRequest {
   readonly address?: string | undefined
   /** Absent where the connection is not encrypted, or the host application does not tell. */
   readonly tls?: TlsConnection | undefined
+  /** The same object for all requests of a connection; absent where the host application does not tell. */
+  readonly connection?: object | undefined
 }
 
 export interface TlsConnection {
@@ -69,6 +71,28 @@ export interface Authenticator {
   readonly challenge?: string | readonly string[]
   /** Decides before anything else is read. Never throws because of what a client sent. */
   authenticate(request: AuthenticationRequest): Authentication | Promise<Authentication>
+  /** Keeps people signed in to the console. Without it, credentials come with every request. */
+  readonly sessions?: Sessions
+}
+
+/** Who has shown credentials, as a token that every replica can check. Nothing is kept of it on the broker's side. */
+export interface Sessions {
+  /** A token for whom this authenticator has just let in; undefined for others, also of the same name. */
+  begin(principal: Principal): Promise<IssuedSession | undefined>
+  /** The same session for some more time; undefined where it has lasted long enough. */
+  renew(session: Session): Promise<IssuedSession | undefined>
+  /** Who it stands for, with what they may do now; undefined where it is not good, or not any more. */
+  read(token: string): Promise<Session | undefined>
+}
+
+export interface Session {
+  readonly principal: Principal
+  readonly begunAt: number
+  readonly expiresAt: number
+}
+
+export interface IssuedSession extends Session {
+  readonly token: string
 }
 
 export function isRefusal(answer: Authentication): answer is Refusal {
@@ -98,6 +122,7 @@ export function combineAuthenticators(authenticators: readonly Authenticator[]):
   return {
     scheme: authenticators.map(({ scheme }) => scheme).join(', '),
     challenge: authenticators.flatMap(({ challenge = [] }) => challenge),
+    sessions: combineSessions(authenticators.flatMap(({ sessions = [] }) => sessions)),
     async authenticate(request) {
       const challenges: string[] = []
       let refusal: Refusal | undefined
@@ -111,5 +136,22 @@ export function combineAuthenticators(authenticators: readonly Authenticator[]):
       }
       return refusal && { ...refusal, challenge: challenges }
     },
+  }
+}
+
+/** A token is good where one of them says so; each signs with keys of its own. */
+function combineSessions(all: readonly Sessions[]): Sessions | undefined {
+  if (all.length < 2) return all[0]
+  const first = async <Found>(ask: (sessions: Sessions) => Promise<Found | undefined>): Promise<Found | undefined> => {
+    for (const sessions of all) {
+      const found = await ask(sessions)
+      if (found !== undefined) return found
+    }
+    return undefined
+  }
+  return {
+    begin: principal => first(sessions => sessions.begin(principal)),
+    renew: session => first(sessions => sessions.renew(session)),
+    read: token => first(sessions => sessions.read(token)),
   }
 }

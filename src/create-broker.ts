@@ -9,11 +9,14 @@ import type { HttpApp, HttpBroker, HttpRequest, HttpResponse } from './http/mess
 import { json } from './http/respond.ts'
 import { eventTypes } from './observer/lines.ts'
 import { logTrouble } from './observer/log.ts'
+import { traceEnds } from './observer/traces.ts'
 import { combineObservers, type Observer, toError } from './observer.ts'
 import { BrokerError, toErrorBody } from './protocol/errors.ts'
 import type { BundleOptions } from './running/bundles/from-options.ts'
 import type { OpenedParts } from './running/bundles/open.ts'
 import { openStore } from './running/open-store.ts'
+import { openTracer } from './running/open-tracer.ts'
+import { openMetrics } from './running/served-metrics.ts'
 import { type RegistryOptions, type RunningBroker, type StartOptions, startBroker } from './running/start-broker.ts'
 import { readSettings, type Settings } from './settings/settings.ts'
 import { anything } from './shape/fields.ts'
@@ -81,7 +84,7 @@ function checkArguments(definition: unknown, options: unknown): void {
 }
 
 /** What `purser serve` and the test kit say besides. */
-export interface BrokerParts extends Pick<StartOptions, 'concurrency' | 'random' | 'registries'> {
+export interface BrokerParts extends Pick<StartOptions, 'concurrency' | 'random' | 'registries' | 'log'> {
   openRegistries?(opened: OpenedParts): Promise<RegistryOptions | undefined>
 }
 
@@ -115,12 +118,16 @@ export function openBroker(
 
   async function open(): Promise<RunningBroker> {
     const { ledger } = settings
+    const tracer = await openTracer(settings.traces)
     const store =
       typeof options.store === 'string' ? await openStore(options.store, clock, { ledger, observer }) : options.store
     try {
+      const metrics = openMetrics(settings.metrics, store, clock)
+      const told = combineObservers(observer, metrics?.observer, tracer && traceEnds(tracer))
       const storeNow = () => running?.context.storeNow() ?? clock.now()
       const registries =
-        parts.registries ?? (await openRegistries?.({ store, clock: options.clock ?? wallClock, observer, storeNow }))
+        parts.registries ??
+        (await openRegistries?.({ store, clock: options.clock ?? wallClock, observer: told, storeNow, tracer }))
       const all = {
         definition,
         store,
@@ -128,7 +135,9 @@ export function openBroker(
         open: options.authenticator === 'none',
         settings,
         clock,
-        observer,
+        observer: told,
+        metrics,
+        tracer,
         ...parts,
         registries,
       }
@@ -156,7 +165,8 @@ export function openBroker(
     await Promise.race([started.answered(), sleep(clock, timeForLastAnswers)])
     running = undefined
     const { store } = started.context
-    if (store !== options.store) await Promise.race([store.close().catch(() => {}), sleep(clock, timeForLastAnswers)])
+    if (typeof options.store === 'string')
+      await Promise.race([store.close().catch(() => {}), sleep(clock, timeForLastAnswers)])
   }
 
   function refuse(request: HttpRequest, error: BrokerError): HttpResponse {
