@@ -5,7 +5,7 @@ import { Player } from './player.ts'
 import { createSimulation, type StoreKind, storeKinds } from './simulation.ts'
 
 const long = process.env.PURSER_TEST_LONG === '1'
-const runs: Record<StoreKind, number> = { memory: 200, sqlite: 80 }
+const runs: Record<StoreKind, number> = { memory: 120, sqlite: 40 }
 
 describe('the broker against a model of the OSB API', () => {
   it.each(storeKinds)('any requests, faults, crashes and passing of time, on %s', async kind => {
@@ -20,7 +20,7 @@ describe('the broker against a model of the OSB API', () => {
           await simulation.end()
         }
       }),
-      { numRuns: runs[kind] * (long ? 20 : 1) },
+      { numRuns: runs[kind] * (long ? 30 : 1) },
     )
   })
 })
