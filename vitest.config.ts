@@ -32,6 +32,8 @@ const guards = ['test/mutation/guards.test.ts', 'test/storm/guards.test.ts']
 export default defineConfig({
   plugins: [mutate()],
   test: {
+    // Many processes load the same files one after the other: what was compiled is kept in node_modules.
+    experimental: { fsModuleCache: true },
     sequence: { sequencer: LongestFirst },
     setupFiles: ['test/fail-on-leaks.ts'],
     projects: [

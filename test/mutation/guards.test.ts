@@ -38,18 +38,8 @@ function runMutated(
   { name, suite, only }: Mutation,
   file: string,
 ): Promise<{ readonly code: number; readonly output: string; readonly report?: Report }> {
-  const options = [
-    '--project',
-    'fast',
-    '--project',
-    'kubernetes',
-    '--bail',
-    '1',
-    '--reporter',
-    'json',
-    '--outputFile',
-    file,
-  ]
+  const project = suite.some(path => path.startsWith('test/kubernetes/')) ? 'kubernetes' : 'fast'
+  const options = ['--project', project, '--bail', '1', '--reporter', 'json', '--outputFile', file]
   const args = [vitest, 'run', ...options, ...(only === undefined ? [] : ['-t', only]), ...suite]
   const env = { ...process.env, MUTATION: name }
   return new Promise(resolve => {

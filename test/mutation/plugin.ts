@@ -11,10 +11,14 @@ export function mutate(): Plugin {
   return {
     name: 'mutate',
     enforce: 'pre',
-    transform(code, id) {
-      if (!id.split('?')[0]?.endsWith(`/${mutation.file}`)) return null
-      return applyMutation(code, mutation)
+    // Other runs take what they keep of all files from here, but for this one.
+    configureVitest({ experimental_defineCacheKeyGenerator: define }) {
+      define(({ id }) => (isMutated(id) ? false : undefined))
     },
+    transform: (code, id) => (isMutated(id) ? applyMutation(code, mutation) : null),
+  }
+  function isMutated(id: string): boolean {
+    return id.split('?')[0]?.endsWith(`/${mutation?.file}`) === true
   }
 }
 
