@@ -1,6 +1,6 @@
 /**
  * Numbers under labels, in the text that Prometheus reads. A cell is found by the texts of its labels and then costs no more
- * than an addition: docs/designs/0014-metrics.md has what libraries take for it.
+ * than an addition: docs/designs/0014-metrics-and-traces.md has what libraries take for it.
  */
 export interface Described {
   readonly help: string
