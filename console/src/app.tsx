@@ -4,9 +4,9 @@ import { useEffect, useState } from 'preact/hooks'
 import { needsSignIn } from './api/client.ts'
 import { findPage, nav } from './pages.tsx'
 import { Link, navigate, segments } from './router.tsx'
-import { me, SignIn, signOut } from './session.tsx'
+import { loadMe, me, meProblem, SignIn, signOut } from './session.tsx'
 import { nextTheme, theme } from './theme.ts'
-import { Dialog, Empty, Skeleton } from './ui/basics.tsx'
+import { Dialog, Empty, Problem, Skeleton } from './ui/basics.tsx'
 import { Toasts } from './ui/toasts.tsx'
 
 const helpOpen = signal(false)
@@ -30,7 +30,10 @@ export function App() {
 
 function Content(): ComponentChildren {
   const { value: path } = segments
-  if (me.value === undefined) return needsSignIn.value ? <SignedOut /> : <Skeleton />
+  if (me.value === undefined) {
+    if (needsSignIn.value) return <SignedOut />
+    return meProblem.value === undefined ? <Skeleton /> : <Problem error={meProblem.value} retry={loadMe} />
+  }
   const found = findPage(path)
   if (found === undefined)
     return (
@@ -104,6 +107,7 @@ const keys: readonly (readonly [string, string, string])[] = [
   ['a', './', 'Attention'],
   ['o', 'operations', 'Operations'],
   ['i', 'instances', 'Instances'],
+  ['b', 'batches', 'Batches'],
   ['c', 'catalog', 'Catalog'],
   ['w', 'workers', 'Workers and store'],
   ['u', 'upkeep', 'Chores and registries'],

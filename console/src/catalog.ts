@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import { get, signIns } from './api/client.ts'
+import { type Resource, useResource } from './api/resource.ts'
 import type { Schema } from './form/schema.ts'
 
 export interface Plan {
@@ -33,17 +33,13 @@ export interface Service {
 export const services = signal<readonly Service[] | undefined>(undefined)
 
 /** Keeps the names of services and plans at hand, for pages that know their ids. */
-export function useCatalog(): readonly Service[] | undefined {
-  const turn = signIns.value
+export function useCatalog(): Resource<{ services: readonly Service[] }> {
+  const catalog = useResource<{ services: readonly Service[] }>('admin/catalog')
+  const offered = catalog.data?.services
   useEffect(() => {
-    get<{ services: readonly Service[] }>('admin/catalog').then(
-      body => {
-        services.value = body.services
-      },
-      () => {},
-    )
-  }, [turn])
-  return services.value
+    if (offered !== undefined) services.value = offered
+  }, [offered])
+  return catalog
 }
 
 export function serviceName(id: string): string {
@@ -53,4 +49,10 @@ export function serviceName(id: string): string {
 export function planName(serviceId: string, id: string): string {
   const service = services.value?.find(each => each.id === serviceId)
   return service?.plans.find(plan => plan.id === id)?.name ?? id
+}
+
+/** The filter of services offers those that there are. */
+export function withServices<Filter extends { readonly name: string }>(filters: readonly Filter[]) {
+  const ids = services.value?.map(({ id }) => id)
+  return filters.map(filter => (filter.name === 'service_id' && ids ? { ...filter, options: ids } : filter))
 }

@@ -5,4 +5,4 @@ import './style.css'
 
 const root = document.getElementById('app')
 if (root !== null) render(<App />, root)
-loadMe().catch(() => {})
+void loadMe()

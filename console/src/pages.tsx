@@ -1,5 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { Attention } from './pages/attention.tsx'
+import { BatchPage } from './pages/batch.tsx'
+import { Batches } from './pages/batches.tsx'
 import { CatalogPage } from './pages/catalog.tsx'
 import { History } from './pages/history.tsx'
 import { InstancePage } from './pages/instance.tsx'
@@ -18,6 +20,7 @@ export const nav = [
     links: [
       { path: 'operations', name: 'Operations' },
       { path: 'instances', name: 'Instances' },
+      { path: 'batches', name: 'Batches' },
     ],
   },
   {
@@ -43,12 +46,14 @@ export function findPage([page = '', id, ...rest]: readonly string[]): Component
   if (id !== undefined) {
     if (page === 'operations') return <OperationPage key={id} id={id} />
     if (page === 'instances') return <InstancePage key={id} id={id} />
+    if (page === 'batches') return <BatchPage key={id} id={id} />
     if (page === 'try') return <TryService key={id} id={id} />
     return undefined
   }
   if (page === '') return <Attention />
   if (page === 'operations') return <Operations />
   if (page === 'instances') return <Instances />
+  if (page === 'batches') return <Batches />
   if (page === 'catalog') return <CatalogPage />
   if (page === 'workers') return <Workers />
   if (page === 'history') return <History />

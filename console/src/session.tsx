@@ -1,6 +1,16 @@
 import { computed, signal } from '@preact/signals'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { ApiError, call, needsSignIn, send, signIns } from './api/client.ts'
+import {
+  ApiError,
+  beginSession,
+  call,
+  mayPass,
+  needsSignIn,
+  pauseAfterFailure,
+  send,
+  signIns,
+  toApiError,
+} from './api/client.ts'
 
 export interface Me {
   readonly name: string
@@ -9,6 +19,8 @@ export interface Me {
 }
 
 export const me = signal<Me | undefined>(undefined)
+/** Why nobody knows who this is; undefined where a password is all that is missing. */
+export const meProblem = signal<ApiError | undefined>(undefined)
 
 const ranks = ['viewer', 'operator', 'admin']
 /** Whether the broker would let this user do what needs the role. It checks by itself; this only greys out. */
@@ -36,8 +48,11 @@ export async function loadMe(): Promise<void> {
     const { body } = await call<SessionBody>('admin/session', { method: 'POST' })
     note(body)
     me.value = body
+    meProblem.value = undefined
   } catch (error) {
-    if (!(error instanceof ApiError) || error.status !== 401) throw error
+    const told = toApiError(error)
+    if (told.status !== 401) meProblem.value = told
+    if (mayPass(told)) setTimeout(() => void loadMe(), pauseAfterFailure)
   }
 }
 
@@ -51,7 +66,7 @@ async function signIn(name: string, password: string): Promise<void> {
   const headers = { Authorization: toBasic(name, password) }
   const { body } = await call<SessionBody>('admin/session', { method: 'POST', headers })
   note(body)
-  needsSignIn.value = false
+  beginSession()
   await loadMe()
   if (needsSignIn.value)
     throw new ApiError(401, undefined, 'The broker took the password, but keeps no sessions for this kind of sign-in.')

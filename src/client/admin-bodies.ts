@@ -19,6 +19,8 @@ export interface ChoreBody {
   readonly time_zone?: string
   readonly next_at?: string
   readonly running: boolean
+  /** Nobody has taken it for three periods. */
+  readonly late?: boolean
   /** The latest run: the time it stands for, when it was, who did it and how it ended. */
   readonly due_at?: string
   readonly started_at?: string

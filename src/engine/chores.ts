@@ -27,6 +27,8 @@ export interface ChoreStatus {
   /** The latest run, of whichever replica. */
   readonly latest?: Chore
   readonly running: boolean
+  /** Nobody has taken it for several periods, and nobody runs it. */
+  readonly late: boolean
 }
 
 export interface RunningChores {
@@ -106,7 +108,8 @@ export function startChores(options: ChoresOptions): RunningChores {
       return tasks.map(({ name, schedule }) => {
         const latest = chores.find(chore => chore.name === name)
         const running = latest !== undefined && isHeld(latest, now)
-        return { name, schedule, nextAt: schedule?.next(now), latest, running }
+        const late = !running && isLate(schedule, latest, { now, since: since ?? now })
+        return { name, schedule, nextAt: schedule?.next(now), latest, running, late }
       })
     },
     async run(name) {
@@ -145,6 +148,19 @@ function findDuePeriod(
 function findNextLook(schedule: Schedule | undefined, row: Chore | undefined, now: number): number | undefined {
   if (row?.leaseUntil !== undefined && isHeld(row, now)) return row.leaseUntil
   return schedule?.next(now)
+}
+
+const lateAfter = 3
+
+/** So many periods have begun since the one that was taken last, or since this process has looked. */
+function isLate(
+  schedule: Schedule | undefined,
+  row: Chore | undefined,
+  { now, since }: { readonly now: number; readonly since: number },
+): boolean {
+  let at: number | undefined = Math.max(row?.dueAt ?? since, since)
+  for (let period = 0; period < lateAfter && at !== undefined; period += 1) at = schedule?.next(at)
+  return at !== undefined && at <= now
 }
 
 function isHeld({ finishedAt, leaseUntil }: Chore, now: number): boolean {

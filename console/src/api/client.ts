@@ -13,10 +13,30 @@ export class ApiError extends Error {
   }
 }
 
+export function toApiError(error: unknown): ApiError {
+  return error instanceof ApiError ? error : new ApiError(0, undefined, String(error))
+}
+
+/** Whether the same may be answered better a while later, without anybody doing anything. */
+export function mayPass({ status }: ApiError): boolean {
+  return status === 0 || status === 429 || status >= 500
+}
+
+/** How long to wait before that is asked again. */
+export const pauseAfterFailure = 3_000
+
 /** The session is over, or there was none: the dialog comes up, and the page stays as it is. */
 export const needsSignIn = signal(false)
 /** Rises with each sign-in, so that what was refused before is asked for again. */
 export const signIns = signal(0)
+
+/** What was asked under an earlier session tells nothing about the one after it. */
+let session = 0
+
+export function beginSession(): void {
+  session += 1
+  needsSignIn.value = false
+}
 
 interface Sent {
   readonly method?: string
@@ -46,6 +66,7 @@ export async function send(
   path: string,
   { method = 'GET', body, headers, signal: ending }: Sent = {},
 ): Promise<Response> {
+  const asked = session
   let response: Response
   try {
     response = await fetch(new URL(path, brokerRoot), {
@@ -65,7 +86,7 @@ export async function send(
     if (ending?.aborted) throw error
     throw new ApiError(0, 'Unreachable', 'The broker does not answer. This page asks again by itself.')
   }
-  if (response.status === 401 && headers?.Authorization === undefined) needsSignIn.value = true
+  if (response.status === 401 && headers?.Authorization === undefined && asked === session) needsSignIn.value = true
   return response
 }
 

@@ -4,6 +4,7 @@ import { send, signIns } from './client.ts'
 /**
  * Server-sent events, read by `fetch`: a browser's own reader would ask for a password by its own dialog. Comes back after a
  * lost connection and asks for what it has missed. Answers whether the connection stands; `undefined` is not listened to.
+ * A page that nobody sees has none: a browser gives a broker six connections, and tabs that keep one each would use them up.
  */
 export function useStream(path: string | undefined, onEvent: (event: string) => void): boolean {
   const [connected, setConnected] = useState(false)
@@ -12,33 +13,48 @@ export function useStream(path: string | undefined, onEvent: (event: string) => 
   const turn = signIns.value
   useEffect(() => {
     if (path === undefined) return undefined
-    const ending = new AbortController()
-    void follow(path, ending.signal, event => listener.current(event), setConnected)
-    return () => {
+    const place = { lastId: '' }
+    let ending = new AbortController()
+    const stop = () => {
       ending.abort()
       setConnected(false)
+    }
+    const start = () => {
+      if (document.visibilityState !== 'visible') return stop()
+      ending.abort()
+      ending = new AbortController()
+      void follow({ path, place, ending: ending.signal, onEvent: event => listener.current(event), setConnected })
+    }
+    start()
+    document.addEventListener('visibilitychange', start)
+    return () => {
+      document.removeEventListener('visibilitychange', start)
+      stop()
     }
   }, [path, turn])
   return connected
 }
 
-async function follow(
-  path: string,
-  ending: AbortSignal,
-  onEvent: (event: string) => void,
-  setConnected: (connected: boolean) => void,
-): Promise<void> {
-  let lastId = ''
+interface Following {
+  readonly path: string
+  /** What was heard last. */
+  readonly place: { lastId: string }
+  readonly ending: AbortSignal
+  onEvent(event: string): void
+  setConnected(connected: boolean): void
+}
+
+async function follow({ path, place, ending, onEvent, setConnected }: Following): Promise<void> {
   while (!ending.aborted) {
     try {
       const headers: Record<string, string> = { Accept: 'text/event-stream' }
-      if (lastId !== '') headers['Last-Event-ID'] = lastId
+      if (place.lastId !== '') headers['Last-Event-ID'] = place.lastId
       const response = await send(path, { headers, signal: ending })
-      if (response.status === 204 || response.status === 401) return
+      if (isOver(response)) return
       if (response.ok && response.body !== null) {
         setConnected(true)
         for await (const { event, id } of eventsOf(response.body)) {
-          if (id !== undefined) lastId = id
+          if (id !== undefined) place.lastId = id
           onEvent(event)
           if (event === 'end') return
         }
@@ -51,6 +67,11 @@ async function follow(
     onEvent('lost')
     await new Promise(resolve => setTimeout(resolve, 1_000))
   }
+}
+
+/** All was told, or it is refused for a reason that does not pass by itself. */
+function isOver({ status }: Response): boolean {
+  return status === 204 || (status >= 400 && status < 500 && status !== 429)
 }
 
 /** Only their names and ids: what has changed is asked for as a whole. */

@@ -1,6 +1,9 @@
 /** The bodies of the operators' API have one description, which the command uses too. */
 export type {
   AbandonedBody,
+  BatchBody,
+  BatchItemBody,
+  BatchOrderBody,
   BindingBody,
   ChoreBody,
   ChoresBody,

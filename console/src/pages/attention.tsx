@@ -5,6 +5,7 @@ import { serviceName, useCatalog } from '../catalog.ts'
 import { Link, toPath } from '../router.tsx'
 import { Empty, Head, Problem, Section, State, Tone } from '../ui/basics.tsx'
 import { now, relative, Time } from '../ui/time.tsx'
+import { stateOf } from './operations.tsx'
 import { choreTrouble, registryTrouble } from './upkeep.tsx'
 
 interface Stats {
@@ -44,7 +45,7 @@ export function Attention() {
   const registries = useResource<RegistriesBody>('admin/registries', { every: 10_000 })
   const groups = failed.data?.items ?? []
   const late = (chores.data?.chores ?? []).flatMap(chore => {
-    const trouble = choreTrouble(chore, now.value)
+    const trouble = choreTrouble(chore)
     return trouble === undefined ? [] : [{ name: chore.name, trouble }]
   })
   const silent = (registries.data?.registries ?? []).flatMap(registry => {
@@ -52,9 +53,16 @@ export function Attention() {
     return trouble === undefined ? [] : [{ name: registry.name, trouble }]
   })
   const holds = held.data?.items ?? []
+  const overdue = useOverdue(stats.data?.operations.past_deadline ?? 0)
+  const all = [stats, held, failed, broken, chores, registries]
+  const problem = all.find(({ error }) => error !== undefined)?.error
+  const again = () => {
+    for (const { reload } of all) reload()
+  }
   const isLoaded = [failed, held, chores, registries].every(({ data }) => data !== undefined)
   const past = stats.data?.operations.past_deadline ?? 0
-  const isCalm = isLoaded && groups.length + late.length + silent.length + holds.length + past === 0
+  const found = groups.length + late.length + silent.length + holds.length + past + (broken.data?.items?.length ?? 0)
+  const isCalm = isLoaded && found === 0
   return (
     <>
       <Head
@@ -65,10 +73,7 @@ export function Attention() {
             : 'What no retry ends by itself.'
         }
       />
-      {[stats, failed].map(
-        ({ error, reload }, at) =>
-          error !== undefined && <Problem key={at === 0 ? 'stats' : 'failed'} error={error} retry={reload} />,
-      )}
+      {problem !== undefined && <Problem error={problem} retry={again} />}
       {stats.data !== undefined && <Numbers stats={stats.data} held={holds.length} />}
       {isCalm && (
         <section class="card">
@@ -93,6 +98,24 @@ export function Attention() {
           </li>
         )}
       </List>
+      <List title="Past their deadline: nobody ends them" of={overdue}>
+        {operation => (
+          <li key={operation.id}>
+            <span class="what">
+              <p>
+                <Link to={toPath('operations', operation.id)}>
+                  <strong>{operation.action}</strong> of {operation.instance_id}
+                </Link>
+              </p>
+              <p class="small muted">
+                A worker ends it as soon as it has a place free: see <Link to="workers">whether any lives</Link>.
+              </p>
+            </span>
+            <State of={stateOf(operation)} />
+            <span class="small muted nowrap">was to end {relative(Date.parse(operation.deadline_at))}</span>
+          </li>
+        )}
+      </List>
       <List title="Failures, by kind" of={groups}>
         {({ fingerprint, service_id, action, step, failed: ended, retrying, last_at, sample }) => (
           <li key={fingerprint}>
@@ -108,8 +131,16 @@ export function Attention() {
               </p>
               <p class="small">{sample.message}</p>
             </span>
-            {ended > 0 && <Tone tone="bad">{ended} failed</Tone>}
-            {retrying > 0 && <Tone tone="busy">{retrying} try again</Tone>}
+            {ended > 0 && (
+              <Link to={`operations?state=failed&error=${encodeURIComponent(fingerprint)}`}>
+                <Tone tone="bad">{ended} failed</Tone>
+              </Link>
+            )}
+            {retrying > 0 && (
+              <Link to={`operations?error=${encodeURIComponent(fingerprint)}`}>
+                <Tone tone="busy">{retrying} try again</Tone>
+              </Link>
+            )}
             <Time at={last_at} />
           </li>
         )}
@@ -136,6 +167,18 @@ export function Attention() {
       </List>
     </>
   )
+}
+
+/** The first of them, among those that were accepted first: there is no list by deadlines. */
+function useOverdue(counted: number): readonly OperationBody[] {
+  const path = (state: string) => (counted === 0 ? undefined : `admin/operations?state=${state}&order=oldest&limit=200`)
+  const queued = useResource<ListBody<OperationBody>>(path('queued'), { every: 5_000 })
+  const running = useResource<ListBody<OperationBody>>(path('running'), { every: 5_000 })
+  if (counted === 0) return []
+  return [queued, running]
+    .flatMap(({ data }) => data?.items ?? [])
+    .filter(({ deadline_at }) => Date.parse(deadline_at) < now.value)
+    .slice(0, 20)
 }
 
 function List<Item>({

@@ -1,75 +1,96 @@
-import { useState } from 'preact/hooks'
-import { ApiError, post } from '../api/client.ts'
-import type { OperationBody } from '../api/types.ts'
-import { toPath } from '../router.tsx'
+import { useEffect, useState } from 'preact/hooks'
+import type { Pages } from '../api/resource.ts'
+import type { BatchOrderBody } from '../api/types.ts'
 import { may } from '../session.tsx'
-import { type Asked, ReasonDialog } from '../ui/reason-dialog.tsx'
-import { toast } from '../ui/toasts.tsx'
+import { BatchDialog } from './batch-dialog.tsx'
+import { instanceVerbs, operationVerbs, verbOf } from './verbs.ts'
 
-interface BulkProps {
-  readonly operations: readonly OperationBody[]
+type Kind = 'operations' | 'instances'
+
+/** What of a list is selected: rows by their ids, or all that match, also those that are not loaded. */
+export interface Selection {
+  readonly ids: ReadonlySet<string>
+  readonly all: boolean
+  select(ids: ReadonlySet<string>): void
+  selectAll(): void
   clear(): void
-  done(): void
 }
 
-const verbs: readonly (readonly [string, string])[] = [
-  ['retry', 'Try again'],
-  ['run-now', 'Run now'],
-  ['cancel', 'Cancel'],
-]
+const nothing: ReadonlySet<string> = new Set()
 
-/** The same verb for each that is selected. One that is refused does not keep the others from being done. */
-export function BulkBar({ operations, clear, done }: BulkProps) {
-  const [asked, setAsked] = useState<Asked | undefined>()
-  const ask = (verb: string, words: string) =>
-    setAsked({
-      title: `${words}: ${operations.length} selected`,
-      about: <p>The broker decides about each of them; those that it refuses are counted.</p>,
-      verb: words,
-      danger: verb === 'cancel',
-      act: async reason => {
-        const { accepted, refused } = await actOnAll(operations, verb, reason)
-        toast(
-          `${accepted} accepted${refused.length > 0 ? `, ${refused.length} refused: ${refused[0]}` : ''}.`,
-          refused.length > 0 ? 'bad' : 'calm',
-        )
-        clear()
-        done()
-      },
-    })
+/** Another list, or other filters, begin without a selection: what is not seen is not acted on. */
+export function useSelection<Item extends { readonly id: string }>(path: string, items: readonly Item[]): Selection {
+  const [chosen, setChosen] = useState<{ path: string; ids: ReadonlySet<string>; all: boolean }>()
+  useEffect(() => setChosen(undefined), [path])
+  const { ids, all } = chosen?.path === path ? chosen : { ids: nothing, all: false }
+  const loaded = items.map(({ id }) => id)
+  return {
+    ids: new Set(all ? loaded : loaded.filter(id => ids.has(id))),
+    all,
+    select: some => setChosen({ path, ids: some, all: false }),
+    selectAll: () => setChosen({ path, ids: new Set(loaded), all: true }),
+    clear: () => setChosen(undefined),
+  }
+}
+
+interface BulkProps {
+  readonly of: Kind
+  readonly selection: Selection
+  readonly pages: Pick<Pages<unknown>, 'items' | 'more'>
+  /** As the list is filtered. */
+  readonly filter: Readonly<Record<string, string>>
+}
+
+/** The same verb for each that is selected, or for all that match: as a batch, after a dry run. */
+export function BulkBar({ of, selection, pages, filter }: BulkProps) {
+  const [verb, setVerb] = useState<string | undefined>()
+  const { ids, all, selectAll, clear } = selection
+  if (ids.size === 0) return null
+  const target: BatchOrderBody = all ? { [of]: toBody(filter) } : { ids: [...ids] }
+  const matching = pages.more
+    ? `All that match, more than ${count(pages.items.length)}`
+    : `All ${count(ids.size)} that match`
   return (
     <section class="bulk" aria-label="What is selected">
-      <strong>{operations.length} selected</strong>
-      <span class="grow" />
-      {verbs.map(([verb, words]) => (
-        <button
-          key={verb}
-          type="button"
-          disabled={!may('operator')}
-          title={may('operator') ? undefined : 'This needs the role operator'}
-          onClick={() => ask(verb, words)}
-        >
-          {words}
+      <strong>{all ? matching : `${count(ids.size)} selected`}</strong>
+      {all ? (
+        <button type="button" class="quiet" onClick={() => selection.select(ids)}>
+          Only those that are loaded
         </button>
-      ))}
+      ) : (
+        <button type="button" class="quiet" onClick={selectAll}>
+          All that match
+        </button>
+      )}
+      <span class="grow" />
+      {(of === 'operations' ? operationVerbs : instanceVerbs).map(name => {
+        const { words, role } = verbOf(name)
+        const why = may(role) ? undefined : `This needs the role ${role}.`
+        return (
+          <button key={name} type="button" disabled={why !== undefined} title={why} onClick={() => setVerb(name)}>
+            {words}
+          </button>
+        )
+      })}
       <button type="button" class="quiet" onClick={clear}>
         Clear
       </button>
-      <ReasonDialog asked={asked} onClose={() => setAsked(undefined)} />
+      <BatchDialog
+        verb={verb}
+        target={target}
+        about={all ? matching : `${count(ids.size)} selected`}
+        onClose={() => setVerb(undefined)}
+      />
     </section>
   )
 }
 
-async function actOnAll(operations: readonly OperationBody[], verb: string, reason: string) {
-  const refused: string[] = []
-  let accepted = 0
-  for (const { id } of operations) {
-    try {
-      await post(toPath('admin', 'operations', id, verb), reason === '' ? {} : { reason })
-      accepted += 1
-    } catch (error) {
-      refused.push(error instanceof ApiError ? error.message : String(error))
-    }
-  }
-  return { accepted, refused }
+/** In a body, what is yes or no in a query is so. */
+function toBody(filter: BulkProps['filter']) {
+  const { usable, ...texts } = filter
+  return usable === undefined ? texts : { ...texts, usable: usable === 'true' }
+}
+
+function count(number: number): string {
+  return number.toLocaleString()
 }

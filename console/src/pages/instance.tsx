@@ -12,6 +12,7 @@ import { BindingLine, InstanceTryActions } from './instance-try.tsx'
 import { Health, type Instance } from './instances.tsx'
 import { whyNot } from './operation.tsx'
 import { errorOf, stateOf } from './operations.tsx'
+import { instanceVerbs, verbOf } from './verbs.ts'
 
 export type ShownInstance = ShownInstanceBody & Instance
 
@@ -130,77 +131,71 @@ interface OperatorProps {
 function OperatorActions({ instance, reload, onAbandoned }: OperatorProps) {
   const [asked, setAsked] = useState<Asked | undefined>()
   const { id, allowed_actions: allowed = {}, bindings = [] } = instance
-  const move = (): Asked => ({
-    title: `Move ${id} to another revision`,
-    about: (
-      <p>
-        Another revision of its service acts on the instance from then on. Nothing is run: what it has is what the old
-        revision has made.
-      </p>
-    ),
-    verb: 'Move',
-    needsReason: true,
-    fields: (
-      <label>
-        Revision
-        <input name="revision" placeholder="The one that is offered now" spellcheck={false} />
-      </label>
-    ),
-    act: async (reason, given) => {
-      const revision = String(given.get('revision') ?? '').trim()
-      const answer = await post<MovedBody>(toPath('admin', 'instances', id, 'move'), {
-        reason,
-        ...(revision === '' ? {} : { revision }),
-      })
-      toast(answer.revision === answer.moved_from ? 'It was there already.' : `Moved to ${answer.revision}.`)
-      reload()
-    },
+  const asks: Readonly<Record<string, () => Pick<Asked, 'act'> & Partial<Asked>>> = {
+    observe: () => ({
+      act: async reason => {
+        await post(toPath('admin', 'instances', id, 'observe'), reason === '' ? {} : { reason })
+        toast('Accepted: it is being looked at.')
+        reload()
+      },
+    }),
+    move: () => ({
+      needsReason: true,
+      fields: (
+        <label>
+          Revision
+          <input name="revision" placeholder="The one that is offered now" spellcheck={false} />
+        </label>
+      ),
+      act: async (reason, given) => {
+        const revision = String(given.get('revision') ?? '').trim()
+        const answer = await post<MovedBody>(toPath('admin', 'instances', id, 'move'), {
+          reason,
+          ...(revision === '' ? {} : { revision }),
+        })
+        toast(answer.revision === answer.moved_from ? 'It was there already.' : `Moved to ${answer.revision}.`)
+        reload()
+      },
+    }),
+    abandon: () => ({
+      needsReason: true,
+      fields: bindings.length > 0 && (
+        <label class="check">
+          <input type="checkbox" name="bindings" /> Its{' '}
+          {bindings.length === 1 ? 'binding' : `${bindings.length} bindings`}, too
+        </label>
+      ),
+      act: async (reason, given) => {
+        const body = { reason, bindings: given.get('bindings') !== null }
+        onAbandoned(await post<AbandonedBody>(toPath('admin', 'instances', id, 'abandon'), body))
+        reload()
+      },
+    }),
+  }
+  const refusals = instanceVerbs.map(verb => {
+    const { words, role } = verbOf(verb)
+    return { verb, words, why: whyNot(allowed[verb] ?? { allowed: false }, role) }
   })
-  const abandon = (): Asked => ({
-    title: `Abandon ${id}`,
-    about: (
-      <p>
-        It counts as deleted without running anything of its author’s. What it stands for stays and may still cost
-        money: the answer says what the broker knew of it.
-      </p>
-    ),
-    verb: 'Abandon',
-    danger: true,
-    needsReason: true,
-    fields: bindings.length > 0 && (
-      <label class="check">
-        <input type="checkbox" name="bindings" /> Its{' '}
-        {bindings.length === 1 ? 'binding' : `${bindings.length} bindings`}, too
-      </label>
-    ),
-    act: async (reason, given) => {
-      const body = { reason, bindings: given.get('bindings') !== null }
-      onAbandoned(await post<AbandonedBody>(toPath('admin', 'instances', id, 'abandon'), body))
-      reload()
-    },
-  })
-  const verbs = [
-    ['move', 'Move to a revision', move],
-    ['abandon', 'Abandon', abandon],
-  ] as const
+  const ask = (verb: string) => {
+    const { words, about, danger = false } = verbOf(verb)
+    const own = asks[verb]?.()
+    if (own !== undefined) setAsked({ title: `${words}: ${id}`, about: <p>{about}</p>, verb: words, danger, ...own })
+  }
   return (
     <div class="actions">
-      {verbs.map(([verb, words, ask]) => {
-        const why = whyNot(allowed[verb] ?? { allowed: false }, 'admin')
-        return (
-          <button key={verb} type="button" disabled={why !== undefined} title={why} onClick={() => setAsked(ask())}>
-            {words}
-          </button>
-        )
-      })}
-      {verbs
-        .map(([verb, words]) => [words, whyNot(allowed[verb] ?? { allowed: false }, 'admin')] as const)
-        .filter(([, why]) => why !== undefined)
-        .map(([words, why]) => (
-          <span key={words} class="small muted">
-            {words}: {why}
-          </span>
-        ))}
+      {refusals.map(({ verb, words, why }) => (
+        <button key={verb} type="button" disabled={why !== undefined} title={why} onClick={() => ask(verb)}>
+          {words}
+        </button>
+      ))}
+      {refusals.map(
+        ({ verb, words, why }) =>
+          why !== undefined && (
+            <span key={verb} class="small muted">
+              {words}: {why}
+            </span>
+          ),
+      )}
       <ReasonDialog asked={asked} onClose={() => setAsked(undefined)} />
     </div>
   )

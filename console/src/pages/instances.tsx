@@ -1,25 +1,26 @@
 import { usePages } from '../api/resource.ts'
 import type { InstanceBody } from '../api/types.ts'
-import { planName, serviceName, services, useCatalog } from '../catalog.ts'
+import { planName, serviceName, useCatalog, withServices } from '../catalog.ts'
 import { Link, query, toPath } from '../router.tsx'
 import { Empty, Head, ShortId, State, Tone } from '../ui/basics.tsx'
-import { Filters, toQueryText } from '../ui/filters.tsx'
+import { Filters, filterOf, toQueryText } from '../ui/filters.tsx'
 import { PagedTable } from '../ui/paged-table.tsx'
 import { SavedViews } from '../ui/saved-views.tsx'
 import { Time } from '../ui/time.tsx'
 import type { Column } from '../ui/virtual-table.tsx'
+import { BulkBar, useSelection } from './bulk-bar.tsx'
 
 export type Instance = InstanceBody & { readonly dashboard_url?: string }
 
-const filters = [
+const matching = [
   { name: 'platform', label: 'Platform', search: true },
   { name: 'service_id', label: 'Service' },
   { name: 'plan_id', label: 'Plan' },
   { name: 'revision_id', label: 'Revision' },
   { name: 'phase', label: 'Phase', options: ['creating', 'ready', 'updating', 'deleting', 'failed', 'deleted'] },
   { name: 'usable', label: 'Usable', options: ['true', 'false'] },
-  { name: 'order', label: 'Order', options: ['newest', 'oldest'] },
 ] as const
+const filters = [...matching, { name: 'order', label: 'Order', options: ['newest', 'oldest'] }] as const
 
 const views = [
   { name: 'All', query: '' },
@@ -70,13 +71,9 @@ const columns: readonly Column<Instance>[] = [
 
 export function Instances() {
   useCatalog()
-  const shown = filters.map(filter =>
-    filter.name === 'service_id' && services.value !== undefined
-      ? { ...filter, options: services.value.map(({ id }) => id) }
-      : filter,
-  )
   const path = `admin/instances?${toQueryText(query.value, filters, { limit: '200' })}`
   const pages = usePages<Instance>(path, { every: 5_000 })
+  const selection = useSelection(path, pages.items)
   return (
     <>
       <Head
@@ -84,18 +81,21 @@ export function Instances() {
         about="What platforms have asked for, and how it is. Deleted ones are shown only where the phase asks for them."
       />
       <SavedViews page="instances" preset={views} />
-      <Filters of={shown} />
+      <Filters of={withServices(filters)} />
       <PagedTable
         label="Instances"
         pages={pages}
         columns={columns}
         keyOf={({ id }) => id}
+        selected={selection.ids}
+        onSelect={selection.select}
         empty={
           <Empty title="No instance fits">
             Take a filter away, or <Link to="try">provision one</Link>.
           </Empty>
         }
       />
+      <BulkBar of="instances" selection={selection} pages={pages} filter={filterOf(query.value, matching)} />
     </>
   )
 }

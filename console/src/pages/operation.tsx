@@ -13,6 +13,7 @@ import { type Asked, ReasonDialog } from '../ui/reason-dialog.tsx'
 import { duration, now, relative, Time } from '../ui/time.tsx'
 import { toast } from '../ui/toasts.tsx'
 import { errorOf, stateOf } from './operations.tsx'
+import { type Verb, verbOf } from './verbs.ts'
 
 export type Operation = ShownOperationBody & TimelineOperation
 
@@ -111,33 +112,6 @@ function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
-interface Verb {
-  readonly words: string
-  readonly about: string
-  readonly danger?: boolean
-}
-
-const verbs: Readonly<Record<string, Verb>> = {
-  retry: {
-    words: 'Try again',
-    about: 'A new operation begins with the steps that were done. The result of this one stays as it is.',
-  },
-  'run-now': { words: 'Run now', about: 'It does not wait for its next attempt.' },
-  cancel: {
-    words: 'Cancel',
-    about:
-      'It stops and is undone, as a DELETE of the platform would do it. An update fails, and the instance stays as it was.',
-    danger: true,
-  },
-  fail: {
-    words: 'Fail',
-    about: 'It ends as failed, as soon as nobody works on it any more. The platform shows your text to its user.',
-    danger: true,
-  },
-  hold: { words: 'Hold', about: 'It stays in progress for the platform and waits for a decision.' },
-  release: { words: 'Release', about: 'It goes on from where it was held.' },
-}
-
 export function whyNot(allowed: { allowed: boolean; reason?: string }, role = 'operator'): string | undefined {
   if (!may(role)) return `This needs the role ${role}.`
   return allowed.allowed ? undefined : (allowed.reason ?? 'Not now.')
@@ -175,7 +149,7 @@ function Actions({ operation, reload }: { readonly operation: Operation; reload(
     <div class="stack">
       <div class="actions">
         {entries.map(([verb, allowed]) => {
-          const known = verbs[verb] ?? { words: verb, about: '' }
+          const known = verbOf(verb)
           const why = whyNot(allowed)
           return (
             <button
@@ -197,7 +171,7 @@ function Actions({ operation, reload }: { readonly operation: Operation; reload(
           <ul>
             {refused.map(([verb, why]) => (
               <li key={verb} id={`why-${verb}`} class="muted">
-                {verbs[verb]?.words ?? verb}: {why}
+                {verbOf(verb).words}: {why}
               </li>
             ))}
           </ul>

@@ -1,26 +1,34 @@
-import { useState } from 'preact/hooks'
 import { usePages } from '../api/resource.ts'
 import { useSoon, useStream } from '../api/stream.ts'
 import type { OperationBody } from '../api/types.ts'
-import { serviceName, useCatalog } from '../catalog.ts'
+import { serviceName, useCatalog, withServices } from '../catalog.ts'
 import { Link, query, toPath } from '../router.tsx'
 import { Empty, Head, InstanceLink, State } from '../ui/basics.tsx'
-import { Filters, toQueryText } from '../ui/filters.tsx'
+import { Filters, filterOf, toQueryText } from '../ui/filters.tsx'
 import { PagedTable } from '../ui/paged-table.tsx'
 import { SavedViews } from '../ui/saved-views.tsx'
 import { duration, now, Time } from '../ui/time.tsx'
 import type { Column } from '../ui/virtual-table.tsx'
-import { BulkBar } from './bulk-bar.tsx'
+import { BulkBar, useSelection } from './bulk-bar.tsx'
 
 const operationStates = ['queued', 'held', 'running', 'succeeded', 'failed', 'superseded']
 const actions = ['provision', 'update', 'deprovision', 'bind', 'unbind', 'observe', 'sweep']
 
-const filters = [
-  { name: 'instance_id', label: 'Instance', search: true },
+const matching = [
+  { name: 'q', label: 'Words in ids, descriptions and errors', search: true },
   { name: 'state', label: 'State', options: operationStates },
   { name: 'action', label: 'Action', options: actions },
-  { name: 'order', label: 'Order', options: ['newest', 'oldest'] },
+  { name: 'service_id', label: 'Service' },
+  { name: 'instance_id', label: 'Instance' },
+  { name: 'step', label: 'Failed step', rare: true },
+  { name: 'error', label: 'Kind of failure', rare: true },
+  { name: 'plan_id', label: 'Plan', rare: true },
+  { name: 'platform', label: 'Platform', rare: true },
+  { name: 'since', label: 'Accepted since', rare: true },
+  { name: 'until', label: 'Accepted until', rare: true },
 ] as const
+const order = { name: 'order', label: 'Order', options: ['newest', 'oldest'] } as const
+const filters = [...matching, order]
 
 const views = [
   { name: 'All', query: '' },
@@ -78,8 +86,7 @@ export function Operations() {
   const path = `admin/operations?${toQueryText(query.value, filters, { limit: '200' })}`
   const pages = usePages<OperationBody>(path, { every: 10_000 })
   useStream('admin/events', useSoon(pages.refresh, 700))
-  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
-  const chosen = pages.items.filter(({ id }) => selected.has(id))
+  const selection = useSelection(path, pages.items)
   return (
     <>
       <Head
@@ -87,21 +94,21 @@ export function Operations() {
         about="Each is one durable run of one action. The filters are in the address: keep it, or send it."
       />
       <SavedViews page="operations" preset={views} />
-      <Filters of={filters} />
+      <Filters of={withServices(filters)} />
       <PagedTable
         label="Operations"
         pages={pages}
         columns={operationColumns}
         keyOf={({ id }) => id}
-        selected={selected}
-        onSelect={setSelected}
+        selected={selection.ids}
+        onSelect={selection.select}
         empty={
           <Empty title="No operation fits">
             Take a filter away, or <Link to="try">provision something</Link>.
           </Empty>
         }
       />
-      {chosen.length > 0 && <BulkBar operations={chosen} clear={() => setSelected(new Set())} done={pages.reload} />}
+      <BulkBar of="operations" selection={selection} pages={pages} filter={filterOf(query.value, matching)} />
     </>
   )
 }

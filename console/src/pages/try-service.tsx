@@ -6,14 +6,17 @@ import { SchemaForm } from '../form/schema-form.tsx'
 import { provision } from '../osb.ts'
 import { Link, navigate, toPath } from '../router.tsx'
 import { mayTry } from '../session.tsx'
-import { Empty, Head, Section, Skeleton } from '../ui/basics.tsx'
+import { Empty, Head, Loaded, Section } from '../ui/basics.tsx'
 import { toast } from '../ui/toasts.tsx'
 import { NoPlatform } from './try-it.tsx'
 
 export function TryService({ id }: { readonly id: string }) {
-  const services = useCatalog()
-  const service = services?.find(each => each.id === id)
-  if (services === undefined) return <Skeleton />
+  return (
+    <Loaded from={useCatalog()}>{({ services }) => <Tried service={services.find(each => each.id === id)} />}</Loaded>
+  )
+}
+
+function Tried({ service }: { readonly service: Service | undefined }) {
   if (service === undefined)
     return (
       <Empty title="Nothing of this id is offered">

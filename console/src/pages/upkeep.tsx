@@ -190,17 +190,16 @@ function Services({ registries }: { readonly registries: RegistriesBody | undefi
   )
 }
 
-/** Three periods late, or its latest run has failed. */
-export function choreTrouble({ pattern, ok, running, next_at, message }: ChoreBody, now: number): string | undefined {
+export function choreTrouble({ pattern, ok, late, message }: ChoreBody): string | undefined {
   if (pattern === undefined) return undefined
   if (ok === false) return message ?? 'Its latest run failed.'
-  if (!running && next_at !== undefined && now - Date.parse(next_at) > 120_000)
-    return 'It is late: no replica has taken it.'
-  return undefined
+  return late
+    ? 'It is late: no replica has taken it for three periods. See that one runs, and read its log.'
+    : undefined
 }
 
 function ChoreLine({ chore, done }: { readonly chore: ChoreBody; done(): void }) {
-  const { name, pattern, running, finished_at, next_at, ok, message } = chore
+  const { name, pattern, running, late, finished_at, next_at, ok, message } = chore
   return (
     <li>
       <span class="what">
@@ -223,7 +222,13 @@ function ChoreLine({ chore, done }: { readonly chore: ChoreBody; done(): void })
           )}
         </p>
       </span>
-      {running ? <Tone tone="busy">running</Tone> : ok === false && <Tone tone="bad">failed</Tone>}
+      {running ? (
+        <Tone tone="busy">running</Tone>
+      ) : ok === false ? (
+        <Tone tone="bad">failed</Tone>
+      ) : (
+        late && <Tone tone="warn">late</Tone>
+      )}
       <Run path={toPath('admin', 'chores', name, 'runs')} words="Run" done={done} />
     </li>
   )

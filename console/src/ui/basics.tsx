@@ -20,6 +20,8 @@ const tones: Readonly<Record<string, string>> = {
   done: 'good',
   stopped: 'warn',
   draining: 'warn',
+  planned: 'calm',
+  stopping: 'warn',
 }
 
 /** A state in words, with a mark of its own shape: colour is not the only sign. */
@@ -227,10 +229,12 @@ interface DialogProps {
   readonly title: string
   readonly open: boolean
   readonly onClose: () => void
+  /** It holds a table. */
+  readonly wide?: boolean
   readonly children: ComponentChildren
 }
 
-export function Dialog({ title, open, onClose, children }: DialogProps) {
+export function Dialog({ title, open, onClose, wide = false, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null)
   const [id] = useState(() => `dialog-${Math.random().toString(36).slice(2)}`)
   useEffect(() => {
@@ -238,7 +242,7 @@ export function Dialog({ title, open, onClose, children }: DialogProps) {
     if (!open && dialog.current?.open) dialog.current.close()
   }, [open])
   return (
-    <dialog ref={dialog} onClose={onClose} aria-labelledby={id}>
+    <dialog ref={dialog} class={wide ? 'wide-dialog' : undefined} onClose={onClose} aria-labelledby={id}>
       <header class="dialog-head">
         <h2 id={id}>{title}</h2>
         <button type="button" class="icon" aria-label="Close" onClick={onClose}>

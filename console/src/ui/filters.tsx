@@ -1,3 +1,4 @@
+import { useState } from 'preact/hooks'
 import { query, setQuery } from '../router.tsx'
 
 export interface Filter {
@@ -7,27 +8,35 @@ export interface Filter {
   readonly options?: readonly string[]
   /** What `/` goes to. */
   readonly search?: boolean
+  /** Shown where it is set, or where all are asked for. */
+  readonly rare?: boolean
 }
 
-/** What the list is asked for: only filters that it knows, as the address has them. */
+/** What is set, by name: only filters that the list knows, as the address has them. */
+export function filterOf(given: URLSearchParams, filters: readonly Filter[]): Readonly<Record<string, string>> {
+  const set = filters.flatMap(({ name }) => {
+    const value = given.get(name) ?? ''
+    return value === '' ? [] : [[name, value] as const]
+  })
+  return Object.fromEntries(set)
+}
+
+/** What the list is asked for. */
 export function toQueryText(
   given: URLSearchParams,
   filters: readonly Filter[],
   more: Readonly<Record<string, string>> = {},
 ): string {
-  const wanted = new URLSearchParams(more)
-  for (const { name } of filters) {
-    const value = given.get(name)
-    if (value !== null && value !== '') wanted.set(name, value)
-  }
-  return wanted.toString()
+  return new URLSearchParams({ ...more, ...filterOf(given, filters) }).toString()
 }
 
 /** A field for each filter; what is set stands in the address. */
 export function Filters({ of: filters }: { readonly of: readonly Filter[] }) {
+  const [all, setAll] = useState(false)
+  const shown = filters.filter(({ name, rare }) => !rare || all || (query.value.get(name) ?? '') !== '')
   return (
     <search class="filters">
-      {filters.map(({ name, label, options, search }) => (
+      {shown.map(({ name, label, options, search }) => (
         <label key={name} class={search ? 'search' : undefined}>
           {label}
           {options === undefined ? (
@@ -55,6 +64,11 @@ export function Filters({ of: filters }: { readonly of: readonly Filter[] }) {
           )}
         </label>
       ))}
+      {shown.length < filters.length && (
+        <button type="button" class="quiet" onClick={() => setAll(true)}>
+          More filters
+        </button>
+      )}
     </search>
   )
 }

@@ -11,12 +11,21 @@ interface PagedProps<Item> extends Omit<TableProps<Item>, 'items' | 'more' | 'lo
 
 /** A list of the operators' API: its rows, or what keeps them from being shown. */
 export function PagedTable<Item>({ pages, empty, ...table }: PagedProps<Item>) {
-  const { items, error, loading, more, loadMore, reload } = pages
+  const { items, error, loading, more, stuck, loadMore, reload } = pages
   return (
     <>
       {error !== undefined && <Problem error={error} retry={reload} />}
       {loading && <Skeleton />}
-      {items.length > 0 && <VirtualTable {...table} items={items} more={more} loadMore={loadMore} />}
+      {items.length > 0 && (
+        <VirtualTable
+          {...table}
+          items={items}
+          more={more}
+          // While it is stuck nobody asks; then the same rows ask again.
+          {...(stuck === undefined ? { loadMore } : {})}
+        />
+      )}
+      {stuck !== undefined && <Problem error={stuck} />}
       {items.length === 0 && !loading && error === undefined && <section class="card">{empty}</section>}
     </>
   )

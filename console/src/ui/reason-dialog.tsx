@@ -10,6 +10,8 @@ export interface Asked {
   readonly danger?: boolean
   /** Whether the broker wants a reason. */
   readonly needsReason?: boolean
+  /** Nothing is asked: the reason was given before. */
+  readonly noReason?: boolean
   /** Further fields, by name. */
   readonly fields?: ComponentChildren
   act(reason: string, given: FormData): Promise<void>
@@ -28,17 +30,19 @@ export function ReasonDialog({ asked, onClose }: { readonly asked: Asked | undef
         >
           <div class="dialog-about">{asked.about}</div>
           {asked.fields}
-          <label>
-            Reason{asked.needsReason ? '' : ' (may be left out)'}
-            <textarea
-              name="reason"
-              rows={2}
-              maxLength={1000}
-              required={asked.needsReason}
-              autofocus
-              placeholder="It stays in the history"
-            />
-          </label>
+          {!asked.noReason && (
+            <label>
+              Reason{asked.needsReason ? '' : ' (may be left out)'}
+              <textarea
+                name="reason"
+                rows={2}
+                maxLength={1000}
+                required={asked.needsReason}
+                autofocus
+                placeholder="It stays in the history"
+              />
+            </label>
+          )}
         </SendingForm>
       )}
     </Dialog>

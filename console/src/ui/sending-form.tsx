@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import { ApiError } from '../api/client.ts'
+import { toApiError } from '../api/client.ts'
 
 interface SendingFormProps {
   /** What the button says. */
@@ -11,11 +11,15 @@ interface SendingFormProps {
   readonly noValidate?: boolean
   readonly children: ComponentChildren
   send(given: FormData): Promise<void>
+  /** It was sent. */
   done(): void
+  /** It is not sent; the same as `done` if it is absent. */
+  leave?(): void
 }
 
 /** A form of a dialog that is sent once, and says what the broker answered where it refuses. */
-export function SendingForm({ verb, danger, disabled = false, noValidate, children, send, done }: SendingFormProps) {
+export function SendingForm({ verb, danger, disabled = false, noValidate, children, ...acts }: SendingFormProps) {
+  const { send, done, leave = done } = acts
   const [busy, setBusy] = useState(false)
   const [problem, setProblem] = useState<string | undefined>()
   const submit = async (event: SubmitEvent) => {
@@ -27,7 +31,7 @@ export function SendingForm({ verb, danger, disabled = false, noValidate, childr
       await send(given)
       done()
     } catch (error) {
-      setProblem(error instanceof ApiError ? error.message : String(error))
+      setProblem(toApiError(error).message)
     } finally {
       setBusy(false)
     }
@@ -41,7 +45,7 @@ export function SendingForm({ verb, danger, disabled = false, noValidate, childr
         </p>
       )}
       <footer class="dialog-foot">
-        <button type="button" onClick={done}>
+        <button type="button" onClick={leave}>
           Leave it
         </button>
         <button type="submit" class={danger ? 'danger' : 'primary'} disabled={busy || disabled}>

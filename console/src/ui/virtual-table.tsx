@@ -53,7 +53,7 @@ export function VirtualTable<Item>(props: TableProps<Item>) {
   const last = rows.at(-1)?.index ?? 0
   useEffect(() => {
     if (more && last >= items.length - 30) loadMore?.()
-  }, [more, last, items.length])
+  }, [more, last, items.length, loadMore === undefined])
   const grid = columns.map(({ width }) => width).join(' ')
   const narrow = columns.map(({ width, wide }) => (wide ? undefined : width)).filter(width => width !== undefined)
   const style = {

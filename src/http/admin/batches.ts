@@ -7,9 +7,7 @@ import {
   stopBatch,
   type Verdict,
 } from '../../broker/batches/create-batch.ts'
-import { listOperations } from '../../broker/verbs/list-operations.ts'
 import { type Batch, type BatchOutcome, batchActions, isOfInstances, mostItems } from '../../domain/batch.ts'
-import type { JsonObject } from '../../protocol/json.ts'
 import { malformed } from '../../protocol/request-fields.ts'
 import { flag, oneOf, text, wholeNumber } from '../../shape/fields.ts'
 import { list, object, optional, type Read } from '../../shape/shape.ts'
@@ -17,9 +15,9 @@ import type { HttpResponse } from '../message.ts'
 import { json } from '../respond.ts'
 import type { AdminContext, AdminEndpoint, AdminRequest } from './admin-app.ts'
 import { instanceFilters } from './instances.ts'
-import { pageFields, toFilters } from './lists.ts'
+import { pageFields, readQuery } from './lists.ts'
 import { messageField } from './operation-verbs.ts'
-import { operationFilters, toOperationQuery } from './operations.ts'
+import { findOperations, operationFilters } from './operations.ts'
 import { readFields, reason } from './read-fields.ts'
 import { toBody } from './to-body.ts'
 
@@ -88,7 +86,7 @@ async function idsOf({ broker }: AdminContext, body: Read<typeof orderBody>): Pr
   return readAllIds(cursor =>
     operations === undefined
       ? broker.store.listInstances({ ...instances, ...page, cursor })
-      : listOperations(broker.store, { ...toOperationQuery(operations), ...page, cursor }),
+      : findOperations(broker.store, { ...operations, ...page, cursor }),
   )
 }
 
@@ -102,7 +100,7 @@ export const listQuery = object({ limit: pageFields.limit, cursor: pageFields.cu
 
 /** GET /admin/batches: the newest first. */
 export const listBatchesEndpoint: AdminEndpoint = async ({ broker }, { query }) => {
-  const { limit = 50, cursor } = readFields(listQuery, toFilters(query), { textAsValues: true })
+  const { limit = 50, cursor } = readQuery(listQuery, query)
   const all = (await readBatches(broker.store)).map(({ batch }) => batch).reverse()
   const rest = cursor === undefined ? all : all.filter(({ id }) => id < cursor)
   const items = rest.slice(0, limit)
@@ -112,30 +110,53 @@ export const listBatchesEndpoint: AdminEndpoint = async ({ broker }, { query }) 
 /** GET /admin/batches/:id: with how many items have ended, and how. */
 export const showBatchEndpoint: AdminEndpoint = async ({ broker }, { id }) => {
   const { batch } = await findBatch(broker.store, id)
-  const outcomes = [...(await readOutcomes(broker.store, id)).values()]
-  const done = outcomes.filter(({ outcome }) => outcome === 'done').length
-  return json(200, { ...toBody(batch), done, refused: outcomes.length - done, left: batch.total - outcomes.length })
+  const ended = [...(await readOutcomes(broker.store, id)).values()]
+  const done = ended.filter(({ outcome }) => outcome === 'done').length
+  return json(200, { ...toBody(batch), done, refused: ended.length - done, left: batch.total - ended.length })
 }
+
+const outcomes = ['done', 'refused', 'pending'] as const
+export const itemsQuery = object({
+  limit: pageFields.limit,
+  cursor: pageFields.cursor,
+  outcome: optional(oneOf(outcomes)),
+})
 
 /** GET /admin/batches/:id/items: in their order; those of a dry run with a verdict, else with their outcome. */
 export const listBatchItemsEndpoint: AdminEndpoint = async ({ broker }, { id, query }) => {
-  const { limit = 50, cursor = '0' } = readFields(listQuery, toFilters(query), { textAsValues: true })
+  const { limit = 50, cursor = '0', outcome } = readQuery(itemsQuery, query)
   const from = Number(cursor)
   if (!Number.isSafeInteger(from) || from < 0) throw malformed('the cursor is not one of this list')
   const { batch } = await findBatch(broker.store, id)
-  const ids = (await readIds(broker.store, id)).slice(from, from + limit)
+  // A cursor is a place, which no item ever changes.
+  const ids = (await readIds(broker.store, id)).slice(from, outcome === undefined ? from + limit : undefined)
   const rows =
     batch.state === 'planned' ? await judgeItems(broker, batch, ids) : await outcomesOf(broker, id, ids, from)
-  return json(200, { items: rows.map(toItem), next: from + limit < batch.total ? String(from + limit) : undefined })
+  const fits = (row: Item) => outcome === undefined || outcomeOf(row) === outcome
+  const found = rows.flatMap((row, index) => (fits(row) ? [{ row, place: from + index }] : []))
+  const next = outcome === undefined ? from + limit : (found[limit]?.place ?? batch.total)
+  return json(200, {
+    items: found.slice(0, limit).map(({ row }) => toBody(row)),
+    next: next < batch.total ? String(next) : undefined,
+  })
 }
 
-async function outcomesOf({ store }: AdminContext['broker'], id: string, ids: readonly string[], from: number) {
-  const outcomes = await readOutcomes(store, id)
-  return ids.map((item, index) => outcomes.get(from + index) ?? { id: item, outcome: 'pending' as const })
+type Item = Verdict | BatchOutcome | { readonly id: string; readonly outcome: 'pending' }
+
+async function outcomesOf(
+  { store }: AdminContext['broker'],
+  id: string,
+  ids: readonly string[],
+  from: number,
+): Promise<readonly Item[]> {
+  const known = await readOutcomes(store, id)
+  return ids.map((item, index) => known.get(from + index) ?? { id: item, outcome: 'pending' as const })
 }
 
-function toItem(row: Verdict | BatchOutcome | { readonly id: string }): JsonObject {
-  return toBody(row)
+/** A dry run has only those that would be refused, and others. */
+function outcomeOf(row: Item): (typeof outcomes)[number] {
+  if ('outcome' in row) return row.outcome
+  return row.allowed ? 'pending' : 'refused'
 }
 
 /** POST /admin/batches/:id/stop -> 202: no other item is begun. */

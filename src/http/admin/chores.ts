@@ -7,13 +7,14 @@ import type { AdminEndpoint } from './admin-app.ts'
 export const listChoresEndpoint: AdminEndpoint = async ({ chores }) =>
   json(200, { chores: (await chores.list()).map(toBody) })
 
-function toBody({ name, schedule, nextAt, latest, running }: ChoreStatus): JsonObject {
+function toBody({ name, schedule, nextAt, latest, running, late }: ChoreStatus): JsonObject {
   return {
     name,
     pattern: schedule?.pattern,
     time_zone: schedule?.timeZone,
     next_at: toTime(nextAt),
     running,
+    late,
     due_at: toTime(latest?.dueAt),
     started_at: toTime(latest?.startedAt),
     owner: latest?.owner,

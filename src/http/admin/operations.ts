@@ -5,7 +5,7 @@ import { actions } from '../../protocol/actions.ts'
 import { malformed } from '../../protocol/request-fields.ts'
 import { oneOf, text } from '../../shape/fields.ts'
 import { object, optional, type Read } from '../../shape/shape.ts'
-import type { OperationQuery } from '../../store.ts'
+import type { OperationQuery, OperationSummary, Page, Store } from '../../store.ts'
 import { json } from '../respond.ts'
 import type { AdminEndpoint } from './admin-app.ts'
 import { followTimeline } from './follow-operation.ts'
@@ -29,27 +29,31 @@ export const operationFilters = {
   before: optional(time),
   since: optional(time),
   until: optional(time),
+  q: optional(text()),
 }
 
-export const operationsQuery = object({ ...pageFields, ...operationFilters, q: optional(text()) })
+export const operationsQuery = object({ ...pageFields, ...operationFilters })
 const filters = object(operationFilters)
 
 /** As the store takes it. */
-export function toOperationQuery(wanted: Read<typeof filters>) {
+function toOperationQuery(wanted: Omit<Read<typeof filters>, 'q'>) {
   const { instanceId, bindingId, after, before, since, until, error, ...others } = wanted
   if (bindingId !== undefined && instanceId === undefined) throw malformed('binding_id needs instance_id beside it')
   const of = instanceId === undefined ? undefined : { instanceId, bindingId }
   return { ...others, of, fingerprint: error, after: toMs(since ?? after), before: toMs(until ?? before) }
 }
 
+/** One page of those that are asked for; by their words, too, where `q` has some. */
+export function findOperations(store: Store, asked: Read<typeof operationsQuery>): Promise<Page<OperationSummary>> {
+  const { order, limit, cursor, q, ...wanted } = asked
+  const filter = toOperationQuery(wanted)
+  const list = (page: Pick<OperationQuery, 'cursor' | 'limit'>) => listOperations(store, { order, ...filter, ...page })
+  return q === undefined ? list({ cursor, limit }) : searchOperations(list, { words: q, cursor, limit })
+}
+
 /** GET /admin/operations */
 export const listOperationsEndpoint: AdminEndpoint = ({ broker }, { query }) =>
-  answerList(operationsQuery, query, ({ order, limit, cursor, q, ...wanted }) => {
-    const filter = toOperationQuery(wanted)
-    const list = (page: Pick<OperationQuery, 'cursor' | 'limit'>) =>
-      listOperations(broker.store, { order, ...filter, ...page })
-    return q === undefined ? list({ cursor, limit }) : searchOperations(list, { words: q, cursor, limit })
-  })
+  answerList(operationsQuery, query, asked => findOperations(broker.store, asked))
 
 /** GET /admin/operations/:id: what is not sealed of it, its steps, what it waits for, and what may be done. */
 export const showOperationEndpoint: AdminEndpoint = async ({ broker }, { id }) => {

@@ -1,7 +1,7 @@
 import type { Shape } from '../../../shape/shape.ts'
 import { abandonBody } from '../abandon-instance.ts'
 import { adoptBindingsBody, adoptBody } from '../adopt.ts'
-import { listQuery, orderBody } from '../batches.ts'
+import { itemsQuery, listQuery, orderBody } from '../batches.ts'
 import { errorsQuery } from '../errors.ts'
 import { gateBody, gatePlace } from '../gates.ts'
 import { historyQuery } from '../history.ts'
@@ -90,7 +90,7 @@ export const routeDescriptions: Readonly<Record<string, RouteDescription>> = {
   '/admin/batches': { summary: 'Lists batches', query: listQuery, answer: 'Batches' },
   'POST /admin/batches': { summary: 'Acts on many at once', body: orderBody, status: 202, answer: 'Batch' },
   '/admin/batches/:id': { summary: 'One batch', answer: 'Batch' },
-  '/admin/batches/:id/items': { summary: 'What came of each item', query: listQuery, answer: 'BatchItems' },
+  '/admin/batches/:id/items': { summary: 'What came of each item', query: itemsQuery, answer: 'BatchItems' },
   '/admin/batches/:id/stop': { summary: 'Begins no other item', answer: 'Batch' },
 }
 

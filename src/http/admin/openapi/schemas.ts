@@ -79,6 +79,7 @@ const chore = object({
   'time_zone?': words,
   'next_at?': time,
   running: yes,
+  late: yes,
   'due_at?': time,
   'started_at?': time,
   'owner?': words,
