@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { setTimeout as pause } from 'node:timers/promises'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { operator } from './users.ts'
 import './built.ts'
@@ -22,6 +23,24 @@ export const noBrowser =
 export async function openBrowser(): Promise<Browser> {
   if (chromiumPath === undefined) throw new Error('There is no Chromium: install it, or name it in CHROMIUM.')
   return chromium.launch({ executablePath: chromiumPath, args: ['--no-sandbox', '--disable-dev-shm-usage'] })
+}
+
+/** Generous: on a loaded machine everything may take long, and nothing depends on it. */
+const patience = 120_000
+
+export async function newPage(browser: Browser, options: Parameters<Browser['newPage']>[0] = {}): Promise<Page> {
+  const page = await browser.newPage(options)
+  page.setDefaultTimeout(patience)
+  return page
+}
+
+/** Waits for it, and says what did not become true where it never does. */
+export async function until(what: string, condition: () => Promise<boolean>): Promise<void> {
+  const end = Date.now() + patience
+  while (!(await condition())) {
+    if (Date.now() > end) throw new Error(`It never became true that ${what}.`)
+    await pause(50)
+  }
 }
 
 export async function signIn(page: Page, url: string, { username, password } = operator): Promise<void> {

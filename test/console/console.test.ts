@@ -3,15 +3,14 @@ import axe from 'axe-core'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type PostgresServer, startPostgres, whyNoPostgres } from '../external/postgres.ts'
-import { noBrowser, openBrowser, signIn } from './browser.ts'
-import { makeFolder, provision, type Replica, send, startReplica, stateOf, until } from './replicas.ts'
+import { noBrowser, openBrowser, newPage as openPage, signIn, until } from './browser.ts'
+import { makeFolder, provision, type Replica, send, startReplica, stateOf } from './replicas.ts'
 import { viewer } from './users.ts'
 
 const missing = noBrowser ?? (await whyNoPostgres())
-const patience = { timeout: 30_000 }
 
 describe.skipIf(missing !== undefined)('the console', () => {
-  const { folder, mend, unmend, publish, remove } = makeFolder()
+  const { folder, mend, unmend, publish, silence, answer, remove } = makeFolder()
   let browser: Browser
   let postgres: PostgresServer
   let replica: Replica
@@ -35,8 +34,7 @@ describe.skipIf(missing !== undefined)('the console', () => {
 
   /** What breaks the policy of the page, or is thrown in it, is a failure. */
   async function newPage(options: Parameters<Browser['newPage']>[0] = {}): Promise<Page> {
-    const opened = await browser.newPage(options)
-    opened.setDefaultTimeout(30_000)
+    const opened = await openPage(browser, options)
     opened.on('pageerror', error => problems.push(error.message))
     opened.on('console', message => {
       if (/Content Security Policy|Trusted/i.test(message.text())) problems.push(message.text())
@@ -52,7 +50,7 @@ describe.skipIf(missing !== undefined)('the console', () => {
     await on.locator('main h1').waitFor()
   }
   const press = (name: string, on = page) => on.getByRole('button', { name, exact: true }).click()
-  const shown = (text: string | RegExp, on = page) => on.getByText(text).first().waitFor(patience)
+  const shown = (text: string | RegExp, on = page) => on.getByText(text).first().waitFor()
   const giveReason = async (verb: string, reason: string) => {
     const dialog = page.getByRole('dialog')
     await dialog.getByLabel(/^Reason/).fill(reason)
@@ -100,7 +98,7 @@ describe.skipIf(missing !== undefined)('the console', () => {
     await dialog.getByLabel('Id of the binding').fill('app')
     await dialog.getByRole('button', { name: 'Bind', exact: true }).click()
     await dialog.waitFor({ state: 'hidden' })
-    await until(async () => page.getByRole('button', { name: 'Credentials' }).isEnabled())
+    await until('there are credentials', () => page.getByRole('button', { name: 'Credentials' }).isEnabled())
     expect(await page.content()).not.toContain('canary-s3cret')
     await press('Credentials')
     expect(await page.content()).not.toContain('canary-s3cret')
@@ -108,7 +106,7 @@ describe.skipIf(missing !== undefined)('the console', () => {
     await page.getByRole('dialog').getByText('canary-s3cret').waitFor()
     await page.getByRole('button', { name: 'Copy password' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click()
-    await until(async () => !(await page.content()).includes('canary-s3cret'))
+    await until('they are gone', async () => !(await page.content()).includes('canary-s3cret'))
     await press('Unbind')
     await page.getByRole('dialog').getByRole('button', { name: 'Unbind', exact: true }).click()
     await shown('It has no bindings')
@@ -119,7 +117,7 @@ describe.skipIf(missing !== undefined)('the console', () => {
     const dialog = page.getByRole('dialog')
     await dialog.getByLabel('Plan').selectOption('database-large')
     await dialog.getByRole('button', { name: 'Update', exact: true }).click()
-    await until(async () => {
+    await until('it has the other plan', async () => {
       const { plan_id } = await send<{ plan_id: string }>(replica.url, 'GET', '/admin/instances/by-form')
       return plan_id === 'database-large'
     })
@@ -132,17 +130,20 @@ describe.skipIf(missing !== undefined)('the console', () => {
     await go(`operations/${operation}`)
     await page.locator('.bar.failed').first().waitFor()
     await shown(/trying again/)
-    // In the middle of a call, so that the lease has to run out.
+    // In the middle of a call, so that the lease has to run out: it is looked at while it can do nothing.
     const isRunByOther = async () => {
+      other.freeze()
       const path = `/admin/operations/${operation}`
       const { state, lease_owner = '' } = await send<{ state: string; lease_owner?: string }>(replica.url, 'GET', path)
-      return state === 'running' && lease_owner.includes(`/${other.process.pid}/`)
+      const isHolder = state === 'running' && lease_owner.includes(`/${other.process.pid}/`)
+      if (!isHolder) other.thaw()
+      return isHolder
     }
-    await until(isRunByOther)
+    await until('the other one runs it', isRunByOther)
     await other.kill()
-    await page.locator('.tl-rule').waitFor(patience)
+    await page.locator('.tl-rule').waitFor()
     expect(await page.locator('.tl-rule').textContent()).toMatch(/ → .*\/\d+, fence …?\d+$/)
-    await page.locator('.bar .times').waitFor(patience)
+    await page.locator('.bar .times').waitFor()
     mend()
     await shown(/Succeeded after/)
     await page.getByText(/As a table/).click()
@@ -154,7 +155,7 @@ describe.skipIf(missing !== undefined)('the console', () => {
 
   it('tries a failed operation again, as a new one', async () => {
     const { operation } = await provision(replica.url, 'fails', { name: 'fails', chaos: 'fails' })
-    await until(async () => (await stateOf(replica.url, operation)) === 'failed')
+    await until('it has failed', async () => (await stateOf(replica.url, operation)) === 'failed')
     await go('')
     await page
       .getByRole('link', { name: /provision, start server/ })
@@ -174,7 +175,7 @@ describe.skipIf(missing !== undefined)('the console', () => {
 
   it('holds what would fail, and releases it', async () => {
     const { operation } = await provision(replica.url, 'holds', { name: 'holds', chaos: 'held' }, 'held-database')
-    await until(async () => (await stateOf(replica.url, operation)) === 'held')
+    await until('it is held', async () => (await stateOf(replica.url, operation)) === 'held')
     await go('operations?state=held')
     await page.getByRole('link', { name: 'provision' }).click()
     await shown(/Held for a decision/)
@@ -185,11 +186,24 @@ describe.skipIf(missing !== undefined)('the console', () => {
     unmend()
   })
 
+  /** A run that has not ended refuses another. */
+  async function sync() {
+    await until('no sync runs', async () => {
+      const { chores } = await send<{ chores: { name: string; running: boolean }[] }>(
+        replica.url,
+        'GET',
+        '/admin/chores',
+      )
+      return chores.some(({ name, running }) => name === 'sync' && !running)
+    })
+    await press('Sync now')
+  }
+
   it('syncs a registry, and moves an instance to a new revision', async () => {
     await go('upkeep')
     publish('1.1.0')
-    await press('Sync now')
-    await page.locator('td', { hasText: '1.1.0' }).waitFor(patience)
+    await sync()
+    await page.locator('td', { hasText: '1.1.0' }).waitFor()
     const services = await send<{ services: { id: string; name: string; plans: { id: string }[] }[] }>(
       replica.url,
       'GET',
@@ -202,15 +216,28 @@ describe.skipIf(missing !== undefined)('the console', () => {
     })
     const revision = async () =>
       (await send<{ revision_id?: string; phase: string }>(replica.url, 'GET', '/admin/instances/hello')) ?? {}
-    await until(async () => (await revision()).phase === 'ready')
+    await until('it is ready', async () => (await revision()).phase === 'ready')
     const before = (await revision()).revision_id
     publish('1.2.0')
-    await press('Sync now')
-    await page.locator('td', { hasText: '1.2.0' }).waitFor(patience)
+    await sync()
+    await page.locator('td', { hasText: '1.2.0' }).waitFor()
     await go('instances/hello')
     await press('Move to a revision')
-    await giveReason('Move', 'a fault was corrected')
-    await until(async () => (await revision()).revision_id !== before)
+    await giveReason('Move to a revision', 'a fault was corrected')
+    await until('it has moved', async () => (await revision()).revision_id !== before)
+  })
+
+  it('names a registry that does not answer, and says when it does again', async () => {
+    silence()
+    await go('upkeep')
+    await sync()
+    await page.locator('.lines .problem').first().waitFor()
+    await go('')
+    await page.getByRole('region', { name: 'Registries that do not answer' }).getByText('local').waitFor()
+    answer()
+    await go('upkeep')
+    await sync()
+    await page.getByText('answers', { exact: true }).waitFor()
   })
 
   it('abandons an instance, and says what is left of it', async () => {
@@ -225,11 +252,11 @@ describe.skipIf(missing !== undefined)('the console', () => {
     await go('instances/by-form')
     await press('Deprovision')
     await page.getByRole('dialog').getByRole('button', { name: 'Deprovision', exact: true }).click()
-    await until(async () => {
+    await until('it is deleted', async () => {
       const { phase } = await send<{ phase: string }>(replica.url, 'GET', '/admin/instances/by-form')
       return phase === 'deleted'
     })
-    await page.locator('.head .state', { hasText: 'deleted' }).waitFor(patience)
+    await page.locator('.head .state', { hasText: 'deleted' }).waitFor()
   })
 
   it('lets a viewer look, and says why not where they may not', async () => {
@@ -241,14 +268,17 @@ describe.skipIf(missing !== undefined)('the console', () => {
     expect(await other.getByRole('button', { name: 'Bind' }).count()).toBe(0)
     await go('try', other)
     await shown(/Your user has no role platform/, other)
+    await go('operations', other)
+    await other.getByLabel('Select all that are loaded').check()
+    expect(await other.getByRole('button', { name: 'Try again' }).isDisabled()).toBe(true)
     await go('upkeep', other)
     expect(await other.getByRole('button', { name: 'Sync now' }).isDisabled()).toBe(true)
     await other.close()
   })
 
   it('asks for the password again when the session is over, without losing the page', async () => {
-    const context = await browser.newContext()
-    const other = await context.newPage()
+    const other = await newPage()
+    const context = other.context()
     await signIn(other, replica.url)
     await go('try/database', other)
     await other.getByLabel('Name *').fill('half written')
@@ -280,13 +310,77 @@ describe.skipIf(missing !== undefined)('the console', () => {
     expect(await page.getByLabel('State').inputValue()).toBe('failed')
   })
 
-  it('does the same to many that are selected, and counts those that are refused', async () => {
+  const bar = () => page.getByRole('region', { name: 'What is selected' })
+  const dialog = () => page.getByRole('dialog')
+  const check = async (verb: string, reason: string) => {
+    await bar().getByRole('button', { name: verb, exact: true }).click()
+    await dialog().getByLabel('Reason').fill(reason)
+    await dialog().getByRole('button', { name: 'Check each of them' }).click()
+  }
+
+  it('says of each that is selected why it may not be done, before anything is', async () => {
     await go('operations?state=failed')
     await page.getByLabel('Select all that are loaded').check()
-    await page.getByRole('region', { name: 'What is selected' }).getByRole('button', { name: 'Cancel' }).click()
-    const dialog = page.getByRole('dialog')
-    await dialog.getByRole('button', { name: 'Cancel', exact: true }).click()
-    await shown(/0 accepted, \d+ refused: It has ended/)
+    await check('Cancel', 'nobody needs them')
+    await dialog()
+      .getByText(/match(es)?: 0 may be done, \d+ would be refused/)
+      .waitFor()
+    await dialog()
+      .getByRole('cell', { name: /^It has ended/ })
+      .first()
+      .waitFor()
+    expect(await dialog().getByRole('button', { name: 'Cancel: 0' }).isDisabled()).toBe(true)
+    expect(await faultsOf(page)).toEqual([])
+    await page.keyboard.press('Escape')
+    await dialog().waitFor({ state: 'hidden' })
+  })
+
+  it('does one verb to many, stops, and does it to all that match', async () => {
+    const ids = ['many-1', 'many-2']
+    const operations = await Promise.all(
+      ids.map(id => provision(replica.url, id, { name: id, chaos: 'held' }, 'held-database')),
+    )
+    const areHeld = async () => {
+      const states = await Promise.all(operations.map(({ operation }) => stateOf(replica.url, operation)))
+      return states.every(state => state === 'held')
+    }
+    await until('both are held', areHeld)
+    await go('operations?state=held')
+    await page.getByLabel('Select all that are loaded').check()
+    await bar().getByText('2 selected').waitFor()
+    await bar().getByRole('button', { name: 'Release', exact: true }).click()
+    await dialog().getByLabel('Reason').fill('its server may be back')
+    await dialog().getByText('How it is done').click()
+    await dialog().getByLabel('First, one by one').fill('1')
+    await dialog().getByRole('button', { name: 'Check each of them' }).click()
+    await dialog().getByText('2 match: 2 may be done, 0 would be refused.').waitFor()
+    await dialog().getByRole('button', { name: 'Release: 2' }).click()
+    await page.waitForURL(/batches\/[^/]+$/)
+    // The first is held again, so that the batch waits for its end: until somebody stops it.
+    await shown('1 of 2 ended: 1 done, 0 refused.')
+    await press('Stop')
+    await dialog().getByRole('button', { name: 'Stop', exact: true }).click()
+    await shown(/It was stopped by ada/)
+    await page.getByRole('cell', { name: 'waits' }).waitFor()
+    await until('both are held again', areHeld)
+    mend()
+    await go('operations?state=held')
+    await page
+      .getByLabel(/^Select (?!all)/)
+      .first()
+      .check()
+    await bar().getByText('1 selected').waitFor()
+    await bar().getByRole('button', { name: 'All that match' }).click()
+    await bar().getByText('All 2 that match').waitFor()
+    await check('Release', 'its server is back')
+    await dialog().getByRole('button', { name: 'Release: 2' }).click()
+    await shown('2 of 2 ended: 2 done, 0 refused.')
+    await page.locator('.head .state', { hasText: 'done' }).waitFor()
+    expect(await page.getByRole('cell', { name: 'done' }).count()).toBe(2)
+    unmend()
+    await go('batches')
+    await page.getByRole('link', { name: 'Release: 2 operations' }).nth(1).waitFor()
+    await page.getByRole('cell', { name: 'stopped' }).waitFor()
   })
 
   it('can be used by keyboard', async () => {
@@ -297,37 +391,54 @@ describe.skipIf(missing !== undefined)('the console', () => {
     await page.locator('main h1', { hasText: 'Instances' }).waitFor()
     await page.keyboard.press('/')
     expect(await page.evaluate(`document.activeElement.hasAttribute('data-search')`)).toBe(true)
+    // A batch is asked for without a pointer: the first row, then a verb, and back out.
+    await go('operations?state=failed')
+    await page
+      .getByLabel(/^Select (?!all)/)
+      .first()
+      .focus()
+    await page.keyboard.press('Space')
+    await bar().getByText('1 selected').waitFor()
+    await bar().getByRole('button', { name: 'Try again' }).focus()
+    await page.keyboard.press('Enter')
+    await dialog().waitFor()
+    expect(await page.evaluate(`document.activeElement.name`)).toBe('reason')
+    await page.keyboard.press('Escape')
+    await dialog().waitFor({ state: 'hidden' })
   })
 
-  const pages = [
-    '',
-    'operations',
-    'instances',
-    'instances/fails',
-    'catalog',
-    'workers',
-    'upkeep',
-    'history',
-    'try',
-    'try/database',
-  ]
-  it.each([
-    ['light', 1280],
-    ['dark', 1280],
-    ['light', 390],
-  ] as const)('has no fault that axe finds, %s, %i wide', async (colorScheme, width) => {
-    const other = await newPage({ colorScheme, viewport: { width, height: 800 } })
+  it('has no fault that axe finds, on any page, light and dark, on a desk and on a phone', async () => {
+    const other = await newPage()
     await signIn(other, replica.url)
-    const { items } = await send<{ items: { id: string }[] }>(
-      replica.url,
-      'GET',
-      '/admin/operations?limit=1&state=failed',
-    )
-    for (const path of [...pages, `operations/${items[0]?.id}`]) {
+    const first = async (path: string) =>
+      (await send<{ items: { id: string }[] }>(replica.url, 'GET', path)).items[0]?.id
+    const pages = [
+      '',
+      'operations',
+      `operations/${await first('/admin/operations?limit=1&state=failed')}`,
+      'instances',
+      'instances/fails',
+      'batches',
+      `batches/${await first('/admin/batches?limit=1')}`,
+      'catalog',
+      'workers',
+      'upkeep',
+      'history',
+      'try',
+      'try/database',
+    ]
+    for (const path of pages) {
+      await other.setViewportSize({ width: 1280, height: 800 })
+      await other.emulateMedia({ colorScheme: 'light' })
       await go(path, other)
-      await until(async () => (await other.locator('.skeleton').count()) === 0)
-      expect(await faultsOf(other)).toEqual([])
-      expect(await other.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0)
+      await until(`${path} is loaded`, async () => (await other.locator('.skeleton').count()) === 0)
+      expect(await faultsOf(other), `${path}, light`).toEqual([])
+      // The colours are all that is other.
+      await other.emulateMedia({ colorScheme: 'dark' })
+      expect(await faultsOf(other, ['color-contrast']), `${path}, dark`).toEqual([])
+      await other.setViewportSize({ width: 390, height: 800 })
+      expect(await faultsOf(other), `${path}, phone`).toEqual([])
+      expect(await other.evaluate('document.documentElement.scrollWidth - innerWidth'), path).toBeLessThanOrEqual(0)
     }
     await go('instances/fails', other)
     await press('Abandon', other)
@@ -341,12 +452,13 @@ describe.skipIf(missing !== undefined)('the console', () => {
 })
 
 /** axe runs in the page's world by the browser's own door, which no policy of the page closes. */
-async function faultsOf(page: Page): Promise<string[]> {
+async function faultsOf(page: Page, rules?: readonly string[]): Promise<string[]> {
   await page.evaluate(axe.source)
-  return page.evaluate(async () => {
-    const { violations } = await (globalThis as unknown as { axe: { run(): Promise<Axe> } }).axe.run()
+  return page.evaluate(async only => {
+    const { axe } = globalThis as unknown as { axe: { run(options: object): Promise<Axe> } }
+    const { violations } = await axe.run(only === undefined ? {} : { runOnly: only })
     return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' | ')}`)
-  })
+  }, rules)
 }
 
 interface Axe {

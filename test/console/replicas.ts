@@ -1,16 +1,18 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { setTimeout as pause } from 'node:timers/promises'
 import { operator } from './users.ts'
 
 export interface Replica {
   readonly url: string
   readonly process: ChildProcess
   kill(): Promise<void>
+  /** Keeps it from doing anything, so that what the ledger says of it stays true. */
+  freeze(): void
+  thaw(): void
   stop(): Promise<void>
 }
 
@@ -26,6 +28,9 @@ export function makeFolder() {
     mend: () => writeFileSync(join(folder, 'mended'), ''),
     unmend: () => rmSync(join(folder, 'mended'), { force: true }),
     publish: (version: string) => publish(folder, version),
+    /** The registry is not where it was, until `answer`. */
+    silence: () => renameSync(join(folder, 'bundles'), join(folder, 'away')),
+    answer: () => renameSync(join(folder, 'away'), join(folder, 'bundles')),
     remove: () => rmSync(folder, { recursive: true, force: true }),
   }
 }
@@ -64,7 +69,14 @@ export async function startReplica(store: string, folder: string): Promise<Repli
     child.kill(signal)
     await ended
   }
-  return { url, process: child, kill: end('SIGKILL'), stop: end('SIGTERM') }
+  return {
+    url,
+    process: child,
+    kill: end('SIGKILL'),
+    stop: end('SIGTERM'),
+    freeze: () => void child.kill('SIGSTOP'),
+    thaw: () => void child.kill('SIGCONT'),
+  }
 }
 
 const authorization = `Basic ${btoa(`${operator.username}:${operator.password}`)}`
@@ -86,10 +98,6 @@ export function provision(url: string, id: string, parameters: object = { name: 
     plan_id: plan,
     ...(service === 'cache' ? {} : { parameters }),
   })
-}
-
-export async function until(condition: () => Promise<boolean>): Promise<void> {
-  while (!(await condition())) await pause(50)
 }
 
 export async function stateOf(url: string, operation: string | undefined): Promise<string> {

@@ -55,7 +55,10 @@ export function createServices(folder: string) {
       ],
       parameters,
       actions: {
-        provision: { async: 'always', retry: { initial: '300ms', factor: 1, max: '300ms', attempts: hold ? 2 : 60 } },
+        provision: {
+          async: 'always',
+          retry: { initial: '300ms', factor: 1, max: '300ms', attempts: hold ? 2 : 10_000 },
+        },
       },
       async provision(ctx) {
         await ctx.step('reserve quota', () => pause(40))

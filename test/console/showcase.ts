@@ -1,5 +1,6 @@
 import { startPostgres } from '../external/postgres.ts'
-import { makeFolder, provision, send, startReplica, stateOf, until } from './replicas.ts'
+import { until } from './browser.ts'
+import { makeFolder, provision, send, startReplica, stateOf } from './replicas.ts'
 
 /** A broker with something of everything, and the pages that show it. For screenshots, and for whoever looks at all pages. */
 export async function startShowcase() {
@@ -23,20 +24,23 @@ export async function startShowcase() {
     )
     return steps.reduce((sum, step) => sum + step.attempts, 0)
   }
-  await until(async () => (await attempts()) >= 6 && (await stateOf(url, taken.operation)) === 'running')
+  await until(
+    'it has tried six times',
+    async () => (await attempts()) >= 6 && (await stateOf(url, taken.operation)) === 'running',
+  )
   await first.kill()
   const killedAt = await attempts()
-  await until(async () => (await attempts()) >= killedAt + 3)
+  await until('it goes on', async () => (await attempts()) >= killedAt + 3)
   mend()
-  await until(async () => (await stateOf(url, taken.operation)) === 'succeeded')
+  await until('it succeeds', async () => (await stateOf(url, taken.operation)) === 'succeeded')
   unmend()
   const running = await provision(url, 'metrics', { name: 'metrics', chaos: 'retries' })
   await send(url, 'PUT', '/v2/service_instances/orders/service_bindings/app?accepts_incomplete=true', {
     service_id: 'database',
     plan_id: 'database-small',
   })
-  await until(async () => (await stateOf(url, held.operation)) === 'held')
-  await until(async () => (await stateOf(url, failed.operation)) === 'failed')
+  await until('it is held', async () => (await stateOf(url, held.operation)) === 'held')
+  await until('it fails', async () => (await stateOf(url, failed.operation)) === 'failed')
   const { services } = await send<{ services: { id: string; name: string; plans: { id: string }[] }[] }>(
     url,
     'GET',
@@ -48,10 +52,26 @@ export async function startShowcase() {
     plan_id: greeter?.plans[0]?.id,
   })
   await until(
+    'the bundle has ended',
     async () =>
       (await stateOf(url, bundle.operation)) !== 'running' && (await stateOf(url, bundle.operation)) !== 'queued',
   )
   await send(url, 'POST', `/admin/operations/${running.operation}/run-now`, { reason: 'the network is back' })
+  const plan = await send<{ token: string }>(url, 'POST', '/admin/batches', {
+    action: 'retry',
+    operations: {},
+    reason: 'the quota was raised',
+    dry_run: true,
+  })
+  await send(url, 'POST', '/admin/batches', { token: plan.token })
+  const batch = () => send<{ state: string }>(url, 'GET', `/admin/batches/${plan.token}`)
+  await until('the batch has ended', async () => (await batch()).state === 'done')
+  await send(url, 'POST', '/admin/batches', {
+    action: 'observe',
+    instances: { phase: 'ready' },
+    reason: 'after the network was down',
+    dry_run: true,
+  })
   return {
     url,
     folder,
@@ -66,6 +86,8 @@ export async function startShowcase() {
       'operation-bundle': `operations/${bundle.operation}`,
       instances: 'instances',
       instance: 'instances/orders',
+      batches: 'batches',
+      batch: `batches/${plan.token}`,
       catalog: 'catalog',
       workers: 'workers',
       upkeep: 'upkeep',

@@ -49,6 +49,14 @@ describe('a timeline', () => {
     ])
   })
 
+  it('begins with those that are only counted any more, and not with a wait for the first that is known', () => {
+    const steps = [step('one', [attempt(0, 100)]), step('two', [failed(900, 910), failed(950, 960)], 30)]
+    expect(seen(operation(steps, 960))).toEqual([
+      ['one', 'done 0-100'],
+      ['two', 'failed 100-960 x30'],
+    ])
+  })
+
   it('does not fold two', () => {
     expect(seen(operation([step('s', [failed(0, 10), failed(100, 110), attempt(200, 210)])], 210))).toEqual([
       ['s', 'failed 0-10', 'wait 10-100', 'failed 100-110', 'wait 110-200', 'done 200-210'],

@@ -238,6 +238,19 @@ describe('chores', () => {
     expect(await row()).toMatchObject({ dueAt: start + minutes(180) })
   })
 
+  it('are late when nobody has taken them for three periods', async () => {
+    const { clock, store, replica, stop } = createReplicas({ pattern: '0 0 * * * *' })
+    const chores = replica('a', { store: { ...store, takeChore: async () => undefined } })
+    onTestFinished(() => stop(chores))
+    const isLate = async () => (await chores.list())[0]?.late
+    await clock.advance(minutes(179))
+    expect(await isLate()).toBe(false)
+    await clock.advance(minutes(2))
+    expect(await isLate()).toBe(true)
+    await store.takeChore({ name: 'chore', dueAt: clock.now(), owner: 'b', leaseTime })
+    expect(await isLate()).toBe(false)
+  })
+
   it('that are off run by hand only, and such a run is taken over too', async () => {
     const { clock, store, began, row } = createReplicas()
     const off = (name: string): ChoreTask => ({

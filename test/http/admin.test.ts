@@ -56,6 +56,7 @@ describe('GET /admin/chores', () => {
       time_zone: 'Europe/Berlin',
       next_at: '2026-01-01T03:00:00.000Z',
       running: false,
+      late: false,
     })
     await clock.advance(31 * 60_000)
     const later = await send('operator', 'GET', '/admin/chores')

@@ -72,6 +72,28 @@ describe('a batch', () => {
     ])
   })
 
+  it('lists only the items of one outcome, page by page, and takes words as the list does', async () => {
+    const { admin, settle, operations } = await boot(5)
+    const [one = '', , three = ''] = operations
+    for (const id of [one, three]) await admin.actOnOperation(id, 'retry')
+    await settle()
+    const idsOf = async (id: string, query: Record<string, string>) => {
+      const { items = [], next } = (await admin.batchItems(id, query)).body
+      return { ids: items.map(item => item.id), next }
+    }
+    const dry = (await admin.createBatch({ action: 'retry', ids: operations, reason, dry_run: true })).body
+    expect(await idsOf(dry.id, { outcome: 'refused' })).toEqual({ ids: [one, three] })
+    const { body } = await admin.createBatch({ action: 'retry', ids: operations, reason })
+    await settle()
+    expect(await idsOf(body.id, { outcome: 'refused', limit: '1' })).toEqual({ ids: [one], next: '2' })
+    expect(await idsOf(body.id, { outcome: 'refused', limit: '1', cursor: '2' })).toEqual({ ids: [three] })
+    expect((await idsOf(body.id, { outcome: 'done' })).ids).toHaveLength(3)
+    const found = await admin.createBatch({ action: 'retry', operations: { q: 'NO QUOTA' }, reason, dry_run: true })
+    expect(found.body).toMatchObject({ total: 5 })
+    const none = await admin.createBatch({ action: 'retry', operations: { q: 'no such' }, reason, dry_run: true })
+    expect(none.body).toMatchObject({ total: 0 })
+  })
+
   it('of a dry run changes nothing, gives a verdict for each, and fixes the ids for whoever applies it', async () => {
     const { admin, broker, broken, settle, operations, runs } = await boot(3)
     const [, two = ''] = operations

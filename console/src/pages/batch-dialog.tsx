@@ -7,32 +7,36 @@ import { Dialog, ShortId, Tone, WideTable } from '../ui/basics.tsx'
 import { SendingForm } from '../ui/sending-form.tsx'
 import { isOfInstances, verbOf } from './verbs.ts'
 
-interface BatchDialogProps {
-  /** Undefined: it is closed. */
-  readonly verb: string | undefined
+export interface AskedBatch {
+  readonly verb: string
   /** The ids, or the filter. */
   readonly target: BatchOrderBody
   /** What was chosen, in words. */
   readonly about: string
+}
+
+interface BatchDialogProps {
+  /** Undefined: it is closed. */
+  readonly asked: AskedBatch | undefined
   onClose(): void
 }
 
 /** First what and why; then the broker says of each what it would answer; then it is done, and followed on a page of its own. */
-export function BatchDialog({ verb, target, about, onClose }: BatchDialogProps) {
+export function BatchDialog({ asked, onClose }: BatchDialogProps) {
   const [plan, setPlan] = useState<BatchBody | undefined>()
-  useEffect(() => setPlan(undefined), [verb])
-  const title = verb === undefined ? '' : `${verbOf(verb).words}: ${about.charAt(0).toLowerCase()}${about.slice(1)}`
+  useEffect(() => setPlan(undefined), [asked])
+  const title = asked && `${verbOf(asked.verb).words}: ${asked.about.charAt(0).toLowerCase()}${asked.about.slice(1)}`
   return (
-    <Dialog title={title} open={verb !== undefined} onClose={onClose} wide>
-      {verb !== undefined &&
+    <Dialog title={title ?? ''} open={asked !== undefined} onClose={onClose} wide>
+      {asked !== undefined &&
         (plan === undefined ? (
           <OrderForm
-            verb={verb}
-            send={async order => setPlan(await post<BatchBody>('admin/batches', { ...order, ...target }))}
+            verb={asked.verb}
+            send={async order => setPlan(await post<BatchBody>('admin/batches', { ...order, ...asked.target }))}
             leave={onClose}
           />
         ) : (
-          <Verdicts verb={verb} plan={plan} back={() => setPlan(undefined)} done={onClose} />
+          <Verdicts verb={asked.verb} plan={plan} close={onClose} />
         ))}
     </Dialog>
   )
@@ -128,11 +132,10 @@ function toOrder(action: string, given: FormData): BatchOrderBody {
 interface VerdictsProps {
   readonly verb: string
   readonly plan: BatchBody
-  back(): void
-  done(): void
+  close(): void
 }
 
-function Verdicts({ verb, plan, back, done }: VerdictsProps) {
+function Verdicts({ verb, plan, close }: VerdictsProps) {
   const { token = plan.id, total, allowed = 0, refused = 0, items = [] } = plan
   const { words, danger = false } = verbOf(verb)
   const start = async () => {
@@ -146,8 +149,7 @@ function Verdicts({ verb, plan, back, done }: VerdictsProps) {
       danger={danger}
       disabled={allowed === 0}
       send={start}
-      done={done}
-      leave={back}
+      done={close}
     >
       <p class="sentence" role="status">
         {total === 0

@@ -5,7 +5,7 @@ import { useResource } from '../api/resource.ts'
 import type { BatchBody, BatchItemBody } from '../api/types.ts'
 import { Link, toPath } from '../router.tsx'
 import { may } from '../session.tsx'
-import { Empty, Facts, Head, InstanceLink, Loaded, OperationLink, Section, State } from '../ui/basics.tsx'
+import { Empty, Facts, Head, InstanceLink, Loaded, OperationLink, Section, State, Tone } from '../ui/basics.tsx'
 import { PagedTable } from '../ui/paged-table.tsx'
 import { type Asked, ReasonDialog } from '../ui/reason-dialog.tsx'
 import { Time } from '../ui/time.tsx'
@@ -25,6 +25,10 @@ type Batch = BatchBody & {
 export function batchName({ action, total }: BatchBody): string {
   const [one, many] = isOfInstances(action) ? ['instance', 'instances'] : ['operation', 'operations']
   return `${verbOf(action).words}: ${total.toLocaleString()} ${total === 1 ? one : many}`
+}
+
+export function BatchState({ of: state }: { readonly of: string }) {
+  return state === 'planned' ? <Tone tone="calm">dry run</Tone> : <State of={state} />
 }
 
 const isOpen = ({ state }: BatchBody) => state === 'running' || state === 'stopping'
@@ -49,7 +53,7 @@ export function BatchPage({ id }: { readonly id: string }) {
               </>
             }
           >
-            <State of={batch.state} />
+            <BatchState of={batch.state} />
             <Decide batch={batch} reload={shown.reload} />
           </Head>
           <Progress batch={batch} />
@@ -135,6 +139,7 @@ const columnsOf = (action: string): readonly Column<BatchItemBody>[] => [
   {
     title: 'What came of it',
     width: 'minmax(130px, 1fr)',
+    wide: true,
     cell: ({ operation }) =>
       operation === undefined ? <span class="muted">–</span> : <OperationLink id={operation} />,
   },

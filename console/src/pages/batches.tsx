@@ -1,11 +1,11 @@
 import { usePages } from '../api/resource.ts'
 import type { BatchBody } from '../api/types.ts'
 import { Link, toPath } from '../router.tsx'
-import { Empty, Head, State } from '../ui/basics.tsx'
+import { Empty, Head } from '../ui/basics.tsx'
 import { PagedTable } from '../ui/paged-table.tsx'
 import { Time } from '../ui/time.tsx'
 import type { Column } from '../ui/virtual-table.tsx'
-import { batchName } from './batch.tsx'
+import { BatchState, batchName } from './batch.tsx'
 
 const columns: readonly Column<BatchBody>[] = [
   {
@@ -17,7 +17,7 @@ const columns: readonly Column<BatchBody>[] = [
       </Link>
     ),
   },
-  { title: 'State', width: '116px', cell: ({ state }) => <State of={state} /> },
+  { title: 'State', width: '116px', cell: ({ state }) => <BatchState of={state} /> },
   { title: 'Who', width: 'minmax(80px, 0.6fr)', wide: true, cell: ({ by }) => by },
   {
     title: 'Why',

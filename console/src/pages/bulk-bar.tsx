@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks'
 import type { Pages } from '../api/resource.ts'
 import type { BatchOrderBody } from '../api/types.ts'
 import { may } from '../session.tsx'
-import { BatchDialog } from './batch-dialog.tsx'
+import { type AskedBatch, BatchDialog } from './batch-dialog.tsx'
 import { instanceVerbs, operationVerbs, verbOf } from './verbs.ts'
 
 type Kind = 'operations' | 'instances'
@@ -43,16 +43,18 @@ interface BulkProps {
 
 /** The same verb for each that is selected, or for all that match: as a batch, after a dry run. */
 export function BulkBar({ of, selection, pages, filter }: BulkProps) {
-  const [verb, setVerb] = useState<string | undefined>()
+  // As it was when the verb was chosen: the list behind goes on.
+  const [asked, setAsked] = useState<AskedBatch | undefined>()
   const { ids, all, selectAll, clear } = selection
-  if (ids.size === 0) return null
-  const target: BatchOrderBody = all ? { [of]: toBody(filter) } : { ids: [...ids] }
+  if (ids.size === 0 && asked === undefined) return null
   const matching = pages.more
     ? `All that match, more than ${count(pages.items.length)}`
     : `All ${count(ids.size)} that match`
+  const about = all ? matching : `${count(ids.size)} selected`
+  const target: BatchOrderBody = all ? { [of]: toBody(filter) } : { ids: [...ids] }
   return (
     <section class="bulk" aria-label="What is selected">
-      <strong>{all ? matching : `${count(ids.size)} selected`}</strong>
+      <strong>{about}</strong>
       {all ? (
         <button type="button" class="quiet" onClick={() => selection.select(ids)}>
           Only those that are loaded
@@ -63,11 +65,17 @@ export function BulkBar({ of, selection, pages, filter }: BulkProps) {
         </button>
       )}
       <span class="grow" />
-      {(of === 'operations' ? operationVerbs : instanceVerbs).map(name => {
-        const { words, role } = verbOf(name)
+      {(of === 'operations' ? operationVerbs : instanceVerbs).map(verb => {
+        const { words, role } = verbOf(verb)
         const why = may(role) ? undefined : `This needs the role ${role}.`
         return (
-          <button key={name} type="button" disabled={why !== undefined} title={why} onClick={() => setVerb(name)}>
+          <button
+            key={verb}
+            type="button"
+            disabled={why !== undefined}
+            title={why}
+            onClick={() => setAsked({ verb, target, about })}
+          >
             {words}
           </button>
         )
@@ -75,12 +83,7 @@ export function BulkBar({ of, selection, pages, filter }: BulkProps) {
       <button type="button" class="quiet" onClick={clear}>
         Clear
       </button>
-      <BatchDialog
-        verb={verb}
-        target={target}
-        about={all ? matching : `${count(ids.size)} selected`}
-        onClose={() => setVerb(undefined)}
-      />
+      <BatchDialog asked={asked} onClose={() => setAsked(undefined)} />
     </section>
   )
 }

@@ -15,8 +15,8 @@ export type Instance = InstanceBody & { readonly dashboard_url?: string }
 const matching = [
   { name: 'platform', label: 'Platform', search: true },
   { name: 'service_id', label: 'Service' },
-  { name: 'plan_id', label: 'Plan' },
-  { name: 'revision_id', label: 'Revision' },
+  { name: 'plan_id', label: 'Plan', rare: true },
+  { name: 'revision_id', label: 'Revision', rare: true },
   { name: 'phase', label: 'Phase', options: ['creating', 'ready', 'updating', 'deleting', 'failed', 'deleted'] },
   { name: 'usable', label: 'Usable', options: ['true', 'false'] },
 ] as const
@@ -31,11 +31,12 @@ const views = [
 ]
 
 /** What was seen of it last, in a word. */
-export function Health({ instance: { conditions = [], usable } }: { readonly instance: Instance }) {
+export function Health({ instance: { conditions = [], usable, phase } }: { readonly instance: Instance }) {
   const ready = conditions.find(({ type }) => type === 'Ready')
   const degraded = conditions.find(({ type, status }) => type === 'Degraded' && status)
   if (degraded !== undefined) return <Tone tone="warn">degraded</Tone>
   if (ready?.status === false) return <Tone tone="bad">not ready</Tone>
+  if (!usable && phase === 'creating') return <span class="muted">not yet</span>
   if (!usable) return <Tone tone="bad">not usable</Tone>
   return ready === undefined ? <span class="muted">not looked at</span> : <Tone tone="good">healthy</Tone>
 }
@@ -51,7 +52,7 @@ const columns: readonly Column<Instance>[] = [
     ),
   },
   { title: 'Phase', width: '104px', cell: ({ phase }) => <State of={phase} /> },
-  { title: 'Health', width: '122px', cell: instance => <Health instance={instance} /> },
+  { title: 'Health', width: '122px', wide: true, cell: instance => <Health instance={instance} /> },
   { title: 'Service', width: 'minmax(90px, 1fr)', wide: true, cell: ({ service_id }) => serviceName(service_id) },
   {
     title: 'Plan',

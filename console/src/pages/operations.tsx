@@ -15,7 +15,7 @@ const operationStates = ['queued', 'held', 'running', 'succeeded', 'failed', 'su
 const actions = ['provision', 'update', 'deprovision', 'bind', 'unbind', 'observe', 'sweep']
 
 const matching = [
-  { name: 'q', label: 'Words in ids, descriptions and errors', search: true },
+  { name: 'q', label: 'Words', hint: 'In ids, descriptions, errors', search: true },
   { name: 'state', label: 'State', options: operationStates },
   { name: 'action', label: 'Action', options: actions },
   { name: 'service_id', label: 'Service' },
@@ -50,15 +50,15 @@ export function errorOf({ error }: Pick<OperationBody, 'error'>): string | undef
 const operationColumns: readonly Column<OperationBody>[] = [
   {
     title: 'Operation',
-    width: 'minmax(110px, 0.8fr)',
+    width: 'minmax(84px, 0.8fr)',
     cell: ({ id, action }) => (
       <Link to={toPath('operations', id)} title={id}>
         <strong>{action}</strong>
       </Link>
     ),
   },
-  { title: 'State', width: '116px', cell: operation => <State of={stateOf(operation)} /> },
-  { title: 'Instance', width: 'minmax(110px, 1fr)', cell: ({ instance_id }) => <InstanceLink id={instance_id} /> },
+  { title: 'State', width: '112px', cell: operation => <State of={stateOf(operation)} /> },
+  { title: 'Instance', width: 'minmax(76px, 1fr)', cell: ({ instance_id }) => <InstanceLink id={instance_id} /> },
   { title: 'Service', width: 'minmax(90px, 0.8fr)', wide: true, cell: ({ service_id }) => serviceName(service_id) },
   {
     title: 'What it says',

@@ -106,7 +106,7 @@ export function toTimeline(operation: TimelineOperation, now: number): Timeline 
     const worked = own.filter(({ kind }) => kind !== 'wait')
     return {
       name,
-      bars: fold(own, hidden),
+      bars: fold(hidden > 0 ? withHidden(own) : own, hidden),
       failed: own.some(({ kind }) => kind === 'failed'),
       attempts: Math.max(step?.attempts ?? 0, worked.length),
       took: worked.reduce((sum, { from, to }) => sum + to - from, 0),
@@ -139,6 +139,12 @@ function toTakeovers(attempts: readonly Attempt[]): readonly Takeover[] {
     found.push({ at: from, from: former === worker ? undefined : former, to: worker, fence })
   })
   return found
+}
+
+/** What looks like a wait before the first attempt that is known was full of those that are not told apart any more. */
+function withHidden([wait, first, ...rest]: readonly Bar[]): readonly Bar[] {
+  if (wait === undefined || first === undefined) return wait === undefined ? [] : [wait]
+  return wait.kind === 'wait' ? [{ ...first, from: wait.from }, ...rest] : [wait, first, ...rest]
 }
 
 /** Equal failures in a row, and the waits between them, become one bar. `hidden` attempts were before the first of them. */

@@ -20,7 +20,6 @@ const tones: Readonly<Record<string, string>> = {
   done: 'good',
   stopped: 'warn',
   draining: 'warn',
-  planned: 'calm',
   stopping: 'warn',
 }
 

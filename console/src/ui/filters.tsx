@@ -6,6 +6,8 @@ export interface Filter {
   readonly label: string
   /** Free text where there are none. */
   readonly options?: readonly string[]
+  /** What the field says while it is empty. */
+  readonly hint?: string
   /** What `/` goes to. */
   readonly search?: boolean
   /** Shown where it is set, or where all are asked for. */
@@ -36,13 +38,13 @@ export function Filters({ of: filters }: { readonly of: readonly Filter[] }) {
   const shown = filters.filter(({ name, rare }) => !rare || all || (query.value.get(name) ?? '') !== '')
   return (
     <search class="filters">
-      {shown.map(({ name, label, options, search }) => (
+      {shown.map(({ name, label, options, hint = 'Any', search }) => (
         <label key={name} class={search ? 'search' : undefined}>
           {label}
           {options === undefined ? (
             <input
               value={query.value.get(name) ?? ''}
-              placeholder="Any"
+              placeholder={hint}
               spellcheck={false}
               data-search={search ? '' : undefined}
               onChange={event => setQuery({ [name]: event.currentTarget.value.trim() })}
