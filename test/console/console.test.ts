@@ -128,7 +128,7 @@ describe.skipIf(missing !== undefined)('the console', () => {
     const other = await startReplica(postgres.url, folder)
     const { operation } = await provision(other.url, 'killed', { name: 'killed', chaos: 'retries' })
     await go(`operations/${operation}`)
-    await page.locator('.bar.failed').first().waitFor()
+    await page.locator('.tl-track .bar.failed').first().waitFor()
     await shown(/trying again/)
     // In the middle of a call, so that the lease has to run out: it is looked at while it can do nothing.
     const isRunByOther = async () => {

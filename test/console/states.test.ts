@@ -22,7 +22,7 @@ describe.skipIf(noBrowser !== undefined)('a page', () => {
   async function open(options: Partial<TestBrokerOptions> = {}, concurrency?: number) {
     const clock = options.clock ?? createVirtualClock(Date.now() - day)
     const broker = await startTestBrokerWith(
-      { services: [serviceOf({})], transport: 'socket', ...options, clock },
+      { services: [serviceOf({})], transport: 'socket', observer: {}, ...options, clock },
       concurrency === undefined ? {} : { concurrency },
     )
     onTestFinished(() => broker.stop())
@@ -110,13 +110,18 @@ describe.skipIf(noBrowser !== undefined)('a page', () => {
         await ctx.step('first backup', async () => {})
       },
     })
-    const { page, go, client, clock, url } = await open({ services: [service], random: () => 0.999 })
-    await client.provision('folded', { service_id: 'service', plan_id: 'plan' }, { acceptsIncomplete: true })
+    const { page, go, client, clock, url } = await open({
+      services: [service],
+      random: () => 0.999,
+      settings: { osb: { requireOrgAndSpace: false } },
+    })
+    const ids = { service_id: 'service', plan_id: 'plan' }
+    expect((await client.provision('folded', ids, { acceptsIncomplete: true })).status).toBe(202)
     await clock.advance(hour)
     const { items } = (await (await fetch(`${url}/admin/operations`)).json()) as { items: { id: string }[] }
     await go(`operations/${items[0]?.id}`)
     await page.getByText(/Succeeded after/).waitFor()
-    expect(await page.locator('.bar.failed').count()).toBe(1)
+    expect(await page.locator('.tl-track .bar.failed').count()).toBe(1)
     expect(await page.locator('.bar .times').textContent()).toBe('×7')
     await page.locator('.tl-axis .gap').first().waitFor()
     expect(await page.locator('.tl-track .bar.wait').count()).toBeGreaterThan(0)
