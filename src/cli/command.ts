@@ -53,7 +53,7 @@ export class CliCommand extends Command {
     return this.option('--limit <count>', 'how many at most', parseLimit, 50)
   }
 
-  /** For a verb on one operation, or on all that match. */
+  /** For a verb on one operation or instance, or on all that match. */
   manyOptions(): this {
     return this.option('--query <key=value>', 'instead of an id: all that match, as in the list; repeatable', collect)
       .option('--dry-run', 'with --query: only say what would become of each')

@@ -8,7 +8,7 @@ import {
   type WirePlan,
 } from '../client/index.ts'
 import { sayDuration } from '../shape/duration.ts'
-import { failure } from './cli-error.ts'
+import { CliError } from './cli-error.ts'
 import { interruptible } from './io.ts'
 import { refusal } from './refusal.ts'
 import type { Session } from './session.ts'
@@ -93,14 +93,14 @@ function unsuccessful(change: Change, result: PollResult, operation?: string) {
       why: `${nameOf(operation)} has not ended after ${sayDuration(result.elapsed)}${said}`,
       next: `${statusCommand(change)} shows whether it has ended since; --timeout sets how long to wait.`,
     }
-    return failure(parts, { state: 'in progress' })
+    return new CliError(3, parts, { state: 'in progress' })
   }
   const parts = {
     what: `could not ${change.label}`,
     why: `${nameOf(operation)} failed${said === '' ? ' and the broker gave no reason' : said}`,
     next: adviseAfterFailure(change, result),
   }
-  return failure(parts, { state: 'failed' })
+  return new CliError(5, parts, { state: 'failed' })
 }
 
 function adviseAfterFailure(change: Change, result: PollResult): string {

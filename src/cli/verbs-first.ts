@@ -21,7 +21,7 @@ export function verbsFirst(program: Command, args: readonly string[]): readonly 
       if (wantsValue === undefined) return [...verbs, ...rest, ...options]
       options.push(...rest.splice(0, wantsValue && value === undefined ? 2 : 1))
     } else {
-      command = command.commands.find(candidate => candidate.name() === first)
+      command = command.commands.find(candidate => candidate.name() === first || candidate.aliases().includes(first))
       if (command !== undefined) verbs.push(...rest.splice(0, 1))
     }
   }

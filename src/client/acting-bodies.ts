@@ -1,7 +1,6 @@
 /** What the operators' API takes and sends where operators act, and what it tells about the whole broker. */
 import type { JsonObject } from '../protocol/json.ts'
 import type { AllowedActionsBody, ListBody, Problem } from './admin-bodies.ts'
-import type { Query } from './request.ts'
 
 /** What another broker made, or would be: see docs/reference/admin-api.md for its fields. */
 export interface ToAdopt extends JsonObject {
@@ -27,13 +26,16 @@ export interface AdoptedBody extends Problem {
 
 export type AdoptOutcome = 'adopted' | 'unchanged'
 
+/** What the list of operations or of instances takes. */
+type BatchFilter = Readonly<Record<string, string | boolean | undefined>>
+
 /** What many verbs are given at once, or one of the two: `ids`, or a filter; or the `token` of a dry run. */
 export interface BatchOrderBody {
   readonly action?: string
   readonly reason?: string
   readonly ids?: readonly string[]
-  readonly operations?: Query
-  readonly instances?: Query
+  readonly operations?: BatchFilter
+  readonly instances?: BatchFilter
   readonly message?: string
   readonly revision?: string
   readonly bindings?: boolean

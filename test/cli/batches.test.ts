@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { main } from '../../src/cli/main.ts'
 import { startCannedBroker } from './canned-broker.ts'
-import { makeFolder, runCli } from './test-io.ts'
+import { createTestIo, makeFolder, runCli } from './test-io.ts'
 
 const at = '2026-01-01T00:00:00.000Z'
 const batch = { id: 'b1', action: 'retry', state: 'planned', total: 2, by: 'ops', created_at: at, reason: 'why' }
@@ -57,6 +58,11 @@ describe('a verb on all that match', () => {
     [['operations', 'retry', 'o1', '--query', 'state=failed', '--reason', 'x']],
     [['operations', 'retry', '--query', 'state', '--reason', 'x']],
     [['operations', 'retry', '--query', 'state=failed']],
+    [['operations', 'retry', 'o1', '--dry-run']],
+    [['instances', 'observe']],
+    [['instances', 'observe', '--query', 'usable=false']],
+    [['instances', 'move', 'i1', '--query', 'phase=ready', '--reason', 'x']],
+    [['instances', 'abandon', 'i1', '--canary', '1', '--reason', 'x']],
   ])('%j is wrong usage', async args => {
     const { code, calls } = await run(args, {})
     expect({ code, calls }).toEqual({ code: 2, calls: [] })
@@ -65,6 +71,43 @@ describe('a verb on all that match', () => {
   it('without --yes and without a terminal acts on nothing', async () => {
     const { code, requests } = await run(many, { 'POST /admin/batches': planned })
     expect({ code, sent: requests.length }).toEqual({ code: 2, sent: 1 })
+  })
+})
+
+describe('a verb on all instances that match', () => {
+  it.each([
+    [['observe', '--query', 'usable=false'], { action: 'observe', instances: { usable: false } }],
+    [
+      ['move', '--query', 'revision_id=r1', '--revision', 'r2', '--concurrency', '3'],
+      { action: 'move', instances: { revision_id: 'r1' }, revision: 'r2', concurrency: 3 },
+    ],
+    [
+      ['purge', '--query', 'phase=failed', '--query', 'plan_id=p', '--bindings'],
+      { action: 'abandon', instances: { phase: 'failed', plan_id: 'p' }, bindings: true },
+    ],
+  ])('%j plans it', async (args, order) => {
+    const given = ['instances', ...args, '--reason', 'why', '--dry-run']
+    const { code, requests } = await run(given, { 'POST /admin/batches': planned })
+    expect(requests.map(({ body }) => body)).toEqual([{ ...order, reason: 'why', dry_run: true }])
+    expect(code).toBe(0)
+  })
+
+  it('asks, shows how far it has come, and waits', async () => {
+    const running = { ...batch, state: 'running' }
+    const broker = await startCannedBroker({
+      'POST /admin/batches': [planned, { status: 202, body: running }],
+      'GET /admin/batches/b1': [
+        { status: 200, body: { ...running, done: 1, refused: 0, left: 1 } },
+        { status: 200, body: ended },
+      ],
+    })
+    const io = createTestIo({ cwd: await makeFolder(), env: { PURSER_URL: broker.url } })
+    io.stdin.isTTY = true
+    io.stdin.end('y\n')
+    const args = ['instances', 'observe', '--query', 'usable=false', '--reason', 'why']
+    expect(await main(args, io)).toBe(0)
+    expect(io.err()).toContain('1 instance of 2; 1 would be refused.\nobserve 2 instances? [y/N] ')
+    expect(io.err()).toMatch(/: 1\/2\n.*: 2\/2\n$/)
   })
 })
 

@@ -52,8 +52,30 @@ describe('purser instances move', () => {
   })
 })
 
+describe('purser instances observe', () => {
+  it('prints the observation that was begun', async () => {
+    const body = { id: 'o1', action: 'observe', state: 'queued', instance_id: 'i' }
+    const { code, out, requests } = await run(['observe', 'i', '--reason', 'a look'], {
+      'POST /admin/instances/i/observe': { status: 202, body },
+    })
+    expect(requests[0]?.body).toEqual({ reason: 'a look' })
+    expect(out).toBe('operation    o1\naction       observe\nstate        queued\ninstance_id  i\n')
+    expect(code).toBe(0)
+  })
+})
+
 describe('purser instances abandon', () => {
   const answers = { 'POST /admin/instances/i/abandon': { status: 200, body: abandoned } }
+
+  it('is called purge, too; delete --force takes the bindings along', async () => {
+    const purged = await run(['purge', 'i', '--reason', 'gone', '--yes'], answers)
+    expect(purged.requests[0]?.body).toEqual({ reason: 'gone' })
+    const deleted = await run(['delete', 'i', '--force', '--reason', 'gone', '--yes'], answers)
+    expect(deleted.requests[0]?.body).toEqual({ bindings: true, reason: 'gone' })
+    const careful = await run(['delete', 'i', '--reason', 'gone', '--yes'], answers)
+    expect(careful.err).toContain("required option '--force'")
+    expect(careful).toMatchObject({ code: 2, calls: [] })
+  })
 
   it('lists what is left', async () => {
     const { code, out, requests } = await run(['abandon', 'i', '--bindings', '--reason', 'gone', '--yes'], answers)

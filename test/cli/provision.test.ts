@@ -126,13 +126,13 @@ describe('purser provision', () => {
     expect(JSON.parse(await readFile(join(cwd, '.purser', 'cli.json'), 'utf8')).brokers[broker.url]).toEqual({})
   })
 
-  it('a failed operation is exit code 1 and says how to clean up', async () => {
+  it('a failed operation is exit code 5 and says how to clean up', async () => {
     const failed = { status: 200, body: { state: 'failed', description: 'no room left' } }
     const broker = await startCannedBroker({ ...ok, [put]: accepted, [poll]: failed })
     const args = ['provision', 'postgres', 'small', '--id', 'db', '--url', broker.url]
     const { code, err } = await runCli(args, { cwd: await makeFolder() })
     expect(err).toContain('why: operation op-1 failed: no room left\n next: purser deprovision db removes what is left')
-    expect(code).toBe(1)
+    expect(code).toBe(5)
   })
 
   it("CAT-37 DUR-02 gives up at the plan's limit or at --timeout, whichever comes first", async () => {
@@ -145,7 +145,7 @@ describe('purser provision', () => {
     expect(err).toContain(
       'why: operation op-1 has not ended after 20 seconds: starting\n next: purser status db shows whether',
     )
-    expect(code).toBe(1)
+    expect(code).toBe(3)
   })
 
   it('Ctrl-C stops the waiting, not the operation', async () => {

@@ -157,7 +157,7 @@ describe('a failure with --output json', () => {
       state: 'failed',
     })
     expect(err).toContain('error: could not provision postgres/small\n')
-    expect(code).toBe(1)
+    expect(code).toBe(5)
   })
 
   it('knows the instance when the broker refuses, or breaks off', async () => {

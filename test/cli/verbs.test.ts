@@ -212,7 +212,7 @@ describe('purser unbind and deprovision', () => {
     expect(err).toContain(
       'operation op-4 failed and the broker gave no reason\n next: The instance is no longer usable',
     )
-    expect(code).toBe(1)
+    expect(code).toBe(5)
     expect(Object.keys(await remembered(options))).toEqual(['db'])
   })
 })
@@ -268,7 +268,7 @@ describe('purser update', () => {
     })
     const { code, err } = await run('update', 'db', '--param', 'size=5')
     expect(err).toContain('why: operation op-5 failed: no room\n next: Repeat it (purser update db); if it fails again')
-    expect(code).toBe(1)
+    expect(code).toBe(5)
   })
 
   it('needs something to change', async () => {

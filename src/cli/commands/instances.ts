@@ -1,15 +1,12 @@
-import type { AbandonedBody } from '../../client/index.ts'
-import { count } from '../../shape/count.ts'
-import { type AdoptFlags, adoptMany } from '../adopt-many.ts'
-import { wrongUsage } from '../cli-error.ts'
+import { actOnMany, isMany, type ManyFlags } from '../act-on-many.ts'
+import { adopt } from '../adopt-one.ts'
 import { type CliCommand, parseInstanceId } from '../command.ts'
 import { confirm } from '../confirm.ts'
-import { readJsonOption } from '../parameters.ts'
 import { readList } from '../read-list.ts'
 import { refusal } from '../refusal.ts'
+import { renderAbandoned } from '../render/abandoned.ts'
 import { renderFields } from '../render/fields.ts'
 import { describeOperation, renderAllowed, renderBindings, renderInstances } from '../render/operators.ts'
-import { toLine } from '../render/printable.ts'
 import { onBroker, type Session } from '../session.ts'
 
 export function defineCommand(program: CliCommand): void {
@@ -36,25 +33,62 @@ export function defineCommand(program: CliCommand): void {
     .examples('purser instances show my-db')
     .action(onBroker(show))
   instances
+    .command('observe')
+    .argument('[instance]', 'id of the instance', parseInstanceId)
+    .description('look now at how an instance is, as the chore does on its schedule')
+    .option('--reason <text>', 'why; it is kept in the history; needed with --query')
+    .manyOptions()
+    .yesOption()
+    .connectionOptions()
+    .examples(
+      'purser instances observe my-db',
+      'purser instances observe --query usable=false --reason "after the outage"',
+    )
+    .action(onBroker(observe))
+  instances
     .command('move')
-    .instanceArgument()
+    .argument('[instance]', 'id of the instance', parseInstanceId)
     .description('let another revision of its service act on an instance')
     .option('--revision <id>', 'the revision (default: the one that is offered now)')
     .reasonOption()
+    .manyOptions()
+    .yesOption()
     .connectionOptions()
-    .examples('purser instances move my-db --reason "its image is gone"')
+    .examples(
+      'purser instances move my-db --reason "its image is gone"',
+      'purser instances move --query revision_id=8fQ2kX --reason "its image is gone" --dry-run',
+    )
     .action(onBroker(move))
   instances
     .command('abandon')
-    .instanceArgument()
+    .alias('purge')
+    .argument('[instance]', 'id of the instance', parseInstanceId)
     .description('count an instance as deleted without running its deprovision')
     .option('--bindings', 'its bindings, too')
     .reasonOption()
+    .manyOptions()
     .yesOption()
     .connectionOptions()
-    .explain('Nothing is removed: what it has made stays, and the answer lists what is known of it.')
-    .examples('purser instances abandon my-db --reason "its backend is gone" --yes')
+    .explain(
+      'Nothing is removed: what it has made stays, and the answer lists what is known of it. Other tools call this',
+      'purge, which is the same here; purser instances delete --force does it with the bindings.',
+    )
+    .examples(
+      'purser instances abandon my-db --reason "its backend is gone" --yes',
+      'purser instances abandon --query service_id=old-db --reason "its backend is gone" --dry-run',
+    )
     .action(onBroker(abandon))
+  instances
+    .command('delete')
+    .instanceArgument()
+    .description('with --force: abandon an instance and all of its bindings')
+    .requiredOption('--force', 'count it as deleted although nothing of it is removed')
+    .reasonOption()
+    .yesOption()
+    .connectionOptions()
+    .explain('What removes it is the deprovision of its service: purser deprovision <instance>.')
+    .examples('purser instances delete my-db --force --reason "its backend is gone"')
+    .action(onBroker((session: Session, id: string, flags: AbandonFlags) => abandon(session, id, withBindings(flags))))
   instances
     .command('adopt')
     .argument('[instance]', 'id of the instance', parseInstanceId)
@@ -106,91 +140,53 @@ async function show(session: Session, id: string): Promise<void> {
   session.print(response.body, text.join(''))
 }
 
-interface Flags {
+async function observe(session: Session, id: string | undefined, flags: ManyFlags): Promise<void> {
+  if (isMany('instance', id, flags)) return actOnMany(session, { kind: 'instance', action: 'observe' }, flags)
+  const name = id ?? ''
+  session.about.instance_id = name
+  const response = await session.admin.observeInstance(name, { reason: flags.reason })
+  if (response.status !== 202) throw refusal(`could not look at ${name}`, response, { instanceId: name })
+  const { id: operation, action, state, instance_id } = response.body
+  session.print(response.body, renderFields({ operation, action, state, instance_id }))
+}
+
+interface Flags extends ManyFlags {
   readonly reason: string
 }
 
-async function move(session: Session, id: string, flags: Flags & { readonly revision?: string }): Promise<void> {
-  session.about.instance_id = id
+async function move(
+  session: Session,
+  id: string | undefined,
+  flags: Flags & { readonly revision?: string },
+): Promise<void> {
   const { revision, reason } = flags
-  const response = await session.admin.moveInstance(id, { revision, reason })
-  if (response.status !== 200) throw refusal(`could not move ${id}`, response, { instanceId: id })
+  if (isMany('instance', id, flags))
+    return actOnMany(session, { kind: 'instance', action: 'move', more: { revision } }, flags)
+  const name = id ?? ''
+  session.about.instance_id = name
+  const response = await session.admin.moveInstance(name, { revision, reason })
+  if (response.status !== 200) throw refusal(`could not move ${name}`, response, { instanceId: name })
   session.printFields(response.body)
 }
 
 interface AbandonFlags extends Flags {
   readonly bindings?: boolean
-  readonly yes?: boolean
 }
 
-async function abandon(session: Session, id: string, { bindings, reason, yes }: AbandonFlags): Promise<void> {
-  session.about.instance_id = id
-  const what = bindings === true ? `${id} and all of its bindings` : id
+function withBindings(flags: AbandonFlags): AbandonFlags {
+  return { ...flags, bindings: true }
+}
+
+async function abandon(session: Session, id: string | undefined, flags: AbandonFlags): Promise<void> {
+  const { bindings, reason, yes } = flags
+  if (isMany('instance', id, flags))
+    return actOnMany(session, { kind: 'instance', action: 'abandon', more: { bindings } }, flags)
+  const name = id ?? ''
+  session.about.instance_id = name
+  const what = bindings === true ? `${name} and all of its bindings` : name
   await confirm(session, `Abandon ${what}? Nothing of it will be removed.`, yes)
-  const response = await session.admin.abandonInstance(id, { bindings, reason })
+  const response = await session.admin.abandonInstance(name, { bindings, reason })
   const { body } = response
-  if (response.status !== 200) throw refusal(`could not abandon ${id}`, response, { instanceId: id })
-  session.print(body, renderAbandoned(id, body))
-}
-
-function renderAbandoned(id: string, { ended, remains }: AbandonedBody): string {
-  const { revision, dashboard_url, state_keys = [], sandboxes = [], bindings = [], quiet_until } = remains ?? {}
-  const left = [
-    dashboard_url && `dashboard: ${dashboard_url}`,
-    state_keys.length > 0 && `what its state named: ${state_keys.join(', ')}`,
-    sandboxes.length > 0 && `sandboxes, if they still run: ${sandboxes.join(', ')}`,
-    ...bindings.map(({ id: name, state_keys: keys }) => `binding ${name}: ${keys.join(', ') || 'no state'}`),
-    revision && `what acted on it: revision ${revision}`,
-  ].filter(line => typeof line === 'string')
-  return [
-    `${id} counts as deleted${bindings.length === 0 ? '' : `, with ${count(bindings.length, 'binding')}`}.`,
-    ended && `Its ${ended.action} ${ended.operation} has ended: ${ended.state}.`,
-    left.length === 0 ? 'The broker knows of nothing that is left.' : 'Remove by hand what is left of:',
-    ...left.map(line => `  ${line}`),
-    quiet_until && `Nothing is created under this id before ${quiet_until}: a call may still be on its way.`,
-  ]
-    .filter(line => typeof line === 'string' && line !== '')
-    .map(line => `${String(line).startsWith('  ') ? '  ' : ''}${toLine(String(line))}\n`)
-    .join('')
-}
-
-interface AdoptOneFlags extends AdoptFlags {
-  readonly file?: string
-  readonly service?: string
-  readonly plan?: string
-  readonly params?: string
-  readonly context?: string
-  readonly state?: string
-  readonly dashboardUrl?: string
-  readonly platform?: string
-  readonly revision?: string
-}
-
-async function adopt(session: Session, id: string | undefined, flags: AdoptOneFlags): Promise<void> {
-  const { file, service: service_id, plan: plan_id, reason, dryRun: dry_run } = flags
-  if (file !== undefined && id === undefined) return adoptMany(session, file, flags)
-  if (id === undefined || file !== undefined || service_id === undefined || plan_id === undefined)
-    throw wrongUsage({
-      what: 'it is not clear what to adopt',
-      why: 'one instance needs its id, --service and --plan; many need --file, and no id',
-      next: 'purser help instances adopt shows both ways.',
-    })
-  session.about.instance_id = id
-  const read = (flag: string, value?: string) => value && readJsonOption(flag, value, session.io.cwd)
-  const response = await session.admin.adoptInstance(id, {
-    service_id,
-    plan_id,
-    parameters: await read('--params', flags.params),
-    context: await read('--context', flags.context),
-    state: await read('--state', flags.state),
-    dashboard_url: flags.dashboardUrl,
-    platform: flags.platform,
-    revision: flags.revision,
-    reason,
-    dry_run,
-  })
-  if (response.status >= 300) throw refusal(`could not adopt ${id}`, response, { instanceId: id })
-  const { warnings = [], bindings: _none, ...fields } = response.body
-  for (const warning of warnings) session.note(`warning: ${toLine(warning)}`)
-  session.print(response.body, renderFields({ ...fields }))
+  if (response.status !== 200) throw refusal(`could not abandon ${name}`, response, { instanceId: name })
+  session.print(body, renderAbandoned(name, body))
 }

@@ -158,13 +158,13 @@ async function showOperation(session: Session, name: string): Promise<void> {
 /** On one operation, or on all that match. */
 function verb(action: string) {
   return async (session: Session, name: string | undefined, flags: ManyFlags): Promise<void> => {
-    if (isMany(name, flags)) await actOnMany(session, action, flags)
+    if (isMany('operation', name, flags)) await actOnMany(session, { kind: 'operation', action }, flags)
     else await act(session, action, name ?? '', flags)
   }
 }
 
 async function cancelOperation(session: Session, name: string | undefined, flags: ManyFlags): Promise<void> {
-  if (isMany(name, flags)) return actOnMany(session, 'cancel', flags)
+  if (isMany('operation', name, flags)) return actOnMany(session, { kind: 'operation', action: 'cancel' }, flags)
   await confirm(session, `Cancel ${name}? What it has done is undone.`, flags.yes)
   await act(session, 'cancel', name ?? '', flags)
 }
@@ -183,7 +183,8 @@ interface FailFlags extends ManyFlags {
 
 async function failOperation(session: Session, name: string | undefined, flags: FailFlags): Promise<void> {
   const { message, reason, yes } = flags
-  if (isMany(name, flags)) return actOnMany(session, 'fail', flags, { message })
+  if (isMany('operation', name, flags))
+    return actOnMany(session, { kind: 'operation', action: 'fail', more: { message } }, flags)
   session.about.operation = name
   await confirm(session, `Fail ${name}? The platform will see it, and its result never changes.`, yes)
   const response = await session.admin.failOperation(name ?? '', { message, reason })
