@@ -60,6 +60,7 @@ const groups: Readonly<Record<string, Readonly<Record<string, Loader>>>> = {
     import: () => import('./commands/import.ts'),
     backup: () => import('./commands/backup.ts'),
     config: () => import('./commands/config.ts'),
+    doctor: () => import('./commands/doctor.ts'),
   },
   "A platform's verbs, against any broker:": {
     catalog: () => import('./commands/catalog.ts'),

@@ -11,7 +11,8 @@ const most = '50'
 /** On a terminal the table is drawn again in its place; else there is a line of JSON for each change. Ends with Ctrl-C. */
 export async function watchOperations(session: Session, flags: { readonly instance?: string }): Promise<void> {
   const { io, options } = session
-  const inPlace = isLive(io) && options.output === 'text'
+  // The table goes to stdout: what reads it there from a pipe wants lines, also where a person sees stderr.
+  const inPlace = isLive(io) && io.stdout.isTTY === true && options.output === 'text'
   const known = new Map<string, string>()
   let drawn = 0
   const stopped = { what: 'stopped watching', why: 'interrupted', next: 'purser operations list shows how they stand.' }

@@ -2,6 +2,7 @@
 import type { Clock } from '../clock.ts'
 import type { Observer } from '../observer.ts'
 import type { Store } from '../store.ts'
+import type { StoreExam } from './exam.ts'
 import type { LedgerOptions } from './options.ts'
 
 /** What a store can be told besides its URL. Stores without a server need only the clock. */
@@ -20,6 +21,8 @@ interface Adapter {
   accepts(rest: string): boolean
   /** Loads the adapter, which nobody pays for who does not use it, and opens the store. */
   open(url: string, options: OpenOptions): Promise<Store>
+  /** Looks at the store from outside, and changes nothing. `name` is that of a replica. Absent where there is nothing to see. */
+  examine?(url: string, options: LedgerOptions & { readonly name?: string }): Promise<StoreExam>
   /** Brings the store up to date without a broker, and says how it is then. Absent where only to open it does that. */
   migrate?(url: string, options: LedgerOptions): Promise<string>
   /** The SQL that `migrate` would run; undefined where nothing is pending. Absent where the store takes no SQL. */
@@ -45,6 +48,10 @@ export const adapters: readonly Adapter[] = [
       const { openSqliteStore } = await import('./sqlite/index.ts')
       return openSqliteStore({ file: sqliteFile(url.slice('sqlite:'.length)), clock })
     },
+    async examine(url) {
+      const { examineSqlite } = await import('./sqlite/exam.ts')
+      return examineSqlite(sqliteFile(url.slice('sqlite:'.length)))
+    },
   },
   {
     schemes: ['postgres:', 'postgresql:'],
@@ -54,6 +61,10 @@ export const adapters: readonly Adapter[] = [
     async open(url, options) {
       const { openPostgresStore } = await import('./postgres/index.ts')
       return openPostgresStore({ url, ...options })
+    },
+    async examine(url, options) {
+      const { examinePostgres } = await import('./postgres/open.ts')
+      return examinePostgres({ url, ...options })
     },
     async migrate(url, options) {
       const { applyMigrations } = await import('./postgres/index.ts')
@@ -73,6 +84,10 @@ export const adapters: readonly Adapter[] = [
     async open(url, options) {
       const { openMongoStore } = await import('./mongodb/index.ts')
       return openMongoStore({ url, ...options })
+    },
+    async examine(url, options) {
+      const { examineMongo } = await import('./mongodb/open.ts')
+      return examineMongo({ url, ...options })
     },
     async migrate(url, options) {
       const { openMongoStore } = await import('./mongodb/index.ts')

@@ -61,10 +61,7 @@ export async function openBundles(config: BundleSettings, parts: OpenBundlesPart
   const runtimes = tracer === undefined ? opened : opened.map(runtime => traceRuntime(runtime, tracer))
   const folders = createBundleFolders(bundles.folder, observer)
   const open = openClusterLater(bundles.kubernetes, { clock, env })
-  const secrets =
-    bundles.secretsFrom === 'kubernetes'
-      ? createClusterSecrets(open, bundles.kubernetes.namespace)
-      : createSecretFolder(bundles.secretsFolder)
+  const secrets = openSecrets(bundles, open)
   const secretsFor = createSecretReader(bundles.secrets, secrets)
   // Brokers on one machine may share a folder or a container engine; those on one ledger are one broker.
   const brokerLabel = createHash('sha256').update(store.name).digest('base64url').slice(0, 16)
@@ -125,6 +122,16 @@ function privateFolders({ secretsFolder, secrets }: BundleSettings['bundles'], {
   const [, ledger] = /^sqlite:(.+)$/.exec(name) ?? []
   const files = [ledger, ...secrets.map(({ file }) => file)].flatMap(file => file ?? [])
   return [secretsFolder, ...files.map(file => dirname(resolve(file)))]
+}
+
+/** Where secrets are read that are only named. */
+export function openSecrets(
+  { secretsFrom, secretsFolder, kubernetes }: BundleSettings['bundles'],
+  open: Parameters<typeof createClusterSecrets>[0],
+): SecretReader {
+  return secretsFrom === 'kubernetes'
+    ? createClusterSecrets(open, kubernetes.namespace)
+    : createSecretFolder(secretsFolder)
 }
 
 type RegistriesParts = Pick<OpenBundlesParts, 'clock' | 'env' | 'registries'> & {

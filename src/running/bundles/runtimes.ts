@@ -29,7 +29,7 @@ export interface RuntimeSettings {
 }
 
 /** Nobody: who runs bundles where the broker is root and nobody else is named. */
-const nobody = { uid: 65_534, gid: 65_534 }
+export const nobody = { uid: 65_534, gid: 65_534 }
 
 /**
  * The runtimes of a broker, in the order in which they are asked whether they run a program, and the name of this host.
@@ -47,20 +47,11 @@ export async function createRuntimes(
       'Leave bundles.user out: bundles then run as the user that runs the broker.',
     )
   const user = root ? (bundles.user ?? nobody) : undefined
-  const { folder, runtime } = bundles
+  const { folder } = bundles
   await mkdir(folder, { recursive: true, mode: 0o711 })
-  const socket = bundles.socket ?? findSocket(env)
-  // An engine that nobody has and nobody needs is not asked for leftovers again and again.
-  const images =
-    bundles.socket !== undefined ||
-    registries.some(({ type }) => findRegistryType(type)?.offers === 'image') ||
-    existsSync(socket)
+  const { types, socket } = chooseRuntimes({ bundles, registries }, env, given)
   const runtimes = [...given]
-  for (const type of runtimeTypes) {
-    const isFree = !given.some(({ runs }) => runs.includes(type.runs))
-    const isWanted =
-      runtime === 'auto' ? type.isDefault && isFree && (type.runs === 'folder' || images) : runtime === type.name
-    if (!isWanted) continue
+  for (const type of types) {
     if (type.runs === 'folder' && user !== undefined) await checkPassable(folder, user)
     const { exposeFiles, kubernetes } = bundles
     const own = { folder: join(folder, type.folder), hidden: [folder, ...hidden], exposeFiles }
@@ -76,6 +67,26 @@ export async function createRuntimes(
   return { runtimes, host: await readHost(folder) }
 }
 
+/** The types of runtimes that the settings ask for, in their order, and where a container engine is looked for. */
+export function chooseRuntimes(
+  { bundles, registries = [] }: RuntimeSettings,
+  env: RuntimeParts['env'],
+  given: readonly Runtime[] = [],
+) {
+  const { runtime } = bundles
+  const socket = bundles.socket ?? findSocket(env)
+  // An engine that nobody has and nobody needs is not asked for leftovers again and again.
+  const images =
+    bundles.socket !== undefined ||
+    registries.some(({ type }) => findRegistryType(type)?.offers === 'image') ||
+    existsSync(socket)
+  const types = runtimeTypes.filter(type => {
+    const isFree = !given.some(({ runs }) => runs.includes(type.runs))
+    return runtime === 'auto' ? type.isDefault && isFree && (type.runs === 'folder' || images) : runtime === type.name
+  })
+  return { types, socket }
+}
+
 function rethrow(error: unknown): never {
   if (error instanceof ClusterSettingsError)
     throw new StartError('Bundles cannot run in a Kubernetes cluster.', error.message, 'See bundles.kubernetes.')
@@ -88,7 +99,7 @@ function rethrow(error: unknown): never {
 }
 
 /** A user who cannot pass through every folder above cannot run anything in the last one. */
-async function checkPassable(folder: string, { uid, gid }: typeof nobody): Promise<void> {
+export async function checkPassable(folder: string, { uid, gid }: typeof nobody): Promise<void> {
   for (let path = folder; path !== dirname(path); path = dirname(path)) {
     const { mode, uid: owner, gid: group } = await stat(path)
     const needed = owner === uid ? 0o100 : group === gid ? 0o010 : 0o001

@@ -5,7 +5,18 @@ import { isCode, serverCodes } from './driver.ts'
 import { actedOf, listedBinding, listedInstance, listedOperation } from './rows.ts'
 
 /** Raised with every change that an older release could not work with. */
-const schemaVersion = 5
+export const schemaVersion = 5
+
+/** The version of what is there; undefined where nothing is. Throws where it is of a newer release. */
+export async function findVersion(meta: Collections['meta'], name: string): Promise<number | undefined> {
+  const { version } = (await meta.findOne({ _id: 'ledger' })) ?? {}
+  if (version === undefined || version <= schemaVersion) return version
+  throw new StoreOpenError(
+    'newer-version',
+    `${name} was written by a newer release (its schema is ${version}, this release knows ${schemaVersion}): ` +
+      'start that release, or put back the backup made before the upgrade',
+  )
+}
 
 /**
  * Makes what is missing; run by several replicas at once, or again, it does no harm. All collections are made here, since
@@ -13,15 +24,8 @@ const schemaVersion = 5
  */
 export async function prepareCollections(db: Db, collections: Collections, name: string): Promise<void> {
   const { meta } = collections
-  const { version } = (await meta.findOne({ _id: 'ledger' })) ?? {}
+  const version = await findVersion(meta, name)
   if (version === undefined) await refuseForeign(db, collections, name)
-  else if (version > schemaVersion) {
-    throw new StoreOpenError(
-      'newer-version',
-      `${name} was written by a newer release (its schema is ${version}, this release knows ${schemaVersion}): ` +
-        'start that release, or put back the backup made before the upgrade',
-    )
-  }
   if (version !== undefined && version < 3) await addListed(collections)
   if (version !== undefined && version < 4) await addActed(collections)
   if (version !== undefined && version < 5) await addListedServices(collections)

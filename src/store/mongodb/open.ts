@@ -4,13 +4,14 @@ import { systemClock } from '../../clock.ts'
 import { type Observer, toError } from '../../observer.ts'
 import type { Store } from '../../store.ts'
 import { StoreOpenError } from '../../store.ts'
+import { compareClocks, type StoreExam } from '../exam.ts'
 import { type LedgerOptions, readLedgerOptions } from '../options.ts'
 import { readAddress } from './address.ts'
 import { type Database, serverNow } from './database.ts'
 import { collectionsOf } from './documents.ts'
 import { type Driver, loadDriver } from './driver.ts'
 import { toOpenError } from './failures.ts'
-import { prepareCollections } from './migrations.ts'
+import { findVersion, prepareCollections, schemaVersion } from './migrations.ts'
 import { createMongoStore } from './store.ts'
 import { createTransactions } from './transactions.ts'
 import { createTurns } from './turns.ts'
@@ -74,6 +75,34 @@ export async function openWith(options: MongoStoreOptions, now: () => object): P
   } catch (error) {
     await opened?.close()
     throw toOpenError(error, name)
+  }
+}
+
+/** Looks at the database without opening the store: nothing is made. `name` is that of a replica. */
+export async function examineMongo(options: MongoStoreOptions & { readonly name?: string }): Promise<StoreExam> {
+  const { schema, connectTimeoutMs, statementTimeoutMs: timeoutMs } = readLedgerOptions(options)
+  const { name, database } = readAddress(options.url, options.database)
+  const driver = await loadDriver()
+  let opened: MongoClient | undefined
+  try {
+    const client = new driver.MongoClient(options.url, settings(1, connectTimeoutMs, timeoutMs))
+    opened = client
+    await client.connect()
+    await requireReplicaSet(client, name)
+    const { meta, replica } = collectionsOf(client.db(database, promises(driver, timeoutMs)), `${schema}_`)
+    const clocks = await compareClocks(async () => {
+      const { localTime } = await client.db('admin').command({ hello: 1 })
+      return Number(localTime)
+    })
+    const version = await findVersion(meta, name)
+    const held = options.name === undefined ? null : await replica.findOne({ _id: options.name })
+    const now = Date.now() + clocks.aheadMs
+    const holder = held === null ? undefined : { ...held, agoMs: now - (held.seenAt ?? now) }
+    return { version: version ?? 0, known: schemaVersion, ...clocks, holder }
+  } catch (error) {
+    throw toOpenError(error, name)
+  } finally {
+    await opened?.close()
   }
 }
 

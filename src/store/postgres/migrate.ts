@@ -2,22 +2,28 @@ import { StoreOpenError } from '../../store.ts'
 import type { Connection } from './driver.ts'
 import { migrations } from './migrations.ts'
 
-/** What is to be run, in this order, to bring the schema to this release. Changes nothing. */
-export async function findPending(connection: Connection, schema: string, patienceMs: number): Promise<string[]> {
-  const quoted = `"${schema}"`
+/** The version of the schema, 0 where it is not there or empty. Throws where it is not one of a ledger, or of a newer release. */
+export async function findVersion(connection: Connection, schema: string, patienceMs: number) {
   const { exists, ours, tables } = await look(connection, schema, patienceMs)
   if (!ours && tables > 0)
     throw new StoreOpenError(
       'foreign-schema',
       `the schema ${schema} holds tables of another program: name an empty schema, or one that is not there yet`,
     )
-  const version = ours ? await readVersion(connection, quoted, patienceMs) : 0
+  const version = ours ? await readVersion(connection, `"${schema}"`, patienceMs) : 0
   if (version > migrations.length)
     throw new StoreOpenError(
       'newer-version',
       `the schema ${schema} was written by a newer release (its version is ${version}, this release knows ` +
         `${migrations.length}): start that release, or put back the backup made before the upgrade`,
     )
+  return { exists, version }
+}
+
+/** What is to be run, in this order, to bring the schema to this release. Changes nothing. */
+export async function findPending(connection: Connection, schema: string, patienceMs: number): Promise<string[]> {
+  const quoted = `"${schema}"`
+  const { exists, version } = await findVersion(connection, schema, patienceMs)
   const steps = migrations.slice(version).map((migration, index) => {
     const number = version + index + 1
     return `${migration(quoted).trim()}\n\ninsert into ${quoted}.migration (number) values (${number});`

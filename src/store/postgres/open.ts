@@ -1,6 +1,7 @@
 import { type Clock, systemClock } from '../../clock.ts'
 import type { Observer } from '../../observer.ts'
 import { type Store, StoreOpenError } from '../../store.ts'
+import type { StoreExam } from '../exam.ts'
 import { type LedgerOptions, readLedgerOptions } from '../options.ts'
 import { createWakeUps } from '../wake-ups.ts'
 import { createDatabase } from './database.ts'
@@ -13,6 +14,7 @@ import {
   parseAddress,
   type Session,
 } from './driver.ts'
+import { examineSchema } from './exam.ts'
 import { toOneError, toOpenError } from './failures.ts'
 import { startListener } from './listener.ts'
 import { findPending, migrate, toScript } from './migrate.ts'
@@ -121,6 +123,11 @@ export function migrationScript(target: MigrationTarget): Promise<string | undef
 /** Runs what is pending, as opening the store does, and answers how many statements that were. */
 export function applyMigrations(target: MigrationTarget): Promise<number> {
   return onSchema(target, (connection, schema) => migrate(connection, schema, patienceMs))
+}
+
+/** Looks at the database without opening the store. `name` is that of a replica. */
+export function examinePostgres({ name, ...target }: MigrationTarget & { readonly name?: string }): Promise<StoreExam> {
+  return onSchema(target, (connection, schema) => examineSchema(connection, { schema, patienceMs, name }))
 }
 
 async function onSchema<Result>(

@@ -291,10 +291,21 @@ export function migrate(database: Database): void {
 export function checkVersion(database: Database, file: string): void {
   const owner = pragma(database, 'application_id')
   const tables = Number(database.prepare('select count(*) as count from sqlite_schema').get()?.count)
-  if (owner !== applicationId && (owner !== 0 || tables > 0)) {
+  judgeHeader(file, { owner, version: pragma(database, 'user_version'), isEmpty: tables === 0 })
+}
+
+/** What a file says about itself. */
+interface Header {
+  readonly owner: number
+  readonly version: number
+  readonly isEmpty: boolean
+}
+
+/** Throws where the file is not one that this release can open. */
+export function judgeHeader(file: string, { owner, version, isEmpty }: Header): void {
+  if (owner !== applicationId && (owner !== 0 || !isEmpty)) {
     throw new StoreOpenError('foreign-database', `${file} is the database of another program: name another file`)
   }
-  const version = pragma(database, 'user_version')
   if (version <= migrations.length) return
   throw new StoreOpenError(
     'newer-version',

@@ -90,7 +90,7 @@ function lock(database: Database, file: string): void {
     if (resultCode(error) !== resultCodes.busy) throw error
     throw new StoreOpenError(
       'locked',
-      `${file} is held by ${describeOwner(file)}: one process at a time can use it. Stop that process, or name another file`,
+      `${file} is held by ${readOwner(file) ?? 'another process'}: one process at a time can use it. Stop that process, or name another file`,
       error,
     )
   }
@@ -156,13 +156,13 @@ function removeOwner(file: string): void {
   ignoringErrors(() => rmSync(noteOf(file), { force: true }))
 }
 
-/** `process 42 on host db1 since 2026-01-01T00:00:00.000Z`, as far as it is known. */
-function describeOwner(file: string): string {
+/** `process 42 on host db1 since 2026-01-01T00:00:00.000Z`; undefined where there is no note. */
+export function readOwner(file: string): string | undefined {
   try {
     const { pid, host, since } = JSON.parse(readFileSync(noteOf(file), 'utf8'))
     return `process ${pid} on host ${host} since ${since}`
   } catch {
-    return 'another process'
+    return undefined
   }
 }
 

@@ -1,0 +1,29 @@
+import type { NameHolder } from '../domain/replica-name.ts'
+
+/** What can be seen of a store from outside. To look changes nothing in it, and makes nothing. */
+export interface StoreExam {
+  /** Its schema; 0 where nothing of a ledger is there yet. */
+  readonly version: number
+  /** The schema of this release. */
+  readonly known: number
+  /** One question and its answer, in milliseconds. */
+  readonly latencyMs: number
+  /** How much its clock is ahead of that of this machine; absent where it has none of its own. */
+  readonly aheadMs?: number
+  /** Who has it alone, for people; absent where many may, or nobody does. */
+  readonly heldBy?: string
+  /** What this user may not do there and a broker has to, each with what to do. */
+  readonly refused?: readonly string[]
+  /** Who was last seen under the name of a replica, by the store's clock, and how long ago. */
+  readonly holder?: NameHolder & { readonly agoMs: number }
+}
+
+/** Asks for the time of a store, and says how far it is from ours: half of the way lies before the answer. */
+export async function compareClocks(
+  ask: () => Promise<number>,
+): Promise<Required<Pick<StoreExam, 'latencyMs' | 'aheadMs'>>> {
+  const [sentAt, began] = [Date.now(), performance.now()]
+  const theirs = await ask()
+  const latencyMs = performance.now() - began
+  return { latencyMs, aheadMs: theirs - (sentAt + latencyMs / 2) }
+}
