@@ -14,6 +14,9 @@ const programs = {
   'ansible-runner': ['python3-ansible-runner'],
   psql: ['postgresql-client'],
   pgbouncer: ['pgbouncer'],
+  zsh: ['zsh'],
+  fish: ['fish'],
+  tmux: ['tmux'],
 }
 
 /** What starts services of its own is installed only where it is asked for by name. */

@@ -73,6 +73,7 @@ export class CliCommand extends Command {
   /** For commands that work with a store themselves, or ask the broker that has it. */
   brokerOptions(): this {
     return this.option('--url <url>', 'ask the broker at this address instead of opening its store')
+      .option('--profile <name>', 'the same with the broker of this name; purser profiles lists them')
       .option('--user <name:password>', 'basic credentials (better: PURSER_USERNAME and PURSER_PASSWORD)')
       .option('--token <token>', 'a bearer token instead of --user')
   }
@@ -83,6 +84,7 @@ export class CliCommand extends Command {
 
   connectionOptions(): this {
     return this.option('--url <url>', 'address of the broker (or PURSER_URL; default: http://127.0.0.1:8080)')
+      .option('--profile <name>', 'a broker by its name (or PURSER_PROFILE); purser profiles lists them')
       .option('--user <name:password>', 'basic credentials (better: PURSER_USERNAME and PURSER_PASSWORD)')
       .option('--token <token>', 'a bearer token instead of --user')
       .option('--api-version <version>', 'OSB API version to announce', '2.17')

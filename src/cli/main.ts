@@ -9,6 +9,7 @@ import { verbsFirst } from './verbs-first.ts'
 /** Runs one command; `args` come without the names of node and of the script. Resolves to the exit code. */
 export async function main(args: readonly string[], io: CliIo): Promise<number> {
   try {
+    if (args[0] === 'complete') return await complete(args.slice(1), io)
     const program = await createProgram(io, args)
     await program.parseAsync([...verbsFirst(program, args)], { from: 'user' })
     return 0
@@ -20,6 +21,14 @@ export async function main(args: readonly string[], io: CliIo): Promise<number> 
     if (asksForJson(args)) io.stdout.write(renderJson(body))
     return exitCode
   }
+}
+
+/** For the scripts of `purser completion`: prints what may stand in the place of the last word, and never an error. */
+async function complete(words: readonly string[], io: CliIo): Promise<number> {
+  const { findCandidates } = await import('./complete/candidates.ts')
+  const found = await findCandidates(await createProgram(io, []), words, io)
+  io.stdout.write(found.map(candidate => `${candidate}\n`).join(''))
+  return 0
 }
 
 /** From what was typed: a command line that cannot be read wants its answer in JSON, too. */
@@ -85,6 +94,10 @@ const groups: Readonly<Record<string, Readonly<Record<string, Loader>>>> = {
     history: () => import('./commands/history.ts'),
     wait: () => import('./commands/wait.ts'),
     'log-level': () => import('./commands/log-level.ts'),
+  },
+  'This command:': {
+    profiles: () => import('./commands/profiles.ts'),
+    completion: () => import('./commands/completion.ts'),
   },
   'Bundles, for their authors:': { bundle: () => import('./commands/bundle.ts') },
 }

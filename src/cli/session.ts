@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { createAdminClient, createOsbClient } from '../client/index.ts'
+import { type BrokerFlags, chooseBroker, defaultUrl } from './choose-broker.ts'
 import { CliError, wrongUsage } from './cli-error.ts'
 import type { CliCommand } from './command.ts'
 import type { CliIo } from './io.ts'
@@ -8,11 +9,7 @@ import { renderFields, withoutNull } from './render/fields.ts'
 import { type Output, render } from './render/output.ts'
 
 /** The connection options of a command, and the wait options where it has them. */
-export interface SessionOptions {
-  readonly url?: string
-  /** `name:password`. */
-  readonly user?: string
-  readonly token?: string
+export interface SessionOptions extends BrokerFlags {
   readonly apiVersion: string
   readonly output: Output
   /** False with --no-wait. */
@@ -28,7 +25,7 @@ export interface SessionOptions {
 export function onBroker<Args extends unknown[]>(run: (session: Session, ...args: Args) => Promise<void>) {
   return async (...args: unknown[]) => {
     const command = args.at(-1) as CliCommand
-    const session = openSession(command.io, command.opts())
+    const session = await openSession(command.io, command.opts())
     try {
       await run(session, ...(args as Args))
     } catch (error) {
@@ -38,11 +35,11 @@ export function onBroker<Args extends unknown[]>(run: (session: Session, ...args
   }
 }
 
-export type Session = ReturnType<typeof openSession>
+export type Session = Awaited<ReturnType<typeof openSession>>
 
 /** What one command needs to work with one broker. */
-export function openSession(io: CliIo, options: SessionOptions) {
-  const { client, admin } = connect(io, options)
+export async function openSession(io: CliIo, options: SessionOptions) {
+  const { client, admin } = await connect(io, options)
   const { sync = false, output } = options
   return {
     io,
@@ -64,12 +61,9 @@ export function openSession(io: CliIo, options: SessionOptions) {
   }
 }
 
-const defaultUrl = 'http://127.0.0.1:8080'
-
-function connect(io: CliIo, options: SessionOptions) {
+async function connect(io: CliIo, options: SessionOptions) {
   const connection = {
-    url: options.url ?? io.env.PURSER_URL ?? defaultUrl,
-    ...chooseCredentials(io, options),
+    ...(await chooseBroker(io, options)),
     apiVersion: options.apiVersion,
     requestIdentity: randomUUID,
     // With --sync the one request lasts as long as the operation.
@@ -82,26 +76,7 @@ function connect(io: CliIo, options: SessionOptions) {
     throw wrongUsage({
       what: 'the address of the broker cannot be used',
       why: error.message,
-      next: `Give --url, or PURSER_URL; the default is ${defaultUrl}.`,
+      next: `Give --url, PURSER_URL or a profile; the default is ${defaultUrl}.`,
     })
   }
-}
-
-function chooseCredentials(io: CliIo, { user, token }: SessionOptions) {
-  if (user !== undefined && token !== undefined)
-    throw wrongUsage({
-      what: 'there are two ways to sign in',
-      why: '--user and --token exclude each other',
-      next: 'Leave one of them off.',
-    })
-  if (token !== undefined) return { token }
-  if (user === undefined) return { username: io.env.PURSER_USERNAME, password: io.env.PURSER_PASSWORD }
-  const colon = user.indexOf(':')
-  if (colon < 1)
-    throw wrongUsage({
-      what: '--user needs a name and a password',
-      why: 'it does not begin with "name:"',
-      next: 'Write --user name:password, or set PURSER_USERNAME and PURSER_PASSWORD.',
-    })
-  return { username: user.slice(0, colon), password: user.slice(colon + 1) }
 }

@@ -27,7 +27,7 @@ export function defineCommand(program: CliCommand): void {
       'purser backup backup/purser.db --store sqlite:data/purser.db',
     )
     .action(async (file: string, named: Flags) => {
-      if (named.url !== undefined) return backupOver(program.io, named, file)
+      if (named.url !== undefined || named.profile !== undefined) return backupOver(program.io, named, file)
       const { backupStore } = await import('../../server/move.ts')
       const { io } = program
       const display = showProgress(io, 'copy the store')
@@ -43,7 +43,7 @@ export function defineCommand(program: CliCommand): void {
 
 /** A part has another name until all of it is there. */
 async function backupOver(io: CliIo, options: SessionOptions, file: string): Promise<void> {
-  const { admin } = openSession(io, options)
+  const { admin, client } = await openSession(io, options)
   const target = resolve(io.cwd, file)
   if (existsSync(target))
     throw wrongUsage({
@@ -64,5 +64,5 @@ async function backupOver(io: CliIo, options: SessionOptions, file: string): Pro
     display.stop()
     await rm(part, { force: true })
   }
-  io.stdout.write(`The store of ${options.url} was copied to ${file}.\n`)
+  io.stdout.write(`The store of ${client.url} was copied to ${file}.\n`)
 }

@@ -28,7 +28,7 @@ export function defineCommand(program: CliCommand): void {
       'purser export --store sqlite:purser.db --with-secrets | purser import --store postgres://broker@db.example.com/purser',
     )
     .action(async ({ withSecrets: secrets = false, ...named }: Flags) => {
-      if (named.url !== undefined) return exportOver(program.io, named, secrets)
+      if (named.url !== undefined || named.profile !== undefined) return exportOver(program.io, named, secrets)
       const { exportStore } = await import('../../server/move.ts')
       const { io } = program
       const progress = showCount(io, 'export rows')
@@ -45,7 +45,7 @@ export function defineCommand(program: CliCommand): void {
 
 /** From the broker that has the store. */
 async function exportOver(io: CliIo, options: SessionOptions, secrets: boolean): Promise<void> {
-  const { admin } = openSession(io, options)
+  const { admin } = await openSession(io, options)
   const answer = await admin.export(secrets ? { with_secrets: 'true' } : {})
   if (!('pieces' in answer)) throw refusal('could not export the ledger', answer)
   const progress = showCount(io, 'export rows')
