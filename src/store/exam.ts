@@ -1,3 +1,4 @@
+import { systemClock } from '../clock.ts'
 import type { NameHolder } from '../domain/replica-name.ts'
 
 /** What can be seen of a store from outside. To look changes nothing in it, and makes nothing. */
@@ -22,7 +23,7 @@ export interface StoreExam {
 export async function compareClocks(
   ask: () => Promise<number>,
 ): Promise<Required<Pick<StoreExam, 'latencyMs' | 'aheadMs'>>> {
-  const [sentAt, began] = [Date.now(), performance.now()]
+  const [sentAt, began] = [systemClock.now(), performance.now()]
   const theirs = await ask()
   const latencyMs = performance.now() - began
   return { latencyMs, aheadMs: theirs - (sentAt + latencyMs / 2) }

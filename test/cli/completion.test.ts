@@ -16,7 +16,10 @@ const patient = { PURSER_COMPLETION_TIMEOUT: '1m' }
 async function complete(line: string, env?: Readonly<Record<string, string>>) {
   const broker = await startCannedBroker(answers)
   const cwd = await makeFolder()
-  const result = await runCli(['complete', '--', ...line.split(' ')], { cwd, env: { ...patient, ...(env ?? { PURSER_URL: broker.url }) } })
+  const result = await runCli(['complete', '--', ...line.split(' ')], {
+    cwd,
+    env: { ...patient, ...(env ?? { PURSER_URL: broker.url }) },
+  })
   expect(result).toMatchObject({ code: 0, err: '' })
   return result.out.split('\n').slice(0, -1)
 }

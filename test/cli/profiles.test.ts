@@ -28,7 +28,12 @@ describe('purser profiles', () => {
     expect(io.err()).toContain('purser profiles use prod')
     expect((await stat(file)).mode & 0o777).toBe(0o600)
     const listed = await run(['profiles', 'list'])
-    expect(listed.out).toBe(`  NAME  URL                     USER  PASSWORD\n  prod  ${one.url}  ops   kept\n`.replace(/URL +/, `URL${' '.repeat(one.url.length - 1)}`))
+    expect(listed.out).toBe(
+      `  NAME  URL                     USER  PASSWORD\n  prod  ${one.url}  ops   kept\n`.replace(
+        /URL +/,
+        `URL${' '.repeat(one.url.length - 1)}`,
+      ),
+    )
     const asJson = await run(['profiles', 'list', '--output', 'json'])
     expect(`${io.out()}${io.err()}${listed.out}${asJson.out}`).not.toContain('sesame')
     expect((await run(['catalog', '--profile', 'prod'])).code).toBe(0)
@@ -77,7 +82,13 @@ describe('purser profiles', () => {
     await run(['profiles', 'set', 'other', '--url', other.url, '--username', 'b', '--password-env', 'A'])
     await run(['profiles', 'use', 'one'])
     await run(['catalog'], { A: 'x', PURSER_PROFILE: 'other' })
-    await run(['catalog', '--profile', 'one'], { A: 'x', PURSER_PROFILE: 'other', PURSER_URL: other.url, PURSER_USERNAME: 'env', PURSER_PASSWORD: 'y' })
+    await run(['catalog', '--profile', 'one'], {
+      A: 'x',
+      PURSER_PROFILE: 'other',
+      PURSER_URL: other.url,
+      PURSER_USERNAME: 'env',
+      PURSER_PASSWORD: 'y',
+    })
     await run(['catalog'], { A: 'x', PURSER_USERNAME: 'env', PURSER_PASSWORD: 'y' })
     await run(['catalog', '--user', 'flag:z'], { PURSER_USERNAME: 'env', PURSER_PASSWORD: 'y' })
     expect(sent()).toEqual([[basic('a:x'), basic('env:y'), basic('flag:z')], [basic('b:x')]])

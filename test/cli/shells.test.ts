@@ -22,7 +22,10 @@ async function makePlace(url: string) {
   const home = await makeFolder()
   await mkdir(join(home, 'bin'))
   await symlink(built.bin, join(home, 'bin', 'purser'))
-  return { home, env: { PATH: `${join(home, 'bin')}:${process.env.PATH}`, HOME: home, PURSER_URL: url, LANG: 'C.UTF-8' } }
+  return {
+    home,
+    env: { PATH: `${join(home, 'bin')}:${process.env.PATH}`, HOME: home, PURSER_URL: url, LANG: 'C.UTF-8' },
+  }
 }
 
 describe('completion scripts', { timeout: 60_000 }, () => {
@@ -40,23 +43,32 @@ describe('completion scripts', { timeout: 60_000 }, () => {
       `compdef() { : }; source ${script}; compadd() { print -rl -- $found }; _files() { : }
        words=(${words.map(word => `'${word}'`).join(' ')}); CURRENT=${words.length}; _purser`,
     ],
-    fish: (script: string, words: readonly string[]) => ['-N', '-c', `source ${script}; complete -C '${words.join(' ')}'`],
+    fish: (script: string, words: readonly string[]) => [
+      '-N',
+      '-c',
+      `source ${script}; complete -C '${words.join(' ')}'`,
+    ],
   }
 
   describe.each(Object.entries(shells))('%s', (shell, toArguments) => {
-    it.skipIf(!has(shell))(`completes verbs, options and live ids${has(shell) ? '' : ' (skipped: not installed)'}`, async () => {
-      const broker = await startCannedBroker(instances)
-      const place = await makePlace(broker.url)
-      const { home } = place
-      const env = { ...place.env, PURSER_COMPLETION_TIMEOUT: '1m' }
-      const script = join(home, 'script')
-      await writeFile(script, (await run('purser', ['completion', shell], { env })).stdout)
-      const offered = async (...words: readonly string[]) =>
-        (await run(shell, toArguments(script, ['purser', ...words]), { cwd: home, env })).stdout.split('\n').filter(Boolean)
-      expect(await offered('instances', 'mo')).toEqual(['move'])
-      expect(await offered('catalog', '--output', 'jso')).toEqual(['json', 'jsonl'])
-      expect(await offered('instances', 'show', '')).toEqual(['db-1', 'db-2'])
-    })
+    it.skipIf(!has(shell))(
+      `completes verbs, options and live ids${has(shell) ? '' : ' (skipped: not installed)'}`,
+      async () => {
+        const broker = await startCannedBroker(instances)
+        const place = await makePlace(broker.url)
+        const { home } = place
+        const env = { ...place.env, PURSER_COMPLETION_TIMEOUT: '1m' }
+        const script = join(home, 'script')
+        await writeFile(script, (await run('purser', ['completion', shell], { env })).stdout)
+        const offered = async (...words: readonly string[]) =>
+          (await run(shell, toArguments(script, ['purser', ...words]), { cwd: home, env })).stdout
+            .split('\n')
+            .filter(Boolean)
+        expect(await offered('instances', 'mo')).toEqual(['move'])
+        expect(await offered('catalog', '--output', 'jso')).toEqual(['json', 'jsonl'])
+        expect(await offered('instances', 'show', '')).toEqual(['db-1', 'db-2'])
+      },
+    )
   })
 
   it('gives up soon where the broker is silent', async () => {
@@ -68,7 +80,10 @@ describe('completion scripts', { timeout: 60_000 }, () => {
     })
     const { env } = await makePlace(`http://127.0.0.1:${(silent.address() as AddressInfo).port}`)
     // It would wait for a minute otherwise, and the test for no longer.
-    expect(await run('purser', ['complete', '--', 'instances', 'show', ''], { env })).toEqual({ stdout: '', stderr: '' })
+    expect(await run('purser', ['complete', '--', 'instances', 'show', ''], { env })).toEqual({
+      stdout: '',
+      stderr: '',
+    })
   })
 })
 
@@ -78,7 +93,8 @@ describe.skipIf(noTmux !== '')(`in a terminal${noTmux}`, { timeout: 60_000 }, ()
   /** A terminal in which a line runs; it goes with the test. */
   async function openTerminal(url: string, line: string) {
     const { home, env } = await makePlace(url)
-    const tmux = (...args: readonly string[]) => run('tmux', ['-L', home.split('/').at(-1) ?? randomUUID(), '-f', '/dev/null', ...args], { env })
+    const tmux = (...args: readonly string[]) =>
+      run('tmux', ['-L', home.split('/').at(-1) ?? randomUUID(), '-f', '/dev/null', ...args], { env })
     await writeFile(join(home, 'line.sh'), `trap : INT\n${line}\necho "exit $?"\ncat\n`)
     await tmux('new-session', '-d', '-x', '120', '-y', '30', '-c', home, 'sh line.sh')
     onTestFinished(async () => void (await tmux('kill-server')))
@@ -115,7 +131,13 @@ describe.skipIf(noTmux !== '')(`in a terminal${noTmux}`, { timeout: 60_000 }, ()
     expect(after).toContain('state        succeeded')
   })
 
-  const operation = { id: 'o1', action: 'provision', state: 'running', instance_id: 'db', accepted_at: '2026-01-01T00:00:00.000Z' }
+  const operation = {
+    id: 'o1',
+    action: 'provision',
+    state: 'running',
+    instance_id: 'db',
+    accepted_at: '2026-01-01T00:00:00.000Z',
+  }
 
   it('watch draws one table in its place; in a pipe it prints lines of JSON', async () => {
     const answers = { 'GET /admin/operations': { status: 200, body: { items: [operation] } } }

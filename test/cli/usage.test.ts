@@ -52,7 +52,7 @@ describe('wrong usage is exit code 2 and tells what to do', () => {
     [['catalog', 'too', 'many'], 'too many arguments', ''],
     [['provision', 'postgres'], "missing required argument 'plan'", ''],
     [['serve', '--port', '99999'], 'A port is a number from 0 to 65535.', ''],
-    [['catalog', '--url', 'localhost:8080'], 'A broker URL looks like', 'next: Give --url, or PURSER_URL'],
+    [['catalog', '--url', 'localhost:8080'], 'A broker URL looks like', 'next: Give --url, PURSER_URL or a profile'],
     [['catalog', '--user', 'nobody'], '--user needs a name and a password', 'next: Write --user name:password'],
     [['catalog', '--user', 'a:b', '--token', 't'], '--user and --token exclude each other', ''],
     [['provision', 'a', 'b', '--timeout', 'soon'], '--timeout is not a duration', 'next: Write a number and a unit'],

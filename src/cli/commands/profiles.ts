@@ -12,7 +12,10 @@ export function defineCommand(program: CliCommand): void {
   const profiles = program
     .command('profiles')
     .description('names for brokers, so that a command needs no address and no password')
-    .examples('purser profiles set prod --url https://broker.example.com --username ops --ask-password', 'purser profiles use prod')
+    .examples(
+      'purser profiles set prod --url https://broker.example.com --username ops --ask-password',
+      'purser profiles use prod',
+    )
   profiles
     .command('list')
     .description('list the profiles; passwords are not shown')
@@ -109,11 +112,19 @@ async function set(io: CliIo, name: string, flags: SetFlags): Promise<void> {
     })
   const password = await readSource(io, flags)
   const kept = Object.fromEntries(
-    Object.entries(before ?? {}).filter(([key]) => password === undefined || !passwordSources.some(source => source === key)),
+    Object.entries(before ?? {}).filter(
+      ([key]) => password === undefined || !passwordSources.some(source => source === key),
+    ),
   )
-  const profile: Profile = { ...kept, url, ...(flags.username !== undefined && { username: flags.username }), ...password }
+  const profile: Profile = {
+    ...kept,
+    url,
+    ...(flags.username !== undefined && { username: flags.username }),
+    ...password,
+  }
   await writeProfiles(io, { ...known, profiles: { ...known.profiles, [name]: profile } })
-  const hint = known.current === name ? '' : ` Use it with --profile ${name}, or everywhere: purser profiles use ${name}`
+  const hint =
+    known.current === name ? '' : ` Use it with --profile ${name}, or everywhere: purser profiles use ${name}`
   io.stderr.write(`${name} is kept in ${profilesFile(io)}.${hint}\n`)
 }
 

@@ -6,7 +6,11 @@ import { findLive, type LiveKind } from './live.ts'
  * What may stand in the place of the last word. Verbs, options and their choices are known here; ids come from the broker,
  * where it answers soon. Nothing where a file may stand: then the shell lists files.
  */
-export async function findCandidates(program: Command, words: readonly string[], io: CliIo): Promise<readonly string[]> {
+export async function findCandidates(
+  program: Command,
+  words: readonly string[],
+  io: CliIo,
+): Promise<readonly string[]> {
   // Bash makes a word of each "=".
   const typed = words.filter((word, index) => word !== '=' && !(word === '--' && index === 0))
   const current = typed.at(-1) ?? ''
@@ -46,7 +50,7 @@ function readWords(program: Command, words: readonly string[]): Read {
     }
     const [flag = '', value] = word.split(/=(.*)/s, 2)
     const option = word.startsWith('-') ? findOption(command, program, flag) : undefined
-    if (option !== undefined && option.required && value === undefined) pending = option
+    if (option?.required && value === undefined) pending = option
     else if (option !== undefined && value !== undefined) options[option.attributeName()] = value
     if (word.startsWith('-')) continue
     const verb = command.commands.find(each => each.name() === word || each.aliases().includes(word))
@@ -73,8 +77,7 @@ interface Asked {
 }
 
 async function candidatesFor(command: Command, place: Place, asked: Asked): Promise<readonly string[]> {
-  if (command.commands.length > 0)
-    return asked.positionals.length > 0 ? [] : command.commands.map(verb => verb.name())
+  if (command.commands.length > 0) return asked.positionals.length > 0 ? [] : command.commands.map(verb => verb.name())
   if (place?.argChoices !== undefined) return place.argChoices
   const name = place === undefined ? '' : 'attributeName' in place ? place.attributeName() : place.name()
   const kind = kindOf(command, name)

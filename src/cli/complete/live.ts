@@ -36,7 +36,10 @@ export async function findLive(kind: LiveKind, asked: Asked): Promise<readonly s
     const { url, profile, user, token } = options
     const late = new Promise<never>((_, reject) => timeout.addEventListener('abort', reject))
     late.catch(() => {})
-    const session = await Promise.race([openSession(io, { url, profile, user, token, apiVersion: '2.17', output: 'none' }), late])
+    const session = await Promise.race([
+      openSession(io, { url, profile, user, token, apiVersion: '2.17', output: 'none' }),
+      late,
+    ])
     return await Promise.race([lists[kind](session, asked, timeout), late])
   } catch {
     return []
@@ -58,14 +61,19 @@ const lists: Readonly<Record<Exclude<LiveKind, 'profile'>, List>> = {
   'service-id': async (session, _asked, signal) => (await readOfferings(session, signal)).map(({ id }) => id),
   plan: async (session, asked, signal) => (await plansOf(session, asked, signal)).map(({ name }) => name),
   'plan-id': async (session, asked, signal) => (await plansOf(session, asked, signal)).map(({ id }) => id),
-  chore: async ({ admin }, _asked, signal) => ((await admin.chores({ signal })).body.chores ?? []).map(({ name }) => name),
+  chore: async ({ admin }, _asked, signal) =>
+    ((await admin.chores({ signal })).body.chores ?? []).map(({ name }) => name),
   what: async (...question) => {
     const [some, others] = await Promise.all([instances(...question), operations(...question)])
     return [...some.map(id => `instances/${id}`), ...others.map(id => `operations/${id}`)]
   },
 }
 
-function idsOf({ body }: { readonly body: { readonly items?: readonly { readonly id: string }[] } }): readonly string[] {
+function idsOf({
+  body,
+}: {
+  readonly body: { readonly items?: readonly { readonly id: string }[] }
+}): readonly string[] {
   return (body.items ?? []).map(({ id }) => id)
 }
 

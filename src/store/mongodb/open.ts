@@ -96,7 +96,7 @@ export async function examineMongo(options: MongoStoreOptions & { readonly name?
     })
     const version = await findVersion(meta, name)
     const held = options.name === undefined ? null : await replica.findOne({ _id: options.name })
-    const now = Date.now() + clocks.aheadMs
+    const now = systemClock.now() + clocks.aheadMs
     const holder = held === null ? undefined : { ...held, agoMs: now - (held.seenAt ?? now) }
     return { version: version ?? 0, known: schemaVersion, ...clocks, holder }
   } catch (error) {
