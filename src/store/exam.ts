@@ -3,8 +3,8 @@ import type { NameHolder } from '../domain/replica-name.ts'
 
 /** What can be seen of a store from outside. To look changes nothing in it, and makes nothing. */
 export interface StoreExam {
-  /** Its schema; 0 where nothing of a ledger is there yet. */
-  readonly version: number
+  /** Its schema; 0 where nothing of a ledger is there yet. Absent where that cannot be seen from outside now. */
+  readonly version?: number
   /** The schema of this release. */
   readonly known: number
   /** One question and its answer, in milliseconds. */

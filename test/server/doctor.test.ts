@@ -217,6 +217,10 @@ describe('doctor: SQLite', () => {
     writeFileSync(join(cwd, 'purser.db.owner.json'), '{"pid":42,"host":"db1","since":"2026-01-01T00:00:00Z"}')
     expect((await look('', cwd)).of('store')[0]?.found).toContain('process 42 on host db1 since')
     expect(existsSync(join(cwd, 'purser.db-wal'))).toBe(false)
+    // Its pages may all be in the log.
+    writeFileSync(join(cwd, 'purser.db'), '')
+    writeFileSync(join(cwd, 'purser.db-wal'), 'log')
+    expect((await look('', cwd)).of('store schema')).toEqual([])
   })
 
   it.each([

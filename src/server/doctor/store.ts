@@ -39,7 +39,7 @@ export const checkStore: Check = async ({ config }) => {
   }
   return [
     judgeReach(name, exam),
-    judgeVersion(exam),
+    ...judgeVersion(exam),
     ...(exam.refused ?? []).map(judgeRight),
     ...judgeClock(exam),
     ...judgeHolder(engine.name, exam),
@@ -60,14 +60,15 @@ function judgeReach(name: string, { latencyMs, heldBy }: StoreExam): Finding {
   }
 }
 
-function judgeVersion({ version, known }: StoreExam): Finding {
+function judgeVersion({ version, known }: StoreExam): readonly Finding[] {
+  if (version === undefined) return []
   const about = 'store schema'
   const expected = `version ${known}`
-  if (version === known) return { state: 'ok', about, expected, found: `version ${version}` }
-  const found = version === 0 ? 'nothing is there yet: a broker makes it when it starts' : `version ${version}`
-  if (version === 0) return { state: 'ok', about, expected, found }
+  if (version === known) return [{ state: 'ok', about, expected, found: `version ${version}` }]
+  if (version === 0)
+    return [{ state: 'ok', about, expected, found: 'nothing is there yet: a broker makes it when it starts' }]
   const remedy = 'A broker brings it up to date when it starts; purser migrate does it before.'
-  return { state: 'warning', about, expected, found, remedy }
+  return [{ state: 'warning', about, expected, found: `version ${version}`, remedy }]
 }
 
 function judgeRight(refused: string): Finding {

@@ -1,5 +1,5 @@
 import { constants } from 'node:fs'
-import { access, open } from 'node:fs/promises'
+import { access, open, stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { codeOf } from '../../shape/thrown.ts'
 import { StoreOpenError } from '../../store.ts'
@@ -9,8 +9,8 @@ import { judgeHeader, migrations } from './migrations.ts'
 import { readOwner } from './open.ts'
 
 /**
- * Looks at the file without SQLite, which would lock it and make files beside it: a broker may be using it. What its last process
- * did not copy out of the log yet is not seen.
+ * Looks at the file without SQLite, which would lock it and make files beside it: a broker may be using it. What has come last may
+ * stand only in the log beside it, so an old version says nothing while there is one.
  */
 export async function examineSqlite(named: string): Promise<StoreExam> {
   const file = resolve(named)
@@ -26,7 +26,15 @@ export async function examineSqlite(named: string): Promise<StoreExam> {
     throw unusablePath(file, error)
   })
   judgeHeader(file, header)
-  return { version: header.version, known, latencyMs, heldBy: readOwner(file) }
+  const isSure = header.version === known || (await sizeOf(`${file}-wal`)) === 0
+  return { version: isSure ? header.version : undefined, known, latencyMs, heldBy: readOwner(file) }
+}
+
+async function sizeOf(file: string): Promise<number> {
+  return stat(file).then(
+    ({ size }) => size,
+    () => 0,
+  )
 }
 
 /** Undefined where there is no such file. */
