@@ -3,6 +3,7 @@ import type { Binding } from './domain/binding.ts'
 import type { RegisteredService, RegistryState } from './domain/catalog-state.ts'
 import type { HistoryEvent } from './domain/change.ts'
 import type { Instance } from './domain/instance.ts'
+import type { Note } from './domain/note.ts'
 import type { Operation, Step } from './domain/operation.ts'
 import type { Revision } from './domain/revision.ts'
 import type { SharedResource } from './domain/shared-claim.ts'
@@ -37,6 +38,8 @@ export interface LedgerRows {
   readonly chore: Chore
   /** Of each instance in the order of what happened. */
   readonly history: HistoryEvent
+  /** Of all kinds: gates, batches with their items, and answers to requests with a key, which would be done twice without them. */
+  readonly note: Note
 }
 
 export type LedgerRow = {
@@ -90,5 +93,6 @@ export function byKind(rows: readonly LedgerRow[]): {
     claim: pick('claim'),
     chore: pick('chore'),
     history: pick('history'),
+    note: pick('note'),
   }
 }

@@ -27,7 +27,7 @@ describe('the rich ledger', () => {
     const text = await exported(await richLedger())
     const counts = JSON.parse(text.trim().split('\n').at(-1) ?? '').end.counts
     expect(Object.keys(counts).toSorted()).toEqual(
-      'binding chore claim history instance ledger operation registry revision service shared step'.split(' '),
+      'binding chore claim history instance ledger note operation registry revision service shared step'.split(' '),
     )
   })
 })

@@ -29,6 +29,11 @@ export async function richLedger(seed = 7): Promise<Store> {
       history: [provisioned],
     },
   }))
+  await store.writeNotes([
+    { kind: 'gate', id: 'new', version: 0, doc: { action: 'new', message: strange } },
+    { kind: 'request', id: 'r', version: 0, doc: { status: 202, body: {} }, expiresAt: clock.now() + 60_000 },
+  ])
+  await store.writeNotes([{ kind: 'gate', id: 'new', version: 1, doc: { action: 'new', message: strange } }])
   return store
 }
 

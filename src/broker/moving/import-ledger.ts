@@ -127,6 +127,7 @@ const kinds = new Set<string>([
   'claim',
   'chore',
   'history',
+  'note',
 ] satisfies (keyof LedgerRows)[])
 
 function isKind(kind: string): kind is keyof LedgerRows {

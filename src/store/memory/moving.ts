@@ -1,6 +1,6 @@
 import { byKind, exportedAtOnce, type ImportProgress, type LedgerRow, type Moving, rowsOf } from '../../moving.ts'
 import { latest } from './marketplace.ts'
-import type { Tables } from './tables.ts'
+import { pair, type Tables } from './tables.ts'
 
 type Run = <Result>(body: () => Result) => Promise<Result>
 
@@ -38,6 +38,7 @@ function allRows(tables: Tables): readonly LedgerRow[] {
     ...rowsOf('claim', claims),
     ...rowsOf('chore', [...tables.chores.all()]),
     ...rowsOf('history', events),
+    ...rowsOf('note', [...tables.notes.all()]),
   ]
 }
 
@@ -56,4 +57,5 @@ function write(tables: Tables, rows: readonly LedgerRow[]): void {
   for (const row of of.shared) tables.shared.put(row.key, row)
   for (const { key, instanceId } of of.claim) tables.putClaim(key, instanceId, true)
   for (const row of of.chore) tables.chores.put(row.name, row)
+  for (const row of of.note) tables.notes.put(pair(row.kind, row.id), row)
 }

@@ -118,7 +118,7 @@ export class Tables {
 
   /** Whether nothing of a ledger that was used is there. */
   isEmpty(): boolean {
-    return [this.instances, this.revisions, this.shared, this.events].every(table => table.size === 0)
+    return [this.instances, this.revisions, this.shared, this.events, this.notes].every(table => table.size === 0)
   }
 
   /** All rows that are found by what they belong to. */

@@ -4,6 +4,7 @@ import { withoutUndefined } from '../../protocol/json.ts'
 import { toChore } from './chores.ts'
 import { type Database, type Transaction, transact } from './database.ts'
 import { keyOf } from './keys.ts'
+import { fromNote, toNote } from './notes.ts'
 import {
   fromBinding,
   fromInstance,
@@ -31,12 +32,13 @@ export function createMoving(ledger: Database): Moving {
       }
     },
     async importState() {
-      const { instance, history, revision, shared } = collections
+      const { instance, history, revision, shared, note } = collections
       const found = await Promise.all([
         instance.findOne({}, { projection: { _id: 1 } }),
         history.findOne({}, { projection: { _id: 1 } }),
         revision.findOne({}, { projection: { _id: 1 } }),
         shared.findOne({}, { projection: { _id: 1 } }),
+        note.findOne({}, { projection: { _id: 1 } }),
       ])
       const progress = (await collections.meta.findOne({ _id: 'ledger' }))?.import
       return { empty: found.every(row => row === null), progress }
@@ -53,7 +55,7 @@ export function createMoving(ledger: Database): Moving {
 async function exportAll({ collections }: Database, session: ClientSession, take: Take): Promise<void> {
   // Said for each: what the database is told, a majority, would win over the session.
   const then = { session, readConcern: { level: 'snapshot' } } as const
-  const counted = ['instance', 'binding', 'operation', 'history', 'claim', 'revision'] as const
+  const counted = ['instance', 'binding', 'operation', 'history', 'claim', 'revision', 'note'] as const
   const counts = await Promise.all(counted.map(name => collections[name].estimatedDocumentCount()))
   const total = counts.reduce((sum, count) => sum + count, 0)
   const each = async <Row extends Document, Kind extends keyof LedgerRows>(
@@ -75,7 +77,7 @@ async function exportAll({ collections }: Database, session: ClientSession, take
     await give()
   }
   const { meta, catalog, revision, revisionText, service, registry, instance, binding, operation } = collections
-  const { shared, claim, chore, history } = collections
+  const { shared, claim, chore, history, note } = collections
   const byId = { ...then, sort: { _id: 1 } } as const
   const { fence = 0 } = (await meta.findOne({ _id: 'ledger' }, then)) ?? {}
   const { version = 0, changedAt: at, report } = (await catalog.findOne({ _id: 'catalog' }, then)) ?? {}
@@ -109,6 +111,7 @@ async function exportAll({ collections }: Database, session: ClientSession, take
   await each('history', history.find({}, { ...then, sort: { instance: 1, lock: 1, place: 1 } }), rows =>
     rows.map(toHistory),
   )
+  await each('note', note.find({}, byId), rows => rows.map(toNote))
 }
 
 /** Releases before this one have kept only a hash of it; it is noted when the resource is next claimed or released. */
@@ -122,7 +125,7 @@ function known(key: string | undefined): string {
 async function write(tx: Transaction, rows: readonly LedgerRow[]): Promise<void> {
   const of = byKind(rows)
   const { collections, session, nextSeq } = tx
-  const { meta, catalog, revision, revisionText, service, registry, shared, claim, chore, history } = collections
+  const { meta, catalog, revision, revisionText, service, registry, shared, claim, chore, history, note } = collections
   for (const { fence, catalogVersion: version, lastChange } of of.ledger) {
     await meta.updateOne({ _id: 'ledger' }, { $max: { fence } }, { session })
     const { at: changedAt, report } = lastChange ?? {}
@@ -206,6 +209,7 @@ async function write(tx: Transaction, rows: readonly LedgerRow[]): Promise<void>
       doc: JSON.stringify(event),
     })),
   )
+  await insert(note, of.note.map(fromNote))
 }
 
 /** With what a clean-up goes by: whether it is still the latest of what lives. */

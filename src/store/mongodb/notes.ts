@@ -4,7 +4,7 @@ import { type Database, type Transaction, transact } from './database.ts'
 import type { NoteDocument } from './documents.ts'
 
 export async function readNote({ collections }: Database, kind: string, id: string): Promise<Note | undefined> {
-  const found = await collections.note.findOne({ _id: `${kind} ${id}` })
+  const found = await collections.note.findOne({ _id: keyIn({ kind, id }) })
   return found === null ? undefined : toNote(found)
 }
 
@@ -22,12 +22,15 @@ export function writeNotes(ledger: Database, writes: readonly NoteWrite[]): Prom
 /** Of two that write the same at once the second is run again, and finds what the first has written. */
 export async function putNotes({ collections, session }: Transaction, writes: readonly NoteWrite[]): Promise<void> {
   for (const { kind, id, version, doc, expiresAt } of writes) {
-    const _id = `${kind} ${id}`
+    const _id = keyIn({ kind, id })
     const found = await collections.note.findOne({ _id }, { session, projection: { version: 1 } })
     if ((found?.version ?? 0) !== version) throw noteConflict()
-    const row = { version: version + 1, ...(expiresAt !== undefined && { expiresAt }), doc: JSON.stringify(doc) }
-    if (doc === undefined) await collections.note.deleteOne({ _id, version }, { session })
-    else if (version === 0) await collections.note.insertOne({ _id, ...row }, { session })
+    if (doc === undefined) {
+      await collections.note.deleteOne({ _id, version }, { session })
+      continue
+    }
+    const { _id: _key, ...row } = fromNote({ kind, id, version: version + 1, doc, expiresAt })
+    if (version === 0) await collections.note.insertOne({ _id, ...row }, { session })
     else await collections.note.replaceOne({ _id, version }, row, { session })
   }
 }
@@ -45,7 +48,16 @@ export async function forgetNotes({ collections, now }: Database, max: number): 
   return deletedCount
 }
 
-function toNote({ _id, version, expiresAt, doc }: NoteDocument): Note {
+function keyIn({ kind, id }: Pick<Note, 'kind' | 'id'>): string {
+  return `${kind} ${id}`
+}
+
+export function fromNote({ kind, id, version, doc, expiresAt }: Note): NoteDocument {
+  const expires = expiresAt === undefined ? {} : { expiresAt }
+  return { _id: keyIn({ kind, id }), version, doc: JSON.stringify(doc), ...expires }
+}
+
+export function toNote({ _id, version, expiresAt, doc }: NoteDocument): Note {
   const space = _id.indexOf(' ')
   const expires = expiresAt === undefined ? {} : { expiresAt }
   return { kind: _id.slice(0, space), id: _id.slice(space + 1), version, doc: JSON.parse(doc), ...expires }

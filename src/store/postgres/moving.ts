@@ -1,6 +1,6 @@
 import { byKind, exportedAtOnce, type LedgerRow, type LedgerRows, type Moving, rowsOf } from '../../moving.ts'
 import type { Binding, Instance } from '../../store.ts'
-import { text, toChore, toOperation, toShared } from '../columns.ts'
+import { text, toChore, toNote, toOperation, toShared } from '../columns.ts'
 import { keyOf } from '../keys.ts'
 import type { Database, Run } from './database.ts'
 import type { SqlRow, SqlValue } from './driver.ts'
@@ -42,7 +42,7 @@ export function createMoving(database: Database, schema: string): Moving {
 
 function stateOf(schema: string): string {
   const any = (table: string) => `exists (select 1 from ${schema}.${table})`
-  return `select not (${['instance', 'history', 'revision', 'shared_resource'].map(any).join(' or ')}) as empty, i.id, i.line
+  return `select not (${['instance', 'history', 'revision', 'shared_resource', 'note'].map(any).join(' or ')}) as empty, i.id, i.line
     from (select 1) one left join ${schema}.import i on true limit 1`
 }
 
@@ -92,10 +92,11 @@ async function exportAll(run: Run, schema: string, take: Take): Promise<void> {
   )
   await each('chore', `select * from ${schema}.chore order by name`, toChore)
   await each('history', `select doc from ${schema}.history order by seq`, toDoc)
+  await each('note', `select * from ${schema}.note order by kind, id`, toNote)
 }
 
 function countAll(schema: string): string {
-  const tables = ['instance', 'binding', 'operation', 'step', 'history', 'shared_claim', 'revision']
+  const tables = ['instance', 'binding', 'operation', 'step', 'history', 'shared_claim', 'revision', 'note']
   const named = tables.map(table => `'${schema}.${table}'::regclass`).join(', ')
   return `select coalesce(sum(greatest(reltuples, 0)), 0)::double precision as total from pg_class where oid in (${named})`
 }
@@ -149,7 +150,7 @@ async function write(run: Run, schema: string, rows: readonly LedgerRow[]): Prom
     await run({ text: `update ${schema}.catalog set version = $1, changed_at = $2, report = $3 where id = 1` }, values)
   }
   const doc = (row: object) => JSON.stringify(row)
-  const { revision, service, registry, instance, binding, operation, step, shared, claim, chore, history } = of
+  const { revision, service, registry, instance, binding, operation, step, shared, claim, chore, history, note } = of
   await put(
     'revision',
     'id, service_id, doc',
@@ -220,6 +221,11 @@ async function write(run: Run, schema: string, rows: readonly LedgerRow[]): Prom
     'history',
     'instance_id, doc',
     history.map(event => ({ instance_id: keyOf(event.instanceId), doc: doc(event) })),
+  )
+  await put(
+    'note',
+    'kind, id, version, expires_at, doc',
+    note.map(row => ({ ...row, expires_at: row.expiresAt, doc: doc(row.doc) })),
   )
 }
 

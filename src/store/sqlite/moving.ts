@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { closeSync, openSync, rmSync } from 'node:fs'
 import { byKind, exportedAtOnce, type LedgerRow, type LedgerRows, type Moving, rowsOf } from '../../moving.ts'
 import { StoreOpenError } from '../../store.ts'
-import { text, toChore, toShared } from '../columns.ts'
+import { text, toChore, toNote, toShared } from '../columns.ts'
 import { applyChange } from './accept.ts'
 import type { Database, SqlRow, SqlValue } from './driver.ts'
 import { readRegistries } from './marketplace.ts'
@@ -73,12 +73,12 @@ export function createMoving(parts: MovingParts): Moving {
   }
 }
 
-const countAll = `select ${['instance', 'binding', 'operation', 'step', 'history', 'shared_claim', 'revision']
+const countAll = `select ${['instance', 'binding', 'operation', 'step', 'history', 'shared_claim', 'revision', 'note']
   .map(table => `(select count(*) from ${table})`)
   .join(' + ')} as total`
 
 const anything = `select exists (select 1 from instance) or exists (select 1 from history) or exists (select 1 from revision)
-  or exists (select 1 from shared_resource) as found`
+  or exists (select 1 from shared_resource) or exists (select 1 from note) as found`
 
 function createPrivate(file: string): void {
   try {
@@ -106,9 +106,13 @@ function* allRows(database: Database, statements: Statements): Iterable<readonly
     operationId: text(row.operation_id),
   }))
   yield* pages(database, 'shared', 'shared_resource', row => toShared(text(row.key), row))
-  yield* claimPages(database)
+  yield* keyedPages(database, 'claim', ['shared_claim', 'resource_key', 'instance_id'], row => ({
+    key: text(row.resource_key),
+    instanceId: text(row.instance_id),
+  }))
   yield rowsOf('chore', statements.chores.all().map(toChore))
   yield* pages(database, 'history', 'history', toDoc)
+  yield* keyedPages(database, 'note', ['note', 'kind', 'id'], toNote)
 }
 
 /** In the order in which rows came. */
@@ -127,16 +131,21 @@ function* pages<Kind extends keyof LedgerRows>(
   }
 }
 
-function* claimPages(database: Database): Iterable<readonly LedgerRow[]> {
-  const page = database.prepare(`select resource_key, instance_id from shared_claim
-    where (resource_key, instance_id) > (?, ?) order by resource_key, instance_id limit ?`)
+/** In the order of a key of two columns, where rows have no number. */
+function* keyedPages<Kind extends keyof LedgerRows>(
+  database: Database,
+  kind: Kind,
+  [table, first, second]: readonly [string, string, string],
+  convert: (row: SqlRow) => LedgerRows[Kind],
+): Iterable<readonly LedgerRow[]> {
+  const key = `${first}, ${second}`
+  const page = database.prepare(`select * from ${table} where (${key}) > (?, ?) order by ${key} limit ?`)
   for (let after: readonly SqlValue[] = ['', '']; ; ) {
     const rows = page.all(...after, exportedAtOnce)
-    const claims = rows.map(row => ({ key: text(row.resource_key), instanceId: text(row.instance_id) }))
-    yield rowsOf('claim', claims)
-    const last = claims.at(-1)
+    yield rowsOf(kind, rows.map(convert))
+    const last = rows.at(-1)
     if (last === undefined || rows.length < exportedAtOnce) return
-    after = [last.key, last.instanceId]
+    after = [text(last[first]), text(last[second])]
   }
 }
 
@@ -167,4 +176,7 @@ function write(database: Database, statements: Statements, rows: readonly Ledger
     (name, due_at, owner, started_at, fence, lease_until, finished_at, result) values (?, ?, ?, ?, ?, ?, ?, ?)`)
   for (const { name, dueAt, owner, startedAt, fence, leaseUntil = null, finishedAt = null, result } of of.chore)
     putChore.run(name, dueAt, owner, startedAt, fence, leaseUntil, finishedAt, result ? JSON.stringify(result) : null)
+  const putNote = database.prepare('insert into note (kind, id, version, expires_at, doc) values (?, ?, ?, ?, ?)')
+  for (const { kind, id, version, expiresAt = null, doc } of of.note)
+    putNote.run(kind, id, version, expiresAt, JSON.stringify(doc))
 }
