@@ -131,7 +131,7 @@ function tell(observer: BrokerContext['observer'], { answer, operations, known, 
   const { id, instanceId, bindingId } = accepted
   const attributes = { 'purser.operation': id, 'purser.instance': instanceId, 'purser.binding': bindingId }
   if (caller !== undefined) accepting.get(caller)?.end({ attributes })
-  // A sweep that stands alone again was asked for by nobody.
+  // A sweep that stands alone again was asked for by nobody, and one by hand is told of as such.
   if (accepted.action === 'sweep') return
   observer['operation.accepted']?.({
     ...operationFields(accepted, instance),

@@ -79,6 +79,9 @@ export function createAdminClient(options: OsbClientOptions) {
     backup: () => open<Problem>('/admin/backup'),
     observeInstance: (id: string, body: { readonly reason?: string } = {}, call?: CallOptions) =>
       post<ShownOperationBody>(toPath('admin', 'instances', id, 'observe'), body, call),
+    /** Of an instance that is deleted, or of one of its bindings. */
+    sweepInstance: (id: string, body: { readonly binding_id?: string; readonly reason: string }, call?: CallOptions) =>
+      post<ShownOperationBody>(toPath('admin', 'instances', id, 'sweep'), body, call),
     createBatch: (body: BatchOrderBody, call?: CallOptions) => post<BatchBody>('/admin/batches', body, call),
     batches: (query: Query = {}, call?: CallOptions) =>
       send<ListBody<BatchBody>>('GET', '/admin/batches', { ...call, query }),

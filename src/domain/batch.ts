@@ -58,7 +58,9 @@ export function isOfInstances(action: BatchAction): boolean {
 
 /** What these begin is meant to succeed: a canary waits for its end. */
 export function leadsToSuccess(action: BatchAction): boolean {
-  return action === 'retry' || action === 'release' || action === 'run-now' || action === 'observe'
+  return (
+    action === 'retry' || action === 'release' || action === 'run-now' || action === 'observe' || action === 'sweep'
+  )
 }
 
 export function isWorkedOn({ state }: Batch): boolean {

@@ -29,7 +29,7 @@ const refusals: Readonly<Record<OperationVerb, Judgement>> = {
     succeeded: 'It has succeeded: there is nothing to try again.',
     superseded: 'Another operation has taken its place.',
     observe: 'The next observation comes by itself.',
-    sweep: `A sweep is not tried again. ${giveUp}`,
+    sweep: 'A sweep is not tried again. Sweep the instance, or the binding, once more.',
   },
   cancel: {
     ...ended,

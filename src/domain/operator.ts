@@ -7,10 +7,10 @@ import type { NewNote } from './note.ts'
 import type { Operation } from './operation.ts'
 import { versionOf } from './row-version.ts'
 
-/** What operators do by hand. */
 /** What batches and pages may do to an instance. */
-export const instanceVerbs = ['move', 'abandon', 'observe'] as const
+export const instanceVerbs = ['move', 'abandon', 'observe', 'sweep'] as const
 export type InstanceVerb = (typeof instanceVerbs)[number]
+/** All that operators do by hand. */
 export const verbs = [...operationVerbs, ...instanceVerbs, 'adopt'] as const
 export type Verb = (typeof verbs)[number]
 

@@ -1,4 +1,4 @@
-import { newOperation } from './intent.ts'
+import { newOperation, type OperationIntent } from './intent.ts'
 import type { Operation } from './operation.ts'
 import type { SettlePolicy } from './outcome.ts'
 
@@ -17,6 +17,24 @@ export function sweepAfter(
   const { instanceId, bindingId, serviceId, planId, platform } = deletion
   const { sweepOperationId: operationId, sweepDelay, sweepTimeout: timeout } = policy
   const intent = { operationId, instanceId, serviceId, planId, platform, requestHash: '', timeout }
-  const more = { bindingId, input: unbind.length === 0 ? {} : { unbind } }
-  return { ...newOperation(intent, 'sweep', now + sweepDelay, more), acceptedAt: now }
+  return newSweep(intent, { now, due: now + sweepDelay, bindingId, unbind })
+}
+
+/** Its time counts from when it is due. */
+export function newSweep(
+  intent: OperationIntent,
+  {
+    now,
+    due,
+    bindingId,
+    unbind,
+  }: {
+    readonly now: number
+    readonly due: number
+    readonly bindingId: string | undefined
+    readonly unbind: readonly string[]
+  },
+): Operation {
+  const input = unbind.length === 0 ? {} : { unbind }
+  return { ...newOperation(intent, 'sweep', due, { bindingId, input }), acceptedAt: now }
 }

@@ -20,6 +20,7 @@ import { failureCases } from './store-contract/failures.ts'
 import { fenceCases } from './store-contract/fences.ts'
 import { finishCases } from './store-contract/finish.ts'
 import { handBackCases } from './store-contract/hand-back.ts'
+import { instanceVerbCases } from './store-contract/instance-verbs.ts'
 import { listCases } from './store-contract/lists.ts'
 import { marketplaceCases } from './store-contract/marketplace.ts'
 import { namedOperationCases } from './store-contract/named-operations.ts'
@@ -58,6 +59,7 @@ export const ledgerContract: readonly StoreCase[] = [
   ...valueCases,
   ...verbCases,
   ...operationVerbCases,
+  ...instanceVerbCases,
   ...concurrencyCases,
   ...durabilityCases,
 ]

@@ -123,3 +123,25 @@ Nothing is created under this id before 2026-01-01T00:01:00.000Z: a call may sti
     expect(broker.calls.length).toBe(sent)
   })
 })
+
+describe('purser instances sweep', () => {
+  const body = { id: 'o', action: 'sweep', state: 'queued', instance_id: 'i', binding_id: 'b', waiting_for: 'its turn' }
+
+  it('sends the binding and the reason, and prints the operation', async () => {
+    const args = ['sweep', 'i', '--binding', 'b', '--reason', 'a role is left']
+    const { code, out, requests } = await run(args, { 'POST /admin/instances/i/sweep': { status: 202, body } })
+    expect(requests[0]?.body).toEqual({ binding_id: 'b', reason: 'a role is left' })
+    expect(out).toMatch(/^operation +o\naction +sweep\nstate +queued\ninstance_id +i\nbinding_id +b\n/)
+    expect(code).toBe(0)
+  })
+
+  it('says why the broker refused', async () => {
+    const refused = { status: 409, error: 'VerbRefused', detail: 'The instance is not deleted.' }
+    const { code, err } = await run(['sweep', 'i', '--reason', 'x'], {
+      'POST /admin/instances/i/sweep': { status: 409, body: refused },
+    })
+    expect(err).toContain('could not sweep i')
+    expect(err).toContain('The instance is not deleted.')
+    expect(code).toBe(1)
+  })
+})

@@ -1,3 +1,4 @@
+import type { Operation } from '../../src/store.ts'
 import type { LedgerWatch } from '../../src/testing/ledger-watch.ts'
 import type { Random } from './random.ts'
 import type { Replica } from './replica.ts'
@@ -15,21 +16,19 @@ export function drawActs(random: Random, times: readonly number[]): readonly Act
   // Somebody looks at what is held in the end.
   const looks = random.between(2, 10)
   return Array.from({ length: looks }, (_, index) => {
-    const drawn = random.weighted({ retry: 4, fail: 2, cancel: 1, 'run-now': 3, hold: 5, release: 3 })
+    const drawn = random.weighted({ retry: 4, fail: 2, cancel: 1, 'run-now': 3, hold: 5, release: 3, sweep: 4 })
     const isLast = index >= looks - 2
     const verb = isLast ? 'release' : drawn
     const place = random.next()
     return {
       at: random.between(isLast ? end - 10_000 : 1_000, end),
       on(watch, replica, note, nameOf) {
-        const wanted = [...watch.operations().values()].filter(({ state, hold }) =>
-          verb === 'retry' ? state === 'failed' || hold !== undefined : state === 'queued' || state === 'running',
-        )
+        const wanted = [...watch.operations().values()].filter(operation => isWanted(verb, operation))
         const held = verb === 'release' || verb === 'retry' ? wanted.filter(({ hold }) => hold !== undefined) : []
         const from = held.length > 0 ? held : wanted
         const operation = from[Math.floor(place * from.length)]
         if (operation === undefined) return
-        send(replica, operation.id, verb, status => note(`an operator: ${verb} ${nameOf(operation.id)}: ${status}`))
+        send(replica, operation, verb, status => note(`an operator: ${verb} ${nameOf(operation.id)}: ${status}`))
       },
     }
   })
@@ -37,18 +36,33 @@ export function drawActs(random: Random, times: readonly number[]): readonly Act
 
 /** Somebody comes and lets go on what is held: an operator's hold lasts until the deadline, which may be a day away. */
 export function releaseHeld(watch: LedgerWatch, replica: Replica, note: (line: string) => void): void {
-  for (const { id, hold } of watch.active())
-    if (hold !== undefined) send(replica, id, 'release', status => note(`an operator lets go on: ${status}`))
+  for (const operation of watch.active())
+    if (operation.hold !== undefined)
+      send(replica, operation, 'release', status => note(`an operator lets go on: ${status}`))
 }
 
-function send(replica: Replica, id: string, verb: string, answered: (status: number) => void): void {
-  const body = verb === 'fail' ? { message: 'ended by hand', reason: 'a test' } : {}
+function isWanted(verb: string, { action, state, hold }: Operation): boolean {
+  if (verb === 'sweep') return state === 'succeeded' && (action === 'deprovision' || action === 'unbind')
+  return verb === 'retry' ? state === 'failed' || hold !== undefined : state === 'queued' || state === 'running'
+}
+
+/** What a deletion was about is swept; the other verbs act on the operation. */
+function send(
+  replica: Replica,
+  { id, instanceId, bindingId: binding_id }: Operation,
+  verb: string,
+  answered: (status: number) => void,
+): void {
+  const bodies: Readonly<Record<string, object>> = {
+    fail: { message: 'ended by hand', reason: 'a test' },
+    sweep: { binding_id, reason: 'a test' },
+  }
   const request = {
     method: 'POST',
-    url: `/admin/operations/${id}/${verb}`,
+    url: verb === 'sweep' ? `/admin/instances/${instanceId}/sweep` : `/admin/operations/${id}/${verb}`,
     headers: { host: 'broker.test', 'content-type': 'application/json' },
     encrypted: false,
-    body: async () => Buffer.from(JSON.stringify(body)),
+    body: async () => Buffer.from(JSON.stringify(bodies[verb] ?? {})),
   }
   replica.send(request, ({ status }) => answered(status))
 }

@@ -65,6 +65,7 @@ const occasions: Readonly<Record<string, RegExp>> = {
   'an operator does not wait': /an operator: run-now .*: 202/,
   'an operator holds an operation': /an operator: hold .*: 202/,
   'an operator releases an operation': /an operator: release .*: 202/,
+  'an operator sweeps what is deleted': /an operator: sweep .*: 202/,
   'an operation is held when its retries are used up': /is held/,
   'a process dies': / dies/,
   'a process is paused': /is paused/,

@@ -17,6 +17,7 @@ import {
 import { moveInstance } from '../verbs/move.ts'
 import { observeInstance } from '../verbs/observe.ts'
 import { judgeInstance, showOperation } from '../verbs/show.ts'
+import { sweepInstance } from '../verbs/sweep.ts'
 import { itemId, outcomeNote } from './batch-notes.ts'
 
 interface Item {
@@ -83,6 +84,7 @@ function perform(broker: BrokerContext, { batch, id }: Item, acting: Acting): Pr
     move: () => moveInstance(broker, acting, { instanceId: id, revisionId }),
     abandon: () => abandonInstance(broker, acting, { instanceId: id, bindings }),
     observe: () => observeInstance(broker, acting, id),
+    sweep: () => sweepInstance(broker, acting, { instanceId: id }),
   }
   return verbs[batch.action]()
 }

@@ -3,6 +3,7 @@ import type { HistoryEvent } from '../../domain/change.ts'
 import { checkAbandon } from '../../domain/decide-abandon.ts'
 import { decideMove } from '../../domain/decide-move.ts'
 import { decideObserveNow } from '../../domain/decide-observe.ts'
+import { decideSweep } from '../../domain/decide-sweep.ts'
 import type { Instance } from '../../domain/instance.ts'
 import { judgeVerb, type OperationVerb, operationVerbs } from '../../domain/judge-verb.ts'
 import { isActive, type Operation, progressOf, type Step } from '../../domain/operation.ts'
@@ -14,6 +15,7 @@ import type { BrokerContext } from '../context.ts'
 import { findOperation } from '../find-operation.ts'
 import { findTarget } from './move.ts'
 import { observationOf } from './observe.ts'
+import { sweepOf } from './sweep.ts'
 
 /** What a verb would be answered with now: `reason` is why it would be refused. */
 export type AllowedActions<Of extends Verb> = Readonly<
@@ -79,11 +81,13 @@ export async function judgeInstance(
 ): Promise<readonly (readonly [InstanceVerb, string | undefined])[]> {
   const to = await tried(() => findTarget(broker, instance.id, revision))
   const observing = { by: '', ...observationOf(broker, instance) }
+  const sweeping = { by: '', ...(await sweepOf(broker, instance)) }
   return broker.store.accept({ instanceId: instance.id }, snapshot => ({
     answer: [
       ['move', 'refused' in to ? to.refused : refusalOf(() => decideMove(snapshot, { by: '', to: to.value }))],
       ['abandon', refusalOf(() => checkAbandon(snapshot, { bindings }))],
       ['observe', refusalOf(() => decideObserveNow(snapshot, observing))],
+      ['sweep', refusalOf(() => decideSweep(snapshot, sweeping))],
     ],
   }))
 }

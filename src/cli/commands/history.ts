@@ -9,7 +9,7 @@ export function defineCommand(program: CliCommand): void {
     .command('history')
     .description('list what operators did by hand')
     .option('--by <name>', 'what one of them did')
-    .option('--verb <verb>', 'retry, cancel, fail, run-now, move, abandon or observe')
+    .option('--verb <verb>', 'retry, cancel, fail, hold, release, run-now, move, abandon, observe, sweep or adopt')
     .option('--instance <id>', 'what was done to one instance')
     .option('--since <time>', 'from then on, such as 2026-01-01T00:00:00Z')
     .option('--until <time>', 'earlier')

@@ -6,7 +6,7 @@ import { readList } from '../read-list.ts'
 import { refusal } from '../refusal.ts'
 import { renderAbandoned } from '../render/abandoned.ts'
 import { renderFields } from '../render/fields.ts'
-import { describeOperation, renderAllowed, renderBindings, renderInstances } from '../render/operators.ts'
+import { describeOperation, renderActed, renderAllowed, renderBindings, renderInstances } from '../render/operators.ts'
 import { onBroker, type Session } from '../session.ts'
 
 export function defineCommand(program: CliCommand): void {
@@ -90,6 +90,16 @@ export function defineCommand(program: CliCommand): void {
     .examples('purser instances delete my-db --force --reason "its backend is gone"')
     .action(onBroker((session: Session, id: string, flags: AbandonFlags) => abandon(session, id, withBindings(flags))))
   instances
+    .command('sweep')
+    .instanceArgument()
+    .description('delete once more what is deleted: an instance, or one of its bindings')
+    .option('--binding <id>', 'this binding of it')
+    .reasonOption()
+    .connectionOptions()
+    .explain('For what a deletion has left behind. purser operations watch shows how it goes.')
+    .examples('purser instances sweep my-db --reason "its bucket is still there"')
+    .action(onBroker(sweep))
+  instances
     .command('adopt')
     .argument('[instance]', 'id of the instance', parseInstanceId)
     .description('take over what another broker made: one instance, or all of a file')
@@ -167,6 +177,14 @@ async function move(
   const response = await session.admin.moveInstance(name, { revision, reason })
   if (response.status !== 200) throw refusal(`could not move ${name}`, response, { instanceId: name })
   session.printFields(response.body)
+}
+
+async function sweep(session: Session, id: string, flags: Flags & { readonly binding?: string }): Promise<void> {
+  session.about.instance_id = id
+  const { binding: binding_id, reason } = flags
+  const response = await session.admin.sweepInstance(id, { binding_id, reason })
+  if (response.status !== 202) throw refusal(`could not sweep ${id}`, response, { instanceId: id })
+  session.print(response.body, renderActed(response.body))
 }
 
 interface AbandonFlags extends Flags {

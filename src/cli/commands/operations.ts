@@ -1,11 +1,11 @@
-import type { RunLogBody, ShownOperationBody } from '../../client/index.ts'
+import type { RunLogBody } from '../../client/index.ts'
 import { actOnMany, isMany, type ManyFlags } from '../act-on-many.ts'
 import { type CliCommand, createNameParser } from '../command.ts'
 import { confirm } from '../confirm.ts'
 import { readList } from '../read-list.ts'
 import { refusal } from '../refusal.ts'
 import { renderFields } from '../render/fields.ts'
-import { renderAllowed, renderOperations, renderSteps } from '../render/operators.ts'
+import { renderActed, renderAllowed, renderOperations, renderSteps } from '../render/operators.ts'
 import { toLine, toLines } from '../render/printable.ts'
 import { onBroker, type Session } from '../session.ts'
 import { watchOperations } from '../watch-operations.ts'
@@ -173,7 +173,7 @@ async function act(session: Session, action: string, name: string, { reason }: M
   session.about.operation = name
   const response = await session.admin.actOnOperation(name, action, { reason })
   if (response.status !== 202) throw refusal(`could not ${action} ${name}`, response)
-  printActed(session, response.body)
+  session.print(response.body, renderActed(response.body))
 }
 
 interface FailFlags extends ManyFlags {
@@ -189,12 +189,7 @@ async function failOperation(session: Session, name: string | undefined, flags: 
   await confirm(session, `Fail ${name}? The platform will see it, and its result never changes.`, yes)
   const response = await session.admin.failOperation(name ?? '', { message, reason })
   if (response.status !== 202) throw refusal(`could not fail ${name}`, response)
-  printActed(session, response.body)
-}
-
-function printActed({ print }: Session, body: ShownOperationBody): void {
-  const { id: operation, action, state, instance_id, binding_id, retry_of, waiting_for } = body
-  print(body, renderFields({ operation, action, state, instance_id, binding_id, retry_of, waiting_for }))
+  session.print(response.body, renderActed(response.body))
 }
 
 const idAdvice = 'Give the operation that the broker answered with its 202.'

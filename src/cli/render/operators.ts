@@ -5,6 +5,7 @@ import type {
   OperationBody,
   ShownOperationBody,
 } from '../../client/index.ts'
+import { renderFields } from './fields.ts'
 import { renderTable } from './tables.ts'
 
 export function renderOperations(operations: readonly OperationBody[]): string {
@@ -46,4 +47,10 @@ export function renderAllowed(actions: AllowedActionsBody): string {
 
 export function describeOperation({ id, action, state }: OperationBody): string {
   return `${action} ${id}: ${state}`
+}
+
+/** The operation that a verb has changed, or begun. */
+export function renderActed(body: ShownOperationBody): string {
+  const { id: operation, action, state, instance_id, binding_id, retry_of, waiting_for } = body
+  return renderFields({ operation, action, state, instance_id, binding_id, retry_of, waiting_for })
 }

@@ -34,6 +34,7 @@ import { listOperationsEndpoint, readTimelineEndpoint, showOperationEndpoint } f
 import { readLogEndpoint } from './read-log.ts'
 import { listRegistriesEndpoint, syncRegistriesEndpoint } from './registries.ts'
 import { listRevisionsEndpoint, showStatsEndpoint } from './stats.ts'
+import { sweepInstanceEndpoint } from './sweep-instance.ts'
 import { listWorkersEndpoint } from './workers.ts'
 
 export interface AdminRoute {
@@ -63,6 +64,7 @@ export const adminRoutes: AdminRoutes = {
   '/admin/instances/:id/move': { method: 'POST', role: 'admin', endpoint: moveInstanceEndpoint },
   '/admin/instances/:id/abandon': { method: 'POST', role: 'admin', endpoint: abandonInstanceEndpoint },
   '/admin/instances/:id/observe': { method: 'POST', role: 'operator', endpoint: observeInstanceEndpoint },
+  '/admin/instances/:id/sweep': { method: 'POST', role: 'operator', endpoint: sweepInstanceEndpoint },
   '/admin/instances/:id/adopt': { method: 'POST', role: 'admin', endpoint: adoptInstanceEndpoint },
   '/admin/instances/:id/adopt-bindings': { method: 'POST', role: 'admin', endpoint: adoptBindingsEndpoint },
   '/admin/bindings': { method: 'GET', role: 'viewer', endpoint: listBindingsEndpoint },

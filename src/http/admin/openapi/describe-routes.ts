@@ -12,6 +12,7 @@ import { exportQuery } from '../moving.ts'
 import { observeBody } from '../observe-instance.ts'
 import { failBody, verbBody } from '../operation-verbs.ts'
 import { operationsQuery } from '../operations.ts'
+import { sweepBody } from '../sweep-instance.ts'
 import type { schemas } from './schemas.ts'
 
 export interface RouteDescription {
@@ -43,6 +44,12 @@ export const routeDescriptions: Readonly<Record<string, RouteDescription>> = {
   '/admin/instances/:id/observe': {
     summary: 'Looks at its health now',
     body: observeBody,
+    status: 202,
+    answer: 'ShownOperation',
+  },
+  '/admin/instances/:id/sweep': {
+    summary: 'Deletes once more what is deleted: the instance, or one of its bindings',
+    body: sweepBody,
     status: 202,
     answer: 'ShownOperation',
   },
