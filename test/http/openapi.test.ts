@@ -19,7 +19,8 @@ function operationOf(path: string, method: string): object {
 /** Whether an answer is what the document says of its path. */
 function check(path: string, method: string, { status, body }: { status: number; body: unknown }) {
   const { responses } = document.paths[path]?.[method] ?? {}
-  const found = responses?.[status] ?? responses?.default
+  const found = responses?.[status] ?? (status < 400 ? undefined : responses?.default)
+  expect(found, `${method} ${path} ${status} is not described`).toBeDefined()
   const media = found?.content['application/json'] ?? found?.content['application/problem+json']
   const ajv = new Ajv2020({ strict: false, allErrors: true })
   formats.default(ajv)
@@ -56,6 +57,14 @@ describe('GET /admin/openapi.json', () => {
     expect(requestBody).toMatchObject({
       required: true,
       content: { 'application/json': { schema: { required: ['reason', 'message'], additionalProperties: false } } },
+    })
+    const batch = operationOf('/admin/batches', 'post') as { requestBody: object }
+    expect(batch.requestBody).toMatchObject({
+      content: {
+        'application/json': {
+          schema: { properties: { ids: { type: 'array', items: { type: 'string' } }, operations: { type: 'object' } } },
+        },
+      },
     })
   })
 
@@ -116,6 +125,14 @@ describe('GET /admin/openapi.json', () => {
     await act('i', 'observe', {})
     await act('i', 'move', { reason: 'why' })
     await act('i', 'abandon', { reason: 'why', bindings: true })
+    await act('i', 'sweep', { reason: 'why' })
+    await act('new', 'adopt', { service_id: 'service', plan_id: 'plan', reason: 'why' })
+    for (const dry_run of [true, false])
+      check(
+        '/admin/batches',
+        'post',
+        await send('POST', '/admin/batches', { action: 'sweep', ids: ['i'], reason: 'why', dry_run }),
+      )
     check('/admin/chores/{name}/runs', 'post', await send('POST', '/admin/chores/purge/runs'))
     check('/admin/registries/sync', 'post', await send('POST', '/admin/registries/sync'))
     check('/admin/history', 'get', await send('GET', '/admin/history'))

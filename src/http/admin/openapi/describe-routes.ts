@@ -20,12 +20,16 @@ export interface RouteDescription {
   readonly query?: Shape
   readonly body?: Shape
   readonly status?: 202
+  /** Another status that the same answer may have. */
+  readonly orElse?: { readonly status: 200 | 201; readonly when: string }
   /** None: only as a stream. */
   readonly answer?: keyof typeof schemas
   readonly streams?: true
   /** The type of an answer that is not JSON. */
   readonly file?: string
 }
+
+const adoptedAnew = { status: 201, when: 'Something was not here before' } as const
 
 /** What the routes do not say of themselves, by path. A test compares both. */
 export const routeDescriptions: Readonly<Record<string, RouteDescription>> = {
@@ -56,11 +60,13 @@ export const routeDescriptions: Readonly<Record<string, RouteDescription>> = {
   '/admin/instances/:id/adopt': {
     summary: 'Takes over what another broker made',
     body: adoptBody,
+    orElse: adoptedAnew,
     answer: 'Adopted',
   },
   '/admin/instances/:id/adopt-bindings': {
     summary: 'Takes over bindings of an instance that is here',
     body: adoptBindingsBody,
+    orElse: adoptedAnew,
     answer: 'Adopted',
   },
   '/admin/bindings': { summary: 'Lists bindings', query: bindingsQuery, answer: 'Bindings' },
@@ -95,10 +101,16 @@ export const routeDescriptions: Readonly<Record<string, RouteDescription>> = {
   'PUT /admin/gates/:action': { summary: 'Closes a gate', body: gateBody, answer: 'Gate' },
   'DELETE /admin/gates/:action': { summary: 'Opens a gate', query: gatePlace, answer: 'Gate' },
   '/admin/batches': { summary: 'Lists batches', query: listQuery, answer: 'Batches' },
-  'POST /admin/batches': { summary: 'Acts on many at once', body: orderBody, status: 202, answer: 'Batch' },
+  'POST /admin/batches': {
+    summary: 'Acts on many at once',
+    body: orderBody,
+    status: 202,
+    orElse: { status: 200, when: 'A dry run: nothing was changed' },
+    answer: 'Batch',
+  },
   '/admin/batches/:id': { summary: 'One batch', answer: 'Batch' },
   '/admin/batches/:id/items': { summary: 'What came of each item', query: itemsQuery, answer: 'BatchItems' },
-  '/admin/batches/:id/stop': { summary: 'Begins no other item', answer: 'Batch' },
+  '/admin/batches/:id/stop': { summary: 'Begins no other item', status: 202, answer: 'Batch' },
 }
 
 function verb(summary: string): RouteDescription {

@@ -24,7 +24,7 @@ export function toOpenApi(routes: AdminRoutes, version: string): JsonObject {
 }
 
 function toOperation(path: string, { role }: AdminRoute, described: RouteDescription): JsonObject {
-  const { summary, query, body, status = 200, answer, streams, file } = described
+  const { summary, query, body, status = 200, orElse, answer, streams, file } = described
   const inPath = [...path.matchAll(/:(\w+)/g)].map(([, name]) => parameter('path', name ?? '', { type: 'string' }))
   const inQuery = (query === undefined ? [] : describe(query).wire).map(({ name, field }) =>
     parameter('query', name, toSchema(field)),
@@ -47,6 +47,8 @@ function toOperation(path: string, { role }: AdminRoute, described: RouteDescrip
     }),
     responses: {
       [status]: { description: summary, content },
+      ...(orElse && { [orElse.status]: { description: orElse.when, content } }),
+      ...(streams && { 204: { description: 'There is nothing more to follow' } }),
       default: {
         description: 'A refusal (RFC 9457)',
         content: { 'application/problem+json': { schema: ref('Problem') } },
@@ -60,17 +62,24 @@ function parameter(where: 'path' | 'query' | 'header', name: string, schema: Jso
 }
 
 function toObjectSchema(shape: Shape): JsonObject {
-  const { wire } = describe(shape)
+  return { ...toFields(describe(shape)), additionalProperties: false }
+}
+
+function toFields({ wire }: Described): JsonObject {
   return {
     type: 'object',
     properties: Object.fromEntries(wire.map(({ name, field }) => [name, toSchema(field)])),
     required: wire.filter(({ field }) => !field.optional).map(({ name }) => name),
-    additionalProperties: false,
   }
 }
 
 /** The rule says in words what a field may be. */
-function toSchema({ info: { kind, rule = '' } }: Described): JsonObject {
+function toSchema(described: Described): JsonObject {
+  const { item, isList, fields, info } = described
+  const { kind, rule = '' } = info
+  if (item !== undefined && isList) return { type: 'array', items: toSchema(item) }
+  if (fields !== undefined) return toFields(described)
+  if (item !== undefined || rule.startsWith('a map')) return { type: 'object', description: rule }
   if (kind === 'choice') return { type: 'string', enum: rule.split(' or ') }
   if (kind === 'flag') return { type: 'boolean' }
   const [, minimum, maximum] = /from (\d+) to (\d+)/.exec(rule) ?? []
