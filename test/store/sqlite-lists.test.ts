@@ -39,4 +39,28 @@ describeDrivers('sqlite: the plan behind a list', driver => {
     for (const step of reads) expect(step).toMatch(/^(SEARCH|SCAN) \w+ USING (COVERING )?INDEX /)
     if (!isSortedByHand(query)) expect(steps).toHaveLength(1)
   })
+
+  it.each([
+    ['service', { serviceId: 'service' }],
+    ['service', { serviceId: 'service', state: 'succeeded' }],
+    ['plan', { planId: 'plan' }],
+    ['platform', { platform: 'cf' }],
+    ['step', { step: 'create' }],
+    ['error', { fingerprint: '0123' }],
+  ] as const)('operations by a %s that few have, %j, read no others', async (index, query) => {
+    const watched = watch(driver)
+    const store = openWith(watched, { file: join(testFolder(), 'ledger.db'), clock: systemClock })
+    const { text, values } = listsOf.operations(query)
+    const plan = watched
+      .database()
+      .prepare(`explain query plan ${text}`)
+      .all(...values)
+    await store.close()
+    const reads = plan.map(row => String(row.detail)).filter(step => /^(SEARCH|SCAN) operation\b/.test(step))
+    // The active ones are walked besides, by the index of the queue: they are few.
+    const others = reads.filter(step => !step.includes('operation_due'))
+    expect(others).toEqual([
+      expect.stringMatching(new RegExp(`^SEARCH operation USING INDEX operation_list_${index} `)),
+    ])
+  })
 })

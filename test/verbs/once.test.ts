@@ -66,6 +66,21 @@ describe('a request with an Idempotency-Key', () => {
     expect((await ledger.history('i')).filter(({ verb }) => verb === 'retry')).toHaveLength(1)
   })
 
+  it('is done once also where it leaves nothing in the ledger that could refuse it', async () => {
+    const { admin, clock } = await boot()
+    const run = async (key: string) => {
+      const { status } = await admin.runChore('purge', keyed(key))
+      expect(status).toBe(202)
+      await clock.advance(seconds(5))
+      const { chores = [] } = (await admin.chores()).body
+      return chores.find(({ name }) => name === 'purge')?.started_at
+    }
+    const first = await run('k')
+    expect(first).toBeDefined()
+    expect(await run('k')).toBe(first)
+    expect(await run('another')).not.toBe(first)
+  })
+
   it('is kept for a day', async () => {
     const { admin, operation, ledger, clock } = await boot()
     await admin.actOnOperation(operation, 'retry', {}, keyed('k'))
