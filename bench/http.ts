@@ -31,6 +31,8 @@ interface Measured {
   readonly rates: Record<keyof typeof lines, Round[]>
   /** Requests for each second of processor that the server has used. */
   readonly costs: Record<keyof typeof reads, Round[]>
+  /** How much of its core a server used while it was read from: with much less than all of it, the load is what was measured. */
+  readonly shares: Round[]
 }
 
 /** A broker on SQLite over HTTP against bare node:http that sends the same bytes, and against bare transactions. */
@@ -38,6 +40,7 @@ export async function benchHttp(rounds: number): Promise<Result[]> {
   const measured: Measured = {
     rates: { catalog: [], poll: [], named: [], other: [], provision: [], accepted: [], completed: [] },
     costs: { catalog: [], poll: [], named: [], other: [] },
+    shares: [],
   }
   for (let start = 0; start < starts; start++)
     await inNewFolder(folder => onLoadCore(() => measureProcess(folder, Math.ceil(rounds / 2), measured)))
@@ -49,6 +52,7 @@ export async function benchHttp(rounds: number): Promise<Result[]> {
     ...entriesOf(reads).map(([line, { name }]) =>
       toResult(`${name}, for each second of processor, ${where}`, 'req', measured.costs[line], noGoal),
     ),
+    toResult('share of its core that the server used for these answers', '', measured.shares, noGoal),
   ]
 }
 
@@ -107,6 +111,7 @@ async function measureProcess(folder: string, rounds: number, measured: Measured
         const ours = await get(path, broker)
         note(measured.rates[line], baseline.rate, ours.rate)
         note(measured.costs[line], baseline.cost, ours.cost)
+        note(measured.shares, baseline.rate / baseline.cost, ours.rate / ours.cost)
       }
       const bareAnswers = await provisions(port, { ms })
       const before = transactions.run(ms)

@@ -15,4 +15,6 @@ const server = createServer((request, response) => {
   response.writeHead(status, headers)
   response.end(body)
 })
+// As ours, so that its header has the same length.
+server.keepAliveTimeout = 95_000
 server.listen(0, '127.0.0.1', () => process.send?.(server.address().port))
