@@ -51,6 +51,16 @@ export interface Reads {
   listOperations(query?: OperationQuery): Promise<Page<OperationSummary>>
 }
 
+/**
+ * Rows that a store has at hand. What it shows is what the ledger holds at this moment; undefined says nothing: then the row is
+ * read.
+ */
+export interface KnownRows {
+  instance(id: string): Instance | undefined
+  binding(instanceId: string, id: string): Binding | undefined
+  operation(id: string): Operation | undefined
+}
+
 export interface Backlog {
   /** Operations that can be claimed now. */
   readonly due: number

@@ -15,7 +15,7 @@ import type { Ledger } from './ledger.ts'
 import type { Marketplace } from './marketplace.ts'
 import type { Moving } from './moving.ts'
 import type { Notes } from './notes.ts'
-import type { Reads } from './reads.ts'
+import type { KnownRows, Reads } from './reads.ts'
 import type { Upkeep } from './upkeep.ts'
 
 export type { Binding, BindingPhase } from './domain/binding.ts'
@@ -58,6 +58,8 @@ export interface WakeUpSource {
 export interface Store extends Ledger, Upkeep, Marketplace, Notes, Reads, WakeUpSource {
   /** How people name it: `memory:`, `sqlite:/path`. Holds no password. */
   readonly name: string
+  /** Where some rows need no round through a database: polls, which are most requests, are answered from them at once. */
+  readonly known?: KnownRows
   /** How its rows get into another store. */
   readonly moving?: Moving
   /** Throws where the store cannot be used now. */

@@ -1,6 +1,7 @@
 import { isActive, isHeld, type Operation, progressOf } from '../domain/operation.ts'
 import type { Target } from '../ledger.ts'
 import { BrokerError } from '../protocol/errors.ts'
+import type { Binding, Instance, KnownRows } from '../store.ts'
 import type { BrokerContext, Caller } from './context.ts'
 
 /** What a poll is answered with. */
@@ -15,23 +16,65 @@ export type PolledOperation = Pick<Operation, 'action' | 'state' | 'description'
 
 type PollTarget = Pick<Target, 'instanceId' | 'bindingId'>
 
-/** GET …/last_operation of an instance, or of a binding. Reads, and does nothing else: no poll, no difference. */
-export async function lastOperation(
+/** The resource that was asked about, and the operation that its state is told from. */
+interface PolledRows {
+  readonly resource: Instance | Binding
+  readonly operation: Operation | undefined
+}
+
+/**
+ * GET …/last_operation of an instance, or of a binding. Reads, and does nothing else: no poll, no difference. Where the store has
+ * the rows at hand, the answer is there at once.
+ */
+export function lastOperation(
   broker: BrokerContext,
   caller: Caller,
   target: PollTarget,
   operationId: string | undefined,
-): Promise<Polled> {
-  const { store, settings, storeNow } = broker
+): Polled | Promise<Polled> {
+  const { known } = broker.store
+  const rows = known && findKnown(known, caller, target, operationId)
+  if (rows !== undefined) return toPolled(broker, target, rows)
+  return readRows(broker, caller, target, operationId).then(read => toPolled(broker, target, read))
+}
+
+/** Undefined where anything is missing, or of somebody else: the ledger decides what that means. */
+function findKnown(
+  known: KnownRows,
+  { platform }: Caller,
+  target: PollTarget,
+  operationId: string | undefined,
+): PolledRows | undefined {
+  const { instanceId, bindingId } = target
+  const instance = known.instance(instanceId)
+  if (instance === undefined || instance.platform !== platform) return undefined
+  const resource = bindingId === undefined ? instance : known.binding(instanceId, bindingId)
+  const named = operationId === undefined ? undefined : known.operation(operationId)
+  if (resource === undefined || (operationId !== undefined && named === undefined)) return undefined
+  const operation = isOf(target, named) ? named : known.operation(resource.lastOperationId)
+  return operation && { resource, operation }
+}
+
+async function readRows(
+  { store }: BrokerContext,
+  caller: Caller,
+  target: PollTarget,
+  operationId: string | undefined,
+): Promise<PolledRows> {
   const { instanceId, bindingId } = target
   const named = operationId === undefined ? undefined : await store.operation(operationId)
   const instance = await store.instance(instanceId)
   if (instance?.platform !== caller.platform) throw unknown(target)
   const resource = bindingId === undefined ? instance : await store.binding(instanceId, bindingId)
   if (resource === undefined) throw unknown(target)
+  return { resource, operation: isOf(target, named) ? named : await store.operation(resource.lastOperationId) }
+}
 
-  const belongs = named?.instanceId === instanceId && named.bindingId === bindingId
-  const operation = belongs && isPlatforms(named) ? named : await store.operation(resource.lastOperationId)
+function toPolled(
+  { settings, storeNow }: BrokerContext,
+  target: PollTarget,
+  { resource, operation }: PolledRows,
+): Polled {
   if (resource.phase === 'deleted' && isDeletion(operation) && operation?.state !== 'failed') {
     const forgotten = storeNow() - (resource.deletedAt ?? 0) > settings.osb.rememberDeleted
     if (forgotten || settings.osb.pollAfterDelete === 'gone') throw gone(target)
@@ -44,8 +87,9 @@ export async function lastOperation(
 }
 
 /** Observations and sweeps are the broker's own business. */
-function isPlatforms(operation: Operation): boolean {
-  return operation.action !== 'observe' && operation.action !== 'sweep'
+function isOf({ instanceId, bindingId }: PollTarget, named: Operation | undefined): named is Operation {
+  const belongs = named?.instanceId === instanceId && named.bindingId === bindingId
+  return belongs && named.action !== 'observe' && named.action !== 'sweep'
 }
 
 function isDeletion(operation: Operation | undefined): boolean {

@@ -1,8 +1,10 @@
 import type { Store } from '../store.ts'
 
+type NeedsNone = 'name' | 'known' | 'moving' | 'onWakeUp' | 'close'
+
 /** The methods of a store that need its database. They may answer at once, or throw. */
 export type Methods = {
-  readonly [Name in keyof Omit<Store, 'name' | 'moving' | 'onWakeUp' | 'close'>]: (
+  readonly [Name in keyof Omit<Store, NeedsNone>]: (
     ...values: Parameters<Store[Name]>
   ) => Awaited<ReturnType<Store[Name]>> | ReturnType<Store[Name]>
 }
@@ -19,5 +21,5 @@ export function runMethods(methods: Methods, run: (method: () => unknown) => Pro
     const call = method as (...values: readonly unknown[]) => unknown
     return [name, (...values: readonly unknown[]) => run(() => call(...values))]
   })
-  return Object.fromEntries(entries) as Omit<Store, 'name' | 'moving' | 'onWakeUp' | 'close'>
+  return Object.fromEntries(entries) as Omit<Store, NeedsNone>
 }

@@ -3,27 +3,33 @@ import { answers } from '../../protocol/answers.ts'
 import { wireWriter } from '../../shape/wire.ts'
 import type { HttpResponse } from '../message.ts'
 import { json } from '../respond.ts'
-import type { Endpoint } from './endpoint.ts'
+import type { Endpoint, OsbRequest } from './endpoint.ts'
 
 /** GET /v2/service_instances/:instance_id/last_operation */
-export const lastInstanceOperationEndpoint: Endpoint = (broker, { caller, instanceId, query, minor }) =>
-  lastOperation(broker, caller, { instanceId }, query.operation).then(polled => polledResponse(polled, minor))
+export const lastInstanceOperationEndpoint: Endpoint = (broker, request) =>
+  answer(lastOperation(broker, request.caller, { instanceId: request.instanceId }, request.query.operation), request)
 
 /** GET …/service_bindings/:binding_id/last_operation */
 export const lastBindingOperationEndpoint: Endpoint = (broker, request) => {
-  const { caller, instanceId, bindingId, query, minor } = request
-  const polling = lastOperation(broker, caller, { instanceId, bindingId }, query.operation)
-  return polling.then(polled => polledResponse(polled, minor))
+  const { caller, instanceId, bindingId, query } = request
+  return answer(lastOperation(broker, caller, { instanceId, bindingId }, query.operation), request)
+}
+
+function answer(polled: Polled | Promise<Polled>, { minor }: OsbRequest): HttpResponse | Promise<HttpResponse> {
+  return polled instanceof Promise ? polled.then(read => polledResponse(read, minor)) : polledResponse(polled, minor)
 }
 
 const writeBody = wireWriter(answers.lastOperation)
+/** How most of them end, and what is polled most. */
+const succeeded = json(200, { state: 'succeeded' })
 
 function polledResponse({ operation, retryAfter }: Polled, minor: number): HttpResponse {
-  const headers = retryAfter === undefined ? undefined : { 'retry-after': String(retryAfter) }
   const state = wireState(operation)
+  const description = operation.description || undefined
+  if (state === 'succeeded' && description === undefined) return succeeded
+  const headers = retryAfter === undefined ? undefined : { 'retry-after': String(retryAfter) }
   const flags = state === 'failed' ? failureFlags(operation) : undefined
-  const body = { state, description: operation.description || undefined, ...flags }
-  return json(200, writeBody(body, minor), headers)
+  return json(200, writeBody({ state, description, ...flags }, minor), headers)
 }
 
 /** DEP-05, UNB-03: a creation that a deletion has taken over from is reported as failed. */

@@ -75,9 +75,10 @@ interface Sample {
 
 export type Metric = Counter | Gauge | Histogram
 
-/** The key of a histogram's cell. */
-export function keyOf(...labels: readonly string[]): string {
-  return labels.join(between)
+/** The key of a histogram's cell. Put together by hand: `join` takes several times as long, and each request has a key. */
+export function keyOf(first: string, second: string, third?: string): string {
+  const key = first + between + second
+  return third === undefined ? key : key + between + third
 }
 
 export function toText(name: string, { help, labels: names }: Described, metric: Metric): string {

@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from '../../clock.ts'
-import type { Store, WakeUp } from '../../store.ts'
+import type { KnownRows, Store, WakeUp } from '../../store.ts'
 import { StoreUnavailableError } from '../../store.ts'
 import { createWakeUps } from '../wake-ups.ts'
 import { accept, finish } from './accept.ts'
@@ -34,8 +34,15 @@ export function createMemoryStore({ clock = systemClock }: { readonly clock?: Cl
     return result
   }
 
+  const known: KnownRows = {
+    instance: id => (open ? tables.instances.get(id) : undefined),
+    binding: (instanceId, id) => (open ? tables.binding(instanceId, id) : undefined),
+    operation: id => (open ? tables.operations.get(id) : undefined),
+  }
+
   return {
     name: 'memory:',
+    known,
 
     accept: (target, decide, taker) => run((now, wake) => accept({ tables, now, wake }, target, decide, taker)),
     finish: (lease, decide) => run((now, wake) => finish({ tables, now, wake }, lease, decide)),

@@ -57,12 +57,11 @@ export function createSqliteStore(parts: SqliteStoreParts): Store {
   let open = true
 
   /** No promise but the method's own: requests and steps make many calls. */
-  function run<Value, Result>(method: (value: Value) => Result, value: Value): Promise<Awaited<Result>>
-  function run(method: () => unknown): Promise<unknown>
-  function run(method: (value?: unknown) => unknown, value?: unknown): Promise<unknown> {
+  function run<Result>(method: () => Result): Promise<Awaited<Result>>
+  function run(method: () => unknown): Promise<unknown> {
     if (!open) return Promise.reject(new StoreUnavailableError(`sqlite:${file} is closed`))
     try {
-      return Promise.resolve(method(value))
+      return Promise.resolve(method())
     } catch (error) {
       return Promise.reject(toStoreError(error, file))
     }
@@ -198,20 +197,23 @@ export function createSqliteStore(parts: SqliteStoreParts): Store {
   return {
     name: `sqlite:${file}`,
     moving: {
-      exportRows: take => run(moving.exportRows, take),
+      exportRows: take => run(() => moving.exportRows(take)),
       importState: () => run(moving.importState),
       importRows: (rows, progress) => run(() => moving.importRows(rows, progress)),
       backup: target => run(() => moving.backup?.(target)),
     } as Moving,
+    known: {
+      instance: cache.instances.get,
+      binding: (instanceId, id) => cache.bindings.get(bindingKey(instanceId, id)),
+      operation: cache.operations.get,
+    },
     ...runMethods(methods, run),
-    // What polls read, without a list of arguments.
-    instance: id => run(reads.instance, id),
-    operation: id => run(reads.operation, id),
     onWakeUp: listener => wakeUps.listen(listener),
     async close() {
       if (!open) return
       open = false
       commits.flush()
+      cache.clear()
       tryExec(database, release)
       database.close()
       onClosed()

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import type { HistoryEvent, Instance } from '../../store.ts'
 import { change, revisionRow } from './catalog-rows.ts'
 import {
+  bind,
   bindingRow,
   claimOne,
   finish,
@@ -96,6 +97,40 @@ export const readCases = [
       await standing(store, 'i', { updatedAt: round })
       assert.equal((await store.instance('i'))?.updatedAt, round)
     }
+  }),
+
+  storeCase('known: what is at hand is what the ledger holds, and nothing after close', async ({ store, clock }) => {
+    const { known } = store
+    if (known === undefined) return
+    // Each look is before the reads, which may take rows to hand.
+    const look = async (after: string) => {
+      const shown = [known.instance('i'), known.binding('i', 'b'), known.operation('i:provision')]
+      const held = [await store.instance('i'), await store.binding('i', 'b'), await store.operation('i:provision')]
+      for (const [index, row] of shown.entries()) if (row !== undefined) assert.deepEqual(row, held[index], after)
+    }
+    await look('nothing')
+    await provision(store, 'i')
+    await bind(store, 'i', 'b', { notBefore: clock.now() + 50 })
+    await look('accept')
+    const lease = leaseOf(await claimOne(store))
+    await look('claim')
+    await store.checkpoint(lease, { description: 'half of it' })
+    await look('a description')
+    await store.checkpoint(lease, { state: { made: 'yes' } })
+    await look('a state')
+    await clock.advance(5)
+    await store.renew([lease], leaseTime)
+    await look('renew')
+    await store.park(lease, { until: clock.now() })
+    await look('park')
+    await finish(store, leaseOf(await claimOne(store)))
+    await look('finish')
+    await look('reads alone')
+    await store.close()
+    assert.deepEqual(
+      [known.instance('i'), known.binding('i', 'b'), known.operation('i:provision')],
+      Array(3).fill(undefined),
+    )
   }),
 
   storeCase('backlog: what is due, since when, and what has a lease that stands', async ({ store, clock }) => {
