@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { HistoryEvent, Instance } from '../../store.ts'
+import type { HistoryEvent, Instance, Operation } from '../../store.ts'
 import { change, revisionRow } from './catalog-rows.ts'
 import {
   bind,
@@ -102,29 +102,30 @@ export const readCases = [
   storeCase('known: what is at hand is what the ledger holds, and nothing after close', async ({ store, clock }) => {
     const { known } = store
     if (known === undefined) return
-    // Each look is before the reads, which may take rows to hand.
-    const look = async (after: string) => {
+    // Each look is before the reads, which may take rows to hand, and may be answered from there themselves.
+    const look = async (after: string, expected: Partial<Operation> = {}) => {
       const shown = [known.instance('i'), known.binding('i', 'b'), known.operation('i:provision')]
       const held = [await store.instance('i'), await store.binding('i', 'b'), await store.operation('i:provision')]
       for (const [index, row] of shown.entries()) if (row !== undefined) assert.deepEqual(row, held[index], after)
+      assert.deepEqual({ ...held[2], ...expected }, { ...held[2] }, after)
     }
     await look('nothing')
     await provision(store, 'i')
     await bind(store, 'i', 'b', { notBefore: clock.now() + 50 })
-    await look('accept')
+    await look('accept', { state: 'queued' })
     const lease = leaseOf(await claimOne(store))
-    await look('claim')
+    await look('claim', { state: 'running', fence: lease.fence })
     await store.checkpoint(lease, { description: 'half of it' })
-    await look('a description')
+    await look('a description', { description: 'half of it' })
     await store.checkpoint(lease, { state: { made: 'yes' } })
-    await look('a state')
+    assert.deepEqual((await store.instance('i'))?.state, { made: 'yes' })
     await clock.advance(5)
     await store.renew([lease], leaseTime)
-    await look('renew')
+    await look('renew', { leaseUntil: clock.now() + leaseTime })
     await store.park(lease, { until: clock.now() })
-    await look('park')
+    await look('park', { state: 'queued', notBefore: clock.now() })
     await finish(store, leaseOf(await claimOne(store)))
-    await look('finish')
+    await look('finish', { state: 'succeeded' })
     await look('reads alone')
     await store.close()
     assert.deepEqual(
