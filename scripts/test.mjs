@@ -1,4 +1,5 @@
-// npm test: sets everything up, then runs the checks and every test, fast ones first. `--long` runs more seeds.
+// npm test: sets everything up, then runs the checks and every test, fast ones first. `--long` runs more seeds,
+// `--without-kubernetes` leaves out what `npm run test:kubernetes` runs.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
@@ -32,8 +33,10 @@ say('tests: slow')
 const code = await slow
 process.stdout.write(readFileSync(output))
 if (code !== 0) process.exit(1)
-say('tests: kubernetes')
-process.exitCode = await startTests('kubernetes', 'inherit')
+if (!process.argv.includes('--without-kubernetes')) {
+  say('tests: kubernetes')
+  process.exitCode = await startTests('kubernetes', 'inherit')
+}
 
 /** Ends with the exit code, or when this process does. */
 async function startTests(project, stdio) {

@@ -85,6 +85,7 @@ async function makeNodeBase(folder: string, buildah: (...args: string[]) => Prom
   ]
   const node = execFileSync('npm', exec, { encoding: 'utf8' }).trim()
   addNode(tree, node)
+  addLibc(tree, node)
   const npm = dirname(
     dirname(execFileSync('sh', ['-c', 'readlink -f "$(command -v npm)"'], { encoding: 'utf8' }).trim()),
   )
@@ -104,6 +105,14 @@ async function makeNodeBase(folder: string, buildah: (...args: string[]) => Prom
     `FROM scratch\nCOPY tree /\nENV PATH=/usr/bin:/bin${believes ? ` NODE_EXTRA_CA_CERTS=${authorities}` : ''}\n`,
   )
   await buildah('bud', '--isolation', 'chroot', '--file', join(folder, 'Base'), '--tag', baseImage, folder)
+}
+
+/** The whole C library, as every base image has it: programs of npm packages need other parts of it than Node.js does. */
+function addLibc(tree: string, program: string): void {
+  const [libc = ''] = execFileSync('ldd', [program], { encoding: 'utf8' }).match(/\/\S+\/libc\.so\.6/) ?? []
+  const names = ['libanl', 'libdl', 'libm', 'libnss_dns', 'libnss_files', 'libpthread', 'libresolv', 'librt', 'libutil']
+  for (const name of readdirSync(dirname(libc)).filter(each => names.includes(each.split('.so')[0] ?? '')))
+    copyFileSync(join(dirname(libc), name), join(tree, dirname(libc), name))
 }
 
 /** Of everything that the image is made of. */

@@ -1,17 +1,22 @@
 import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, request as plainRequest } from 'node:http'
 import { Agent, type RequestOptions, request as tlsRequest } from 'node:https'
 import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { Duplex } from 'node:stream'
 import { KubeConfig } from '@kubernetes/client-node'
 import { sleep, systemClock } from '../../src/clock.ts'
-import type { Cluster } from '../../src/kubernetes/cluster.ts'
+import { type Cluster, type ClusterOptions, connectCluster } from '../../src/kubernetes/cluster.ts'
 
 export interface ApiCounter {
   /** How many there were until now, commands in pods included. */
   requests(): number
-  /** What it does to requests from now on, by their numbers; undefined: nothing. */
-  trouble(cause: ((turn: number) => Trouble) | undefined): void
+  /** What it does to requests from now on, by their numbers and paths; undefined: nothing. */
+  trouble(cause: ((turn: number, path: string) => Trouble | undefined) | undefined): void
+  /** Cuts what is open. */
+  cutAll(): void
   /** The text of one that leads through it. */
   readonly kubeconfig: string
   stop(): Promise<void>
@@ -19,6 +24,20 @@ export interface ApiCounter {
 
 /** Milliseconds that an answer takes longer; an answer in the place of the server's; or a connection that is cut. */
 export type Trouble = { readonly delay: number } | { readonly status: number; readonly after: number } | 'cut'
+
+/** A connection that leads through it. */
+export async function connectThrough(
+  { kubeconfig }: ApiCounter,
+  options: Partial<ClusterOptions> = {},
+): Promise<Cluster> {
+  const folder = mkdtempSync(join(tmpdir(), 'purser-counter-'))
+  writeFileSync(join(folder, 'kubeconfig'), kubeconfig, { mode: 0o600 })
+  try {
+    return await connectCluster({ kubeconfig: join(folder, 'kubeconfig') }, { clock: systemClock, env: {}, ...options })
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
 
 /** Stands before the API server, with the credentials of the cluster, and counts. */
 export async function startApiCounter(cluster: Cluster): Promise<ApiCounter> {
@@ -37,9 +56,9 @@ export async function startApiCounter(cluster: Cluster): Promise<ApiCounter> {
     const tls = pooled ? { agent } : { ca, cert, key, servername, rejectUnauthorized, agent: false as const }
     return send({ host, port, method: incoming.method, path: incoming.url, headers, ...tls })
   }
-  let trouble: ((turn: number) => Trouble) | undefined
+  let trouble: ((turn: number, path: string) => Trouble | undefined) | undefined
   const server = createServer(async (incoming, outgoing) => {
-    const cause = trouble?.(requests)
+    const cause = trouble?.(requests, incoming.url ?? '')
     if (cause === 'cut') {
       requests += 1
       return outgoing.destroy()
@@ -86,6 +105,7 @@ export async function startApiCounter(cluster: Cluster): Promise<ApiCounter> {
     trouble(cause) {
       trouble = cause
     },
+    cutAll: () => server.closeAllConnections(),
     kubeconfig: config.exportConfig(),
     async stop() {
       for (const socket of sockets) socket.destroy()

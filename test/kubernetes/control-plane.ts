@@ -47,6 +47,16 @@ export async function openHome(cluster: Cluster) {
   }
 }
 
+/** Says of a pod what a node would say: it was placed, and its bundle is in that state. */
+export async function setBundleState(cluster: Cluster, path: string, state: object, more: object = {}): Promise<void> {
+  const name = path.split('/').at(-1) ?? ''
+  const body = { metadata: { name }, target: { kind: 'Node', name: 'gone' } }
+  await cluster.call('POST', `${path}/binding`, { body })
+  const containerStatuses = [{ name: 'bundle', state, image: '', imageID: '', ready: false, restartCount: 0 }]
+  const status = { phase: 'Running', containerStatuses, ...more }
+  await cluster.call('PATCH', `${path}/status`, { body: { status }, contentType: 'application/merge-patch+json' })
+}
+
 export class Crash extends Error {}
 
 /** A cluster as one process sees it that dies at its nth call: before the cluster hears of it, or before it hears the answer. */

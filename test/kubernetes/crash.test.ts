@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Cluster } from '../../src/kubernetes/cluster.ts'
 import { type ApiServer, startApiServer, whyNoApiServer } from '../external/kubernetes.ts'
-import { Crash, idleSpec, mortal, openHome } from './control-plane.ts'
+import { Crash, idleSpec, mortal, openHome, setBundleState } from './control-plane.ts'
 
 const reason = whyNoApiServer()
 
@@ -40,29 +40,35 @@ describe.skipIf(reason !== undefined)(
       }
     })
 
-    it.each(['before', 'after'] as const)(
-      'leaves nothing when it dies while it removes (%s the call)',
-      async moment => {
-        for (let deathAt = 1; ; deathAt += 1) {
-          const { open, leftovers } = await openHome(cluster)
-          await open().start(spec())
-          const dying = mortal(cluster, deathAt, moment)
-          const died = await open({}, dying.cluster)
-            .remove('o-1')
-            .then(
-              () => false,
-              () => true,
-            )
-          // Others may look first, or the operation may go on.
-          if (deathAt % 2 === 0) await open().list()
-          await open().remove('o-1')
-          await open().list()
-          expect(await leftovers(), `death at call ${deathAt}`).toEqual([])
-          await expect(open().start(spec())).rejects.toThrow(/was removed/)
-          if (!died) return expect(deathAt).toBeGreaterThan(4)
+    it.each([
+      ['before', 'has not begun'],
+      ['after', 'has not begun'],
+      ['before', 'has ended'],
+      ['after', 'has ended'],
+    ] as const)('leaves nothing when it dies while it removes (%s the call, the bundle %s)', async (moment, state) => {
+      for (let deathAt = 1; ; deathAt += 1) {
+        const { open, leftovers, pods } = await openHome(cluster)
+        await open().start(spec())
+        if (state === 'has ended') {
+          const path = `/api/v1/namespaces/${(await pods())[0]?.metadata.namespace}/pods/o-1`
+          await setBundleState(cluster, path, { terminated: { exitCode: 0, reason: 'Completed' } })
         }
-      },
-    )
+        const dying = mortal(cluster, deathAt, moment)
+        const died = await open({}, dying.cluster)
+          .remove('o-1')
+          .then(
+            () => false,
+            () => true,
+          )
+        // Others may look first, or the operation may go on.
+        if (deathAt % 2 === 0) await open().list()
+        await open().remove('o-1')
+        await open().list()
+        expect(await leftovers(), `death at call ${deathAt}`).toEqual([])
+        await expect(open().start(spec())).rejects.toThrow(/was removed/)
+        if (!died) return expect(deathAt).toBeGreaterThan(4)
+      }
+    })
 
     it('leaves a namespace that is collected, when it dies before it has noted it', async () => {
       const { open, leftovers } = await openHome(cluster)

@@ -1,9 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sleep, systemClock } from '../../src/clock.ts'
 import type { Cluster } from '../../src/kubernetes/cluster.ts'
+import { KubernetesError } from '../../src/kubernetes/errors.ts'
 import type { KubernetesObject } from '../../src/kubernetes/objects.ts'
+import { never } from '../../src/testing/sandbox-contract/subject.ts'
 import { type ApiServer, startApiServer, whyNoApiServer } from '../external/kubernetes.ts'
 import { connectAs } from './accounts.ts'
-import { idleSpec, openHome } from './control-plane.ts'
+import { connectThrough, startApiCounter } from './api-counter.ts'
+import { idleSpec, openHome, setBundleState } from './control-plane.ts'
 
 const reason = whyNoApiServer()
 const refused = (message: RegExp) => ({ name: 'SandboxRefusedError', message: expect.stringMatching(message) })
@@ -20,6 +24,8 @@ describe.skipIf(reason !== undefined)(
       await make('/api/v1/namespaces', { metadata: { name: 'target' } })
     })
     afterAll(() => server?.stop())
+
+    const setState = (path: string, state: object, more = {}) => setBundleState(cluster, path, state, more)
 
     it('no rights: refused, and nothing is left', async () => {
       const { open, leftovers } = await openHome(cluster)
@@ -89,6 +95,45 @@ describe.skipIf(reason !== undefined)(
       expect(await leftovers()).toEqual([])
     })
 
+    it('one that is refused while another call is still on its way: nothing is left', async () => {
+      const { open, leftovers } = await openHome(cluster)
+      let late: Promise<unknown> | undefined
+      const call: Cluster['call'] = (method, path, options) => {
+        if (method === 'POST' && path.endsWith('/secrets'))
+          return Promise.reject(new KubernetesError(403, 'Forbidden', 'no secrets here'))
+        if (method !== 'POST' || !path.endsWith('/target/rolebindings')) return cluster.call(method, path, options)
+        const sent = sleep(systemClock, 1_000).then(() => cluster.call(method, path, options))
+        late = sent
+        return sent as Promise<never>
+      }
+      const runtime = open({}, { ...cluster, call })
+      const spec = idleSpec('o-1', { origin: { bundle: 'dh-x', namespace: 'target' } })
+      await expect(runtime.start(spec)).rejects.toMatchObject(refused(/may not make its sandbox/))
+      await late
+      expect(await leftovers()).toEqual([])
+    })
+
+    it('a watch that has expired: it is begun anew, and the end is seen', async () => {
+      const { open, pods } = await openHome(cluster)
+      const api = await startApiCounter(cluster)
+      let watches = 0
+      api.trouble((_turn, path) => {
+        watches += path.includes('watch=true') ? 1 : 0
+        return path.includes('watch=true') && watches < 4 ? { status: 410, after: 0 } : undefined
+      })
+      const runtime = open({}, await connectThrough(api))
+      await runtime.start(idleSpec('o-1'))
+      const ended = runtime.wait('o-1', never())
+      await expect.poll(() => watches, { timeout: 60_000 }).toBe(4)
+      await setState(`/api/v1/namespaces/${(await pods())[0]?.metadata.namespace}/pods/o-1`, {
+        terminated: { exitCode: 0, reason: 'Completed' },
+      })
+      expect(await ended).toEqual({ kind: 'exited', code: 0 })
+      expect(api.requests()).toBeLessThan(60)
+      await runtime.remove('o-1')
+      await api.stop()
+    })
+
     it('a namespace that somebody deletes: what has not begun is refused, what has is lost', async () => {
       const { open, pods, leftovers } = await openHome(cluster)
       const runtime = open()
@@ -109,14 +154,9 @@ describe.skipIf(reason !== undefined)(
       const { open, pods, leftovers } = await openHome(cluster)
       await open().start(idleSpec('o-1'))
       const path = `/api/v1/namespaces/${(await pods())[0]?.metadata.namespace}/pods/o-1`
-      const merge = 'application/merge-patch+json'
-      await make(`${path}/binding`, { metadata: { name: 'o-1' }, target: { kind: 'Node', name: 'gone' } })
-      const state = { running: { startedAt: new Date().toISOString() } }
-      const containerStatuses = [{ name: 'bundle', state, image: '', imageID: '', ready: false, restartCount: 0 }]
       // As its controllers say it of a node that they have not heard of for a while.
       const conditions = [{ type: 'Ready', status: 'False', reason: 'NodeNotReady' }]
-      const body = { status: { phase: 'Running', containerStatuses, conditions } }
-      await cluster.call('PATCH', `${path}/status`, { body, contentType: merge })
+      await setState(path, { running: { startedAt: new Date().toISOString() } }, { conditions })
       expect(await open().status('o-1')).toEqual({ kind: 'running' })
       let requests = 0
       const later: Cluster = {

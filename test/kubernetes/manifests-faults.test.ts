@@ -4,6 +4,7 @@ import { sleep, systemClock } from '../../src/clock.ts'
 import { type Cluster, connectCluster } from '../../src/kubernetes/cluster.ts'
 import { ClusterUnavailableError, KubernetesError } from '../../src/kubernetes/errors.ts'
 import { type ApiServer, whyNoApiServer } from '../external/kubernetes.ts'
+import { connectThrough, startApiCounter } from './api-counter.ts'
 import { mortal } from './control-plane.ts'
 import { asynchronous, type ManifestWorld, useManifestWorlds } from './manifests-world.ts'
 
@@ -86,6 +87,20 @@ describe.skipIf(reason !== undefined)(
       expect(await world.ended({ body } as never)).toMatchObject({ state: 'succeeded' })
       await world.deprovision(broker, 'i')
       expect(await left(world)).toEqual([])
+    })
+
+    it('a server that is slow, busy or cut off now and then is waited for', async () => {
+      const api = await startApiCounter(cluster)
+      api.trouble(turn => (turn % 7 === 3 ? { status: 429, after: 1 } : turn % 5 === 2 ? 'cut' : { delay: 300 }))
+      const world = await open({ cluster: await connectThrough(api) })
+      const broker = await world.start()
+      expect(await world.provision(broker, 'i')).toMatchObject({ state: 'succeeded' })
+      expect(await left(world)).toHaveLength(2)
+      expect(await world.deprovision(broker, 'i')).toMatchObject({ state: 'succeeded' })
+      expect(await left(world)).toEqual([])
+      expect(api.requests()).toBeLessThan(100)
+      await world.stop()
+      await api.stop()
     })
 
     it.each([409, 429])('an answer %s is tried again', async status => {

@@ -6,6 +6,7 @@ import type { Cluster } from '../../src/kubernetes/cluster.ts'
 import { createKinds } from '../../src/kubernetes/kinds.ts'
 import { createClusterSecrets } from '../../src/running/bundles/cluster-secrets.ts'
 import { type ApiServer, startApiServer, whyNoApiServer } from '../external/kubernetes.ts'
+import { connectThrough, startApiCounter } from './api-counter.ts'
 import { createManifestWorld, createNamespace } from './manifests-world.ts'
 
 const reason = whyNoApiServer()
@@ -62,6 +63,43 @@ describe.skipIf(reason !== undefined)(`what others do${reason === undefined ? ''
     expect(new Set(seen)).toEqual(new Set(['i']))
     stop.abort()
     await watching
+    await world.stop()
+  })
+
+  it('while a watch had expired is seen afterwards, and the server is not asked without end', async () => {
+    const world = await createManifestWorld({ spec, cluster })
+    const broker = await world.start()
+    await world.provision(broker, 'i')
+    const api = await startApiCounter(cluster)
+    const fronted = await connectThrough(api)
+    let phase: 'watch' | 'cut' | 'expired' | 'on' = 'watch'
+    let watches = 0
+    api.trouble((_turn, path) => {
+      if (!path.includes('watch=true')) return undefined
+      watches += 1
+      if (phase === 'expired' && watches < 3) return { status: 410, after: 0 }
+      return phase === 'cut' ? 'cut' : undefined
+    })
+    const stop = new AbortController()
+    const seen: string[] = []
+    const watch = createDriftWatch({
+      ...{ open: async () => ({ cluster: fronted, findKind: createKinds(fronted) }), clock: hasty },
+      ...{ brokerLabel: world.label, kinds: () => [{ apiVersion: 'v1', kind: 'ConfigMap' }] },
+    })
+    const watching = watch(async id => void seen.push(id), stop.signal)
+    await expect.poll(() => watches, { timeout: 60_000 }).toBe(1)
+    // Nobody looks while it is deleted, and the version that was seen last is gone then.
+    phase = 'cut'
+    api.cutAll()
+    await cluster.remove(`/api/v1/namespaces/${world.namespace}/configmaps/only`)
+    watches = 0
+    phase = 'expired'
+    await expect.poll(() => seen, { timeout: 60_000 }).toEqual(['i'])
+    await expect.poll(() => watches, { timeout: 60_000 }).toBe(3)
+    expect(api.requests()).toBeLessThan(30)
+    stop.abort()
+    await watching
+    await api.stop()
     await world.stop()
   })
 

@@ -45,8 +45,15 @@ const onServer: readonly Mutation[] = [
     ...failures('a node that is gone'),
     name: 'a node that is gone keeps a sandbox from being removed',
     file: 'src/sandbox/kubernetes/kubernetes-runtime.ts',
-    find: 'if (hasEnded) await cluster.remove(path, { body: { gracePeriodSeconds: 0 } })',
+    find: "|| toStatus(pod, patience).kind === 'lost'",
     replace: '',
+  },
+  {
+    ...failures('one that is refused while another call'),
+    name: 'a call that is still on its way makes something in the cluster that nobody removes',
+    file: 'src/sandbox/kubernetes/all.ts',
+    find: 'const failed = (await Promise.allSettled(calls))',
+    replace: 'await Promise.all(calls)\n  const failed = (await Promise.allSettled(calls))',
   },
   {
     ...failures('a user without the right'),

@@ -54,7 +54,7 @@ export function createDriftWatch({ open, clock, brokerLabel: broker, kinds }: Dr
     }
 
     const follow = async (kind: { readonly apiVersion: string; readonly kind: string }): Promise<void> => {
-      const seen = new Map<string, string>()
+      const seen: Seen = new Map()
       const { cluster, findKind } = await open()
       const found = await findKind(kind, stopping)
       if (found === undefined) return
@@ -65,7 +65,11 @@ export function createDriftWatch({ open, clock, brokerLabel: broker, kinds }: Dr
           onList(items) {
             const there = new Set(items.map(({ metadata }) => metadata.uid ?? ''))
             // What is gone since the last list went while nobody looked.
-            for (const uid of seen.keys()) if (!there.has(uid)) seen.delete(uid)
+            for (const [uid, { instanceId }] of seen) {
+              if (there.has(uid)) continue
+              seen.delete(uid)
+              prompt(instanceId)
+            }
             for (const item of items) note(seen, item, prompt)
           },
           onChange: item => note(seen, item, prompt),
@@ -92,12 +96,16 @@ export function createDriftWatch({ open, clock, brokerLabel: broker, kinds }: Dr
   }
 }
 
-function note(seen: Map<string, string>, item: Watchable, prompt: (instanceId: string | undefined) => void): void {
+/** How objects were, by their uids. */
+type Seen = Map<string, { readonly fingerprint: string; readonly instanceId: string | undefined }>
+
+function note(seen: Seen, item: Watchable, prompt: (instanceId: string | undefined) => void): void {
   const uid = item.metadata.uid ?? ''
-  const now = fingerprintOf(item)
+  const fingerprint = fingerprintOf(item)
+  const instanceId = item.metadata.annotations?.[instanceAnnotation]
   const before = seen.get(uid)
-  seen.set(uid, now)
-  if (before !== undefined && before !== now) prompt(item.metadata.annotations?.[instanceAnnotation])
+  seen.set(uid, { fingerprint, instanceId })
+  if (before !== undefined && before.fingerprint !== fingerprint) prompt(instanceId)
 }
 
 /**

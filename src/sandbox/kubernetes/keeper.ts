@@ -1,8 +1,8 @@
 /**
- * A pod has two programs of ours besides the bundle's, scripts for busybox. One lays out the inputs before the bundle starts.
- * The other, the keeper, runs beside it: it keeps the time and the number of processes while no broker looks, ends the bundle
- * when a broker asks for it, tells its progress, and stays when the bundle has ended, so that what it left can be read. The two
- * share processes and a user, nothing else.
+ * A pod has a program of ours beside the bundle's, the keeper, a script for busybox. It keeps the time and the number of
+ * processes while no broker looks, ends the bundle when a broker asks for it, tells its progress, and stays when the bundle has
+ * ended, so that what it left can be read. The two share processes and a user, nothing else. Another one unpacks the inputs
+ * before the bundle starts, where they are long.
  */
 import { placesInside } from '../container/to-container.ts'
 import { terminationLog } from '../folders.ts'
@@ -14,7 +14,7 @@ const { input, output } = placesInside
 export const packed = '/run/packed'
 const asked = '/run/keeper/asked'
 
-export const unpackScript = `cat ${packed}/* | gzip -d | tar -x -C ${input} && : > ${output}/${terminationLog}`
+export const unpackScript = `cat ${packed}/* | gzip -d | tar -x -C ${input}`
 
 /**
  * A signal to -1 reaches every process of the pod but the first one and the one that sends it. Times are in seconds, and whole.

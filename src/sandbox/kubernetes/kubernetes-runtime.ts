@@ -16,13 +16,14 @@ import {
 import { readProgress } from '../outputs.ts'
 import type { FileEnd } from '../read-output-file.ts'
 import { createRedactor, tailOf } from '../redact.ts'
+import { all } from './all.ts'
 import { authorize } from './authorize.ts'
 import { askScript } from './keeper.ts'
 import { createKeptCopies } from './kept-copies.ts'
 import { fetchKeptCredentials } from './kept-credentials.ts'
 import { collectLeftovers } from './leftovers.ts'
 import { bundleContainer, keeperContainer } from './pod.ts'
-import { lastSaid, printsMore, readLog } from './pod-log.ts'
+import { endOf, type Followed, follow, lastSaid, readLog } from './pod-log.ts'
 import { collectPodOutputs, readFiles, toFile } from './pod-outputs.ts'
 import { detailOf, isOver, type Pod, startedAt, terminatedOf, toStatus, waitingFor } from './pod-status.ts'
 import { createPods } from './pods.ts'
@@ -46,12 +47,12 @@ export function createKubernetesRuntime(cluster: Cluster, settings: PodSettings)
   const records = createRecords(cluster, home)
   const pods = createPods(cluster, clock, `${homeLabel}=${home}`)
   const counting = new Map<string, Promise<void>>()
-  /** What was seen of those that print too much: a node that evicts them throws their logs away. */
-  const overprinted = new Map<string, FileEnd>()
+  /** What was seen of their logs: a node that evicts them throws those away. */
+  const followed = new Map<string, Followed>()
   const fetching = new Set<string>()
   const showKept = createKeptCopies(cluster, home)
-  /** What was asked last about those that are waited for: asking the cluster each time would be too often. */
-  const waitedFor = new Map<string, SandboxRecord>()
+  /** Of those that were started or looked at here: asking the cluster each time would be too often. */
+  const known = new Map<string, SandboxRecord>()
   const podPath = ({ namespace, name }: SandboxRecord) => `/api/v1/namespaces/${namespace}/pods/${name}`
 
   const namespacePath = ({ namespace }: SandboxRecord) => `/api/v1/namespaces/${namespace}`
@@ -64,15 +65,23 @@ export function createKubernetesRuntime(cluster: Cluster, settings: PodSettings)
   async function statusOf(name: string): Promise<SandboxStatus> {
     const record = await liveRecord(name)
     if (record === undefined) {
-      waitedFor.delete(name)
+      known.delete(name)
       return { kind: 'absent' }
     }
     const pod = await cluster.find<Pod>(podPath(record))
-    if (pod !== undefined) waitedFor.set(name, record)
+    if (pod !== undefined) known.set(name, record)
     // A starter may have made the record and not the pod yet: then nothing has begun. No pod goes before it is let go.
     else if (record.refused === undefined && (await cluster.find(namespacePath(record))) !== undefined)
       return { kind: 'absent' }
     return judge(record, pod)
+  }
+
+  /** The same from what is known here, where that is enough to tell. */
+  async function look(name: string): Promise<SandboxStatus> {
+    const record = known.get(name)
+    const pod = record && (pods.seen(record.namespace, name) ?? (await cluster.find<Pod>(podPath(record))))
+    const status = record && pod && (await judge(record, pod))
+    return status?.kind === 'running' || status?.kind === 'exited' ? status : statusOf(name)
   }
 
   async function judge(record: SandboxRecord, pod: Pod | undefined): Promise<SandboxStatus> {
@@ -99,13 +108,13 @@ export function createKubernetesRuntime(cluster: Cluster, settings: PodSettings)
   /** Goes on while the bundle does, whether anybody still waits or not. One that breaks off is begun anew with the next wait. */
   function countOutput(record: SandboxRecord, most: number): void {
     if (counting.has(record.name)) return
-    const counted = printsMore(cluster, record, most)
-      .then(async printed => {
-        if (printed === undefined) return
-        overprinted.set(record.name, printed)
-        await stop(record, 'output', 0)
-      })
-      .catch(() => sleep(clock, lookEvery))
+    const seen = followed.get(record.name) ?? { printed: 0, end: Buffer.alloc(0) }
+    followed.set(record.name, seen)
+    const counted = follow(cluster, record, most, seen)
+      .then(exceeds => (exceeds ? stop(record, 'output', 0) : undefined))
+      .catch(() => undefined)
+      // It has ended, which is seen soon; or it broke off.
+      .then(() => sleep(clock, lookEvery))
       .finally(() => counting.delete(record.name))
     counting.set(record.name, counted)
   }
@@ -125,24 +134,21 @@ export function createKubernetesRuntime(cluster: Cluster, settings: PodSettings)
 
   async function wait(name: string, signal: AbortSignal): Promise<SandboxStatus> {
     for (;;) {
-      const record = waitedFor.get(name)
-      const pod = record && pods.seen(record.namespace, name)
-      const status = record && pod ? await judge(record, pod) : await statusOf(name)
-      if (status.kind !== 'running') {
-        waitedFor.delete(name)
-        return status
+      const status = await look(name)
+      if (status.kind !== 'running' || signal.aborted) return status
+      const record = known.get(name)
+      if (record !== undefined && pods.seen(record.namespace, name)?.status?.phase === 'Running') {
+        if (record.output !== undefined) countOutput(record, record.output)
+        if (record.keepsCredentials) fetchCredentials(record)
       }
-      if (signal.aborted) return status
-      if (record?.output !== undefined && pod?.status?.phase === 'Running') countOutput(record, record.output)
-      if (record?.keepsCredentials && pod?.status?.phase === 'Running') fetchCredentials(record)
       await pods.change(lookEvery, signal)
     }
   }
 
   async function remove(name: string): Promise<void> {
     const record = await records.remove(name, clock.now())
-    waitedFor.delete(name)
-    overprinted.delete(name)
+    known.delete(name)
+    followed.delete(name)
     fetching.delete(name)
     if (record !== undefined) await finishRemoval(record)
   }
@@ -150,19 +156,31 @@ export function createKubernetesRuntime(cluster: Cluster, settings: PodSettings)
   /** Whatever else is in the namespace, and may take its time, the cluster takes away by itself. */
   async function finishRemoval(record: SandboxRecord): Promise<void> {
     const path = podPath(record)
-    await cluster.remove(path, { body: { gracePeriodSeconds: 1 } })
+    const seen = pods.seen(record.namespace, record.name)
+    const pod = seen !== undefined && terminatedOf(seen) !== undefined ? seen : await cluster.find<Pod>(path)
+    if (pod !== undefined && !hasEnded(record, pod)) {
+      await cluster.remove(path, { body: { gracePeriodSeconds: 1 } })
+      await untilEnded(record)
+    }
+    await all([
+      ...(pod === undefined ? [] : [letGo(path), cluster.remove(path, { body: { gracePeriodSeconds: 0 } })]),
+      cluster.remove(namespacePath(record)),
+      ...removeFromTarget(record),
+    ])
+  }
+
+  /** What still runs in it is ours, and the node ends it by itself; or there is no node to say that it has ended. */
+  function hasEnded(record: SandboxRecord, pod: Pod): boolean {
+    const patience = { now: clock.now(), start: settings.startTimeout, time: record.time }
+    return terminatedOf(pod) !== undefined || isOver(pod) || toStatus(pod, patience).kind === 'lost'
+  }
+
+  async function untilEnded(record: SandboxRecord): Promise<void> {
     for (let pause = 50; ; pause = Math.min(1.2 * pause, lookEvery)) {
-      const pod = await cluster.find<Pod>(path)
-      if (pod === undefined) break
-      const patience = { now: clock.now(), start: settings.startTimeout, time: record.time }
-      // What still runs in it is ours, and the node ends it by itself; or there is no node to say that it has ended.
-      const hasEnded = terminatedOf(pod) !== undefined || toStatus(pod, patience).kind === 'lost'
-      if (isOver(pod) || hasEnded) await letGo(path)
-      if (hasEnded) await cluster.remove(path, { body: { gracePeriodSeconds: 0 } })
+      const pod = await cluster.find<Pod>(podPath(record))
+      if (pod === undefined || hasEnded(record, pod)) return
       await sleep(clock, pause)
     }
-    await cluster.remove(namespacePath(record))
-    await removeFromTarget(record)
   }
 
   /** The cluster may forget the pod now. */
@@ -173,36 +191,55 @@ export function createKubernetesRuntime(cluster: Cluster, settings: PodSettings)
     })
   }
 
-  async function removeFromTarget({ target, namespace }: SandboxRecord): Promise<void> {
-    if (target === undefined) return
-    await cluster.remove(`/apis/rbac.authorization.k8s.io/v1/namespaces/${target}/rolebindings/${namespace}`)
-    await cluster.remove(`/apis/networking.k8s.io/v1/namespaces/${target}/networkpolicies/${namespace}`)
+  function removeFromTarget({ target, namespace }: SandboxRecord): readonly Promise<unknown>[] {
+    if (target === undefined) return []
+    return ['rbac.authorization.k8s.io/v1/rolebindings', 'networking.k8s.io/v1/networkpolicies'].map(kind => {
+      const [group, version, plural] = kind.split('/')
+      return cluster.remove(`/apis/${group}/${version}/namespaces/${target}/${plural}/${namespace}`)
+    })
   }
 
   /** What the cluster says about one that did not end by itself is all that there is to read. */
   async function collect(name: string, secrets: readonly string[]): Promise<Collected> {
-    const record = await liveRecord(name)
+    const ended = findEnded(name)
+    const record = ended?.record ?? (await liveRecord(name))
     if (record === undefined) throw new Error(`the sandbox ${name} is not there`)
     if (record.refused !== undefined) return { outputs: { problems: [] }, log: record.refused.detail }
-    const pod = await cluster.find<Pod>(podPath(record))
+    const pod = ended?.pod ?? (await cluster.find<Pod>(podPath(record)))
     if (pod === undefined) return { outputs: { problems: [] }, log: '' }
-    const { text, cut } = overprinted.get(name) ?? (await readLog(cluster, record, bundleContainer))
-    const log = terminatedOf(pod) === undefined ? `${text}\n${detailOf(pod)}` : text
-    return { outputs: await collectPodOutputs({ cluster, record, pod, secrets }), log: tailOf(log, cut, secrets) }
+    const [{ text, cut }, outputs] = await Promise.all([
+      readEnd(record, pod),
+      collectPodOutputs({ cluster, record, pod, secrets, startTimeout: settings.startTimeout }),
+    ])
+    const isItsOwnEnd = terminatedOf(pod) !== undefined && pod.status?.reason === undefined
+    return { outputs, log: tailOf(isItsOwnEnd ? text : `${text}\n${detailOf(pod)}`, cut, secrets) }
+  }
+
+  /** The end of its log. What its node has thrown away is known as far as it was followed here. */
+  async function readEnd(record: SandboxRecord, pod: Pod): Promise<FileEnd> {
+    const seen = followed.get(record.name)
+    const tooMuch = seen !== undefined && seen.printed > (record.output ?? Number.POSITIVE_INFINITY)
+    if (tooMuch || pod.status?.reason === 'Evicted') return seen === undefined ? { text: '', cut: false } : endOf(seen)
+    return readLog(cluster, record, bundleContainer)
+  }
+
+  /** One that is known here, and was seen to have ended: nothing of it changes any more. */
+  function findEnded(name: string): { readonly record: SandboxRecord; readonly pod: Pod } | undefined {
+    const record = known.get(name)
+    const pod = record && pods.seen(record.namespace, name)
+    return record && pod && terminatedOf(pod) !== undefined ? { record, pod } : undefined
   }
 
   async function progress(name: string, secrets: readonly string[]): Promise<string | undefined> {
-    const record = waitedFor.get(name) ?? (await liveRecord(name))
+    const record = known.get(name) ?? (await liveRecord(name))
     if (record === undefined) return undefined
     const pod = pods.seen(record.namespace, name) ?? (await cluster.find<Pod>(podPath(record)))
     if (pod === undefined) return undefined
-    const waiting = waitingFor(pod)
-    if (waiting !== undefined) return waiting
-    const read =
-      terminatedOf(pod) === undefined
-        ? async (file: string) =>
-            file === 'progress' ? toFile(file, toLine(await lastSaid(cluster, record, file))) : {}
-        : await readFiles(cluster, record)
+    const hasBegun = startedAt(pod) !== undefined
+    if (!hasBegun && terminatedOf(pod) === undefined) return waitingFor(pod)
+    const read = hasBegun
+      ? async (file: string) => (file === 'progress' ? toFile(file, toLine(await lastSaid(cluster, record, file))) : {})
+      : await readFiles(cluster, record)
     const annotation = pod.metadata.annotations?.apb_last_operation
     return (
       (await readProgress(read, secrets)) ??
@@ -220,7 +257,9 @@ export function createKubernetesRuntime(cluster: Cluster, settings: PodSettings)
       checkName(spec.name)
       try {
         if (!settings.autoEscalate) await authorize(cluster, spec)
-        return { attached: !(await start({ cluster, records, home, settings }, spec)) }
+        const { record, attached } = await start({ cluster, records, home, settings }, spec)
+        known.set(spec.name, record)
+        return { attached }
       } catch (error) {
         throw await startFailure(spec.name, error)
       }
@@ -246,6 +285,8 @@ export function createKubernetesRuntime(cluster: Cluster, settings: PodSettings)
     list: () =>
       available(async () => {
         const found = await records.list()
+        const live = new Set(found.flatMap(each => (each.kind === 'live' ? [each.record.name] : [])))
+        for (const each of [known, followed]) for (const name of each.keys()) if (!live.has(name)) each.delete(name)
         await collectLeftovers({ cluster, records, home, found, finishRemoval })
         return found.flatMap((each): readonly FoundSandbox[] => (each.kind === 'live' ? [each.record] : []))
       }),

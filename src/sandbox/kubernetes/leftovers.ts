@@ -31,9 +31,16 @@ export async function collectLeftovers({ cluster, records, home, found, finishRe
   }
 
   const namespaces = await listAll<KubernetesObject>(cluster, '/api/v1/namespaces', { labels })
-  const there = new Set(namespaces.items.map(({ metadata }) => metadata.name))
+  // One that is on its way out needs us only where its pod waits to be let go.
+  const pods = await listAll<KubernetesObject>(cluster, '/api/v1/pods', { labels })
+  const waiting = new Set([
+    ...namespaces.items
+      .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+      .map(({ metadata }) => metadata.name),
+    ...pods.items.map(({ metadata }) => metadata.namespace),
+  ])
   for (const each of found)
-    if (each.kind === 'removed' && each.record !== undefined && there.has(each.record.namespace))
+    if (each.kind === 'removed' && each.record !== undefined && waiting.has(each.record.namespace))
       await finishRemoval(each.record)
   for (const namespace of namespaces.items)
     if (namespace.metadata.deletionTimestamp === undefined && isLeft(namespace, namespace.metadata.name))
@@ -44,7 +51,8 @@ export async function collectLeftovers({ cluster, records, home, found, finishRe
   ] as const)
     for (const object of (await listAll<KubernetesObject>(cluster, `${api}/${plural}`, { labels })).items) {
       const { name, namespace, annotations } = object.metadata
-      if (annotations?.[sandboxAnnotation] !== undefined && isLeft(object, name))
+      // What is in the sandbox's own namespace goes with it.
+      if (annotations?.[sandboxAnnotation] !== undefined && namespace !== name && isLeft(object, name))
         await cluster.remove(`${api}/namespaces/${namespace}/${plural}/${name}`, uidOf(object))
     }
   for (const each of found) if (each.kind === 'removed' && now - each.at > anHour) await records.forget(each.name)

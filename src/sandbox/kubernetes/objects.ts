@@ -1,9 +1,8 @@
 /** What is in the namespace of a sandbox besides the pod. */
 import type { KubernetesObject } from '../../kubernetes/objects.ts'
-import { SandboxRefusedError, type SandboxSpec } from '../../sandbox.ts'
-import type { Layout } from '../inputs.ts'
-import { isStateKey, varsFile } from '../inputs.ts'
-import { pack } from './archive.ts'
+import type { SandboxSpec } from '../../sandbox.ts'
+import { isStateKey } from '../inputs.ts'
+import type { CarriedInputs } from './inputs.ts'
 import type { SandboxRecord } from './records.ts'
 import { homeLabel, sandboxAnnotation } from './records.ts'
 import type { KubernetesSettings } from './settings.ts'
@@ -15,45 +14,16 @@ export interface Placed {
 }
 
 export const stateMap = 'state'
-export const varsSecret = 'extra-vars'
-/** Linux takes no longer argument. */
-const longestArgument = 128 * 1024 - 1
 export const pullSecret = 'pull'
-const inputsSecret = 'inputs'
-/** A Secret takes 1 MiB, and base64 makes a request a third longer. */
-const partBytes = 700_000
-/** More than this no cluster takes in one Secret, and nobody needs. */
-const mostParts = 20
 
 export function serviceAccountOf(record: SandboxRecord): string {
   return record.name
 }
 
-/** The names of the Secrets with the packed inputs, in their order. */
-export function partNames(count: number): readonly string[] {
-  return Array.from({ length: count }, (_, index) => `${inputsSecret}-${String(index).padStart(2, '0')}`)
-}
-
-export function packInputs(layout: Layout): readonly Buffer[] {
-  const archive = pack(layout)
-  const parts: Buffer[] = []
-  for (let at = 0; at < archive.length; at += partBytes) parts.push(archive.subarray(at, at + partBytes))
-  if (parts.length > mostParts) throw new SandboxRefusedError('what its action is given is too long for a cluster')
-  return parts
-}
-
-/** The variables for an entry point that takes them as JSON; undefined for one that takes a file, or where they are too long. */
-export function jsonVars({ program }: SandboxSpec, { files }: Pick<Layout, 'files'>): string | undefined {
-  const vars = files.find(({ path }) => path === varsFile)?.text
-  const readsJson = program.kind === 'image' && program.readsJson === true
-  return readsJson && vars !== undefined && Buffer.byteLength(vars) <= longestArgument ? vars : undefined
-}
-
 export interface Contents {
   readonly spec: SandboxSpec
-  readonly layout: Layout
   readonly record: SandboxRecord
-  readonly parts: readonly Buffer[]
+  readonly carried: CarriedInputs
   readonly settings: KubernetesSettings
   /** The broker's own Secrets for images. */
   readonly pullSecrets: readonly Readonly<Record<string, string>>[]
@@ -61,9 +31,9 @@ export interface Contents {
   readonly targetIsClosed: boolean
 }
 
-/** In the order in which they are made. */
+/** In any order, all before the pod. */
 export function contentsOf(contents: Contents): readonly Placed[] {
-  const { spec, layout, record, parts, pullSecrets } = contents
+  const { spec, record, carried, pullSecrets } = contents
   const { inputs, program } = spec
   const core = `/api/v1/namespaces/${record.namespace}`
   const secret = (name: string, data: Readonly<Record<string, string>>, type = 'Opaque'): Placed => ({
@@ -73,16 +43,14 @@ export function contentsOf(contents: Contents): readonly Placed[] {
   const credentials = program.kind === 'image' ? program.credentials : undefined
   const docker = toDockerConfig(program.kind === 'image' ? program.image : '', credentials)
   const state = { data: inputs.state }
-  const vars = jsonVars(spec, layout)
   return [
     { path: `${core}/serviceaccounts`, body: { metadata: { name: serviceAccountOf(record) } } },
     ...roleBindings(contents),
     ...networkPolicies(contents),
-    ...parts.map((part, index) => secret(partNames(parts.length)[index] ?? '', { part: part.toString('base64') })),
+    ...Object.entries(carried.secrets).map(([name, data]) => secret(name, data)),
     ...(inputs.secrets ?? []).flatMap(({ name, entries }) =>
       isObjectName(name) ? [secret(name, toData(entries))] : [],
     ),
-    ...(vars === undefined ? [] : [secret(varsSecret, { vars: base64(vars) })]),
     ...(docker === undefined ? [] : [secret(pullSecret, { '.dockerconfigjson': docker }, dockerType)]),
     ...pullSecrets.map((data, index) => secret(`${pullSecret}-${index}`, data, dockerType)),
     // What it was given, to be mounted, and its own, to be written to.

@@ -39,21 +39,34 @@ export async function readLog(
   return { text, cut: read > kept.length || text.split('\n').length > tailLines }
 }
 
-/**
- * Counts what the bundle prints, from its start; resolves when that is more than `most`, with the end of it, and with undefined at
- * its end.
- */
-export async function printsMore(cluster: Cluster, record: SandboxRecord, most: number): Promise<FileEnd | undefined> {
-  let printed = 0
-  let kept = Buffer.alloc(0)
+/** What was seen of a log that is followed. One that breaks off is followed from its start again. */
+export interface Followed {
+  printed: number
+  end: Buffer
+}
+
+export function endOf({ printed, end }: Followed): FileEnd {
+  return { text: end.toString(), cut: printed > end.length }
+}
+
+/** Follows what the bundle prints, until it ends or has printed more than `most`, which it says. */
+export async function follow(
+  cluster: Cluster,
+  record: SandboxRecord,
+  most: number,
+  followed: Followed,
+): Promise<boolean> {
   const query = { container: bundleContainer, follow: true }
   const stream = await cluster.stream(logOf(record), { query, patience: longestSilence })
+  let printed = 0
+  let end = Buffer.alloc(0)
   for await (const part of stream) {
     printed += part.length
-    kept = Buffer.concat([kept, part]).subarray(-2 * tailBytes)
-    if (printed > most) return { text: kept.toString(), cut: printed > kept.length }
+    end = Buffer.concat([end, part]).subarray(-2 * tailBytes)
+    Object.assign(followed, { printed, end })
+    if (printed > most) return true
   }
-  return undefined
+  return false
 }
 
 /** What the keeper has said last with this word. */

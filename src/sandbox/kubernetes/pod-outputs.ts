@@ -10,7 +10,7 @@ import { createRedactor } from '../redact.ts'
 import { outputFiles, readScript } from './keeper.ts'
 import { stateMap } from './objects.ts'
 import { keeperContainer } from './pod.ts'
-import { type Pod, terminatedOf } from './pod-status.ts'
+import { isOver, type Pod, terminatedOf } from './pod-status.ts'
 import type { SandboxRecord } from './records.ts'
 
 /** Base64 of three long files, and the rest. */
@@ -39,16 +39,28 @@ export interface CollectParts {
   readonly record: SandboxRecord
   readonly pod: Pod
   readonly secrets: readonly string[]
+  /** How long the keeper may wait for its image. */
+  readonly startTimeout: number
 }
 
 /** Files win over what is in the API. */
-export async function collectPodOutputs({ cluster, record, pod, secrets }: CollectParts): Promise<SandboxOutputs> {
-  const keeps = pod.status?.containerStatuses?.some(
-    ({ name, state }) => name === keeperContainer && state?.running !== undefined,
-  )
-  const files = await collectOutputs(keeps ? await readFiles(cluster, record) : noFiles, secrets)
-  const problems = [...files.problems]
-  if (!keeps) problems.push('the files that it left went with its pod, before a broker could read them')
+export async function collectPodOutputs(parts: CollectParts): Promise<SandboxOutputs> {
+  const { cluster, record, pod, secrets } = parts
+  // Only of what is used.
+  const [ofFields, ofState]: [string[], string[]] = [[], []]
+  const lost = whyUnreadable(parts)
+  const read = async () => collectOutputs(lost === undefined ? await readFiles(cluster, record) : noFiles, secrets)
+  const [files, fields, state] = await Promise.all([
+    read(),
+    readFields(cluster, record, ofFields),
+    readStateMap(cluster, record, ofState),
+  ])
+  const problems = [
+    ...files.problems,
+    ...(files.credentials === undefined ? ofFields : []),
+    ...(files.state === undefined ? ofState : []),
+  ]
+  if (lost !== undefined) problems.push(lost)
   const { apb_dashboard_url: dashboard, apb_last_operation: progress } = pod.metadata.annotations ?? {}
   if (dashboard !== undefined && !isWebAddress(dashboard))
     problems.push('the annotation apb_dashboard_url is not an http or https address; write one')
@@ -56,13 +68,25 @@ export async function collectPodOutputs({ cluster, record, pod, secrets }: Colle
   const message = terminatedOf(pod)?.message?.trim()
   return {
     ...files,
-    credentials: files.credentials ?? (await readFields(cluster, record, problems)),
+    credentials: files.credentials ?? fields,
     dashboardUrl: files.dashboardUrl ?? (dashboard !== undefined && isWebAddress(dashboard) ? dashboard : undefined),
     message: files.message ?? (message ? redact(message) : undefined),
-    state: files.state ?? (await readStateMap(cluster, record, problems)),
+    state: files.state ?? state,
     progress: files.progress ?? (progress === undefined ? undefined : redact(progress)),
     problems,
   }
+}
+
+/** Why there is no keeper to be asked; undefined where there is one, or will be: it may start after the bundle has ended. */
+function whyUnreadable({ cluster, pod, startTimeout }: CollectParts): string | undefined {
+  const { waiting, terminated } =
+    pod.status?.containerStatuses?.find(({ name }) => name === keeperContainer)?.state ?? {}
+  if (terminated !== undefined || isOver(pod))
+    return 'the files that it left went with its pod, before a broker could read them'
+  const waited = cluster.clock.now() - Date.parse(pod.metadata.creationTimestamp ?? '')
+  return waiting !== undefined && waited > startTimeout
+    ? 'the files that it left cannot be read: the program that does so has not started; see "bundles.kubernetes.toolsImage"'
+    : undefined
 }
 
 interface DataObject extends KubernetesObject {

@@ -137,6 +137,12 @@ describe('what the cluster says about a pod', () => {
     const silent = podWith({ phase: 'Running', reason: 'NodeLost', ...running }, { deletionTimestamp: iso(created) })
     expect(toStatus(silent, at(minutes(11))).kind).toBe('running')
     expect(toStatus(silent, at(minutes(13)))).toMatchObject({ kind: 'lost', reason: expect.stringMatching(/node/) })
+    const keeper = { name: 'keeper', state: { waiting: { reason: 'ImagePullBackOff' } } }
+    const unkept = podWith({ phase: 'Running', containerStatuses: [...running.containerStatuses, keeper] })
+    expect(toStatus(unkept, at(minutes(13)))).toMatchObject({
+      kind: 'lost',
+      reason: expect.stringMatching(/what keeps its time has not started \(see "bundles.kubernetes.toolsImage"\)/),
+    })
     const alive = podWith({ phase: 'Running', conditions: ready, ...running })
     expect(toStatus(alive, at(minutes(13))).kind).toBe('running')
   })

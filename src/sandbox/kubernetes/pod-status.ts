@@ -1,7 +1,7 @@
 /** What the cluster says about a pod, and what follows from it. Pure. */
 import type { KubernetesObject } from '../../kubernetes/objects.ts'
 import type { SandboxStatus } from '../../sandbox.ts'
-import { bundleContainer } from './pod.ts'
+import { bundleContainer, keeperContainer } from './pod.ts'
 
 export interface Pod extends KubernetesObject {
   readonly spec?: { readonly nodeName?: string }
@@ -62,7 +62,7 @@ export function toStatus(pod: Pod | undefined, patience: Patience): SandboxStatu
   if (ended !== undefined) return toEnd(pod, ended)
   if (phase === 'Failed' || phase === 'Succeeded') return { kind: 'lost', reason: sayEnd(reason) }
   const started = startedAt(pod)
-  if (started !== undefined) return isLost(pod, started, patience) ? nodeLost() : { kind: 'running' }
+  if (started !== undefined) return isLost(pod, started, patience) ? nodeLost(pod) : { kind: 'running' }
   const trouble = troubleOf(pod)
   const waited = patience.now - Date.parse(pod.metadata.creationTimestamp ?? '')
   if (trouble !== undefined && (trouble.final || waited > patience.start))
@@ -156,8 +156,13 @@ function isReady(conditions: readonly Condition[] = []): boolean {
   return conditions.some(({ type, status }) => type === 'Ready' && status === 'True')
 }
 
-function nodeLost(): SandboxStatus {
-  return { kind: 'lost', reason: 'its node does not answer, and its time is over' }
+function nodeLost({ status }: Pod): SandboxStatus {
+  const keeper = status?.containerStatuses?.find(({ name }) => name === keeperContainer)
+  const why =
+    keeper?.state?.waiting === undefined
+      ? 'its node does not answer'
+      : 'what keeps its time has not started (see "bundles.kubernetes.toolsImage")'
+  return { kind: 'lost', reason: `${why}, and its time is over` }
 }
 
 interface Trouble {

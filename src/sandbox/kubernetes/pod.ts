@@ -2,8 +2,9 @@ import type { SandboxSpec } from '../../sandbox.ts'
 import { asImage } from '../container/image.ts'
 import { placesInside } from '../container/to-container.ts'
 import type { Layout } from '../inputs.ts'
-import { keeperScript, packed, unpackScript } from './keeper.ts'
-import { isObjectName, jsonVars, partNames, pullSecret, serviceAccountOf, stateMap, varsSecret } from './objects.ts'
+import type { CarriedInputs } from './inputs.ts'
+import { keeperScript, unpackScript } from './keeper.ts'
+import { isObjectName, pullSecret, serviceAccountOf, stateMap } from './objects.ts'
 import { homeLabel, type SandboxRecord } from './records.ts'
 import type { PodSettings } from './settings.ts'
 
@@ -20,8 +21,7 @@ export interface PodParts {
   readonly spec: SandboxSpec
   readonly record: SandboxRecord
   readonly layout: Layout
-  /** How many Secrets the inputs take. */
-  readonly parts: number
+  readonly carried: CarriedInputs
   /** How many of the broker's own Secrets for images there are. */
   readonly pullSecrets: number
   readonly settings: PodSettings
@@ -31,16 +31,15 @@ export interface PodParts {
  * The pod of a sandbox. Nothing in it is secret: whoever may look at pods can read it. It is a pod and not a Job, since a Job
  * may start its program twice, and since its name is the one that bundles of the Automation Broker count on.
  */
-export function toPod({ spec, record, layout, parts, pullSecrets, settings }: PodParts) {
+export function toPod({ spec, record, layout, carried, pullSecrets, settings }: PodParts) {
   const { limits, inputs } = spec
   const program = asImage(spec.program)
   const { user } = settings
-  const readsJson = jsonVars(spec, layout) !== undefined
+  const readsJson = carried.vars !== undefined
   const hasState = Object.keys(inputs.state).length > 0
   const secrets = (inputs.secrets ?? []).filter(({ name }) => isObjectName(name))
   const mount = (name: string, mountPath: string, readOnly = false) => ({ name, mountPath, readOnly })
   const output = mount('output', placesInside.output)
-  const input = mount('input', placesInside.input)
   const seconds = Math.ceil(limits.time / 1000)
   const security = {
     allowPrivilegeEscalation: false,
@@ -85,7 +84,9 @@ export function toPod({ spec, record, layout, parts, pullSecrets, settings }: Po
         fsGroup: user.gid,
         seccompProfile: { type: 'RuntimeDefault' },
       },
-      initContainers: [tools('inputs', unpackScript, { volumeMounts: [mount('packed', packed, true), input, output] })],
+      ...(carried.unpacking === undefined
+        ? {}
+        : { initContainers: [tools('inputs', unpackScript, { volumeMounts: carried.unpacking })] }),
       containers: [
         {
           name: bundleContainer,
@@ -93,7 +94,7 @@ export function toPod({ spec, record, layout, parts, pullSecrets, settings }: Po
           imagePullPolicy: { always: 'Always', 'if-missing': 'IfNotPresent', never: 'Never' }[program.pull],
           ...(program.entrypoint === undefined ? {} : { command: [program.entrypoint] }),
           args: argumentsOf(spec, layout, readsJson),
-          env: environmentOf(layout, { readsJson, hasState }),
+          env: environmentOf(layout, carried, hasState),
           securityContext: security,
           resources: {
             limits: {
@@ -103,7 +104,7 @@ export function toPod({ spec, record, layout, parts, pullSecrets, settings }: Po
             },
           },
           volumeMounts: [
-            mount('input', placesInside.input, true),
+            ...carried.mounts,
             output,
             mount('home', placesInside.home),
             mount('temporary', placesInside.temporary),
@@ -126,9 +127,7 @@ export function toPod({ spec, record, layout, parts, pullSecrets, settings }: Po
         }),
       ],
       volumes: [
-        { name: 'packed', projected: { sources: partNames(parts).map(toSource) } },
-        // In memory: it has secrets.
-        { name: 'input', emptyDir: { medium: 'Memory' } },
+        ...carried.volumes,
         ...['output', 'home', 'temporary', 'keeper'].map(name => ({
           name,
           emptyDir: { sizeLimit: String(settings.disk) },
@@ -139,10 +138,6 @@ export function toPod({ spec, record, layout, parts, pullSecrets, settings }: Po
       ],
     },
   }
-}
-
-function toSource(name: string) {
-  return { secret: { name, items: [{ key: 'part', path: name }] } }
 }
 
 const tokenSources = [
@@ -168,21 +163,20 @@ function argumentsOf({ inputs }: SandboxSpec, { args }: Layout, readsJson: boole
   return readsJson ? [inputs.action, '--extra-vars', `$(${varsVariable})`] : args.map(escapeVariables)
 }
 
-function environmentOf(layout: Layout, { readsJson, hasState }: { readsJson: boolean; hasState: boolean }) {
+function environmentOf(layout: Layout, { vars }: CarriedInputs, hasState: boolean) {
   const { POD_NAME, POD_NAMESPACE, HOME = '', ...others } = layout.env
   const given = {
     // A base image keeps in its home what its tools look for there.
-    ...(readsJson ? {} : { HOME }),
+    ...(vars === undefined ? { HOME } : {}),
     ...others,
     ...(hasState ? { BUNDLE_STATE_LOCATION: stateFolder } : {}),
   }
   const fromPod = (name: string, fieldPath: string) => ({ name, valueFrom: { fieldRef: { fieldPath } } })
-  const vars = { name: varsVariable, valueFrom: { secretKeyRef: { name: varsSecret, key: 'vars' } } }
   return [
     fromPod('POD_NAME', 'metadata.name'),
     fromPod('POD_NAMESPACE', 'metadata.namespace'),
     ...Object.entries(given).map(([name, value]) => ({ name, value: escapeVariables(value) })),
-    ...(readsJson ? [vars] : []),
+    ...(vars === undefined ? [] : [{ name: varsVariable, valueFrom: { secretKeyRef: vars } }]),
   ]
 }
 

@@ -79,17 +79,16 @@ export function createRecords(cluster: Cluster, home: string) {
 
     /** Whatever there was, the name is removed now. Answers what there was. */
     async remove(name: string, now: number): Promise<SandboxRecord | undefined> {
-      const removedAt = String(now)
+      const data = { removedAt: String(now) }
       for (;;) {
-        if ((await find(name)) === undefined && (await create(name, { removedAt }))) return undefined
         try {
-          const map = await cluster.update<RecordMap>(pathOf(name), found =>
-            found.data.removedAt === undefined ? { ...found, data: { ...found.data, removedAt } } : undefined,
-          )
-          return map.data.record === undefined ? undefined : JSON.parse(map.data.record)
+          const options = { body: { data }, contentType: 'application/merge-patch+json' }
+          const { record } = (await cluster.call<RecordMap>('PATCH', pathOf(name), options)).data
+          return record === undefined ? undefined : JSON.parse(record)
         } catch (error) {
-          // Its hour was over.
           if (!isStatus(error, 404)) throw error
+          // It was never there, or its hour is over.
+          if (await create(name, data)) return undefined
         }
       }
     },

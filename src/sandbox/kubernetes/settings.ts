@@ -4,7 +4,7 @@ import type { User } from '../folders.ts'
 export interface KubernetesSettings {
   /** Where the broker is at home: what it remembers of its sandboxes is there. */
   readonly namespace?: string | undefined
-  /** An image with a static busybox, for the two programs of ours in a pod. */
+  /** An image with a static busybox, for the programs of ours in a pod. */
   readonly toolsImage: string
   /** The ClusterRole that bundles get, in their own namespace and in the one that their service is for. */
   readonly sandboxRole: string

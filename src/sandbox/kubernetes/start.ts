@@ -6,7 +6,9 @@ import { asImage } from '../container/image.ts'
 import { placesInside } from '../container/to-container.ts'
 import { layOut } from '../inputs.ts'
 import { wasRemoved } from '../owner.ts'
-import { contentsOf, type Placed, packInputs } from './objects.ts'
+import { all } from './all.ts'
+import { carryInputs } from './inputs.ts'
+import { contentsOf, type Placed } from './objects.ts'
 import { originalLabels, toPod } from './pod.ts'
 import { homeLabel, type Records, type SandboxRecord, sandboxAnnotation } from './records.ts'
 import type { PodSettings } from './settings.ts'
@@ -20,37 +22,38 @@ export interface Starting {
   readonly settings: PodSettings
 }
 
-/** Starts the sandbox, or finds that it was started; false where it was. */
-export async function start(context: Starting, spec: SandboxSpec): Promise<boolean> {
+export interface Started {
+  readonly record: SandboxRecord
+  /** It was there already. */
+  readonly attached: boolean
+}
+
+/** Starts the sandbox, or finds that it was started. */
+export async function start(context: Starting, spec: SandboxSpec): Promise<Started> {
   const { cluster, settings } = context
   const layout = layOut(spec.inputs, placesInside)
-  const parts = packInputs(layout)
-  const record = await recordFor(context, spec)
-  if (record.refused !== undefined) return false
+  const carried = carryInputs(spec, layout)
+  const { record, isNew } = await recordFor(context, spec)
+  if (record.refused !== undefined) return { record, attached: true }
   const pods = `/api/v1/namespaces/${record.namespace}/pods`
-  if ((await cluster.find(`${pods}/${record.name}`)) !== undefined) return false
-  const pullSecrets = await readPullSecrets(context)
-  const contents = {
-    spec,
-    layout,
-    record,
-    parts,
-    settings,
-    pullSecrets,
-    targetIsClosed: await isClosed(cluster, record),
-  }
-  for (const object of contentsOf(contents)) await createUnlessGone(cluster, object, record, spec)
+  if (!isNew && (await cluster.find(`${pods}/${record.name}`)) !== undefined) return { record, attached: true }
+  const [pullSecrets, targetIsClosed] = await Promise.all([readPullSecrets(context), isClosed(cluster, record)])
+  const contents = contentsOf({ spec, record, carried, settings, pullSecrets, targetIsClosed })
+  await all(contents.map(object => createUnlessGone(cluster, object, record, spec)))
   // The last one: nothing runs before, and the pod's name can be there once.
-  const body = toPod({ spec, record, layout, parts: parts.length, pullSecrets: pullSecrets.length, settings })
-  return create(cluster, { path: pods, body })
+  const body = toPod({ spec, record, layout, carried, pullSecrets: pullSecrets.length, settings })
+  return { record, attached: !(await create(cluster, { path: pods, body })) }
 }
 
 /** The namespace is made first: whatever the record names was there, and once it is deleted nobody can make it again. */
-async function recordFor(context: Starting, spec: SandboxSpec): Promise<SandboxRecord> {
+async function recordFor(
+  context: Starting,
+  spec: SandboxSpec,
+): Promise<{ readonly record: SandboxRecord; readonly isNew: boolean }> {
   const { cluster, records, home } = context
   for (;;) {
     const found = await records.find(spec.name)
-    if (found?.kind === 'live') return found.record
+    if (found?.kind === 'live') return { record: found.record, isNew: false }
     if (found?.kind === 'removed') throw wasRemoved(spec.name)
     const namespace = await createNamespace(cluster, home, spec)
     const record: SandboxRecord = {
@@ -65,7 +68,7 @@ async function recordFor(context: Starting, spec: SandboxSpec): Promise<SandboxR
       output: spec.limits.output,
       keepsCredentials: givesCredentials.has(spec.inputs.action) && asImage(spec.program).keepsCredentials,
     }
-    if (await records.create(record)) return record
+    if (await records.create(record)) return { record, isNew: true }
     // Somebody else was faster.
     await cluster.remove(`/api/v1/namespaces/${namespace}`)
   }

@@ -14,7 +14,8 @@ export const limitCases: readonly SandboxCase[] = [
     const status = await run(`yes ${line} | head -c 1000000000`, { limits: { time: 600_000, output: 5_000_000 } })
     assert.ok(status.kind === 'exited' && status.stopped === 'output', JSON.stringify(status))
     const { log } = await runtime.collect(only, [])
-    assert.ok(log.includes('0123456789'))
+    // Its end; or why there is none, where others than the runtime have stopped it, and thrown its log away.
+    assert.ok(log.includes('0123456789') || log.includes('Evicted: '), log.slice(-1_000))
     assert.ok(Buffer.byteLength(log) <= 64 * 1024)
   }),
 
