@@ -68,7 +68,8 @@ export default defineConfig({
           include: kubernetes,
           testTimeout: 600_000,
           hookTimeout: 600_000,
-          maxConcurrency: 2,
+          // A node takes a second to notice anything: they wait more than they compute.
+          maxConcurrency: 4,
         },
       },
       {

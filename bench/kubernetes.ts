@@ -14,7 +14,7 @@ import { atMost, notMeasured, type Result, toResult } from './result.ts'
 import { type Served, servePurser } from './served.ts'
 import { registryEntry, serveSpecs } from './specs.ts'
 
-/** A whole provision by a pod against a bare pod that does the same, and what many at a time ask of the API server. */
+/** A whole provision by a pod against a bare Job and a bare pod that do the same, and what many at a time ask of the API server. */
 export async function benchKubernetes(rounds: number, atOnce: number): Promise<Result[]> {
   const name = `provision by a pod that does "${work}"`
   const reason = whyNoNode()
@@ -22,7 +22,10 @@ export async function benchKubernetes(rounds: number, atOnce: number): Promise<R
   await makeNodeImage(toolsImage, { entrypoint: ['/bin/sh'] })
   const image = await makeScriptImage(work)
   const cluster = await connectNode()
-  const results = [await withBroker(image, broker => compare(name, broker, rounds, () => runPod(cluster, image)))]
+  const bare = { 'a bare Job': () => runJob(cluster, image), 'a bare pod': () => runPod(cluster, image) }
+  const results: Result[] = []
+  for (const [what, run] of Object.entries(bare))
+    results.push(await withBroker(image, broker => compare(`${name}, against ${what}`, broker, rounds, run)))
   results.push(await withBroker(image, (broker, api) => benchRequests(broker, api, atOnce)))
   return results
 }
@@ -67,18 +70,44 @@ async function withBroker<T>(image: string, use: (broker: Served, api: ApiCounte
   }
 }
 
-/** As `kubectl run --rm` would: made, waited for, deleted. */
+/** As `kubectl create job`, `kubectl wait` and `kubectl delete` would. */
+async function runJob(cluster: Cluster, image: string): Promise<void> {
+  const template = {
+    spec: { restartPolicy: 'Never', terminationGracePeriodSeconds: 1, containers: [container(image)] },
+  }
+  const jobs = '/apis/batch/v1/namespaces/default/jobs'
+  await runBare(cluster, jobs, { backoffLimit: 0, template }, ({ conditions = [] }) =>
+    conditions.some(({ type, status }) => type === 'Complete' && status === 'True'),
+  )
+}
+
+/** As `kubectl run --rm` would. */
 async function runPod(cluster: Cluster, image: string): Promise<void> {
+  const spec = { restartPolicy: 'Never', terminationGracePeriodSeconds: 1, containers: [container(image)] }
+  await runBare(cluster, '/api/v1/namespaces/default/pods', spec, ({ phase }) => phase === 'Succeeded')
+}
+
+const container = (image: string) => ({ name: 'main', image, imagePullPolicy: 'Never' })
+
+interface Status {
+  readonly phase?: string
+  readonly conditions?: readonly { readonly type: string; readonly status: string }[]
+}
+
+/** Made, waited for, deleted with all that belongs to it. */
+async function runBare(
+  cluster: Cluster,
+  path: string,
+  spec: object,
+  isOver: (status: Status) => boolean,
+): Promise<void> {
   const name = `bare-${randomBytes(4).toString('hex')}`
-  const pods = '/api/v1/namespaces/default/pods'
-  const containers = [{ name: 'main', image, imagePullPolicy: 'Never' }]
-  const body = { metadata: { name }, spec: { restartPolicy: 'Never', terminationGracePeriodSeconds: 1, containers } }
-  await cluster.call('POST', pods, { body })
+  await cluster.call('POST', path, { body: { metadata: { name }, spec } })
   for (;;) {
-    const { status } = await cluster.call<KubernetesObject & { status: { phase: string } }>('GET', `${pods}/${name}`)
-    if (status.phase === 'Succeeded') break
+    const { status = {} } = await cluster.call<KubernetesObject & { status?: Status }>('GET', `${path}/${name}`)
+    if (isOver(status)) break
     await sleep(systemClock, 50)
   }
-  await cluster.remove(`${pods}/${name}`)
-  while ((await cluster.find(`${pods}/${name}`)) !== undefined) await sleep(systemClock, 50)
+  await cluster.remove(`${path}/${name}`, { body: { propagationPolicy: 'Foreground' } })
+  while ((await cluster.find(`${path}/${name}`)) !== undefined) await sleep(systemClock, 50)
 }

@@ -6,4 +6,4 @@ import { ensureBuilt, root, run } from './setup.mjs'
 ensureBuilt()
 const env = { ...process.env, RUNTIMES: process.env.RUNTIMES ?? 'process,kubernetes' }
 const vitest = join(root, 'node_modules', '.bin', 'vitest')
-run(vitest, ['run', '--project', 'kubernetes', '--maxWorkers', '2', ...process.argv.slice(2)], { env })
+run(vitest, ['run', '--project', 'kubernetes', '--maxWorkers', '3', ...process.argv.slice(2)], { env })

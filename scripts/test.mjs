@@ -19,7 +19,7 @@ const env = { ...process.env, ...(long ? { PURSER_TEST_LONG: '1' } : {}), ...inM
 const workers = {
   fast: Math.max(3, availableParallelism()),
   slow: Math.max(3, Math.floor(availableParallelism() / 2)),
-  kubernetes: 2,
+  kubernetes: 3,
 }
 
 // Slow tests wait more than they compute, so they run beside the fast ones. What they print comes after.

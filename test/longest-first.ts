@@ -3,6 +3,9 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** What takes longest, the longest first: begun last, it would be waited for alone. */
 const longest = [
+  'test/kubernetes/contract',
+  'test/kubernetes/chart',
+  'test/kubernetes/broker-faults',
   'test/storm/storm',
   'test/storm/guards',
   'test/sandbox/container-docker',

@@ -129,7 +129,7 @@ export const bundlesShape = section({
     toolsImage: fallback(
       text({
         rule: 'the name of an image',
-        doc: 'an image with a static `/bin/busybox`: two small programs in each pod lay out the inputs and keep what the bundle leaves',
+        doc: 'an image with a static `/bin/busybox`: a small program in each pod keeps its time, and what the bundle leaves',
       }),
       'docker.io/library/busybox:1.37-musl',
     ),

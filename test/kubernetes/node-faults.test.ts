@@ -1,12 +1,15 @@
 /** What a node and a cluster do to a sandbox: each has its own words, and leaves nothing behind. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Cluster } from '../../src/kubernetes/cluster.ts'
+import { execIn } from '../../src/kubernetes/exec.ts'
 import type { KubernetesObject } from '../../src/kubernetes/objects.ts'
+import { createKubernetesRuntime } from '../../src/sandbox/kubernetes/kubernetes-runtime.ts'
 import type { Pod } from '../../src/sandbox/kubernetes/pod-status.ts'
 import type { Runtime, SandboxSpec } from '../../src/sandbox.ts'
 import { never } from '../../src/testing/sandbox-contract/subject.ts'
 import { connectNode, whyNoNode } from '../external/kubernetes.ts'
 import { makeNodeImage, makeScriptImage } from '../external/kubernetes-image.ts'
-import { createHome, destroyHome, findPod, leftoversOf, openRuntime, toolsImage } from './subject.ts'
+import { createHome, destroyHome, findPod, leftoversOf, openRuntime, testSettings, toolsImage } from './subject.ts'
 
 const reason = whyNoNode()
 
@@ -50,6 +53,48 @@ describe.skipIf(reason !== undefined)(
         reason: expect.stringContaining('evicted from its node; see "bundles.kubernetes.disk"'),
       })
       await runtime.remove('writes')
+    })
+
+    it.concurrent('throw away the log of what they evict: what was followed until then is kept', async () => {
+      const cluster = await connectNode()
+      let isFollowed = false
+      const stream: Cluster['stream'] = async (path, options) => {
+        const answer = await cluster.stream(path, options)
+        if (options.query?.follow === true)
+          answer.on('data', () => {
+            isFollowed = true
+          })
+        return answer
+      }
+      const settings = { ...testSettings, namespace: home, disk: 1_000_000 }
+      const looking = createKubernetesRuntime({ ...cluster, stream }, settings)
+      const limits = { time: 300_000, output: 1_000_000 }
+      const script =
+        'echo my last words; until [ -f "$BUNDLE_OUTPUT/go" ]; do sleep 0.1; done; head -c 9000000 /dev/zero > "$TMPDIR/file"; sleep 600'
+      await looking.start(await specOf('talks', script, { limits }))
+      const ended = looking.wait('talks', never())
+      await expect.poll(() => isFollowed, { timeout: 120_000 }).toBe(true)
+      const { namespace = '' } = (await findPod<Pod>(home, 'talks'))?.metadata ?? {}
+      const bundle = { namespace, pod: 'talks', container: 'bundle' }
+      await execIn(cluster, bundle, ['sh', '-c', 'touch "$BUNDLE_OUTPUT/go"'], 1_000)
+      expect(await ended).toMatchObject({ kind: 'lost' })
+      const { log } = await looking.collect('talks', [])
+      expect(log).toContain('my last words')
+      expect(log).toContain('Evicted: ')
+      await looking.remove('talks')
+    })
+
+    it.concurrent('have not got the image for our programs: the end is known, and why there are no files', async () => {
+      const without = await openRuntime(home, { toolsImage: '127.0.0.1:1/none:1', startTimeout: 10_000 })
+      await without.start(await specOf('unkept', 'echo hello; exit 3'))
+      expect(await without.wait('unkept', never())).toEqual({ kind: 'exited', code: 3 })
+      const problems = async () => (await without.collect('unkept', [])).outputs.problems.join()
+      await expect
+        .poll(() => problems().catch(() => ''), { timeout: 120_000, interval: 1_000 })
+        .toContain('see "bundles.kubernetes.toolsImage"')
+      expect((await without.collect('unkept', [])).log).toContain('hello')
+      await without.remove('unkept')
+      expect((await leftoversOf(home)).filter(line => line.includes('unkept'))).toEqual([])
     })
 
     it.concurrent('keep a namespace that somebody holds on to: removing ends all the same, and is not repeated', async () => {

@@ -146,8 +146,11 @@ describe.skipIf(reason !== undefined)(`the manifests${reason === undefined ? '' 
       path.endsWith('/pods') ? Promise.reject(new Error('killed')) : broker.call(method, path, options)
     await expect(runtimeOf({ ...broker, call }).start(specOf('o-2'))).rejects.toThrow('killed')
     expect(await runtime.status('o-2')).toEqual({ kind: 'absent' })
-    expect(await runtime.list()).toHaveLength(2)
-    for (const name of ['o-1', 'o-2']) await runtime.remove(name)
+    // One whose image is not there.
+    await runtime.start({ ...specOf('o-5'), program: { kind: 'image', image: 'localhost/none:1', pull: 'never' } })
+    expect(await runtime.wait('o-5', never())).toMatchObject({ kind: 'refused' })
+    expect(await runtime.list()).toHaveLength(3)
+    for (const name of ['o-1', 'o-2', 'o-5']) await runtime.remove(name)
     await runtimeOf(noting(broker, used, clockAhead(2 * 3_600_000))).list()
     // The library that runs commands makes its own requests, and the cluster asks for the last one by itself: see below.
     const unseen = ['cluster get pods/exec', 'cluster create pods/exec', 'cluster bind clusterroles']
