@@ -171,6 +171,11 @@ describe.skipIf(reason !== undefined)(
         kind: 'lost',
         reason: expect.stringMatching(/its node does not answer/),
       })
+      // Nobody waits for what only the node could tell.
+      const stream = () => Promise.reject(new Error('the node was asked'))
+      expect(await open({}, { ...later, stream }).collect('o-1', [])).toMatchObject({
+        outputs: { problems: ['the files that it left cannot be read: its node does not answer'] },
+      })
       requests = 0
       await open({}, later).remove('o-1')
       expect(requests).toBeLessThan(10)

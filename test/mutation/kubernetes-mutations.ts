@@ -56,6 +56,13 @@ const onServer: readonly Mutation[] = [
     replace: 'await Promise.all(calls)\n  const failed = (await Promise.allSettled(calls))',
   },
   {
+    ...failures('a node that is gone'),
+    name: 'a node that is gone is asked for the log',
+    file: 'src/sandbox/kubernetes/kubernetes-runtime.ts',
+    find: 'if (tooMuch || isSilent ||',
+    replace: 'if (tooMuch ||',
+  },
+  {
     ...failures('a user without the right'),
     name: 'whoever uses the broker may have bundles run everywhere in the cluster',
     file: 'src/sandbox/kubernetes/authorize.ts',

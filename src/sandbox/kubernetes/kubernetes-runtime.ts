@@ -25,7 +25,16 @@ import { collectLeftovers } from './leftovers.ts'
 import { bundleContainer, keeperContainer } from './pod.ts'
 import { endOf, type Followed, follow, lastSaid, readLog } from './pod-log.ts'
 import { collectPodOutputs, readFiles, toFile } from './pod-outputs.ts'
-import { detailOf, isOver, type Pod, startedAt, terminatedOf, toStatus, waitingFor } from './pod-status.ts'
+import {
+  detailOf,
+  isOver,
+  type Patience,
+  type Pod,
+  startedAt,
+  terminatedOf,
+  toStatus,
+  waitingFor,
+} from './pod-status.ts'
 import { createPods } from './pods.ts'
 import { createRecords, homeLabel, type SandboxRecord } from './records.ts'
 import type { PodSettings } from './settings.ts'
@@ -86,7 +95,7 @@ export function createKubernetesRuntime(cluster: Cluster, settings: PodSettings)
 
   async function judge(record: SandboxRecord, pod: Pod | undefined): Promise<SandboxStatus> {
     if (record.refused !== undefined) return { kind: 'refused', reason: record.refused.reason }
-    const status = toStatus(pod, { now: clock.now(), start: settings.startTimeout, time: record.time })
+    const status = toStatus(pod, patienceFor(record))
     if (status.kind === 'refused') await refuse(record, status.reason, pod)
     if (status.kind !== 'exited' || status.stopped !== undefined) return status
     const why = (await lastSaid(cluster, record, 'stopped'))?.split(' ')[1]
@@ -171,8 +180,11 @@ export function createKubernetesRuntime(cluster: Cluster, settings: PodSettings)
 
   /** What still runs in it is ours, and the node ends it by itself; or there is no node to say that it has ended. */
   function hasEnded(record: SandboxRecord, pod: Pod): boolean {
-    const patience = { now: clock.now(), start: settings.startTimeout, time: record.time }
-    return terminatedOf(pod) !== undefined || isOver(pod) || toStatus(pod, patience).kind === 'lost'
+    return isEnd(pod) || toStatus(pod, patienceFor(record)).kind === 'lost'
+  }
+
+  function patienceFor(record: SandboxRecord): Patience {
+    return { now: clock.now(), start: settings.startTimeout, time: record.time }
   }
 
   async function untilEnded(record: SandboxRecord): Promise<void> {
@@ -207,19 +219,21 @@ export function createKubernetesRuntime(cluster: Cluster, settings: PodSettings)
     if (record.refused !== undefined) return { outputs: { problems: [] }, log: record.refused.detail }
     const pod = ended?.pod ?? (await cluster.find<Pod>(podPath(record)))
     if (pod === undefined) return { outputs: { problems: [] }, log: '' }
+    const isSilent = !isEnd(pod) && toStatus(pod, patienceFor(record)).kind === 'lost'
     const [{ text, cut }, outputs] = await Promise.all([
-      readEnd(record, pod),
-      collectPodOutputs({ cluster, record, pod, secrets, startTimeout: settings.startTimeout }),
+      readEnd(record, pod, isSilent),
+      collectPodOutputs({ cluster, record, pod, secrets, isSilent, startTimeout: settings.startTimeout }),
     ])
     const isItsOwnEnd = terminatedOf(pod) !== undefined && pod.status?.reason === undefined
     return { outputs, log: tailOf(isItsOwnEnd ? text : `${text}\n${detailOf(pod)}`, cut, secrets) }
   }
 
-  /** The end of its log. What its node has thrown away is known as far as it was followed here. */
-  async function readEnd(record: SandboxRecord, pod: Pod): Promise<FileEnd> {
+  /** The end of its log. What its node has thrown away, or does not tell, is known as far as it was followed here. */
+  async function readEnd(record: SandboxRecord, pod: Pod, isSilent: boolean): Promise<FileEnd> {
     const seen = followed.get(record.name)
     const tooMuch = seen !== undefined && seen.printed > (record.output ?? Number.POSITIVE_INFINITY)
-    if (tooMuch || pod.status?.reason === 'Evicted') return seen === undefined ? { text: '', cut: false } : endOf(seen)
+    if (tooMuch || isSilent || pod.status?.reason === 'Evicted')
+      return seen === undefined ? { text: '', cut: false } : endOf(seen)
     return readLog(cluster, record, bundleContainer)
   }
 
@@ -303,6 +317,11 @@ export function createKubernetesRuntime(cluster: Cluster, settings: PodSettings)
     if (failure instanceof SandboxRefusedError && found?.kind === 'live') await remove(name).catch(() => undefined)
     return failure
   }
+}
+
+/** Its node has said how it ended. */
+function isEnd(pod: Pod): boolean {
+  return terminatedOf(pod) !== undefined || isOver(pod)
 }
 
 /** As the keeper says it, and as it would say it of a file. */

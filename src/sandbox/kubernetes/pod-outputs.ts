@@ -39,6 +39,8 @@ export interface CollectParts {
   readonly record: SandboxRecord
   readonly pod: Pod
   readonly secrets: readonly string[]
+  /** Its node does not answer. */
+  readonly isSilent: boolean
   /** How long the keeper may wait for its image. */
   readonly startTimeout: number
 }
@@ -78,11 +80,12 @@ export async function collectPodOutputs(parts: CollectParts): Promise<SandboxOut
 }
 
 /** Why there is no keeper to be asked; undefined where there is one, or will be: it may start after the bundle has ended. */
-function whyUnreadable({ cluster, pod, startTimeout }: CollectParts): string | undefined {
+function whyUnreadable({ cluster, pod, isSilent, startTimeout }: CollectParts): string | undefined {
   const { waiting, terminated } =
     pod.status?.containerStatuses?.find(({ name }) => name === keeperContainer)?.state ?? {}
   if (terminated !== undefined || isOver(pod))
     return 'the files that it left went with its pod, before a broker could read them'
+  if (isSilent) return 'the files that it left cannot be read: its node does not answer'
   const waited = cluster.clock.now() - Date.parse(pod.metadata.creationTimestamp ?? '')
   return waiting !== undefined && waited > startTimeout
     ? 'the files that it left cannot be read: the program that does so has not started; see "bundles.kubernetes.toolsImage"'
