@@ -45,8 +45,8 @@ const onServer: readonly Mutation[] = [
     ...failures('a node that is gone'),
     name: 'a node that is gone keeps a sandbox from being removed',
     file: 'src/sandbox/kubernetes/kubernetes-runtime.ts',
-    find: "|| toStatus(pod, patience).kind === 'lost'",
-    replace: '',
+    find: "isEnd(pod) || toStatus(pod, patienceFor(record)).kind === 'lost'",
+    replace: 'isEnd(pod)',
   },
   {
     ...failures('one that is refused while another call'),
