@@ -2,30 +2,67 @@ import { describe, expect, it } from 'vitest'
 import { createGatherer } from './gather.ts'
 
 describe('a gatherer', () => {
-  it('sends the first at once, and what comes meanwhile together', async () => {
-    const { batches, gather, answer } = create(1)
-    const answers = Promise.all([1, 2, 3].map(gather))
-    expect(batches).toEqual([[1]])
+  it('sends together what comes in one turn, and what comes meanwhile', async () => {
+    const { batches, gather, answer, turn } = create(1)
+    const first = gather(1)
+    const second = gather(2)
+    expect(batches).toEqual([])
+    await turn()
+    const others = Promise.all([3, 4].map(gather))
+    await turn()
+    expect(batches).toEqual([[1, 2]])
     await answer()
-    expect(batches).toEqual([[1], [2, 3]])
+    expect(batches).toEqual([
+      [1, 2],
+      [3, 4],
+    ])
     await answer()
-    expect(await answers).toEqual([10, 20, 30])
+    expect([await first, await second, ...(await others)]).toEqual([10, 20, 30, 40])
+  })
+
+  it('does not let callers split into two that take turns', async () => {
+    const { batches, gather, answer, turn } = create(1)
+    const caller = async (calls: number) => {
+      for (let call = 0; call < calls; call += 1) await gather(call)
+    }
+    const first = caller(4)
+    await turn()
+    const all = [first, ...Array.from({ length: 6 }, () => caller(3))]
+    for (let round = 0; round < 4; round += 1) await answer()
+    await Promise.all(all)
+    expect(batches.map(batch => batch.length)).toEqual([1, 7, 7, 7])
+  })
+
+  it('sends a large batch at once, while the answers before it are worked on', async () => {
+    const { batches, gather, answer, turn } = create(1)
+    const again = gather(1).then(() => gather(1))
+    await turn()
+    const others = Promise.all(Array.from({ length: 16 }, (_, index) => gather(index)))
+    for (let round = 0; round < 3; round += 1) await answer()
+    await Promise.all([again, others])
+    expect(batches.map(batch => batch.length)).toEqual([1, 16, 1])
   })
 
   it('has as many batches under way as it has lanes', async () => {
-    const { batches, gather, answer } = create(2)
-    const answers = Promise.all([1, 2, 3, 4].map(gather))
+    const { batches, gather, answer, turn } = create(2)
+    const answers: Promise<number>[] = []
+    for (const number of [1, 2, 3]) {
+      answers.push(gather(number))
+      await turn()
+    }
+    answers.push(gather(4))
     expect(batches).toEqual([[1], [2]])
     await answer()
     expect(batches).toEqual([[1], [2], [3, 4]])
     await answer()
     await answer()
-    expect(await answers).toEqual([10, 20, 30, 40])
+    expect(await Promise.all(answers)).toEqual([10, 20, 30, 40])
   })
 
   it('fails all of a batch that failed, and goes on', async () => {
-    const { gather, answer, fail } = create(1)
+    const { gather, answer, fail, turn } = create(1)
     const first = gather(1)
+    await turn()
     const others = Promise.allSettled([2, 3].map(gather))
     await answer()
     const last = gather(4)
@@ -52,7 +89,7 @@ describe('a gatherer', () => {
     const answers = Promise.all(Array.from({ length: 251 }, (_, index) => gather(index)))
     for (let round = 0; round < 4; round += 1) await answer()
     await answers
-    expect(batches.map(batch => batch.length)).toEqual([1, 100, 100, 50])
+    expect(batches.map(batch => batch.length)).toEqual([100, 100, 51])
   })
 })
 
@@ -69,17 +106,19 @@ function create(lanes: number) {
       })
     },
   })
-  const settled = () => new Promise(resolve => setImmediate(resolve))
+  // After whatever else waits for the same turn.
+  const turn = () => new Promise(resolve => setImmediate(() => setImmediate(resolve)))
   return {
     batches,
     gather,
+    turn,
     answer() {
       open.shift()?.answer()
-      return settled()
+      return turn()
     },
     fail(error: Error) {
       open.shift()?.fail(error)
-      return settled()
+      return turn()
     },
   }
 }

@@ -11,11 +11,27 @@ export interface Gathering<Item, Answer> {
 
 /**
  * Lets many calls share one statement: what comes while as many batches as there are lanes are under way waits for the
- * next one, and they go together. Where nothing is under way a call is sent at once, so that a single one waits for nobody.
+ * next one, and they go together. Where nothing is under way a call waits for nobody but those that come in the same turn of the
+ * event loop.
+ *
+ * Whoever gets an answer often calls again at once. A small batch waits for that: else callers would split into two that take
+ * turns, a single one and all others at worst, and each would wait for two syncs instead of one. A large one does not: while the
+ * server works on it, this process has the answers of the other to work on.
  */
 export function createGatherer<Item, Answer>({ send, alone, lanes }: Gathering<Item, Answer>) {
   let waiting: Entry<Item, Answer>[] = []
   let underWay = 0
+  let isStarting = false
+
+  function start(): void {
+    if (isStarting || waiting.length === 0 || underWay >= lanes()) return
+    if (waiting.length >= largeBatch) return void next()
+    isStarting = true
+    setImmediate(() => {
+      isStarting = false
+      if (waiting.length > 0 && underWay < lanes()) void next()
+    })
+  }
 
   async function next(): Promise<void> {
     const batch = waiting.slice(0, largestBatch)
@@ -37,15 +53,18 @@ export function createGatherer<Item, Answer>({ send, alone, lanes }: Gathering<I
       }
     }
     underWay -= 1
-    if (waiting.length > 0 && underWay < lanes()) void next()
+    start()
   }
 
   return (item: Item) =>
     new Promise<Answer>((resolve, reject) => {
       waiting.push({ item, resolve, reject })
-      if (underWay < lanes()) void next()
+      start()
     })
 }
+
+/** About as many as this process works on while a statement waits for the disk. */
+const largeBatch = 16
 
 /** Bounds how long a transaction takes, and with it how long those in it wait for each other. */
 const largestBatch = 100
