@@ -1,4 +1,4 @@
-import { type Dirent, existsSync } from 'node:fs'
+import { constants, type Dirent, existsSync } from 'node:fs'
 import { readlink, realpath } from 'node:fs/promises'
 import { isAbsolute, join, relative, resolve, sep } from 'node:path'
 import type { Mistake } from '../shape/mistake.ts'
@@ -34,30 +34,44 @@ async function checkProgram(root: string, entrypoint: string, isRun: boolean): P
   const tell = (problem: string, severity?: 'warning'): FolderProblem[] => [{ file: entrypoint, problem, severity }]
   const path = resolve(root, entrypoint)
   if (isAbsolute(entrypoint) || !isInside(root, path)) return tell('it is outside of the bundle; name a file inside')
-  const found = await fs.stat(path).catch(() => undefined)
-  if (found === undefined) {
+  const program = await readProgram(path)
+  if (program === undefined) {
     // An image is built from such a folder, and the image has its own program.
     if (containerfileOf(root) !== undefined && !isRun)
       return tell('is missing, so the bundle can be run as an image only', 'warning')
     return tell('is missing; add it, or name another "entrypoint" in the spec')
   }
-  if (!found.isFile()) return tell('is not a file; put the program there')
-  const problems = (await checkBeginning(path)).flatMap(problem => tell(problem))
-  return (found.mode & 0o111) === 0 ? [...tell('is not executable; run chmod +x on it'), ...problems] : problems
+  const { isFile, isExecutable, beginning } = program
+  if (!isFile) return tell('is not a file; put the program there')
+  const problems = checkBeginning(beginning).flatMap(problem => tell(problem))
+  return isExecutable ? problems : [...tell('is not executable; run chmod +x on it'), ...problems]
+}
+
+/** Undefined where there is nothing. A pipe has no beginning, and nobody waits for one. */
+async function readProgram(path: string) {
+  const file = await fs.open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch(asMissing)
+  if (file === undefined) return undefined
+  try {
+    const stats = fs.fstatSync(file)
+    const isFile = stats.isFile()
+    const chunk = Buffer.alloc(256)
+    const bytesRead = isFile ? (await fs.read(file, chunk, 0, chunk.length, 0)).bytesRead : 0
+    return { isFile, isExecutable: (stats.mode & 0o111) !== 0, beginning: chunk.toString('latin1', 0, bytesRead) }
+  } finally {
+    fs.closeSync(file)
+  }
+}
+
+function asMissing(error: NodeJS.ErrnoException): undefined {
+  if (error.code === 'EACCES' || error.code === 'EPERM') throw error
 }
 
 /** The kernel needs a #! line to run a script; a carriage return in it becomes part of the program's name. */
-async function checkBeginning(path: string): Promise<string[]> {
-  const file = await fs.open(path, 'r')
-  try {
-    const { buffer, bytesRead } = await fs.read(file, Buffer.alloc(256), 0, 256, 0)
-    const [line = ''] = buffer.subarray(0, bytesRead).toString('latin1').split('\n')
-    if (line.startsWith('\u007fELF')) return []
-    if (!line.startsWith('#!')) return ['has no #! line; begin it with #!/bin/sh, or another program']
-    return line.endsWith('\r') ? ['has Windows line ends; write it with \\n alone'] : []
-  } finally {
-    await fs.close(file)
-  }
+function checkBeginning(beginning: string): string[] {
+  const [line = ''] = beginning.split('\n')
+  if (line.startsWith('\u007fELF')) return []
+  if (!line.startsWith('#!')) return ['has no #! line; begin it with #!/bin/sh, or another program']
+  return line.endsWith('\r') ? ['has Windows line ends; write it with \\n alone'] : []
 }
 
 /** What an image of the folder is built with. */

@@ -63,5 +63,6 @@ const usualRemedies: Readonly<Record<string, string>> = {
 
 /** `max_length` and `maxLength` are one key. */
 export function camelCase(key: string): string {
+  if (!key.includes('_')) return key
   return key.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
 }

@@ -108,13 +108,13 @@ const parameterTypes: readonly ParameterType[] = ['string', 'integer', 'number',
 const aliases = new Map<string, ParameterType>(
   Object.entries({ enum: 'string', int: 'integer', bool: 'boolean', nil: 'null' }),
 )
+const typeChoice = `use one of ${[...parameterTypes, ...aliases.keys()].join(', ')}`
 
 function readType(given: WrittenValue | undefined, who: string, notes: Notes): ParameterType | undefined {
-  const choice = `use one of ${[...parameterTypes, ...aliases.keys()].join(', ')}`
-  if (given === undefined) return notes.error(`${who} has no type; ${choice}`)
+  if (given === undefined) return notes.error(`${who} has no type; ${typeChoice}`)
   const word = wordOf(given)
   const type = parameterTypes.find(one => one === word) ?? aliases.get(word)
-  return type ?? notes.error(`${who} has the unknown type ${quoted(asText(given) ?? '')}; ${choice}`, 'type')
+  return type ?? notes.error(`${who} has the unknown type ${quoted(asText(given) ?? '')}; ${typeChoice}`, 'type')
 }
 
 function wordOf(type: WrittenValue | undefined): string {

@@ -5,8 +5,22 @@ import type { BundleParameter, BundleParameters, Scalar } from './spec.ts'
 
 /** What a provision or a bind may be given. Draft-04, the one that every platform reads. */
 export function toCreateSchema(parameters: BundleParameters): JsonObject {
-  if (parameters.kind === 'schema') return stripped(parameters.schema, ['sensitive', 'updatable'])
-  return toObjectSchema(parameters.list, toDemands(parameters.list))
+  const known = createSchemas.get(parameters)
+  if (known !== undefined) return known
+  const schema = parameters.kind === 'schema' ? ofWritten(parameters.schema) : ofList(parameters.list)
+  createSchemas.set(parameters, schema)
+  return schema
+}
+
+/** Both who reads parameters and who offers them need it. */
+const createSchemas = new WeakMap<BundleParameters, JsonObject>()
+
+function ofWritten(schema: JsonObject): JsonObject {
+  return stripped(schema, ['sensitive', 'updatable'])
+}
+
+function ofList(list: readonly BundleParameter[]): JsonObject {
+  return toObjectSchema(list, toDemands(list))
 }
 
 /**
@@ -44,6 +58,7 @@ function toObjectSchema(list: readonly BundleParameter[], demands: ReadonlyMap<s
  * nothing else because these are judged after the defaults have been filled in.
  */
 function toDemands(list: readonly BundleParameter[]): ReadonlyMap<string, JsonObject> {
+  if (list.every(({ dependsOn }) => dependsOn === undefined)) return new Map()
   const byName = new Map(list.map(parameter => [parameter.name, parameter]))
   const demands = new Map<string, JsonObject[]>()
   const demand = (name: string, schema: JsonObject) => demands.set(name, [...(demands.get(name) ?? []), schema])

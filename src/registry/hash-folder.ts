@@ -1,5 +1,5 @@
 import { createHash, type Hash } from 'node:crypto'
-import { constants } from 'node:fs'
+import { chmodSync, constants, fchmodSync, mkdirSync, openSync, statSync, writeSync } from 'node:fs'
 import { readlink, realpath, symlink } from 'node:fs/promises'
 import { isAbsolute, join, relative, sep } from 'node:path'
 import { quickFs as fs } from '../bundle/quick-fs.ts'
@@ -18,7 +18,7 @@ const maxFiles = 10_000
 const maxBytes = 512 * 1024 * 1024
 const maxKept = 1024 * 1024
 
-/** So much is read at once: every file that may be kept. */
+/** So much is read, and written, at once: every file that may be kept. */
 const chunkSize = maxKept + 1
 
 /**
@@ -49,11 +49,7 @@ async function readFolder(folder: string, { keep, signal, copyTo }: ReadFolderOp
   let [files, bytes] = [0, 0]
 
   const walk = async (below: string): Promise<void> => {
-    if (copyTo !== undefined) {
-      await fs.mkdir(join(copyTo, below), 0o755)
-      // Whatever the mask of this process takes away.
-      await fs.chmod(join(copyTo, below), 0o755)
-    }
+    if (copyTo !== undefined) makeFolder(join(copyTo, below))
     const entries = await fs.readdir(join(folder, below), { withFileTypes: true })
     for (const entry of entries.toSorted((a, b) => Buffer.compare(Buffer.from(a.name), Buffer.from(b.name)))) {
       signal?.throwIfAborted()
@@ -77,22 +73,22 @@ async function readFolder(folder: string, { keep, signal, copyTo }: ReadFolderOp
     // Not through a link that has taken the file's place since.
     const file = await fs.open(join(folder, name), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
     try {
-      const { size, mode } = await fs.fstat(file)
+      const { size, mode } = fs.fstatSync(file)
       const isProgram = (mode & 0o111) !== 0
       frame(hash, isProgram ? 'program' : 'file', name)
       bytes += size
       if (bytes > maxBytes) throw new RegistryError(`it has more than ${maxBytes} bytes; keep data elsewhere`)
       if (keep.includes(name) && size > maxKept) throw new RegistryError(`${name} has more than ${maxKept} bytes`)
-      const copy = copyTo === undefined ? undefined : await createFile(join(copyTo, name), isProgram ? 0o555 : 0o444)
+      const copy = copyTo === undefined ? undefined : createFile(join(copyTo, name), isProgram ? 0o555 : 0o444)
       try {
         const content = await addContent(file, size, copy)
         if (content === undefined) throw new RegistryError(`${name} changed while it was read`)
         if (keep.includes(name)) kept.set(name, content)
       } finally {
-        if (copy !== undefined) await fs.close(copy)
+        if (copy !== undefined) fs.closeSync(copy)
       }
     } finally {
-      await fs.close(file)
+      fs.closeSync(file)
     }
   }
 
@@ -105,7 +101,7 @@ async function readFolder(folder: string, { keep, signal, copyTo }: ReadFolderOp
       const { bytesRead } = await fs.read(file, chunk, filled, chunk.length - filled, read)
       const more = chunk.subarray(filled, filled + bytesRead)
       content.update(more)
-      if (copy !== undefined) await writeAll(copy, more)
+      if (copy !== undefined) writeAll(copy, more)
       read += bytesRead
       filled += bytesRead
       if (read > size || (bytesRead === 0 && read < size)) return undefined
@@ -119,15 +115,22 @@ async function readFolder(folder: string, { keep, signal, copyTo }: ReadFolderOp
   return { digest: `sha256:${hash.digest('hex')}`, kept }
 }
 
-async function createFile(path: string, mode: number): Promise<number> {
-  const file = await fs.open(path, 'wx', mode)
-  await fs.fchmod(file, mode)
+// What is written is the broker's own, on a disk of its machine, and small: it is written at once, at a tenth of the cost.
+
+function makeFolder(path: string): void {
+  mkdirSync(path, 0o755)
+  // Whatever the mask of this process takes away.
+  if ((statSync(path).mode & 0o777) !== 0o755) chmodSync(path, 0o755)
+}
+
+function createFile(path: string, mode: number): number {
+  const file = openSync(path, 'wx', mode)
+  if ((fs.fstatSync(file).mode & 0o777) !== mode) fchmodSync(file, mode)
   return file
 }
 
-async function writeAll(file: number, bytes: Buffer): Promise<void> {
-  for (let done = 0; done < bytes.length; )
-    done += (await fs.write(file, bytes, done, bytes.length - done, null)).bytesWritten
+function writeAll(file: number, bytes: Buffer): void {
+  for (let done = 0; done < bytes.length; ) done += writeSync(file, bytes, done)
 }
 
 export function isInside(folder: string, path: string): boolean {

@@ -1,15 +1,21 @@
 import { createBudget, FaultError, type Spend } from './limits.ts'
-import type { Path } from './place.ts'
 
 /** A copy of a value that somebody else has parsed, made of nothing but JSON. Throws a FaultError where it is not. */
 export function copyJson(value: unknown, maxValues = 1_000_000): unknown {
   return copy(value, [], createBudget(maxValues))
 }
 
-function copy(value: unknown, path: Path, spend: Spend): unknown {
+/** `path` is where the value stands: each one is at its end while it is copied. */
+function copy(value: unknown, path: (string | number)[], spend: Spend): unknown {
   spend(path.length, () => ({ path: path.slice(0, 10) }))
   if (isScalar(value)) return value
-  if (Array.isArray(value)) return Array.from(value, (item: unknown, index) => copy(item, [...path, index], spend))
+  const inner = (key: string | number, item: unknown) => {
+    path.push(key)
+    const copied = copy(item, path, spend)
+    path.pop()
+    return copied
+  }
+  if (Array.isArray(value)) return Array.from(value, (item: unknown, index) => inner(index, item))
   if (!isPlain(value))
     throw new FaultError({
       path,
@@ -18,11 +24,9 @@ function copy(value: unknown, path: Path, spend: Spend): unknown {
     })
   if (Object.hasOwn(value, '__proto__'))
     throw new FaultError({ path, problem: 'a key must not be called __proto__', remedy: 'give it another name' })
-  return Object.fromEntries(
-    Object.entries(value)
-      .filter(([, item]) => item !== undefined)
-      .map(([key, item]) => [key, copy(item, [...path, key], spend)]),
-  )
+  const copied: Record<string, unknown> = {}
+  for (const [key, item] of Object.entries(value)) if (item !== undefined) copied[key] = inner(key, item)
+  return copied
 }
 
 /** Whether a value can be written as JSON. `above` holds the objects around it: one that contains itself has no JSON. */

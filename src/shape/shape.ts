@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import type { Json } from './json.ts'
-import { fromCode, isObject, type Path, put } from './place.ts'
+import { fromCode, type Path, put } from './place.ts'
+import { createObjectRun } from './run-object.ts'
 
 /** A description of a value: what it may be, what it is called on the wire, since when, and what people should know. */
 export type Shape<Written = unknown, Read = unknown> = v.GenericSchema<Written, Read>
@@ -113,11 +114,8 @@ export function object<const Entries extends v.ObjectEntries>(
   { rules = [], ...info }: ObjectInfo<v.InferOutput<Fields<Entries>>> = {},
 ): Fields<Entries> {
   const schema = v.object(entries)
-  const run: (typeof schema)['~run'] = schema['~run'].bind(schema)
-  // valibot takes a list or a promise for an object.
-  const strict: typeof run = (dataset, config) =>
-    run(isObject(dataset.value) ? dataset : { ...dataset, value: null }, config)
-  return withRules(Object.assign(schema, { '~run': strict }), rules, { rule: 'a map', ...info })
+  const run = createObjectRun(entries as never, schema['~run'].bind(schema) as never)
+  return withRules(Object.assign(schema, { '~run': run as (typeof schema)['~run'] }), rules, { rule: 'a map', ...info })
 }
 
 /** An object that is as good as empty where nobody gives it: each of its fields has a default, or may be left out. */
@@ -164,7 +162,9 @@ function withRules<S extends Shape>(schema: S, rules: readonly Rule<never>[], in
 }
 
 /** Tells what is wrong with a value. The path begins there. */
-export type Notes = Readonly<Record<'error' | 'warning', (problem: string, ...path: Path) => undefined>>
+export type Notes = Readonly<Record<Severity, (problem: string, ...path: Path) => undefined>>
+
+type Severity = 'error' | 'warning'
 
 /** What can be relied on of a value: fields and items that are wrong are undefined. */
 export type Sound<S> =
@@ -188,22 +188,28 @@ export function convert<const S extends Shape, Value>(
 ): v.GenericSchema<v.InferInput<S>, Value> {
   const run: S['~run'] = (dataset, config) => {
     const result = shape['~run'](dataset, config)
-    const issues: Issue[] = [...(result.issues ?? [])]
-    if (issues.some(({ kind, path }) => kind === 'schema' && path === undefined)) return result
-    for (const issue of issues) {
-      // valibot has made the value anew, so that nobody else sees the change.
-      if (issue.kind === 'schema' && !issue.settled) put(fromCode(result.value), pathOf(issue), undefined)
-      issue.settled = true
-    }
-    const note =
-      (expected: 'error' | 'warning') =>
-      (message: string, ...path: Path) => {
-        const items = path.length === 0 ? undefined : path.map(toItem)
-        issues.push({ kind: 'validation', message, expected, path: items } as unknown as Issue)
-        return undefined
+    const { value: read, typed } = result
+    let issues: Issue[] | undefined
+    if (result.issues !== undefined) {
+      issues = [...result.issues]
+      if (issues.some(({ kind, path }) => kind === 'schema' && path === undefined)) return result
+      for (const issue of issues) {
+        // valibot has made the value anew, so that nobody else sees the change.
+        if (issue.kind === 'schema' && !issue.settled) put(fromCode(read), pathOf(issue), undefined)
+        issue.settled = true
       }
-    const value = make(result.value as Sound<S>, { error: note('error'), warning: note('warning') })
-    return { ...result, value, issues: issues.length === 0 ? undefined : issues } as typeof result
+    }
+    const note = (expected: Severity, message: string, path: Path) => {
+      const items = path.length === 0 ? undefined : path.map(toItem)
+      issues ??= []
+      issues.push({ kind: 'validation', message, expected, path: items } as unknown as Issue)
+      return undefined
+    }
+    const value = make(read as Sound<S>, {
+      error: (message, ...path) => note('error', message, path),
+      warning: (message, ...path) => note('warning', message, path),
+    })
+    return { typed, value, issues } as typeof result
   }
   return { ...shape, '~run': run } as never
 }
