@@ -58,6 +58,8 @@ export interface Refusal {
    * `Retry-After` then, and not 401.
    */
   readonly retryAfter?: number
+  /** They could not be looked at, since what they are checked with does not answer: 503 with `retryAfter`, and not 429. */
+  readonly unavailable?: boolean
 }
 
 /** A principal, a refusal, or undefined: the request has no credentials of this kind. */
@@ -72,27 +74,40 @@ export interface Authenticator {
   /** Decides before anything else is read. Never throws because of what a client sent. */
   authenticate(request: AuthenticationRequest): Authentication | Promise<Authentication>
   /** Keeps people signed in to the console. Without it, credentials come with every request. */
-  readonly sessions?: Sessions
+  readonly memory?: Memory
+  /** Where people sign in to the console on a page elsewhere. */
+  readonly signIn?: SignIn
 }
 
-/** Who has shown credentials, as a token that every replica can check. Nothing is kept of it on the broker's side. */
-export interface Sessions {
-  /** A token for whom this authenticator has just let in; undefined for others, also of the same name. */
-  begin(principal: Principal): Promise<IssuedSession | undefined>
-  /** The same session for some more time; undefined where it has lasted long enough. */
-  renew(session: Session): Promise<IssuedSession | undefined>
-  /** Who it stands for, with what they may do now; undefined where it is not good, or not any more. */
-  read(token: string): Promise<Session | undefined>
+/** What a session keeps of somebody, and who that is later, on every replica. The broker keeps sessions in its ledger. */
+export interface Memory {
+  /** Of whom this authenticator has just let in; undefined for others, also of the same name. Holds no secret. */
+  remember(principal: Principal): Promise<Remembered | undefined>
+  /** Who that is now, with what they may do now; undefined where they may not go on. */
+  recall(remembered: Remembered): Promise<Principal | undefined>
 }
 
-export interface Session {
-  readonly principal: Principal
-  readonly begunAt: number
-  readonly expiresAt: number
+export interface Remembered {
+  readonly scheme: string
+  /** What the scheme knows them again by. */
+  readonly facts: Readonly<Record<string, string | readonly string[]>>
+  /** When the credentials themselves are over; no session goes on then. */
+  readonly until?: number
 }
 
-export interface IssuedSession extends Session {
-  readonly token: string
+export interface BegunSignIn {
+  readonly location: string
+  readonly kept: string
+}
+
+/** A sign-in that begins and ends here, and happens elsewhere, as with OpenID Connect. */
+export interface SignIn {
+  /** What its button says. */
+  readonly label: string
+  /** Where the browser goes, and what it keeps for `finish`; no two sign-ins share it. */
+  begin(): Promise<BegunSignIn | Refusal>
+  /** Who came back. `query` is what the other page has sent, `kept` what this browser had; nobody can know both but the one who began. */
+  finish(query: string, kept: string): Promise<Principal | Refusal>
 }
 
 export function isRefusal(answer: Authentication): answer is Refusal {
@@ -105,13 +120,17 @@ export function isRefusal(answer: Authentication): answer is Refusal {
  */
 export function checkAnswer({ scheme }: Authenticator, answer: unknown): Authentication {
   if (answer === undefined || answer === null) return undefined
-  const { refused, name, platform, roles } = Object(answer)
-  if (typeof refused === 'string') return answer as Refusal
-  if (typeof name === 'string' && typeof platform === 'string' && Array.isArray(roles)) return answer as Principal
+  if (typeof Object(answer).refused === 'string') return answer as Refusal
+  if (isPrincipal(answer)) return answer
   const found = typeof answer === 'object' ? 'another object' : typeof answer
   throw new TypeError(
     `the authenticator "${scheme}" must answer { name, platform, roles }, { refused: 'why' } or undefined, not ${found}`,
   )
+}
+
+function isPrincipal(answer: unknown): answer is Principal {
+  const { refused, name, platform, roles } = Object(answer)
+  return refused === undefined && typeof name === 'string' && typeof platform === 'string' && Array.isArray(roles)
 }
 
 /** Several schemes side by side: they are tried in order, the first principal wins, and a 401 asks for all of them. */
@@ -119,39 +138,48 @@ export function combineAuthenticators(authenticators: readonly Authenticator[]):
   const [first, ...others] = authenticators
   if (first === undefined) throw new Error('There must be at least one authenticator.')
   if (others.length === 0) return first
+
+  async function ask(request: AuthenticationRequest, answered: unknown): Promise<Authentication> {
+    const challenges: string[] = []
+    let refusal: Refusal | undefined
+    for (const authenticator of authenticators) {
+      const given = authenticator === first ? await answered : await authenticator.authenticate(request)
+      const answer = checkAnswer(authenticator, given)
+      if (answer !== undefined && !isRefusal(answer)) return answer
+      // One that may be good later says more than one that is not.
+      if (answer !== undefined && (refusal === undefined || (answer.retryAfter ?? 0) > (refusal.retryAfter ?? 0)))
+        refusal = { scheme: authenticator.scheme, ...answer }
+      challenges.push(...[answer?.challenge ?? authenticator.challenge ?? []].flat())
+    }
+    return refusal && { ...refusal, challenge: challenges }
+  }
+
   return {
     scheme: authenticators.map(({ scheme }) => scheme).join(', '),
     challenge: authenticators.flatMap(({ challenge = [] }) => challenge),
-    sessions: combineSessions(authenticators.flatMap(({ sessions = [] }) => sessions)),
-    async authenticate(request) {
-      const challenges: string[] = []
-      let refusal: Refusal | undefined
-      for (const authenticator of authenticators) {
-        const answer = checkAnswer(authenticator, await authenticator.authenticate(request))
-        if (answer !== undefined && !isRefusal(answer)) return answer
-        // One that may be good later says more than one that is not.
-        if (answer !== undefined && (refusal === undefined || (answer.retryAfter ?? 0) > (refusal.retryAfter ?? 0)))
-          refusal = { scheme: authenticator.scheme, ...answer }
-        challenges.push(...[answer?.challenge ?? authenticator.challenge ?? []].flat())
-      }
-      return refusal && { ...refusal, challenge: challenges }
+    memory: combineMemories(authenticators.flatMap(({ memory = [] }) => memory)),
+    signIn: authenticators.find(({ signIn }) => signIn !== undefined)?.signIn,
+    // Whom the first one knows at once, as it does a platform that polls, waits for nothing.
+    authenticate(request) {
+      const answered = first.authenticate(request)
+      const isKnown = typeof Object(answered).then !== 'function' && isPrincipal(answered)
+      return isKnown ? (answered as Principal) : ask(request, answered)
     },
   }
 }
 
-/** A token is good where one of them says so; each signs with keys of its own. */
-function combineSessions(all: readonly Sessions[]): Sessions | undefined {
+/** Each knows what it has remembered itself, and nothing of the others. */
+function combineMemories(all: readonly Memory[]): Memory | undefined {
   if (all.length < 2) return all[0]
-  const first = async <Found>(ask: (sessions: Sessions) => Promise<Found | undefined>): Promise<Found | undefined> => {
-    for (const sessions of all) {
-      const found = await ask(sessions)
+  const first = async <Found>(ask: (memory: Memory) => Promise<Found | undefined>): Promise<Found | undefined> => {
+    for (const memory of all) {
+      const found = await ask(memory)
       if (found !== undefined) return found
     }
     return undefined
   }
   return {
-    begin: principal => first(sessions => sessions.begin(principal)),
-    renew: session => first(sessions => sessions.renew(session)),
-    read: token => first(sessions => sessions.read(token)),
+    remember: principal => first(memory => memory.remember(principal)),
+    recall: remembered => first(memory => memory.recall(remembered)),
   }
 }

@@ -23,6 +23,12 @@ export interface BrokerEvents {
   /** Another process has taken the name, since this one gave no sign of life. This one goes on without a name. */
   'name.lost': { readonly name: string }
 
+  /** Files that sign-in needs have changed, and are in force: of the configuration only `auth`, and what `server.tls` names. */
+  'configuration.reloaded': { readonly files: string }
+  /** They have changed and cannot be used. What was read before stays in force. */
+  'configuration.reloadFailed': { readonly files: string; readonly error: Error }
+  /** The keys of an issuer of tokens could not be read. Those that were read before are used for a day. */
+  'authentication.keysUnavailable': { readonly issuer: string; readonly error: Error }
   /** A setting is accepted, but is probably not what was meant. */
   'configuration.warning': { readonly message: string }
   /** An operator has changed what this replica logs. */
@@ -72,6 +78,20 @@ export interface BrokerEvents {
     readonly incident?: string
     readonly requestId?: string
     readonly traceparent?: string
+  }
+  /** Somebody has signed in to the console. `session` names the session, and is not what its cookie holds. */
+  'session.begun': {
+    readonly session: string
+    readonly principal: string
+    readonly platform: string
+    readonly address?: string
+  }
+  /** A session of the console was ended before its time: by its own user (`of`), or by an operator. */
+  'session.ended': {
+    readonly session: string
+    readonly of: string
+    readonly principal: string
+    readonly requestId?: string
   }
   /** A request was answered with 401, or with 429 where there were too many attempts. */
   'authentication.failed': {

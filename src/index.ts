@@ -14,13 +14,14 @@ export type {
   Authentication,
   AuthenticationRequest,
   Authenticator,
-  IssuedSession,
+  BegunSignIn,
+  Memory,
   PeerCertificate,
   Principal,
   Refusal,
+  Remembered,
   Role,
-  Session,
-  Sessions,
+  SignIn,
   TlsConnection,
 } from './authenticator.ts'
 export * from './author/broker-definition.ts'

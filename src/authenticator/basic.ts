@@ -1,11 +1,11 @@
 import { isUtf8 } from 'node:buffer'
 import { hash, randomBytes } from 'node:crypto'
-import type { Authenticator, Principal, Refusal, Role } from '../authenticator.ts'
-import { type Clock, systemClock, wallClock } from '../clock.ts'
+import type { Authenticator, Memory, Principal, Refusal, Role } from '../authenticator.ts'
+import { type Clock, systemClock } from '../clock.ts'
 import { makeDecoys } from './decoys.ts'
 import { createLimiter } from './limiter.ts'
 import { hasControls, type PasswordHash, parsePasswordHash, verifyPassword } from './password.ts'
-import { createSessions } from './sessions.ts'
+import { type PasswordSecret, toPasswordProof } from './password-proof.ts'
 import { createThrottle, networkOf, type Throttle } from './throttle.ts'
 
 /** A user who may log in, with `password` or `passwordHash`. During a rotation the previous hash is accepted too. */
@@ -18,6 +18,13 @@ export interface BasicUser {
   readonly roles: readonly Role[]
 }
 
+export interface BasicAuthenticator extends Authenticator {
+  /** From now on these users may log in, and no others. Throws where one could not, and changes nothing then. */
+  setUsers(users: readonly BasicUser[]): void
+}
+
+const scheme = 'basic'
+
 /**
  * HTTP basic authentication (RFC 7617, UTF-8).
  *
@@ -26,21 +33,44 @@ export interface BasicUser {
  * out what others have left there. Everything else is an attempt: each address and each user has a few of them, few hashes are
  * computed at a time, some wait, and the rest is told when to try again. A wrong username takes as long as a wrong password.
  */
-export function createBasicAuthenticator(users: readonly BasicUser[], given?: Clock): Authenticator {
-  checkUsers(users)
-  const clock = given ?? systemClock
-  const known = users.map(user => ({ ...user, principal: toPrincipal(user) }))
+export function createBasicAuthenticator(users: readonly BasicUser[], clock: Clock = systemClock): BasicAuthenticator {
   const key = randomBytes(32).toString('base64')
   /** The key comes first and has one length; a username has no colon: so no two pairs are one text. */
   const toPair = (username: string, password: string) => hash('sha256', `${key}${username}:${password}`, 'base64')
-  const accounts = new Map(known.map(user => [user.username.normalize('NFC'), toAccount(user, toPair)]))
-  const allHashes = [...accounts.values()].map(hashesOf)
+  let accounts: ReadonlyMap<string, Account> = new Map()
+  let allHashes: readonly (readonly PasswordHash[])[] = []
   const limiter = createLimiter({ running: 2, waiting: 64 })
   const byAddress = createThrottle(attemptsOfEach, clock)
   const byUser = createThrottle(attemptsOfEach, clock)
   const attempts = new Map<string, Promise<Principal | Refusal>>()
   /** What was right last on each connection that is open. A client that compares with it knows it already. */
-  const latest = new WeakMap<object, { readonly authorization: string; readonly principal: Principal }>()
+  let latest = new WeakMap<object, { readonly authorization: string; readonly principal: Principal }>()
+
+  function setUsers(given: readonly BasicUser[]): void {
+    checkUsers(given)
+    const before = accounts
+    accounts = new Map(
+      given.map(user => {
+        const name = user.username.normalize('NFC')
+        return [name, toAccount(user, toPair, before.get(name))]
+      }),
+    )
+    allHashes = [...accounts.values()].map(hashesOf)
+    latest = new WeakMap()
+  }
+
+  const memory: Memory = {
+    async remember(principal) {
+      const account = [...accounts.values()].find(each => each.principal === principal)
+      return account && { scheme, facts: { name: principal.name, proof: await account.proof() } }
+    },
+    async recall({ scheme: of, facts: { name, proof } }) {
+      const account = of === scheme ? accounts.get(String(name).normalize('NFC')) : undefined
+      return account !== undefined && (await account.proof()) === proof ? account.principal : undefined
+    },
+  }
+
+  setUsers(users)
 
   async function attempt(login: Login, pair: string, address: string | undefined): Promise<Principal | Refusal> {
     const account = accounts.get(login.username)
@@ -70,10 +100,10 @@ export function createBasicAuthenticator(users: readonly BasicUser[], given?: Cl
   }
 
   return {
-    scheme: 'basic',
+    scheme,
     challenge: 'Basic realm="purser", charset="UTF-8"',
-    // Replicas agree on what the time is as far as their machines do.
-    sessions: createSessions(known, given ?? wallClock),
+    memory,
+    setUsers,
     authenticate(request) {
       const { connection } = request
       const { authorization } = request.headers
@@ -125,10 +155,14 @@ function checkUsers(users: readonly BasicUser[]): void {
 
 interface Account {
   readonly principal: Principal
+  /** What sessions of the user are good for as long as it stays the same. */
+  readonly proof: () => Promise<string>
   readonly passwords: readonly StoredPassword[]
 }
 
 interface StoredPassword {
+  /** The hash as it is configured. */
+  readonly text?: string
   readonly hash?: PasswordHash
   /** Of the pair that fits it: from the beginning where the password itself is configured, else once it was right. */
   pair?: string
@@ -140,14 +174,25 @@ function toPrincipal({ username, platform, roles }: BasicUser): Principal {
   return Object.freeze({ name: username, platform, roles })
 }
 
-type KnownUser = BasicUser & Pick<Account, 'principal'>
-
-function toAccount({ username, password, principal, ...user }: KnownUser, toPair: ToPair): Account {
+/** What is known of the same hash goes on being known: a platform does not have to show its password anew. */
+function toAccount(user: BasicUser, toPair: ToPair, before: Account | undefined): Account {
+  const { username, password } = user
   const hashes = [user.passwordHash, user.previousPasswordHash].filter(text => text !== undefined)
   const plain = password === undefined ? [] : [{ pair: toPair(username.normalize('NFC'), password.normalize('NFC')) }]
-  return {
-    principal,
-    passwords: [...plain, ...hashes.map(text => ({ hash: parsePasswordHash(text) }))],
+  const stored = hashes.map(text => before?.passwords.find(known => known.text === text) ?? toStored(text))
+  return { principal: toPrincipal(user), passwords: [...plain, ...stored], proof: once(user) }
+}
+
+function toStored(text: string): StoredPassword {
+  return { text, hash: parsePasswordHash(text) }
+}
+
+/** Made when somebody asks for it: it may take as much work as a login. */
+function once(user: PasswordSecret): () => Promise<string> {
+  let proof: Promise<string> | undefined
+  return () => {
+    proof ??= toPasswordProof(user)
+    return proof
   }
 }
 

@@ -21,9 +21,14 @@ import { createRefusalPace } from './pace-refusals.ts'
 import { respondToError } from './respond.ts'
 import { createRoutes, findEndpoint, parseOsbPath } from './routes.ts'
 import { findSessionToken, isReachedByTls } from './session-cookie.ts'
+import { createSessions } from './sessions.ts'
+import { createSignInRoutes } from './sign-in.ts'
 import { traceRequest } from './trace-request.ts'
 
-export interface AppOptions extends OpenRoutes, Omit<AdminContext, 'streams' | 'changes'>, HostRules {
+export interface AppOptions
+  extends Omit<OpenRoutes, 'signIn'>,
+    Omit<AdminContext, 'streams' | 'changes' | 'sessions'>,
+    HostRules {
   /** Aborted when the process is about to stop. */
   readonly leaving: AbortSignal
   readonly broker: BrokerContext
@@ -50,12 +55,18 @@ export function createApp(options: AppOptions): App {
   const { prefixes, missingVersion } = broker.settings.osb
   const routes = createRoutes(options.presentCatalog)
   const admission = new Admission(clock)
+  const sessions = createSessions(broker.store, () => authenticator.memory, broker.storeNow)
   const admin = {
     ...options,
+    sessions,
     streams: new Streams(clock, options.leaving),
     changes: new OperationChanges(broker),
   }
   const checkHost = createHostCheck(options)
+  const { publicUrl } = options
+  const signIn =
+    options.console && createSignInRoutes({ authenticator, sessions, observer, publicUrl, now: broker.storeNow })
+  const openRoutes = { ...options, signIn }
   // Apart: whoever is nobody must not take the places of platforms.
   const openAdmission = new Admission(clock, openLimits)
   const exchanged = { clock, bodyLimit: options.bodyLimit, publicUrl: options.publicUrl }
@@ -65,7 +76,7 @@ export function createApp(options: AppOptions): App {
   /** Waits for nothing where the answer, or who asks, is known at once, as for the many polls of a platform. */
   function handle(exchange: Exchange): HttpResponse | Promise<HttpResponse> {
     checkHost(exchange.headers.host, exchange.path)
-    const open = findOpenRoute(options, exchange)
+    const open = findOpenRoute(openRoutes, exchange)
     const wanted = toWanted(exchange, open?.bodyLimit ?? options.bodyLimit)
     const room = open === undefined ? admission : openAdmission
     // Whoever asks how the broker is gets an answer above all when it is not well.
@@ -77,11 +88,10 @@ export function createApp(options: AppOptions): App {
 
   /** Credentials say more than a cookie, which a browser sends without being asked. */
   function authenticate(exchange: Exchange): unknown {
-    const { sessions } = authenticator
     const { authorization, cookie } = exchange.headers
-    if (cookie === undefined || authorization !== undefined || sessions === undefined)
+    if (cookie === undefined || authorization !== undefined || authenticator.memory === undefined)
       return authenticator.authenticate(exchange)
-    const token = findSessionToken(cookie, isReachedByTls(exchange.request, options.publicUrl))
+    const token = findSessionToken(cookie, isReachedByTls(exchange.request, publicUrl))
     if (token === undefined) return authenticator.authenticate(exchange)
     return sessions.read(token).then(session => {
       exchange.session = session
@@ -95,7 +105,7 @@ export function createApp(options: AppOptions): App {
     if (principal === undefined || isRefusal(principal)) throw unauthorized(exchange, principal)
     exchange.principal = principal
     // A page of another site must not use what the browser sends along.
-    if (exchange.session !== undefined) refuseCrossSite(exchange, options.publicUrl)
+    if (exchange.session !== undefined) refuseCrossSite(exchange, publicUrl)
     if (isAdminPath(path)) return handleAdmin(admin, exchange, principal)
     if (path === metricsPath && options.metrics !== undefined) {
       checkRole(principal, 'viewer')
@@ -130,6 +140,14 @@ export function createApp(options: AppOptions): App {
       requestId,
       traceparent,
     })
+    if (refusal?.unavailable === true)
+      return new BrokerError(
+        'SignInUnavailable',
+        'The broker cannot check these credentials now. Repeat the request.',
+        {
+          retryAfter: Math.max(1, Math.ceil(refusal.retryAfter ?? 5)),
+        },
+      )
     if (refusal?.retryAfter !== undefined)
       return new BrokerError('TooManyLogins', 'There were too many attempts to log in. Repeat the request later.', {
         retryAfter: Math.max(1, Math.ceil(refusal.retryAfter)),
@@ -143,7 +161,9 @@ export function createApp(options: AppOptions): App {
     const request = { minor: minorOf(exchange), observer, requestId, traceparent, isOperators }
     const { response, code } = respondToError(error, request)
     exchange.error = code
-    const challenge = isConsoles(exchange) ? ownChallenge : (exchange.challenge ?? authenticator.challenge)
+    const challenge = isConsoles(exchange)
+      ? ownChallenge(authenticator)
+      : (exchange.challenge ?? authenticator.challenge)
     if (response.status !== 401 || challenge === undefined) return response
     return { ...response, headers: { ...response.headers, 'www-authenticate': [challenge].flat() } }
   }
@@ -186,8 +206,10 @@ export function createApp(options: AppOptions): App {
   }
 }
 
-/** The console asks for the password itself: for `Basic` its browser would do it, on every 401. */
-const ownChallenge = 'Session realm="purser"'
+/** The console asks for the password itself: for `Basic` its browser would do it, on every 401. It says what else there is. */
+function ownChallenge({ signIn }: Authenticator): string {
+  return `Session realm="purser"${signIn === undefined ? '' : `, sign-in="${encodeURIComponent(signIn.label)}"`}`
+}
 
 function isConsoles({ headers }: Exchange): boolean {
   return headers['purser-client'] === 'console'

@@ -1,4 +1,4 @@
-import type { AuthenticationRequest, Principal, Session, TlsConnection } from '../authenticator.ts'
+import type { AuthenticationRequest, Principal, TlsConnection } from '../authenticator.ts'
 import type { Caller } from '../broker/context.ts'
 import type { Clock } from '../clock.ts'
 import type { BrokerEvents } from '../events.ts'
@@ -10,6 +10,7 @@ import type { Visit } from './admission.ts'
 import { type HttpRequest, type HttpResponse, originOf, sizeOf } from './message.ts'
 import type { OsbRequest } from './osb/endpoint.ts'
 import { readJsonObject } from './read-body.ts'
+import type { Session } from './sessions.ts'
 
 export interface ExchangeOptions {
   readonly clock: Clock

@@ -1,6 +1,6 @@
 import type { Exchange } from './exchange.ts'
 import type { HttpResponse } from './message.ts'
-import { methodNotAllowed } from './respond.ts'
+import { guarded, methodNotAllowed } from './respond.ts'
 
 export const metricsPath = '/metrics'
 
@@ -16,7 +16,7 @@ export async function metricsResponse(metrics: ServedMetrics, exchange: Exchange
   if (exchange.method !== 'GET' && exchange.method !== 'HEAD') throw methodNotAllowed(['GET', 'HEAD'])
   return {
     status: 200,
-    headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' },
+    headers: { ...guarded, 'content-type': 'text/plain; version=0.0.4; charset=utf-8' },
     body: await metrics.text(),
   }
 }

@@ -1,5 +1,5 @@
 import { createServer as createHttpServer, type Server, type ServerOptions } from 'node:http'
-import { createServer as createHttpsServer } from 'node:https'
+import { createServer as createHttpsServer, Server as HttpsServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import { type Clock, systemClock } from '../clock.ts'
 import { combineObservers, type Observer } from '../observer.ts'
@@ -42,6 +42,11 @@ export interface RunningServer {
   readonly port: number
   /** From here on every answer ends its connection, so that clients that keep theirs look for another server. */
   announceClose(): void
+  /**
+   * Reads the files of TLS again, for connections that begin from now on. Throws ListenError where they cannot be used, and goes
+   * on with what it has. Where clients show certificates, each connection that is open ends with its next answer.
+   */
+  reloadTls(files: TlsFiles): Promise<void>
   /** Takes no more connections, lets running requests end for at most `grace`, then cuts what is left. */
   close(grace: number): Promise<void>
 }
@@ -50,7 +55,7 @@ export interface RunningServer {
 export async function listen(options: ListenOptions): Promise<RunningServer> {
   const { app, host, port, clock = systemClock } = options
   const observer = combineObservers(options.observer)
-  const listener = createNodeListener(app, { observer, clock })
+  const listener = createNodeListener(app, { observer, clock, strictTransport: options.tls !== undefined })
   const server = await createServer(options)
   const connections = trackConnections(server, options.tls !== undefined)
   server.on('request', listener)
@@ -66,6 +71,12 @@ export async function listen(options: ListenOptions): Promise<RunningServer> {
     url: `${options.tls === undefined ? 'http' : 'https'}://${toReachable(address)}:${address.port}`,
     port: address.port,
     announceClose: () => listener.drain(),
+    async reloadTls(files) {
+      const loaded = await loadTls(files)
+      if (!(server instanceof HttpsServer)) return
+      server.setSecureContext(loaded)
+      if (files.ca !== undefined) listener.retire(connections.open)
+    },
     close(grace) {
       closed ??= closeGracefully(server, listener, connections, cut => clock.after(grace, cut))
       return closed

@@ -6,8 +6,9 @@ import { isConsolePath } from './console.ts'
 import type { Exchange } from './exchange.ts'
 import { type HttpRequest, type HttpResponse, originOf } from './message.ts'
 import { metricsPath, metricsResponse, type ServedMetrics } from './metrics.ts'
-import { json, methodNotAllowed } from './respond.ts'
+import { guarded, json, methodNotAllowed, redirect } from './respond.ts'
 import { decodeSegment, parseOsbPath } from './routes.ts'
+import { isSignInPath } from './sign-in.ts'
 
 export interface Health {
   /** Why requests cannot be served now, in a word for the operator; undefined when they can. */
@@ -20,6 +21,8 @@ export interface OpenRoutes {
   /** Where there are any. */
   readonly metrics?: ServedMetrics
   readonly routes: readonly Route[]
+  /** Where people come from the console to sign in on another page, and back from it; absent where the console is off. */
+  readonly signIn?: (exchange: Exchange) => Promise<HttpResponse>
   /** The pages of the console; absent where it is off. */
   readonly console?: (exchange: Exchange) => Promise<HttpResponse>
   /** Of bodies, in bytes; an author's route may have its own. */
@@ -48,7 +51,8 @@ export function findOpenRoute(options: OpenRoutes, exchange: Exchange): OpenRout
     exchange.maskedPath = exchange.route
     return { bodyLimit: 0, answer: () => dashboardRedirect(broker, method, path) }
   }
-  const { console: pages } = options
+  const { console: pages, signIn } = options
+  if (signIn !== undefined && isSignInPath(path)) return { bodyLimit: 0, answer: () => signIn(exchange) }
   if (pages !== undefined && isConsolePath(path)) {
     exchange.route = '/console/*'
     return { bodyLimit: 0, answer: () => pages(exchange) }
@@ -81,11 +85,11 @@ async function dashboardRedirect(broker: BrokerContext, method: string, path: st
   const [, , id = '', token = '', ...rest] = path.split('/')
   const found =
     token === '' || rest.length > 0 ? { kind: 'none' as const } : await findDashboard(broker, decodeSegment(id), token)
-  if (found.kind === 'found') return { status: 302, headers: { location: toHeaderText(found.url) }, body: '' }
+  if (found.kind === 'found') return redirect(toHeaderText(found.url))
   if (found.kind === 'none') throw new BrokerError('NotFound', 'There is no dashboard at this address.')
   return {
     status: 503,
-    headers: { 'content-type': 'text/html; charset=utf-8', 'retry-after': '5', refresh: '5' },
+    headers: { ...guarded, 'content-type': 'text/html; charset=utf-8', 'retry-after': '5', refresh: '5' },
     body: '<!doctype html><title>Not yet</title><p>The instance is still being created. This page looks again by itself.',
   }
 }

@@ -13,7 +13,21 @@ export function json(status: number, body: JsonObject, headers?: Readonly<Record
   return { status, headers: headers === undefined ? plain : { ...plain, ...headers }, body: text, bytes }
 }
 
-const plain = { 'content-type': 'application/json' }
+/**
+ * On every answer but those of an author's own routes: nobody guesses what a body is, nobody learns from where somebody came,
+ * and nothing is kept on the way, since most answers are for one reader only.
+ */
+export const guarded = {
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cache-control': 'no-store',
+} as const
+
+const plain = { 'content-type': 'application/json', ...guarded }
+
+export function redirect(location: string): HttpResponse {
+  return { status: 302, headers: { ...guarded, location }, body: '' }
+}
 
 /** The request that gets the answer. */
 interface Answered {

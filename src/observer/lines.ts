@@ -42,6 +42,14 @@ export const lines: { readonly [Type in EventType]: LineOf<BrokerEvents[Type]> }
   'name.takenOver': ['info', 'what this name ran before goes on', 'name', 'former'],
   'name.lost': ['error', 'another process has taken the name, since this one gave no sign of life', 'name'],
 
+  'configuration.reloaded': ['info', 'the configuration of sign-in was read again', 'files'],
+  'configuration.reloadFailed': [
+    'error',
+    'the configuration of sign-in has changed and cannot be used: what was read before stays in force',
+    'files',
+    'error',
+  ],
+  'authentication.keysUnavailable': ['error', ({ issuer }) => `the keys of ${issuer} could not be read`, 'error'],
   'configuration.warning': ['warn', ({ message }) => `configuration: ${message}`],
   'log.levelsChanged': ['warn', 'an operator has changed what is logged', 'principal', 'requestId', 'levels'],
   'catalog.warning': ['warn', ({ message }) => `catalog: ${message}`],
@@ -72,6 +80,8 @@ export const lines: { readonly [Type in EventType]: LineOf<BrokerEvents[Type]> }
     'traceparent',
     'error',
   ],
+  'session.begun': ['info', 'signed in', 'principal', 'platform', 'address', 'session'],
+  'session.ended': ['info', ({ of }) => `a session of ${of} was ended`, 'principal', 'session', 'requestId'],
   'authentication.failed': [
     'warn',
     'authentication failed',

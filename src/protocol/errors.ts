@@ -27,6 +27,7 @@ export const errorStatus = {
   UnknownGate: 404,
   UnknownOperation: 404,
   UnknownRevision: 404,
+  UnknownSession: 404,
   MethodNotAllowed: 405,
   RequestTimeout: 408,
   InstanceConflict: 409,
@@ -62,6 +63,7 @@ export const errorStatus = {
   QueueTooLong: 503,
   ServiceLeft: 503,
   ShuttingDown: 503,
+  SignInUnavailable: 503,
   StoreUnavailable: 503,
   StillRunning: 504,
 } as const

@@ -23,6 +23,8 @@ export type Config = Omit<ConfigSettings, 'registries'> & {
   readonly warnings: readonly string[]
   /** The file that was read, if there was one. */
   readonly file?: string
+  /** Settings whose secret stands in that file, and not in the environment. */
+  readonly plainSecrets: readonly string[]
 }
 
 export interface LoadConfigOptions {
@@ -40,7 +42,7 @@ export async function loadConfig(options: LoadConfigOptions): Promise<Config> {
   const { env, flags, cwd, terminal = process.stdout.isTTY === true } = options
   const file = await findFile(options)
   const home = file === undefined ? cwd : dirname(file)
-  const { source, mistakes: ofFile } = await readSource(file, env)
+  const { source, mistakes: ofFile, plainSecrets = [] } = await readSource(file, env)
   const mistakes = [...ofFile, ...applyOverrides(source, env, flags)]
   if (valueAt(source.root, ['log', 'format']) === undefined)
     put(source, ['log', 'format'], terminal ? 'people' : 'json')
@@ -60,6 +62,7 @@ export async function loadConfig(options: LoadConfigOptions): Promise<Config> {
     registries,
     warnings: notes.filter(isWarning).map(formatMistake),
     file,
+    plainSecrets,
   })
 }
 

@@ -7,7 +7,6 @@ export {
   combineAuthenticators,
   type Principal,
   type Role,
-  type Sessions,
 } from '../authenticator.ts'
 export { type Clock, systemClock } from '../clock.ts'
 export type { HttpApp, HttpRequest, HttpResponse } from '../http/message.ts'

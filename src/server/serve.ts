@@ -1,6 +1,4 @@
 import { dirname, join, resolve } from 'node:path'
-import { createBasicAuthenticator } from '../authenticator/basic.ts'
-import type { Authenticator } from '../authenticator.ts'
 import type { BrokerDefinition } from '../author/broker-definition.ts'
 import { sleep, systemClock } from '../clock.ts'
 import { openBroker, timeForLastAnswers } from '../create-broker.ts'
@@ -13,7 +11,10 @@ import type { RegistryOptions } from '../running/start-broker.ts'
 import { StartError } from '../running/start-error.ts'
 import { type Config, type ConfigFlags, loadConfig, maskStoreUrl, toSettings } from './config.ts'
 import { demoCredentials } from './demo-credentials.ts'
+import { followFiles } from './follow-files.ts'
 import { findBrokerModule, loadBrokerModule } from './load-broker.ts'
+import { hasCredentials, refuseUnsafe } from './refuse-unsafe.ts'
+import { openSignIn } from './sign-in.ts'
 import { untilStopped } from './signals.ts'
 import { welcome } from './welcome.ts'
 
@@ -34,23 +35,24 @@ export async function runServe(options: ServeOptions): Promise<void> {
   const { env, cwd, stdout } = options
   // From the beginning: a process that is asked to end while it starts hands back what it has claimed by then.
   const stopped = untilStopped()
-  const loaded = await loadConfig({
-    file: options.config,
-    env,
-    flags: { broker: options.module, host: options.host, port: options.port, store: options.store, set: options.set },
-    cwd,
-    terminal: stdout.isTTY === true,
-  })
   const demoFolder = join(cwd, '.purser')
-  const demo = options.demo === true && loaded.broker === undefined
-  const config = demo ? withDemoStore(loaded, options, demoFolder) : loaded
+  const isDemo = ({ broker }: Config) => options.demo === true && broker === undefined
+  const load = async () => {
+    const { module, host, port, store, set } = options
+    const flags = { broker: module, host, port, store, set }
+    const read = await loadConfig({ file: options.config, env, flags, cwd, terminal: stdout.isTTY === true })
+    return isDemo(read) ? withDemo(read, options, demoFolder) : read
+  }
+  const config = await load()
+  const demo = isDemo(config)
   const log = createLog({
     ...config.log,
     areas: Object.fromEntries(config.log.areas.map(({ area, level }) => [area, level])),
   })
   const observer = combineObservers(log.observer)
-  const users = config.auth.basic.length === 0 && demo ? await demoCredentials(demoFolder) : config.auth.basic
-  const authenticator = chooseAuthenticator(users, config)
+  await refuseUnsafe(config, env)
+  const isOpen = !hasCredentials(config)
+  const signIn = isOpen ? undefined : await openSignIn(config, observer)
 
   let server: RunningServer | undefined
   const url = () => config.server.publicUrl ?? server?.url ?? ''
@@ -60,7 +62,7 @@ export async function runServe(options: ServeOptions): Promise<void> {
   for (const warning of config.warnings) observer['configuration.warning']?.({ message: warning })
   const broker = openBroker(
     config.catalog === undefined ? definition : { ...definition, catalog: config.catalog },
-    { store: config.store, authenticator, settings: toSettings(config), observer },
+    { store: config.store, authenticator: signIn?.authenticator ?? 'none', settings: toSettings(config), observer },
     {
       log: log.levels,
       openRegistries: opened => openRegistries(config, { ...opened, env, hidden: privateFolders(config) }),
@@ -72,13 +74,15 @@ export async function runServe(options: ServeOptions): Promise<void> {
     const limits = { headerLimit, requestTimeout, headersTimeout: requestTimeout, maxConnections }
     server = await listen({ app: broker.handle, host, port, tls, limits, observer })
     const served = { url: url(), store: maskStoreUrl(config.store) }
-    const usernames = users.map(user => user.username)
+    const usernames = config.auth.basic.map(user => user.username)
     if (demo || config.log.format === 'people')
       stdout.write(
         welcome({ ...served, users: usernames, demo, console: config.console.enabled, command: options.command, env }),
       )
     observer['broker.serving']?.({ ...served, services: running.context.services.offerings.length })
-    if (users.length === 0) observer['broker.open']?.({ url: url() })
+    if (isOpen) observer['broker.open']?.({ url: url() })
+    const following = new AbortController()
+    const reloading = followFiles({ config, load, signIn, server, observer, env }, following.signal)
     const signal = await stopped
     // Ctrl-C comes from a person, and no load balancer has to notice first.
     const delayMs = signal === 'SIGINT' ? 0 : config.server.shutdownDelay
@@ -86,6 +90,8 @@ export async function runServe(options: ServeOptions): Promise<void> {
     running.announceStop()
     server.announceClose()
     await sleep(systemClock, delayMs)
+    following.abort()
+    await reloading
   } finally {
     // New connections are refused. Running requests may end while the worker does; those that wait
     // for an operation are told when it has been handed back, so they need a little longer.
@@ -122,22 +128,11 @@ async function loadDefinition(config: Config, cwd: string): Promise<BrokerDefini
 }
 
 /** A demo leaves its traces in one folder, which is easy to delete; a file or a flag that names a store is obeyed. */
-function withDemoStore(config: Config, options: ServeOptions, folder: string): Config {
+async function withDemo(config: Config, options: ServeOptions, folder: string): Promise<Config> {
   const named = config.file !== undefined || options.store !== undefined || (options.env.PURSER_STORE ?? '') !== ''
-  return named ? config : { ...config, store: `sqlite:${join(folder, 'demo.db')}` }
-}
-
-const loopback = new Set(['127.0.0.1', '::1', 'localhost'])
-
-/** Without credentials only this machine is served. */
-function chooseAuthenticator(users: Config['auth']['basic'], config: Config): Authenticator | 'none' {
-  if (users.length > 0) return createBasicAuthenticator(users)
-  if (loopback.has(config.server.host)) return 'none'
-  throw new StartError(
-    `A broker without credentials must not listen on ${config.server.host}.`,
-    'Everybody who reaches that address could create and delete instances.',
-    'Set PURSER_USERNAME and PURSER_PASSWORD, or auth.basic in purser.yaml; or listen on 127.0.0.1.',
-  )
+  const store = named ? config.store : `sqlite:${join(folder, 'demo.db')}`
+  const { auth } = config
+  return { ...config, store, auth: hasCredentials(config) ? auth : { ...auth, basic: await demoCredentials(folder) } }
 }
 
 /** A process ends by itself when nothing is left to do; a database that never answers a good-bye would keep it for ever. */

@@ -1,9 +1,10 @@
-import { hasControls, readPasswordHash } from '../authenticator/password.ts'
 import { logAreas } from '../observer/levels.ts'
 import { runtimeTypes } from '../sandbox/types.ts'
 import { anything, decimal, duration, file, flag, folder, oneOf, size, text, wholeNumber } from '../shape/fields.ts'
-import { fallback, field, list, object, optional, type Read, type Rule, section, unique } from '../shape/shape.ts'
+import { fallback, field, list, object, optional, type Read, section } from '../shape/shape.ts'
 import { storeForms } from '../store/schemes.ts'
+import { auth, certificatesNeedCa, oidcNeedsPublicUrl, unsafe } from './auth.ts'
+import { exactlyOne } from './rules.ts'
 import { brokerSections, keepsDeletions, listenFields, serverFields } from './settings.ts'
 import { isStoreUrl, maskStoreUrl } from './store-url.ts'
 
@@ -22,7 +23,17 @@ const server = section({
       {
         cert: file('PEM file with the certificate and its chain; with `key` it turns TLS on'),
         key: file('PEM file with the private key'),
-        ca: optional(file('PEM file of a CA: only clients with a certificate that it has signed are served')),
+        ca: optional(file('PEM file with the CAs whose client certificates are good; see `clientCertificates`')),
+        clientCertificates: fallback(
+          oneOf(
+            ['required', 'optional'],
+            'with `ca`: only clients with a certificate that it has signed are served, or others too, who have to sign in otherwise',
+          ),
+          'required',
+        ),
+        crl: optional(
+          file('with `ca`: PEM file with a revocation list of each CA. A certificate that is in it is refused'),
+        ),
       },
       { rule: 'a map of settings' },
     ),
@@ -36,60 +47,6 @@ const server = section({
       'how long the server still takes requests after SIGTERM while `/readyz` answers 503, so that load balancers notice; `server.shutdownGrace` comes after it',
     ),
     '5s',
-  ),
-})
-
-const passwordHash = (doc: string) =>
-  text({
-    rule: 'a hash made with "purser hash-password" (scrypt$N$r$p$salt$hash)',
-    allows: hash => typeof readPasswordHash(hash) !== 'string',
-    secret: true,
-    doc,
-  })
-
-const user = object(
-  {
-    username: text({
-      rule: 'a text without a colon and control characters, in quotes where it is a number',
-      allows: name => /^[^:]+$/.test(name) && !hasControls(name),
-      doc: 'required, once each',
-    }),
-    password: optional(
-      text({
-        rule: 'a text without control characters, such as a line end; in quotes where it is a number',
-        allows: password => password !== '' && !hasControls(password),
-        secret: true,
-        doc: 'the password itself; better a placeholder, or a hash',
-      }),
-    ),
-    passwordHash: optional(passwordHash('made with `purser hash-password`')),
-    previousPasswordHash: optional(passwordHash('is good too, while platforms change to the new password')),
-    platform: fallback(
-      text({
-        rule: 'letters, digits, dots, dashes and underscores',
-        allows: /^[\w.-]+$/,
-        doc: 'the platform that these credentials stand for; instances remember it',
-      }),
-      'default',
-    ),
-    roles: fallback(
-      list(oneOf(['platform', 'viewer', 'operator', 'admin']), {
-        rule: 'a list of platform, viewer, operator, admin',
-        rules: [roles => roles.length === 0 && { error: 'allowed: at least one of platform, viewer, operator, admin' }],
-        doc: "`platform` may use the OSB API; `viewer` may look at the operators' API (`/admin`), `operator` may also run and end things there, and `admin` may also abandon and adopt instances and move them to other revisions",
-      }),
-      ['platform'],
-    ),
-  },
-  { rules: [exactlyOne('password', 'passwordHash', '; make a hash with "purser hash-password"')] },
-)
-
-const auth = section({
-  basic: fallback(
-    list(user, {
-      rules: [unique(user => user.username, 'username', 'it is the name of a user above; give each a name of its own')],
-    }),
-    [],
   ),
 })
 
@@ -313,6 +270,7 @@ export const configShape = object(
     ledger,
     server,
     auth,
+    unsafe,
     osb,
     instances,
     bindings,
@@ -349,15 +307,10 @@ export const configShape = object(
       ),
     }),
   },
-  { rules: [keepsDeletions] },
+  { rules: [keepsDeletions, certificatesNeedCa, oidcNeedsPublicUrl] },
 )
 
 export type ConfigSettings = Read<typeof configShape>
-
-/** A field that is given and wrong counts as given. */
-function exactlyOne(one: string, other: string, advice = ''): Rule<object> {
-  return value => one in value === other in value && { error: `needs exactly one of ${one} and ${other}${advice}` }
-}
 
 function toUser(value: unknown): { readonly uid: number; readonly gid: number } | undefined {
   const [, uid, gid = uid] = /^(\d{1,9})(?::(\d{1,9}))?$/.exec(String(value)) ?? []

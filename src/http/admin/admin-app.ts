@@ -1,4 +1,4 @@
-import type { Authenticator, Principal, Role } from '../../authenticator.ts'
+import type { Principal, Role } from '../../authenticator.ts'
 import type { RunningChores } from '../../broker/chores/by-hand.ts'
 import type { BrokerContext } from '../../broker/context.ts'
 import type { OperationChanges } from '../../broker/operation-changes.ts'
@@ -10,6 +10,7 @@ import type { Exchange } from '../exchange.ts'
 import type { HttpRequest, HttpResponse } from '../message.ts'
 import { readJsonObject } from '../read-body.ts'
 import { methodNotAllowed } from '../respond.ts'
+import type { Sessions } from '../sessions.ts'
 import { refuseCrossSite } from './cross-site.ts'
 import { answerOnce, type Once } from './once.ts'
 import { checkRole } from './roles.ts'
@@ -20,9 +21,9 @@ import type { Streams } from './streams.ts'
 /** What the operators' endpoints work with. */
 export interface AdminContext {
   readonly broker: BrokerContext
-  readonly authenticator: Authenticator
   readonly chores: RunningChores
   readonly publicUrl?: string
+  readonly sessions: Sessions
   /** Where the broker writes the log itself. */
   readonly log?: LogLevels
   /** The registries of the configuration, in its order. */
@@ -81,7 +82,8 @@ export async function handleAdmin(
   refuseCrossSite(exchange, context.publicUrl)
   if (exchange.path === sessionPath) {
     checkRole(principal, 'viewer')
-    return handleSession({ ...context, now: context.broker.clock.now() }, exchange, principal)
+    const { observer, storeNow } = context.broker
+    return handleSession({ ...context, observer, now: storeNow() }, exchange, principal)
   }
   const segments = exchange.path.split('/')
   const [first, ...others] = patterns.filter(({ parts }) => fits(parts, segments))

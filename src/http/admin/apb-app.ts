@@ -6,7 +6,7 @@ import { latestMinor } from '../../protocol/api-version.ts'
 import { malformed, readOrRefuse } from '../../protocol/request-fields.ts'
 import type { Exchange } from '../exchange.ts'
 import type { HttpResponse } from '../message.ts'
-import { json, methodNotAllowed } from '../respond.ts'
+import { guarded, json, methodNotAllowed } from '../respond.ts'
 import { decodeSegment } from '../routes.ts'
 import type { AdminContext } from './admin-app.ts'
 import { refuseCrossSite } from './cross-site.ts'
@@ -58,7 +58,7 @@ export async function handleApb(
   }
   if (method === 'DELETE') {
     await apb.remove(id)
-    return { status: 204, headers: {}, body: '' }
+    return { status: 204, headers: guarded, body: '' }
   }
   if (id !== undefined || method !== 'POST') throw methodNotAllowed(id === undefined ? ['POST', 'DELETE'] : ['DELETE'])
   const offering = await apb.push(await readSpec(context, exchange))

@@ -6,6 +6,7 @@ import { isActive, type Operation, progressOf } from '../../domain/operation.ts'
 import { BrokerError } from '../../protocol/errors.ts'
 import type { JsonObject } from '../../protocol/json.ts'
 import type { HttpResponse } from '../message.ts'
+import { guarded } from '../respond.ts'
 import type { AdminContext, AdminRequest } from './admin-app.ts'
 import type { Live, Message } from './streams.ts'
 import { toBody } from './to-body.ts'
@@ -47,7 +48,7 @@ async function follow(
   const seen = new Set((headers['last-event-id'] ?? '').split('.').filter(each => each !== ''))
   const first = await look(broker, id)
   // A page that asks again after the end is told so in the one way that keeps it from asking for ever.
-  if (seen.has(keyOf(endOf(first.operation)))) return { status: 204, headers: {}, body: '' }
+  if (seen.has(keyOf(endOf(first.operation)))) return { status: 204, headers: guarded, body: '' }
   return streams.answer(live => tell(broker, { id, seen, first, look }, live))
 }
 

@@ -33,6 +33,7 @@ import {
 import { listOperationsEndpoint, readTimelineEndpoint, showOperationEndpoint } from './operations.ts'
 import { readLogEndpoint } from './read-log.ts'
 import { listRegistriesEndpoint, syncRegistriesEndpoint } from './registries.ts'
+import { endSessionEndpoint, endSessionsEndpoint, listSessionsEndpoint } from './sessions.ts'
 import { listRevisionsEndpoint, showStatsEndpoint } from './stats.ts'
 import { sweepInstanceEndpoint } from './sweep-instance.ts'
 import { listWorkersEndpoint } from './workers.ts'
@@ -86,6 +87,9 @@ export const adminRoutes: AdminRoutes = {
   '/admin/log-levels': { method: 'PUT', role: 'admin', endpoint: setLogLevelsEndpoint },
   '/admin/registries': { method: 'GET', role: 'viewer', endpoint: listRegistriesEndpoint },
   '/admin/registries/sync': { method: 'POST', role: 'operator', endpoint: syncRegistriesEndpoint },
+  '/admin/sessions': { method: 'GET', role: 'admin', endpoint: listSessionsEndpoint },
+  'DELETE /admin/sessions': { method: 'DELETE', role: 'admin', endpoint: endSessionsEndpoint },
+  '/admin/sessions/:id': { method: 'DELETE', role: 'admin', endpoint: endSessionEndpoint },
   '/admin/gates': { method: 'GET', role: 'viewer', endpoint: listGatesEndpoint },
   '/admin/gates/:action': { method: 'GET', role: 'viewer', endpoint: readGatesEndpoint },
   'PUT /admin/gates/:action': { method: 'PUT', role: 'operator', endpoint: putGateEndpoint },

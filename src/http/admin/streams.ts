@@ -2,6 +2,7 @@ import { type Clock, sleep } from '../../clock.ts'
 import { BrokerError } from '../../protocol/errors.ts'
 import type { JsonObject } from '../../protocol/json.ts'
 import type { HttpResponse } from '../message.ts'
+import { guarded } from '../respond.ts'
 
 /** Each reads the ledger about once a second. */
 const most = 100
@@ -118,8 +119,8 @@ export class Streams {
 }
 
 const streamHeaders = {
+  ...guarded,
   'content-type': 'text/event-stream',
-  'cache-control': 'no-store',
   // nginx would keep it back until it ends.
   'x-accel-buffering': 'no',
 }

@@ -36,11 +36,16 @@ const explanations: Readonly<Record<string, (host: string) => string>> = {
   EINVAL: host => `${host} cannot be listened on. Correct --host or server.host.`,
 }
 
-/** Paths of PEM files. With `ca` only clients are served that show a certificate which it has signed. */
+/** Paths of PEM files. */
 export interface TlsFiles {
   readonly cert: string
   readonly key: string
+  /** Whose client certificates are good. */
   readonly ca?: string
+  /** With `ca`: only clients with such a certificate are served, unless it is `optional`. */
+  readonly clientCertificates?: 'required' | 'optional'
+  /** With `ca`: a certificate that is in the revocation list is not good. */
+  readonly crl?: string
 }
 
 /** Reads and tries the files, so that a wrong one is named now and not with the first handshake. */
@@ -53,7 +58,10 @@ export async function loadTls(files: TlsFiles): Promise<ServerOptions> {
   attempt(`the private key ${files.key} does not belong to the certificate ${files.cert}`, { cert, key })
   if (ca === undefined) return { cert, key }
   attempt(`the CA certificate ${files.ca} cannot be used`, { ca })
-  return { cert, key, ca, requestCert: true, rejectUnauthorized: true }
+  const crl = files.crl === undefined ? undefined : await read('revocation list', files.crl)
+  if (crl !== undefined) attempt(`the revocation list ${files.crl} cannot be used`, { ca, crl })
+  const rejectUnauthorized = files.clientCertificates !== 'optional'
+  return { cert, key, ca, ...(crl && { crl }), requestCert: true, rejectUnauthorized }
 }
 
 async function read(what: string, path: string): Promise<Buffer> {

@@ -19,21 +19,26 @@ export interface NodeListener {
   readonly running: ReadonlySet<ServerResponse>
   /** From here on every answer ends its connection. */
   drain(): void
+  /** The next answer on each of these ends its connection. */
+  retire(sockets: Iterable<Socket>): void
 }
 
 export interface NodeListenerOptions {
   /** Told of requests that the application never saw, and of errors that it did not turn into an answer. */
   readonly observer?: Observer
   readonly clock?: Clock
+  /** Browsers are told to use TLS only from now on. For a server of its own: other applications may share a host. */
+  readonly strictTransport?: boolean
 }
 
 /** Serves the application to node:http: one object per request, one write per answer, no promise but the application's. */
 export function createNodeListener(app: HttpApp, options: NodeListenerOptions = {}): NodeListener {
-  const { observer = silent, clock = systemClock } = options
+  const { observer = silent, clock = systemClock, strictTransport = false } = options
   const running = new Set<ServerResponse>()
   /** Answers that wait for earlier ones on their connection (pipelining): they have no socket yet, and may never get one. */
   const queued = new WeakMap<Socket, Set<ServerResponse>>()
   let draining = false
+  const retired = new WeakSet<Socket>()
 
   function serve(request: IncomingMessage, response: ServerResponse, awaited?: ServerResponse): void {
     running.add(response)
@@ -64,15 +69,15 @@ export function createNodeListener(app: HttpApp, options: NodeListenerOptions = 
       dropStream(result.stream)
       return
     }
-    if (draining || result.status === 413) response.shouldKeepAlive = false
+    if (draining || result.status === 413 || retired.has(request.socket)) response.shouldKeepAlive = false
     try {
       if (result.stream !== undefined) {
-        response.writeHead(result.status, toFields(request, result))
+        response.writeHead(result.status, toFields(request, result, strictTransport))
         void sendStream(response, result.stream).then(() => running.delete(response))
       } else if (isLongUnread(request)) {
         linger(request, response, result)
       } else {
-        response.writeHead(result.status, toFields(request, result)).end(result.body)
+        response.writeHead(result.status, toFields(request, result, strictTransport)).end(result.body)
         if (response.socket === null) deleteWhenOut(request, response)
         else running.delete(response)
       }
@@ -86,7 +91,7 @@ export function createNodeListener(app: HttpApp, options: NodeListenerOptions = 
   /** Then drops what the client still sends: closing in the middle of it would hide the answer from the client. */
   function linger(request: IncomingMessage, response: ServerResponse, result: HttpResponse): void {
     response.shouldKeepAlive = false
-    response.writeHead(result.status, toFields(request, result))
+    response.writeHead(result.status, toFields(request, result, strictTransport))
     if (result.body.length > 0) response.write(result.body)
     else response.flushHeaders()
     const finish = () => {
@@ -131,6 +136,9 @@ export function createNodeListener(app: HttpApp, options: NodeListenerOptions = 
     drain: () => {
       draining = true
     },
+    retire: (sockets: Iterable<Socket>) => {
+      for (const socket of sockets) retired.add(socket)
+    },
   })
 }
 
@@ -147,9 +155,9 @@ function isLongUnread({ complete, headers }: IncomingMessage): boolean {
 }
 
 /** A flat list of names and values, which node writes as they are. */
-function toFields({ method }: IncomingMessage, response: HttpResponse): string[] {
+function toFields({ method }: IncomingMessage, response: HttpResponse, strictTransport: boolean): string[] {
   const { status, headers, body, stream } = response
-  const fields: string[] = []
+  const fields: string[] = strictTransport ? ['strict-transport-security', 'max-age=31536000'] : []
   let sized = stream !== undefined || status === 204 || status === 304 || (method === 'HEAD' && body.length === 0)
   for (const name in headers) {
     const value = headers[name]

@@ -6,6 +6,7 @@ import { latestMinor } from '../../protocol/api-version.ts'
 import { BrokerError } from '../../protocol/errors.ts'
 import type { Offering } from '../../protocol/offering.ts'
 import type { HttpResponse } from '../message.ts'
+import { guarded } from '../respond.ts'
 import type { Endpoint, OsbRequest } from './endpoint.ts'
 
 export type PresentCatalog = NonNullable<BrokerDefinition['presentCatalog']>
@@ -44,13 +45,14 @@ function render(offerings: readonly Offering[], minor: number): Rendered {
   const etag = `"${createHash('sha256').update(text).digest('base64url').slice(0, 27)}"`
   // A short string is sent together with the headers in one write; a long one would be encoded anew each time.
   const body = text.length < 65_536 ? text : Buffer.from(text)
-  const headers = { 'content-type': 'application/json', etag }
+  // It may be kept, and is asked for again each time.
+  const headers = { 'content-type': 'application/json', ...guarded, 'cache-control': 'no-cache', etag }
   return { etag, found: { status: 200, headers, body, bytes: Buffer.byteLength(text) } }
 }
 
 function answer({ etag, found }: Rendered, ifNoneMatch: string | undefined): HttpResponse {
   if (ifNoneMatch === undefined || !matches(ifNoneMatch, etag)) return found
-  return { status: 304, headers: { etag }, body: '', bytes: 0 }
+  return { status: 304, headers: { ...guarded, 'cache-control': 'no-cache', etag }, body: '', bytes: 0 }
 }
 
 function matches(header: string, etag: string): boolean {

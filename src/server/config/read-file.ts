@@ -13,11 +13,14 @@ import { readYaml } from '../../shape/yaml.ts'
 import { moveAutomationBroker } from './automation-broker.ts'
 import { putOver, unfoldDots } from './dotted.ts'
 import { ConfigError, toMistake } from './mistake.ts'
+import { findPlainSecrets } from './plain-secrets.ts'
 import { asSpringReads, isSpringDocument, readSpring } from './spring.ts'
 
 export interface FileSettings {
   readonly source: Source
   readonly mistakes: readonly Mistake[]
+  /** Settings whose secret stands in the file. */
+  readonly plainSecrets?: readonly string[]
 }
 
 /** The settings of a file under their own names, with what the environment says in place of placeholders. */
@@ -41,6 +44,7 @@ export async function readConfigFile(file: string, env: Environment): Promise<Fi
   const tidied = normalize(configShape, source, { lenient: true })
   source = tidied.source
   known.push(...tidied.mistakes.map(toMistake))
+  const plainSecrets = findPlainSecrets(source)
   substitute(source, lookUp, (path, variable) => {
     known.push({
       path,
@@ -50,7 +54,7 @@ export async function readConfigFile(file: string, env: Environment): Promise<Fi
     })
   })
   for (const path of patterns) put(source, path, asSpringReads(valueAt(source.root, path)))
-  return { source, mistakes: known }
+  return { source, mistakes: known, plainSecrets }
 }
 
 interface ParseOptions {

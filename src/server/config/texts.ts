@@ -50,14 +50,21 @@ export async function checkPatterns(source: Source): Promise<readonly Mistake[]>
   })
 }
 
+interface GivenText {
+  readonly path: Path
+  readonly kind: Kind
+  readonly text: string
+  readonly secret: boolean
+}
+
 /** The texts that are given for settings of these kinds. */
-function textsOf(root: unknown, kinds: readonly Kind[]): { path: Path; kind: Kind; text: string }[] {
+export function textsOf(root: unknown, kinds: readonly Kind[]): GivenText[] {
   return listFields(configShape).flatMap(({ path, described: { info } }) => {
     const { kind } = info
     if (kind === undefined || !kinds.includes(kind)) return []
     return spread(root, path, []).flatMap(found => {
       const text = valueAt(root, found)
-      return typeof text === 'string' && text !== '' ? [{ path: found, kind, text }] : []
+      return typeof text === 'string' && text !== '' ? [{ path: found, kind, text, secret: info.secret === true }] : []
     })
   })
 }

@@ -12,6 +12,7 @@ import { exportQuery } from '../moving.ts'
 import { observeBody } from '../observe-instance.ts'
 import { failBody, verbBody } from '../operation-verbs.ts'
 import { operationsQuery } from '../operations.ts'
+import { ofPrincipal, sessionsQuery } from '../sessions.ts'
 import { sweepBody } from '../sweep-instance.ts'
 import type { schemas } from './schemas.ts'
 
@@ -96,6 +97,9 @@ export const routeDescriptions: Readonly<Record<string, RouteDescription>> = {
   },
   '/admin/registries': { summary: 'Registries and what came from them', answer: 'Registries' },
   '/admin/registries/sync': { summary: 'Asks the registries now', status: 202, answer: 'StartedChore' },
+  '/admin/sessions': { summary: 'Who is signed in to the console', query: sessionsQuery, answer: 'Sessions' },
+  'DELETE /admin/sessions': { summary: 'Ends the sessions of somebody', query: ofPrincipal, answer: 'EndedSessions' },
+  '/admin/sessions/:id': { summary: 'Ends a session', answer: 'EndedSessions' },
   '/admin/gates': { summary: 'The gates that are closed', answer: 'Gates' },
   '/admin/gates/:action': { summary: 'The closed gates of an action', answer: 'Gates' },
   'PUT /admin/gates/:action': { summary: 'Closes a gate', body: gateBody, answer: 'Gate' },

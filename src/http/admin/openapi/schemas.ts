@@ -206,6 +206,16 @@ export const schemas = {
   Adopted: object({ instance_id: words, 'outcome?': words, 'dry_run?': yes, 'warnings?': list(words) }, true),
   Catalog: object({ services: list(any) }),
   LogLevels: object({ levels: { type: 'object', additionalProperties: words } }),
+  Session: object({
+    id: words,
+    principal: words,
+    scheme: words,
+    begun_at: time,
+    expires_at: time,
+    'address?': words,
+  }),
+  Sessions: page('Session'),
+  EndedSessions: object({ ended: count }),
   Gate: object(
     { action: words, message: words, by: words, since: time, 'service_id?': words, 'plan_id?': words },
     true,

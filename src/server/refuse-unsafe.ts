@@ -1,0 +1,68 @@
+import { stat } from 'node:fs/promises'
+import { StartError } from '../running/start-error.ts'
+import type { Config } from './config.ts'
+import { isKnownPassword } from './known-passwords.ts'
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** What must not happen by mistake. Throws StartError, with the remedy and the setting that allows it all the same. */
+export async function refuseUnsafe(config: Config, env: Environment): Promise<void> {
+  const { unsafe, server } = config
+  const isProduction = env.NODE_ENV === 'production'
+  const isReachable = !isLoopback(server.host)
+  if (isReachable && !hasCredentials(config) && !unsafe.open)
+    throw new StartError(
+      `A broker without credentials must not listen on ${server.host}.`,
+      'Everybody who reaches that address could create and delete instances.',
+      'Set PURSER_USERNAME and PURSER_PASSWORD, or auth in purser.yaml; or listen on 127.0.0.1. If it is meant: unsafe.open.',
+    )
+  const known = config.auth.basic.find(user =>
+    [user.password, user.passwordHash, user.previousPasswordHash].some(isKnownPassword),
+  )
+  if ((isReachable || isProduction) && known !== undefined && !unsafe.knownPasswords)
+    throw new StartError(
+      `The password of ${known.username} is one that everybody knows.`,
+      'It stands in documents, or is among the first that are tried.',
+      'Choose another one: "openssl rand -base64 24" makes one. If it is meant: unsafe.knownPasswords.',
+    )
+  if (isProduction && config.store.startsWith('memory:') && !unsafe.memoryStore)
+    throw new StartError(
+      'The store memory: forgets everything when the process ends, and NODE_ENV is production.',
+      'Instances would go on existing, and nobody would know of them.',
+      'Set store, or PURSER_STORE, to sqlite:, postgres:// or mongodb://. If it is meant: unsafe.memoryStore.',
+    )
+  if (!unsafe.readableSecrets) await refuseReadable(config)
+}
+
+/** Whether anybody can be told apart from others. */
+export function hasCredentials({ auth }: Config): boolean {
+  return auth.basic.length + auth.jwt.length + auth.certificates.length > 0 || auth.oidc !== undefined
+}
+
+const loopback = new Set(['127.0.0.1', '::1', 'localhost'])
+
+export function isLoopback(host: string): boolean {
+  return loopback.has(host)
+}
+
+async function refuseReadable({ file, plainSecrets, server: { tls } }: Config): Promise<void> {
+  if (file !== undefined && plainSecrets.length > 0 && (await isReadableByAll(file)))
+    throw new StartError(
+      `Every user of this machine can read ${file}.`,
+      `A secret stands in it: ${plainSecrets.join(', ')}.`,
+      `Run "chmod 600 ${file}", or put the secret into the environment, or a hash in its place. If it is meant: unsafe.readableSecrets.`,
+    )
+  if (tls !== undefined && (await isReadableByAll(tls.key)))
+    throw new StartError(
+      `Every user of this machine can read ${tls.key}.`,
+      'It is the private key of the server (server.tls.key): whoever has it can pass for the broker.',
+      `Run "chmod 600 ${tls.key}"; for a Secret of Kubernetes set defaultMode: 0400. If it is meant: unsafe.readableSecrets.`,
+    )
+}
+
+/** Windows has no such bits. A file that cannot be looked at is somebody else's trouble. */
+async function isReadableByAll(file: string): Promise<boolean> {
+  if (process.platform === 'win32') return false
+  const found = await stat(file).catch(() => undefined)
+  return found !== undefined && (found.mode & 0o004) !== 0
+}
