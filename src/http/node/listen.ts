@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import type { Server } from 'node:http'
@@ -57,7 +58,7 @@ export async function loadTls(files: TlsFiles): Promise<ServerOptions> {
   attempt(`the private key ${files.key} cannot be used`, { key })
   attempt(`the private key ${files.key} does not belong to the certificate ${files.cert}`, { cert, key })
   if (ca === undefined) return { cert, key }
-  attempt(`the CA certificate ${files.ca} cannot be used`, { ca })
+  attempt(`the CA certificate ${files.ca} cannot be used`, { ca }, () => new X509Certificate(ca))
   const crl = files.crl === undefined ? undefined : await read('revocation list', files.crl)
   if (crl !== undefined) attempt(`the revocation list ${files.crl} cannot be used`, { ca, crl })
   const rejectUnauthorized = files.clientCertificates !== 'optional'
@@ -72,8 +73,10 @@ async function read(what: string, path: string): Promise<Buffer> {
   }
 }
 
-function attempt(problem: string, use: SecureContextOptions): void {
+function attempt(problem: string, use: SecureContextOptions, read: () => unknown = () => undefined): void {
   try {
+    // OpenSSL takes a file without any CA for no CA.
+    read()
     createSecureContext(use)
   } catch (error) {
     // OpenSSL's own words name the fault, never the content.
