@@ -93,7 +93,7 @@ export interface BrokerEvents {
     readonly principal: string
     readonly requestId?: string
   }
-  /** A request was answered with 401, or with 429 where there were too many attempts. */
+  /** A request was answered with 401, or with 429 where there were too many attempts; or a sign-in on another page failed. */
   'authentication.failed': {
     /** The scheme that refused; absent where no scheme found credentials of its kind. */
     readonly scheme?: string

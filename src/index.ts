@@ -4,7 +4,8 @@
  * - `defineService`, `defineBroker`: what an author writes, as data. `TerminalError`: "stop, retrying cannot help".
  * - `createBroker`: runs what was defined, inside any application. `purser serve` does it as a server of its own.
  * - `purser/express`, `purser/fastify`: that broker as a part of such an application.
- * - `purser/server`: the parts of the server, and `createBasicAuthenticator`. `purser/client`: talk to any broker.
+ * - `purser/server`: the parts of the server, and `createBasicAuthenticator`. `purser/sign-in`: authenticators for tokens, certificates
+ *   and OpenID Connect. `purser/client`: talk to any broker.
  * - `purser/store`: the contracts of the ledger. `purser/store/memory`, `purser/store/sqlite`, `purser/store/postgres` and
  *   `purser/store/mongodb` keep them.
  * - `purser/registry`: where bundles come from. `purser/sandbox`: what runs them.

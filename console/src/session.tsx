@@ -8,9 +8,11 @@ import {
   needsSignIn,
   pauseAfterFailure,
   send,
+  signInElsewhere,
   signIns,
   toApiError,
 } from './api/client.ts'
+import { brokerRoot } from './router.tsx'
 
 export interface Me {
   readonly name: string
@@ -102,7 +104,7 @@ function renewWhileUsed(): () => void {
 
 export function SignIn() {
   const dialog = useRef<HTMLDialogElement>(null)
-  const [problem, setProblem] = useState<string | undefined>()
+  const [problem, setProblem] = useState<string | undefined>(cameBackWithout)
   const [busy, setBusy] = useState(false)
   const wanted = needsSignIn.value
   useEffect(renewWhileUsed, [])
@@ -134,7 +136,7 @@ export function SignIn() {
         <h2 id="sign-in-title">{me.value === undefined ? 'Sign in' : 'Sign in again'}</h2>
         <p class="muted">
           {me.value === undefined
-            ? 'With the credentials of an operator (auth.basic).'
+            ? 'With the credentials of an operator.'
             : 'Your session is over. The page behind stays as it is.'}
         </p>
         <label>
@@ -153,9 +155,21 @@ export function SignIn() {
         <button type="submit" class="primary wide" disabled={busy}>
           {busy ? 'Signing in …' : 'Sign in'}
         </button>
+        {signInElsewhere.value !== undefined && (
+          <a class="button wide" href={new URL('console/sign-in', brokerRoot).href}>
+            {signInElsewhere.value}
+          </a>
+        )}
       </form>
     </dialog>
   )
+}
+
+/** What the broker says when somebody came back from the other page and was not let in. */
+function cameBackWithout(): string | undefined {
+  const outcome = new URLSearchParams(location.search).get('sign-in')
+  if (outcome === 'refused') return 'The sign-in was refused. The log of the broker says why.'
+  return outcome === 'unavailable' ? 'The sign-in cannot be used now. Try again later.' : undefined
 }
 
 function wordsFor(error: unknown): string {

@@ -35,7 +35,7 @@ function sayMissing({ missing, more }: BrokerEvents['catalog.incomplete']): stri
 export const lines: { readonly [Type in EventType]: LineOf<BrokerEvents[Type]> } = {
   'broker.startFailed': ['error', 'the broker cannot start', 'error'],
   'broker.serving': ['info', 'serving', 'url', 'store', 'services'],
-  'broker.open': ['warn', 'no credentials are configured: everybody on this machine may use the broker'],
+  'broker.open': ['warn', 'no credentials are configured: everybody who reaches this address may use the broker'],
   'broker.stopping': ['info', 'stopping', 'signal', 'delayMs', 'graceMs'],
   'broker.stopped': ['info', 'stopped'],
 

@@ -117,7 +117,11 @@ describe('a session', () => {
     const shared = shareStore()
     const [one, other] = [await start(undefined, shared), await start(undefined, shared)]
     const authorization = `Basic ${btoa('ada:one')}`
-    const stolen = [await signedIn(one, 'bob', 'two'), await signedIn(one, 'bob', 'two'), await signedIn(one, 'bob', 'two')]
+    const stolen = [
+      await signedIn(one, 'bob', 'two'),
+      await signedIn(one, 'bob', 'two'),
+      await signedIn(one, 'bob', 'two'),
+    ]
     const isGood = async (cookie = '') => (await other.send('GET', '/admin/chores', { cookie })).status === 200
     expect((await one.send('GET', '/admin/sessions', { cookie: stolen[0] ?? '' })).status).toBe(403)
     const { body } = await one.send('GET', '/admin/sessions', { authorization })
@@ -126,7 +130,9 @@ describe('a session', () => {
     expect(items[0]).toMatchObject({ scheme: 'basic', begun_at: expect.any(String), expires_at: expect.any(String) })
     // What operators see of a session is not what its cookie holds.
     for (const cookie of stolen) expect(JSON.stringify(items)).not.toContain(cookie.split('=')[1])
-    const id = createHash('sha256').update(stolen[0]?.split('=')[1] ?? '').digest('base64url')
+    const id = createHash('sha256')
+      .update(stolen[0]?.split('=')[1] ?? '')
+      .digest('base64url')
     expect((await one.send('DELETE', `/admin/sessions/${id}`, { authorization })).body).toEqual({ ended: 1 })
     expect([await isGood(stolen[0]), await isGood(stolen[1])]).toEqual([false, true])
     expect(await one.send('DELETE', `/admin/sessions/${id}`, { authorization })).toMatchObject({

@@ -198,7 +198,7 @@ describe('who may', () => {
       status: 403,
       error: 'Forbidden',
       detail:
-        'This needs the role operator or admin; these credentials have viewer. Roles are set in auth.basic[].roles.',
+        'This needs the role operator or admin; these credentials have viewer. Roles are set in auth.',
     })
   })
 

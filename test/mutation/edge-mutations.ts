@@ -174,34 +174,6 @@ export const edgeMutations: readonly Mutation[] = [
   },
   {
     ...session,
-    file: 'src/authenticator/sessions.ts',
-    name: 'a session needs no signature of its key',
-    find: 'if (given.length !== wanted.length || !timingSafeEqual(given, wanted)) return undefined',
-    replace: '',
-  },
-  {
-    ...session,
-    file: 'src/authenticator/sessions.ts',
-    name: 'a session is given to somebody of the same name',
-    find: 'byName.get(principal.name)?.principal === principal',
-    replace: 'byName.has(principal.name)',
-  },
-  {
-    ...session,
-    file: 'src/authenticator/sessions.ts',
-    name: 'a session has no end',
-    find: 'return session.expiresAt > clock.now() ? session : undefined',
-    replace: 'return session',
-  },
-  {
-    ...session,
-    file: 'src/authenticator/sessions.ts',
-    name: 'a session can be renewed for ever',
-    find: 'Math.min(clock.now() + idleTime, begunAt + longestTime)',
-    replace: 'clock.now() + idleTime',
-  },
-  {
-    ...session,
     file: 'src/http/session-cookie.ts',
     name: 'a cookie that was planted without TLS is taken',
     find: 'const names = secure ? secureNames :',
@@ -211,7 +183,7 @@ export const edgeMutations: readonly Mutation[] = [
     ...session,
     file: 'src/http/app.ts',
     name: 'pages of other sites may use a session in the OSB API',
-    find: 'if (exchange.session !== undefined) refuseCrossSite(exchange, options.publicUrl)',
+    find: 'if (exchange.session !== undefined) refuseCrossSite(exchange, publicUrl)',
     replace: '',
   },
   {

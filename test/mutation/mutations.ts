@@ -14,6 +14,7 @@ import { reconcileMutations } from './reconcile-mutations.ts'
 import { replicaMutations } from './replica-mutations.ts'
 import { reuseMutations } from './reuse-mutations.ts'
 import { seeingMutations } from './seeing-mutations.ts'
+import { signInMutations } from './sign-in-mutations.ts'
 import { takeMutations } from './take-mutations.ts'
 import { verbMutations } from './verb-mutations.ts'
 import { webMutations } from './web-mutations.ts'
@@ -295,6 +296,7 @@ export const mutations: readonly Mutation[] = [
   },
   ...reuseMutations,
   ...edgeMutations,
+  ...signInMutations,
   ...emptiedMutations,
   ...movingMutations,
   ...verbMutations,

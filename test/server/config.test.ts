@@ -29,7 +29,9 @@ describe('loadConfig', () => {
         shutdownDelay: 5_000,
       },
       store: `sqlite:${join(cwd, 'purser.db')}`,
-      auth: { basic: [] },
+      auth: { basic: [], jwt: [], certificates: [], reloadEvery: 5_000 },
+      unsafe: { open: false, knownPasswords: false, memoryStore: false, readableSecrets: false },
+      plainSecrets: [],
       osb: {
         prefixes: [],
         missingVersion: 412,

@@ -55,7 +55,19 @@ organizationName = optional
       const more = names === undefined ? [] : ['-addext', `subjectAltName=${names}`]
       openssl('req', ...newKey, '-subj', subject, ...more, '-keyout', `${file}.key`, '-out', `${file}.csr`)
       const times = [...(from ? ['-startdate', from] : []), ...(until ? ['-enddate', until] : [])]
-      openssl('ca', '-batch', '-notext', '-config', 'ca.conf', '-preserveDN', ...times, '-in', `${file}.csr`, '-out', `${file}.crt`)
+      openssl(
+        'ca',
+        '-batch',
+        '-notext',
+        '-config',
+        'ca.conf',
+        '-preserveDN',
+        ...times,
+        '-in',
+        `${file}.csr`,
+        '-out',
+        `${file}.crt`,
+      )
     },
     revoke(file) {
       openssl('ca', '-config', 'ca.conf', '-revoke', `${file}.crt`)

@@ -38,7 +38,9 @@ const rules = [
   { name: 'cf', subject: 'O=platforms,CN=cf', platform: 'cf', roles: ['platform', 'viewer'] as const },
   { name: 'k8s', san: 'URI:spiffe://example/k8s', platform: 'k8s', roles: ['platform'] as const },
 ]
-const basic = createBasicAuthenticator([{ username: 'ops', password: 'pw', platform: 'default', roles: ['admin', 'platform'] }])
+const basic = createBasicAuthenticator([
+  { username: 'ops', password: 'pw', platform: 'default', roles: ['admin', 'platform'] },
+])
 
 /** A real server with TLS. `revoke` changes the list, and what counts, as a reload does. */
 async function start(clientCertificates: 'optional' | 'required' = 'optional') {
@@ -46,7 +48,10 @@ async function start(clientCertificates: 'optional' | 'required' = 'optional') {
   const delegate: Authenticator = {
     scheme: 'certificate',
     authenticate: asked => certificates.authenticate(asked),
-    memory: { remember: who => certificates.memory?.remember(who) ?? none, recall: it => certificates.memory?.recall(it) ?? none },
+    memory: {
+      remember: who => certificates.memory?.remember(who) ?? none,
+      recall: it => certificates.memory?.recall(it) ?? none,
+    },
   }
   const reasons: string[] = []
   const broker = await startTestBroker({
@@ -90,12 +95,19 @@ interface Sent {
 }
 
 /** The identity that the broker sees, or the status of its refusal. */
-function get(url: string, client: string | undefined, { of = authority, path = '/admin/me', method, headers, agent }: Sent) {
+function get(
+  url: string,
+  client: string | undefined,
+  { of = authority, path = '/admin/me', method, headers, agent }: Sent,
+) {
   const own = client && { cert: readFileSync(of.at(`${client}.crt`)), key: readFileSync(of.at(`${client}.key`)) }
   const options = { ca: readFileSync(authority.at('ca.crt')), agent: agent ?? false, headers, method, ...own }
   return new Promise<{ status: number; body: string; headers: NodeJS.Dict<string | string[]> }>((resolve, reject) => {
     request(`${url}${path}`, options, response => {
-      text(response).then(body => resolve({ status: response.statusCode ?? 0, body, headers: response.headers }), reject)
+      text(response).then(
+        body => resolve({ status: response.statusCode ?? 0, body, headers: response.headers }),
+        reject,
+      )
     })
       .on('error', reject)
       .end()
@@ -201,8 +213,36 @@ URI.1 = "http://x, URI:spiffe://example/k8s, y"`
     const { execFileSync } = await import('node:child_process')
     writeFileSync(authority.at('trick.ext'), trick)
     const run = (...args: string[]) => execFileSync('openssl', args, { cwd: authority.folder, stdio: 'pipe' })
-    run('req', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-subj', '/CN=eve', '-keyout', 'trick.key', '-out', 'trick.csr')
-    run('x509', '-req', '-in', 'trick.csr', '-CA', 'ca.crt', '-CAkey', 'ca.key', '-days', '2', '-extfile', 'trick.ext', '-out', 'trick.crt')
+    run(
+      'req',
+      '-newkey',
+      'ec',
+      '-pkeyopt',
+      'ec_paramgen_curve:prime256v1',
+      '-nodes',
+      '-subj',
+      '/CN=eve',
+      '-keyout',
+      'trick.key',
+      '-out',
+      'trick.csr',
+    )
+    run(
+      'x509',
+      '-req',
+      '-in',
+      'trick.csr',
+      '-CA',
+      'ca.crt',
+      '-CAkey',
+      'ca.key',
+      '-days',
+      '2',
+      '-extfile',
+      'trick.ext',
+      '-out',
+      'trick.crt',
+    )
     const { get: ask, reasons } = await start()
     expect((await ask('trick', { path: '/v2/catalog' })).status).toBe(401)
     expect(reasons).toEqual(['the certificate stands for nobody in auth.certificates'])
@@ -214,7 +254,13 @@ describe('the files of TLS', () => {
     const { get: ask, server, files } = await start()
     const noise = authority.at('noise.pem')
     writeFileSync(noise, 'canary')
-    for (const broken of [{ cert: noise }, { key: noise }, { ca: noise }, { crl: noise }, { key: other.at('ca.key') }]) {
+    for (const broken of [
+      { cert: noise },
+      { key: noise },
+      { ca: noise },
+      { crl: noise },
+      { key: other.at('ca.key') },
+    ]) {
       const reloading = server.reloadTls({ ...files, ...broken })
       await expect(reloading).rejects.toThrow(ListenError)
       await expect(reloading).rejects.not.toThrow(/canary/)
@@ -244,10 +290,12 @@ describe('a revocation list', () => {
     expect(revoked.has(certificateId(der('cf', other)))).toBe(false)
   })
 
-  it.each(['', 'noise', '-----BEGIN X509 CRL-----\nMIIB\n-----END X509 CRL-----', '-----BEGIN X509 CRL-----\nMAA=\n-----END X509 CRL-----'])(
-    'that is none is refused: %j',
-    pem => {
-      expect(() => readRevoked(pem)).toThrow(/revocation list/)
-    },
-  )
+  it.each([
+    '',
+    'noise',
+    '-----BEGIN X509 CRL-----\nMIIB\n-----END X509 CRL-----',
+    '-----BEGIN X509 CRL-----\nMAA=\n-----END X509 CRL-----',
+  ])('that is none is refused: %j', pem => {
+    expect(() => readRevoked(pem)).toThrow(/revocation list/)
+  })
 })

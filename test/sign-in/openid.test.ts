@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createBasicAuthenticator } from '../../src/authenticator/basic.ts'
 import { createOpenIdAuthenticator } from '../../src/authenticator/openid.ts'
 import { combineAuthenticators } from '../../src/authenticator.ts'
@@ -9,6 +9,12 @@ import { listen } from '../../src/http/node.ts'
 import { startTestBroker } from '../../src/testing/test-broker.ts'
 import { serviceOf } from '../engine/world.ts'
 import { createBrowser, startProvider } from './provider.ts'
+
+// The provider says at each start that it is not for production.
+beforeAll(() => {
+  vi.spyOn(console, 'warn').mockReturnValue()
+  vi.spyOn(console, 'info').mockReturnValue()
+})
 
 async function freePort(): Promise<number> {
   const server = createServer()
@@ -62,7 +68,8 @@ async function start() {
   return { provider, publicUrl, reasons, failures, begin: `${publicUrl}/console/sign-in` }
 }
 
-const cookieOf = (browser: ReturnType<typeof createBrowser>, url: string, name: string) => browser.jar.get(url)?.get(name)
+const cookieOf = (browser: ReturnType<typeof createBrowser>, url: string, name: string) =>
+  browser.jar.get(url)?.get(name)
 
 describe('a sign-in with OpenID Connect', () => {
   it('leads to the provider and back, and begins a session for what the provider says', async () => {
@@ -77,7 +84,11 @@ describe('a sign-in with OpenID Connect', () => {
       expect.stringMatching(/^purser-sign-in=[\w.-]+; Path=\/; Max-Age=600; HttpOnly; SameSite=Lax$/),
     ])
     const sent = new URL(first.headers.get('location') ?? '').searchParams
-    expect(Object.fromEntries(sent)).toMatchObject({ response_type: 'code', scope: 'openid', code_challenge_method: 'S256' })
+    expect(Object.fromEntries(sent)).toMatchObject({
+      response_type: 'code',
+      scope: 'openid',
+      code_challenge_method: 'S256',
+    })
     const back = await browser.open(await browser.signIn(begin, 'ada'))
     expect([back.status, back.headers.get('location')]).toEqual([302, `${publicUrl}/console/`])
     expect(cookieOf(browser, publicUrl, 'purser-sign-in')).toBeUndefined()
@@ -117,7 +128,11 @@ describe('a sign-in with OpenID Connect', () => {
     ['another verifier (a stolen code)', (_, kept) => kept.splice(2, 1, 'x'.repeat(43)), /did not answer as it should/],
     ['a code that was made up', back => back.searchParams.set('code', 'made-up'), /did not answer as it should/],
     ['two codes', back => back.searchParams.append('code', 'x'), /has refused/],
-    ['an answer of another provider (mix-up)', back => back.searchParams.set('iss', 'https://evil.example'), /another provider/],
+    [
+      'an answer of another provider (mix-up)',
+      back => back.searchParams.set('iss', 'https://evil.example'),
+      /another provider/,
+    ],
     ['an error', back => back.searchParams.set('error', 'access_denied'), /has refused/],
   ])('that comes back with %s is refused', async (_, change, reason) => {
     const { publicUrl, begin, reasons } = await start()
@@ -167,7 +182,12 @@ describe('a sign-in with OpenID Connect', () => {
   it('is not there where none is configured, and only GET begins it', async () => {
     const { begin } = await start()
     expect((await fetch(begin, { method: 'POST' })).status).toBe(405)
-    const broker = await startTestBroker({ services: [serviceOf({})], authenticator: createBasicAuthenticator([{ username: 'a', password: 'b', platform: 'default', roles: ['viewer'] }]) })
+    const broker = await startTestBroker({
+      services: [serviceOf({})],
+      authenticator: createBasicAuthenticator([
+        { username: 'a', password: 'b', platform: 'default', roles: ['viewer'] },
+      ]),
+    })
     onTestFinished(() => broker.stop())
     expect((await broker.fetch(new Request(`${broker.url}/console/sign-in`))).status).toBe(404)
   })

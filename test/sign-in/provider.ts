@@ -22,7 +22,14 @@ export async function startProvider(redirectUri: string): Promise<RunningProvide
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const provider = new Provider(issuer, {
-    clients: [{ client_id: 'purser', client_secret: 'pro+vi/der=', redirect_uris: [redirectUri], grant_types: ['authorization_code'] }],
+    clients: [
+      {
+        client_id: 'purser',
+        client_secret: 'pro+vi/der=',
+        redirect_uris: [redirectUri],
+        grant_types: ['authorization_code'],
+      },
+    ],
     claims: { openid: ['sub', 'groups'] },
     conformIdTokenClaims: false,
     pkce: { required: () => true },
@@ -72,7 +79,8 @@ export function createBrowser() {
           const page = await response.text()
           const action = /action="([^"]+)"/.exec(page)?.[1]
           const prompt = /name="prompt" value="(\w+)"/.exec(page)?.[1]
-          if (action === undefined || prompt === undefined) throw new Error(`no form: ${response.status} ${page.slice(0, 300)}`)
+          if (action === undefined || prompt === undefined)
+            throw new Error(`no form: ${response.status} ${page.slice(0, 300)}`)
           const body = new URLSearchParams({ prompt, login, password: 'any' })
           response = await open(new URL(action, response.url).href, { method: 'POST', body })
         } else {

@@ -120,7 +120,10 @@ const attacks: Readonly<Record<string, readonly [(started: Started) => string | 
   'a key of somebody else under a good name': [({ sign }) => sign({}, {}, stranger.privateKey), /signature/],
   'a kid that is a path': [({ sign }) => sign({}, { kid: '../../../../dev/null' }, stranger.privateKey), /key that/],
   'a kid that is SQL': [({ sign }) => sign({}, { kid: "x' UNION SELECT 'key" }, stranger.privateKey), /key that/],
-  'a kid that is a property of every object': [({ sign }) => sign({}, { kid: '__proto__' }, stranger.privateKey), /key that/],
+  'a kid that is a property of every object': [
+    ({ sign }) => sign({}, { kid: '__proto__' }, stranger.privateKey),
+    /key that/,
+  ],
   'its own key in the header': [
     async ({ sign }) => sign({}, { kid: 'x', jwk: await exportJWK(stranger.publicKey) }, stranger.privateKey),
     /key that/,
@@ -188,7 +191,9 @@ describe('a bearer token', () => {
     const { send, sign } = await start({ roles: [], roleNames: [] })
     expect(await send(await sign())).toMatchObject({ refused: 'the token gives no role here' })
     expect(await send(await sign({ realm_access: { roles: ['viewer'] } }))).toMatchObject({ roles: ['viewer'] })
-    expect(await send(await sign({ realm_access: { roles: 'operator viewer' } }))).toMatchObject({ roles: ['viewer', 'operator'] })
+    expect(await send(await sign({ realm_access: { roles: 'operator viewer' } }))).toMatchObject({
+      roles: ['viewer', 'operator'],
+    })
   })
 
   it('is checked once a minute on a connection that goes on with it, and not after its end', async () => {
@@ -197,9 +202,16 @@ describe('a bearer token', () => {
     const token = await sign({ exp: seconds() + 40 })
     const first = await send(token, connection)
     const ask = () =>
-      authenticator.authenticate({ method: 'GET', path: '/', headers: { authorization: `Bearer ${token}` }, connection })
+      authenticator.authenticate({
+        method: 'GET',
+        path: '/',
+        headers: { authorization: `Bearer ${token}` },
+        connection,
+      })
     expect(ask()).toBe(first)
-    expect(await send(await sign({}, {}, stranger.privateKey), connection)).toMatchObject({ refused: expect.anything() })
+    expect(await send(await sign({}, {}, stranger.privateKey), connection)).toMatchObject({
+      refused: expect.anything(),
+    })
     await clock.advance(40_000)
     expect(await ask()).toMatchObject({ refused: 'the token has expired' })
   })
@@ -245,8 +257,16 @@ describe('the keys of an issuer', () => {
   it.each<[string, RequestListener, RegExp]>([
     ['hangs', () => {}, /did not answer within 300 ms/],
     ['begins and hangs', (_, response) => response.write('{"keys":['), /did not answer within 300 ms/],
-    ['grows', (_, response) => void response.end(`{"keys":[${'{"kty":"EC"},'.repeat(60_000)}{}]}`), /more than 524288 bytes/],
-    ['redirects', (_, response) => void response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end(), /answered 302/],
+    [
+      'grows',
+      (_, response) => void response.end(`{"keys":[${'{"kty":"EC"},'.repeat(60_000)}{}]}`),
+      /more than 524288 bytes/,
+    ],
+    [
+      'redirects',
+      (_, response) => void response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end(),
+      /answered 302/,
+    ],
     ['answers no JSON', (_, response) => void response.end('<html>'), /else than JSON/],
     ['answers a list', (_, response) => void response.end('[]'), /else than a JSON object/],
     ['answers no keys', (_, response) => void response.end('{"keys":"all"}'), /malformed/i],
@@ -263,7 +283,10 @@ describe('the keys of an issuer', () => {
 describe('a broker with tokens and passwords', () => {
   it('takes both, answers 401 with both challenges, 503 without keys, and lets a session last no longer than its token', async () => {
     const { authenticator, sign, clock, seconds } = await start({ clockSkew: 0, rolesClaim: 'roles', roleNames: [] })
-    const basic = createBasicAuthenticator([{ username: 'ops', password: 'pw', platform: 'default', roles: ['admin'] }], clock)
+    const basic = createBasicAuthenticator(
+      [{ username: 'ops', password: 'pw', platform: 'default', roles: ['admin'] }],
+      clock,
+    )
     const broker = await startTestBroker({
       services: [serviceOf({})],
       clock,
@@ -272,7 +295,9 @@ describe('a broker with tokens and passwords', () => {
     })
     onTestFinished(() => broker.stop())
     const send = (path: string, headers: Record<string, string>, method = 'GET') =>
-      broker.fetch(new Request(`${broker.url}${path}`, { method, headers: { 'x-broker-api-version': '2.17', ...headers } }))
+      broker.fetch(
+        new Request(`${broker.url}${path}`, { method, headers: { 'x-broker-api-version': '2.17', ...headers } }),
+      )
     const token = await sign({ roles: ['viewer'], exp: seconds() + 600 })
     expect((await send('/v2/catalog', { authorization: `Bearer ${token}` })).status).toBe(200)
     expect((await send('/admin/me', { authorization: `Basic ${btoa('ops:pw')}` })).status).toBe(200)

@@ -27,6 +27,8 @@ export const pauseAfterFailure = 3_000
 
 /** The session is over, or there was none: the dialog comes up, and the page stays as it is. */
 export const needsSignIn = signal(false)
+/** What the button for a sign-in on another page says, where the broker has one. */
+export const signInElsewhere = signal<string | undefined>(undefined)
 /** Rises with each sign-in, so that what was refused before is asked for again. */
 export const signIns = signal(0)
 
@@ -86,8 +88,16 @@ export async function send(
     if (ending?.aborted) throw error
     throw new ApiError(0, 'Unreachable', 'The broker does not answer. This page asks again by itself.')
   }
-  if (response.status === 401 && headers?.Authorization === undefined && asked === session) needsSignIn.value = true
+  if (response.status === 401 && headers?.Authorization === undefined && asked === session) {
+    signInElsewhere.value = labelIn(response.headers.get('WWW-Authenticate'))
+    needsSignIn.value = true
+  }
   return response
+}
+
+function labelIn(challenge: string | null): string | undefined {
+  const label = /sign-in="([^"]+)"/.exec(challenge ?? '')?.[1]
+  return label && decodeURIComponent(label)
 }
 
 async function readBody(response: Response): Promise<unknown> {

@@ -13,5 +13,5 @@ export function checkRole(principal: Principal, least: Role): void {
 export function refusalOf({ roles }: Principal, least: Role): string | undefined {
   const enough = operatorRoles.slice(operatorRoles.indexOf(least))
   if (enough.some(role => roles.includes(role))) return undefined
-  return `This needs the role ${enough.join(' or ')}; these credentials have ${roles.join(', ') || 'none'}. Roles are set in auth.basic[].roles.`
+  return `This needs the role ${enough.join(' or ')}; these credentials have ${roles.join(', ') || 'none'}. Roles are set in auth.`
 }

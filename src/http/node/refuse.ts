@@ -23,7 +23,11 @@ export function toRefusal(error: BrokerError): HttpResponse {
 export function refuseConnection(
   error: Error,
   socket: Duplex,
-  { running, clock, observer }: Pick<NodeListener, 'running'> & Required<Pick<NodeListenerOptions, 'clock' | 'observer'>>,
+  {
+    running,
+    clock,
+    observer,
+  }: Pick<NodeListener, 'running'> & Required<Pick<NodeListenerOptions, 'clock' | 'observer'>>,
 ): void {
   const code = codeOf(error) ?? ''
   // This connection was refused before: what comes now is the rest of that request.

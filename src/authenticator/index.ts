@@ -1,0 +1,10 @@
+/** `purser/sign-in`: authenticators that need a library for tokens, for `createBroker`. Those for passwords are in `purser/server`. */
+export type { SignatureAlgorithm } from './algorithms.ts'
+export { type CertificateOptions, type CertificateRule, createCertificateAuthenticator } from './certificates.ts'
+export type { ClaimRules } from './claims.ts'
+export { type FetchJsonOptions, fetchJson } from './fetch-json.ts'
+export { createJwtAuthenticator, type TokenIssuer } from './jwt.ts'
+export { createKeySet, type KeySet, type KeySetOptions } from './key-set.ts'
+export { createOpenIdAuthenticator, type OpenIdOptions } from './openid.ts'
+export { type CertificateId, readRevoked } from './revoked.ts'
+export type { TokenRules } from './verify-token.ts'
