@@ -197,8 +197,7 @@ describe('who may', () => {
       title: 'Forbidden',
       status: 403,
       error: 'Forbidden',
-      detail:
-        'This needs the role operator or admin; these credentials have viewer. Roles are set in auth.',
+      detail: 'This needs the role operator or admin; these credentials have viewer. Roles are set in auth.',
     })
   })
 
