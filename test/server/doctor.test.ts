@@ -42,7 +42,7 @@ describe('purser doctor', () => {
     expect(err).toBe('')
     expect(out).toMatch(/^ok {7}configuration: there is no file/)
     expect(out).toContain('ok       store schema: nothing is there yet: a broker makes it when it starts\n')
-    expect(out).toMatch(/\d looks: \d ok, 0 warnings, 0 wrong\.\n$/)
+    expect(out).toMatch(/\d checks: \d ok, 0 warnings, 0 wrong\.\n$/)
     expect(code).toBe(0)
     expect(readdirSync(cwd)).toEqual(['broker.mjs'])
   })

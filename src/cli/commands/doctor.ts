@@ -28,10 +28,10 @@ export function defineCommand(program: CliCommand): void {
     .action(async ({ config: file, set, output }: Flags) => {
       const { io } = program
       const { examine } = await import('../../server/doctor/run.ts')
-      const display = isLive(io) ? showProgress(io, 'look') : undefined
+      const display = isLive(io) ? showProgress(io, 'check') : undefined
       const findings = await examine({ file, env: io.env, flags: { set }, cwd: io.cwd }).finally(() => display?.stop())
       const counts = countStates(findings)
-      const sum = `${count(findings.length, 'look')}: ${counts.ok} ok, ${count(counts.warning, 'warning')}, ${counts.wrong} wrong.`
+      const sum = `${count(findings.length, 'check')}: ${counts.ok} ok, ${count(counts.warning, 'warning')}, ${counts.wrong} wrong.`
       // On a failure the document for --output json is the error's.
       if (counts.wrong === 0 || output === 'text')
         io.stdout.write(render({ ...counts, findings }, `${renderFindings(findings)}${sum}\n`, output))
