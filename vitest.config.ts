@@ -19,7 +19,7 @@ const slow = [
   'test/bundle-helpers/ansible.test.ts',
   'test/marketplace/**/*.test.ts',
   'test/deploy/**/*.test.ts',
-  'test/console/{console,long-lists,states}.test.ts',
+  'test/console/{console,long-lists,sign-in,states}.test.ts',
 ]
 
 /** They need a cluster, or an API server: `npm run test:kubernetes`. */
