@@ -60,13 +60,6 @@ export const signInMutations: readonly Mutation[] = [
     find: 'headers.authorization !== undefined || ',
     replace: '',
   },
-  {
-    ...certificates,
-    file: 'src/http/node/request.ts',
-    name: 'a name of a certificate with a comma is two',
-    find: "names: splitNames(certificate.subjectAltName ?? '')",
-    replace: "names: (certificate.subjectAltName ?? '').split(', ')",
-  },
   { ...openId, name: 'any browser can end a sign-in', find: '|| !isSame(state, kept.state)', replace: '' },
   { ...openId, name: 'a token of another sign-in is good', find: '|| !isSame(claims.nonce, nonce)', replace: '' },
   {

