@@ -1,7 +1,7 @@
 import { dirname, resolve } from 'node:path'
 import type { RegistrySettings } from '../registry/settings.ts'
 import { type ConfigSettings, configShape } from '../settings/config.ts'
-import type { Settings } from '../settings/settings.ts'
+import { brokerSections, type Settings } from '../settings/settings.ts'
 import { resolveStoreUrl } from '../settings/store-url.ts'
 import { isError, isWarning, type Mistake } from '../shape/mistake.ts'
 import { fromCode, isObject, type Path, placeOf, put, type Source, showPath, valueAt } from '../shape/place.ts'
@@ -67,20 +67,11 @@ export async function loadConfig(options: LoadConfigOptions): Promise<Config> {
 }
 
 /** What of it a broker needs, wherever it runs. */
-export function toSettings({
-  ledger,
-  server,
-  osb,
-  instances,
-  bindings,
-  engine,
-  reconcile,
-  chores,
-  console,
-}: Config): Settings {
+export function toSettings({ server, ...config }: Config): Settings {
   const { publicUrl, hosts, bodyLimit, syncTimeout, shutdownGrace } = server
   const ofServer = { publicUrl, hosts, bodyLimit, syncTimeout, shutdownGrace }
-  return { ledger, server: ofServer, osb, instances, bindings, engine, reconcile, chores, console }
+  const names = Object.keys(brokerSections) as (keyof typeof brokerSections)[]
+  return { ...Object.fromEntries(names.map(name => [name, config[name]])), server: ofServer }
 }
 
 /** What reads files is loaded only where there is one: most brokers are configured by their environment. */

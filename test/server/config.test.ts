@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { hashPassword } from '../../src/authenticator/password.ts'
-import { type LoadConfigOptions, loadConfig } from '../../src/server/config.ts'
+import { type LoadConfigOptions, loadConfig, toSettings } from '../../src/server/config.ts'
+import { brokerSections } from '../../src/settings/settings.ts'
 import { mistakesIn } from './mistakes.ts'
 
 let cwd = ''
@@ -466,6 +467,14 @@ log: { format: xml }
     expect((await mistakes({ env: { PURSER_CONFIG: 'no.yaml' } }))[0]).toMatch(/^PURSER_CONFIG: /)
     mkdirSync(join(cwd, 'purser.yaml'))
     expect((await mistakes())[0]).toMatch(/cannot be read \(EISDIR\)/)
+  })
+})
+
+describe('toSettings', () => {
+  it('leaves out no section that a broker has', async () => {
+    const settings = toSettings(await load({ env: { PURSER_METRICS_SERVE: 'open', PURSER_TRACES_MODE: 'linked' } }))
+    expect(settings).toMatchObject({ metrics: { serve: 'open' }, traces: { mode: 'linked' } })
+    expect(Object.keys(settings).sort()).toEqual([...Object.keys(brokerSections), 'server'].sort())
   })
 })
 
