@@ -16,6 +16,7 @@ import type { Marketplace } from './marketplace.ts'
 import type { Moving } from './moving.ts'
 import type { Notes } from './notes.ts'
 import type { KnownRows, Reads } from './reads.ts'
+import type { Sealing } from './sealing.ts'
 import type { Upkeep } from './upkeep.ts'
 
 export type { Binding, BindingPhase } from './domain/binding.ts'
@@ -43,6 +44,7 @@ export type * from './marketplace.ts'
 export type * from './moving.ts'
 export type * from './notes.ts'
 export * from './reads.ts'
+export * from './sealing.ts'
 export type * from './upkeep.ts'
 
 export type WakeUp =
@@ -62,6 +64,8 @@ export interface Store extends Ledger, Upkeep, Marketplace, Notes, Reads, WakeUp
   readonly known?: KnownRows
   /** How its rows get into another store. */
   readonly moving?: Moving
+  /** What of it is encrypted, and with which keys; absent where it knows of none. */
+  readonly sealing?: Sealing
   /** Throws where the store cannot be used now. */
   ping(): Promise<void>
   close(): Promise<void>
@@ -102,6 +106,8 @@ export type StoreOpenFailure =
   | 'foreign-collections'
   /** A newer release wrote it. */
   | 'newer-version'
+  /** It was written with a key that is not configured, or that is another one now. */
+  | 'missing-key'
 
 /** The store cannot be opened. Its message says what is in the way and what to do about it, and holds no password. */
 export class StoreOpenError extends Error {

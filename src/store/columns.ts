@@ -1,8 +1,9 @@
 /** What the stores in SQL databases read and write alike. */
 import type { SharedResource } from '../domain/shared-claim.ts'
 import { withoutUndefined } from '../protocol/json.ts'
+import type { SealedPlace } from '../sealing.ts'
 import type { Bulletin, Chore, NameHolder, Note, Operation, RevisionUse } from '../store.ts'
-import { unseal } from './sealing.ts'
+import type { Sealer } from './sealing.ts'
 
 type Row = Readonly<Record<string, unknown>>
 
@@ -22,13 +23,26 @@ export function fromText(value: unknown) {
 }
 
 /** An instance, a binding, an operation or a step: the document and what was sealed of it. */
-export function toDocument(row: Row): object {
-  return Object.assign(JSON.parse(text(row.doc)), unseal(text(row.sealed)))
+export function toDocument(sealer: Sealer, row: Row, place: SealedPlace): object {
+  return Object.assign(JSON.parse(text(row.doc)), sealer.unseal(text(row.sealed), place))
+}
+
+/** Where what is sealed of an operation belongs: with what the operation is about. */
+export function placeOfOperation(row: Row): SealedPlace {
+  return [
+    'operation',
+    'sealed',
+    text(row.instance_id),
+    row.binding_id == null ? '' : text(row.binding_id),
+    text(row.id),
+  ]
 }
 
 /** `more`: what else has a column of its own. */
-export function toOperation(row: Row, more: Partial<Operation> = {}): Operation {
-  const operation: Record<string, unknown> = Object.assign(toDocument(row), more)
+export function toOperation(sealer: Sealer, row: Row, more: Partial<Operation> = {}): Operation {
+  const operation: Record<string, unknown> = Object.assign(toDocument(sealer, row, placeOfOperation(row)), more)
+  // Nothing is left of it in one that was emptied.
+  operation.requestHash ??= ''
   operation.state = row.state
   operation.attempt = row.attempt
   operation.losses = row.losses

@@ -1,6 +1,7 @@
 /** The one table of stores: which adapter opens which URLs. The configuration and every message about URLs go by it. */
 import type { Clock } from '../clock.ts'
 import type { Observer } from '../observer.ts'
+import type { Keyring } from '../sealing.ts'
 import type { Store } from '../store.ts'
 import type { StoreExam } from './exam.ts'
 import type { LedgerOptions } from './options.ts'
@@ -8,6 +9,7 @@ import type { LedgerOptions } from './options.ts'
 /** What a store can be told besides its URL. Stores without a server need only the clock. */
 interface OpenOptions extends LedgerOptions {
   readonly clock: Clock
+  readonly keyring?: Keyring
   readonly observer?: Observer
 }
 
@@ -34,9 +36,9 @@ export const adapters: readonly Adapter[] = [
     schemes: ['memory:'],
     form: 'memory:',
     accepts: rest => rest === '',
-    async open(_url, { clock }) {
+    async open(_url, { clock, keyring }) {
       const { createMemoryStore } = await import('./memory/index.ts')
-      return createMemoryStore({ clock })
+      return createMemoryStore({ clock, keyring })
     },
   },
   {
@@ -44,9 +46,9 @@ export const adapters: readonly Adapter[] = [
     form: 'sqlite:<file>',
     package: 'libsql',
     accepts: rest => sqliteFile(rest) !== '' && !rest.startsWith(':'),
-    async open(url, { clock }) {
+    async open(url, { clock, keyring }) {
       const { openSqliteStore } = await import('./sqlite/index.ts')
-      return openSqliteStore({ file: sqliteFile(url.slice('sqlite:'.length)), clock })
+      return openSqliteStore({ file: sqliteFile(url.slice('sqlite:'.length)), clock, keyring })
     },
     async examine(url) {
       const { examineSqlite } = await import('./sqlite/exam.ts')
@@ -90,8 +92,8 @@ export const adapters: readonly Adapter[] = [
       return examineMongo({ url, ...options })
     },
     async migrate(url, options) {
-      const { openMongoStore } = await import('./mongodb/index.ts')
-      await (await openMongoStore({ url, ...options })).close()
+      const { prepareMongoStore } = await import('./mongodb/index.ts')
+      await prepareMongoStore({ url, ...options })
       return 'has all its collections and indexes'
     },
   },

@@ -1,9 +1,18 @@
 /**
  * The one way into and out of what is sealed, in every store: columns of their own that hold parameters, state, results,
- * inputs and step outputs and nothing else. Whoever encrypts them does it here.
+ * inputs, step outputs and identities and nothing else. Where there are keys, they are encrypted here.
  */
-export function seal(value: unknown): string {
-  return JSON.stringify(value)
+import type { Keyring, SealedPlace } from '../sealing.ts'
+import type { HistoryEvent, Operation } from '../store.ts'
+import { labelOf, missing } from './keyring.ts'
+
+export interface Sealer {
+  readonly keyring?: Keyring
+  seal(value: unknown, place: SealedPlace): string
+  /** Also what was written before there were keys. */
+  unseal(text: string, place: SealedPlace): unknown
+  /** The same text as the current key seals it; undefined where it is so already, or nothing is in it. */
+  again(text: string, place: SealedPlace): string | undefined
 }
 
 /**
@@ -12,6 +21,62 @@ export function seal(value: unknown): string {
  */
 export const emptied = { operation: '{"input":{}}', step: '{}' } as const
 
-export function unseal(text: string): unknown {
-  return JSON.parse(text)
+/** Nothing is in them that could be secret: they are never encrypted. */
+export const nothingSealed: readonly string[] = Object.values(emptied)
+
+export function createSealer(keyring?: Keyring): Sealer {
+  const toSealed = (text: string, place: SealedPlace) =>
+    keyring === undefined || nothingSealed.includes(text) ? text : keyring.seal(text, place)
+
+  function open(text: string, place: SealedPlace): string {
+    const label = labelOf(text)
+    if (label === undefined) return text
+    if (keyring === undefined) throw missing(label, place)
+    return keyring.unseal(text, place)
+  }
+
+  return {
+    keyring,
+    seal: (value, place) => toSealed(JSON.stringify(value), place),
+    unseal: (text, place) => JSON.parse(open(text, place)),
+    again(text, place) {
+      if (keyring === undefined || nothingSealed.includes(text) || labelOf(text) === keyring.current) return undefined
+      return keyring.seal(open(text, place), place)
+    },
+  }
+}
+
+/** What an operation keeps when what it was about is deleted. */
+export function withoutSealed({ identity: _identity, ...kept }: Operation): Operation {
+  return { ...kept, input: {}, requestHash: '' }
+}
+
+/** An event of the history: who asked is personal data. Its row has one column, so that it is sealed in its place. */
+export function fromEvent(sealer: Sealer, key: string, event: HistoryEvent): string {
+  const { identity } = event
+  if (identity === undefined || sealer.keyring === undefined) return JSON.stringify(event)
+  return JSON.stringify({ ...event, identity: sealer.seal(identity, placeOfEvent(key, event)) })
+}
+
+/** `key`: what its row is found by. */
+export function toEvent(sealer: Sealer, key: string, doc: string): HistoryEvent {
+  const event = JSON.parse(doc)
+  const { identity } = event
+  return typeof identity === 'string'
+    ? { ...event, identity: sealer.unseal(identity, placeOfEvent(key, event)) }
+    : event
+}
+
+/** The same event, sealed with the current key; undefined where it is so already. */
+export function eventAgain(sealer: Sealer, key: string, doc: string): string | undefined {
+  const event = JSON.parse(doc)
+  const { identity } = event
+  if (identity === undefined) return undefined
+  const text = typeof identity === 'string' ? identity : JSON.stringify(identity)
+  const sealed = sealer.again(text, placeOfEvent(key, event))
+  return sealed === undefined ? undefined : JSON.stringify({ ...event, identity: sealed })
+}
+
+function placeOfEvent(key: string, { at, type, operationId = '' }: HistoryEvent): SealedPlace {
+  return ['history', 'identity', key, operationId, type, String(at)]
 }

@@ -53,6 +53,8 @@ const calls: Record<Exclude<keyof Statements, 'ping' | 'write' | 'writeMore' | '
   operation: ['o1'],
   history: ['i1'],
   steps: ['o1'],
+  doneSteps: ['o1'],
+  about: ['o1'],
   dueForObservation: [10],
   backlog: [10],
   look: ['i1', 'b', 'p'],

@@ -1,4 +1,5 @@
 import { type Clock, systemClock } from '../../clock.ts'
+import type { Keyring } from '../../sealing.ts'
 import type { KnownRows, Store, WakeUp } from '../../store.ts'
 import { StoreUnavailableError } from '../../store.ts'
 import { createWakeUps } from '../wake-ups.ts'
@@ -19,8 +20,15 @@ import { share } from './share.ts'
 import { readFailures, readSurvey } from './survey.ts'
 import { pair, Tables } from './tables.ts'
 
+export interface MemoryStoreOptions {
+  readonly clock?: Clock
+  /** For exports. What is in the memory of a process is not encrypted: the key would be beside it. */
+  readonly keyring?: Keyring
+}
+
 /** Every method runs to its end in one turn, so each is a transaction without a lock. */
-export function createMemoryStore({ clock = systemClock }: { readonly clock?: Clock } = {}): Store {
+export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
+  const { clock = systemClock, keyring } = options
   const tables = new Tables()
   const wakeUps = createWakeUps()
   let open = true
@@ -43,6 +51,7 @@ export function createMemoryStore({ clock = systemClock }: { readonly clock?: Cl
   return {
     name: 'memory:',
     known,
+    sealing: { keyring, uses: async () => [], sealAgain: async () => ({ sealed: 0 }) },
 
     accept: (target, decide, taker) => run((now, wake) => accept({ tables, now, wake }, target, decide, taker)),
     finish: (lease, decide) => run((now, wake) => finish({ tables, now, wake }, lease, decide)),

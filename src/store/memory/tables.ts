@@ -16,6 +16,7 @@ import type {
   Step,
 } from '../../store.ts'
 import { pinsOf, revisionGone } from '../pins.ts'
+import { withoutSealed } from '../sealing.ts'
 import type { BulletinRow } from './bulletins.ts'
 import type { NameRow } from './names.ts'
 import { Order } from './order.ts'
@@ -236,7 +237,7 @@ export class Tables {
     for (const { id } of [...operations, ...ofInstance, ...ofBindings]) {
       const operation = this.operations.get(id)
       if (operation?.finishedAt === undefined || !this.#isAboutDeleted(operation)) continue
-      this.operations.keep(id, { ...operation, input: {} })
+      this.operations.keep(id, withoutSealed(operation))
       for (const { output: _output, ...step } of this.steps(id))
         this.#steps.keep(pair(id, step.name), { operationId: id, step })
     }

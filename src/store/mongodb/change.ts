@@ -10,7 +10,7 @@ import type { OperationDocument, StepDocument } from './documents.ts'
 import { keyOf } from './keys.ts'
 import { pinTo } from './lanes.ts'
 import { putNotes } from './notes.ts'
-import { actedOf, fromBinding, fromInstance, fromOperation } from './rows.ts'
+import { actedOf, fromBinding, fromHistory, fromInstance, fromOperation, fromStep, toStep } from './rows.ts'
 import type { Reading } from './snapshot.ts'
 
 /** Writes what was decided from the reading, as late as possible: from its first write on, a transaction holds locks. */
@@ -18,7 +18,7 @@ export async function applyChange(tx: Transaction, reading: Reading, change: Cha
   const { instanceId, snapshot, lock } = reading
   const { instance, bindings = [], operations = [], deleteOperations = [], history = [] } = change
   requireInstance(instanceId, snapshot.instance !== undefined || instance !== undefined, change)
-  const { collections, session } = tx
+  const { collections, sealer, session } = tx
   if (instance !== undefined) await pinTo(tx, newPins(snapshot.instance, instance))
   await collections.instance.updateOne({ _id: keyOf(instanceId) }, raiseLock(tx, instanceId, lock + 1, change), {
     upsert: true,
@@ -29,7 +29,7 @@ export async function applyChange(tx: Transaction, reading: Reading, change: Cha
   if (instance !== undefined) await spendLast(tx, before && keyOf(before.lastOperationId), instance)
   if (instance?.phase === 'deleted') await emptyEnded(tx, { instance: keyOf(instanceId) })
   for (const binding of bindings) {
-    const update = [replaceWith(fromBinding(binding), keepSeq(tx))]
+    const update = [replaceWith(fromBinding(sealer, binding), keepSeq(tx))]
     const before = await collections.binding.findOneAndUpdate({ _id: keyOf(binding.instanceId, binding.id) }, update, {
       upsert: true,
       projection: { last: 1 },
@@ -42,9 +42,9 @@ export async function applyChange(tx: Transaction, reading: Reading, change: Cha
   }
   for (const operation of operations) {
     const { spentAt, isEmptied } = await endOf(tx, { snapshot, change, operation })
-    const kept = isEmptied ? { ...operation, input: {} } : operation
-    const row = { ...fromOperation(kept), wake: wakeOf(tx, operation), spentAt }
-    const begun = change.copySteps?.to === operation.id ? await doneSteps(tx, change.copySteps.from) : []
+    const kept = isEmptied ? { sealed: emptied.operation } : {}
+    const row = { ...fromOperation(sealer, operation), ...kept, wake: wakeOf(tx, operation), spentAt }
+    const begun = change.copySteps?.to === operation.id ? await doneSteps(tx, change.copySteps) : []
     const steps = isEmptied ? emptiedSteps : { $ifNull: ['$steps', { $literal: begun }] }
     const update = [replaceWith(row, { ...keepSeq(tx), steps })]
     await collections.operation.updateOne({ _id: keyOf(operation.id) }, update, { upsert: true, session })
@@ -53,16 +53,22 @@ export async function applyChange(tx: Transaction, reading: Reading, change: Cha
   if (deleteOperations.length > 0)
     await collections.operation.deleteMany({ _id: { $in: deleteOperations.map(id => keyOf(id)) } }, { session })
   for (const [place, event] of history.entries()) {
-    const document = { _id: tx.nextSeq(), instance: keyOf(event.instanceId), lock: lock + 1, place }
+    const document = { _id: tx.nextSeq(), ...fromHistory(sealer, event), lock: lock + 1, place }
     const acted = actedOf(event, document._id)
-    const row = { ...document, ...(acted && { acted }), doc: JSON.stringify(event) }
+    const row = { ...document, ...(acted && { acted }) }
     await collections.history.insertOne(row, { session })
   }
 }
 
-async function doneSteps({ collections, session }: Transaction, operationId: string): Promise<readonly StepDocument[]> {
-  const found = await collections.operation.findOne({ _id: keyOf(operationId) }, { session, projection: { steps: 1 } })
-  return found?.steps.filter(({ done }) => done) ?? []
+/** What is sealed of a step belongs to its operation: it is sealed again for the other one. */
+async function doneSteps(
+  { collections, sealer, session }: Transaction,
+  copy: NonNullable<Change['copySteps']>,
+): Promise<readonly StepDocument[]> {
+  const [from, to] = [keyOf(copy.from), keyOf(copy.to)]
+  const found = await collections.operation.findOne({ _id: from }, { session, projection: { steps: 1 } })
+  const done = found?.steps.filter(step => step.done) ?? []
+  return done.map(step => fromStep(sealer, to, toStep(sealer, from, step)))
 }
 
 /** What it was pinned to before is still stored. */
@@ -94,7 +100,7 @@ function requireInstance(
 function raiseLock(ledger: Database, id: string, lock: number, { instance }: Change): Document[] {
   const kept = { ...keepSeq(ledger), lock }
   if (instance === undefined) return [{ $set: { ...kept, id: { $literal: id } } }]
-  return [replaceWith(fromInstance(instance), kept)]
+  return [replaceWith(fromInstance(ledger.sealer, instance), kept)]
 }
 
 /** A whole row in the place of what was there, or new; `kept` are the fields that outlive the row. */

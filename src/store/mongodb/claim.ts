@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto'
 import type { Document } from 'mongodb'
 import type { Claim, Claims } from '../../store.ts'
+import type { Sealer } from '../sealing.ts'
 import { type Database, lookup, lostMeta, readWithTime } from './database.ts'
 import type { BindingDocument, InstanceDocument, OperationDocument } from './documents.ts'
 import { isCode, serverCodes } from './driver.ts'
@@ -140,18 +141,18 @@ async function readClaims(ledger: Database, ids: readonly string[], first: numbe
     joined('instances', instance, 'instance'),
     joined('bindings', binding, 'binding'),
   ])
-  return (await found.toArray()).map(toClaim)
+  return (await found.toArray()).map(document => toClaim(ledger.sealer, document))
 }
 
-function toClaim(document: ClaimedDocument): Claim {
+function toClaim(sealer: Sealer, document: ClaimedDocument): Claim {
   const { instances, bindings, steps, takenOver = false } = document
-  const instance = instances[0] && toInstance(instances[0])
+  const instance = instances[0] && toInstance(sealer, instances[0])
   if (instance === undefined) throw new Error(`the operation ${document._id} has no instance: put back a backup`)
   return {
-    operation: toOperation(document),
+    operation: toOperation(sealer, document),
     instance,
-    binding: bindings[0] && toBinding(bindings[0]),
-    steps: steps.map(toStep),
+    binding: bindings[0] && toBinding(sealer, bindings[0]),
+    steps: steps.map(step => toStep(sealer, document._id, step)),
     takenOver,
   }
 }

@@ -1,4 +1,5 @@
 import type { AggregateOptions, ClientSession, Document, ObjectId } from 'mongodb'
+import type { Sealer } from '../sealing.ts'
 import type { Collections } from './documents.ts'
 import type { Transactions } from './transactions.ts'
 import type { Turns } from './turns.ts'
@@ -6,6 +7,7 @@ import type { Turns } from './turns.ts'
 /** What the parts of the store work with. */
 export interface Database {
   readonly collections: Collections
+  readonly sealer: Sealer
   readonly transactions: Transactions
   readonly turns: Turns
   /** Reads in it see what a majority had when the first of them began. */

@@ -7,6 +7,7 @@ import { keyOf } from './keys.ts'
 import { fromNote, toNote } from './notes.ts'
 import {
   fromBinding,
+  fromHistory,
   fromInstance,
   fromOperation,
   fromStep,
@@ -52,7 +53,7 @@ export function createMoving(ledger: Database): Moving {
   }
 }
 
-async function exportAll({ collections }: Database, session: ClientSession, take: Take): Promise<void> {
+async function exportAll({ collections, sealer }: Database, session: ClientSession, take: Take): Promise<void> {
   // Said for each: what the database is told, a majority, would win over the session.
   const then = { session, readConcern: { level: 'snapshot' } } as const
   const counted = ['instance', 'binding', 'operation', 'history', 'claim', 'revision', 'note'] as const
@@ -89,11 +90,15 @@ async function exportAll({ collections }: Database, session: ClientSession, take
   })
   await each('service', service.find({}, byId), rows => rows.map(({ doc }) => JSON.parse(doc)))
   await each('registry', registry.find({}, byId), rows => rows.map(({ doc }) => JSON.parse(doc)))
-  await each('instance', instance.find({}, byId), rows => rows.flatMap(row => toInstance(row) ?? []))
-  await each('binding', binding.find({}, byId), rows => rows.map(toBinding))
-  await each('operation', operation.find({}, { ...byId, projection: { steps: 0 } }), rows => rows.map(toOperation))
+  await each('instance', instance.find({}, byId), rows => rows.flatMap(row => toInstance(sealer, row) ?? []))
+  await each('binding', binding.find({}, byId), rows => rows.map(row => toBinding(sealer, row)))
+  await each('operation', operation.find({}, { ...byId, projection: { steps: 0 } }), rows =>
+    rows.map(row => toOperation(sealer, row)),
+  )
   await each('step', operation.find({ 'steps.0': { $exists: true } }, byId), rows =>
-    rows.flatMap(row => row.steps.map(step => ({ ...toStep(step), operationId: JSON.parse(row.doc).id as string }))),
+    rows.flatMap(row =>
+      row.steps.map(step => ({ ...toStep(sealer, row._id, step), operationId: JSON.parse(row.doc).id as string })),
+    ),
   )
   await each('shared', shared.find({}, byId), rows =>
     rows.map(({ key, phase, holder }) => withoutUndefined({ key: known(key), phase, holder })),
@@ -109,7 +114,7 @@ async function exportAll({ collections }: Database, session: ClientSession, take
   })
   await each('chore', chore.find({}, byId), rows => rows.map(toChore))
   await each('history', history.find({}, { ...then, sort: { instance: 1, lock: 1, place: 1 } }), rows =>
-    rows.map(toHistory),
+    rows.map(row => toHistory(sealer, row)),
   )
   await each('note', note.find({}, byId), rows => rows.map(toNote))
 }
@@ -124,7 +129,7 @@ function known(key: string | undefined): string {
 
 async function write(tx: Transaction, rows: readonly LedgerRow[]): Promise<void> {
   const of = byKind(rows)
-  const { collections, session, nextSeq } = tx
+  const { collections, sealer, session, nextSeq } = tx
   const { meta, catalog, revision, revisionText, service, registry, shared, claim, chore, history, note } = collections
   for (const { fence, catalogVersion: version, lastChange } of of.ledger) {
     await meta.updateOne({ _id: 'ledger' }, { $max: { fence } }, { session })
@@ -163,7 +168,7 @@ async function write(tx: Transaction, rows: readonly LedgerRow[]): Promise<void>
       _id: keyOf(row.id),
       seq: nextSeq(),
       lock: 0,
-      ...withoutUndefined(fromInstance(row)),
+      ...withoutUndefined(fromInstance(sealer, row)),
     })),
   )
   await insert(
@@ -171,16 +176,15 @@ async function write(tx: Transaction, rows: readonly LedgerRow[]): Promise<void>
     of.binding.map(row => ({
       _id: keyOf(row.instanceId, row.id),
       seq: nextSeq(),
-      ...withoutUndefined(fromBinding(row)),
+      ...withoutUndefined(fromBinding(sealer, row)),
     })),
   )
   await insert(collections.operation, await toOperations(tx, of.operation))
-  for (const [operationId, steps] of stepsByOperation(of.step))
-    await collections.operation.updateOne(
-      { _id: keyOf(operationId) },
-      { $push: { steps: { $each: steps.map(({ operationId: _of, ...step }) => fromStep(step)) } } } as Document,
-      { session },
-    )
+  for (const [operationId, steps] of stepsByOperation(of.step)) {
+    const _id = keyOf(operationId)
+    const rows = steps.map(({ operationId: _of, ...step }) => fromStep(sealer, _id, step))
+    await collections.operation.updateOne({ _id }, { $push: { steps: { $each: rows } } } as Document, { session })
+  }
   await insert(
     shared,
     of.shared.map(({ key, phase, holder }) => withoutUndefined({ _id: keyOf(key), key, lock: 1, phase, holder })),
@@ -203,18 +207,18 @@ async function write(tx: Transaction, rows: readonly LedgerRow[]): Promise<void>
     history,
     of.history.map((event, index) => ({
       _id: nextSeq(),
-      instance: keyOf(event.instanceId),
+      ...fromHistory(sealer, event),
       lock: 0,
       place: place + index,
-      doc: JSON.stringify(event),
     })),
   )
   await insert(note, of.note.map(fromNote))
 }
 
 /** With what a clean-up goes by: whether it is still the latest of what lives. */
-async function toOperations({ collections, session, nextSeq }: Transaction, rows: readonly LedgerRows['operation'][]) {
-  const documents = rows.map(row => ({ _id: keyOf(row.id), ...withoutUndefined(fromOperation(row)) }))
+async function toOperations(tx: Transaction, rows: readonly LedgerRows['operation'][]) {
+  const { collections, sealer, session, nextSeq } = tx
+  const documents = rows.map(row => ({ _id: keyOf(row.id), ...withoutUndefined(fromOperation(sealer, row)) }))
   const resources = [...new Set(documents.map(({ resource }) => resource))]
   const find = { _id: { $in: resources }, phase: { $ne: 'deleted' as const } }
   const options = { session, projection: { last: 1 } }

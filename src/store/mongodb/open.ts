@@ -2,10 +2,13 @@ import { randomUUID } from 'node:crypto'
 import type { DbOptions, MongoClient, MongoClientOptions } from 'mongodb'
 import { systemClock } from '../../clock.ts'
 import { type Observer, toError } from '../../observer.ts'
+import type { Keyring } from '../../sealing.ts'
 import type { Store } from '../../store.ts'
 import { StoreOpenError } from '../../store.ts'
 import { compareClocks, type StoreExam } from '../exam.ts'
 import { type LedgerOptions, readLedgerOptions } from '../options.ts'
+import { requireKeys } from '../require-keys.ts'
+import { createSealer } from '../sealing.ts'
 import { readAddress } from './address.ts'
 import { type Database, serverNow } from './database.ts'
 import { collectionsOf } from './documents.ts'
@@ -23,14 +26,21 @@ export interface MongoStoreOptions extends LedgerOptions {
   readonly database?: string
   /** Told when wake-ups from other replicas stop for a while. */
   readonly observer?: Observer
+  /** What values are encrypted with. */
+  readonly keyring?: Keyring
 }
 
 /**
  * Opens the ledger in a replica set, for as many processes as there are. Throws StoreOpenError where it cannot be had, and
  * StoreUnavailableError where nobody answers.
  */
-export function openMongoStore(options: MongoStoreOptions): Promise<Store> {
-  return openWith(options, serverNow)
+export async function openMongoStore(options: MongoStoreOptions): Promise<Store> {
+  return requireKeys(await openWith(options, serverNow))
+}
+
+/** Makes the collections and indexes that are missing; it reads and writes no value, and needs no key. */
+export async function prepareMongoStore(options: MongoStoreOptions): Promise<void> {
+  await (await openWith(options, serverNow)).close()
 }
 
 /** The same by a time of the caller's choice. */
@@ -57,6 +67,7 @@ export async function openWith(options: MongoStoreOptions, now: () => object): P
     await prepareCollections(db, collections, name)
     const ledger: Database = {
       collections,
+      sealer: createSealer(options.keyring),
       transactions: createTransactions(client, { clock: systemClock, timeoutMs, width: poolSize }),
       snapshotSession: () => client.startSession({ snapshot: true }),
       turns: createTurns(systemClock, timeoutMs),

@@ -1,13 +1,12 @@
 /** What a worker writes under its lease, except for the end. */
 import type { ClientSession, Document, Filter } from 'mongodb'
 import type { Checkpoint, Lease, Parking, Step } from '../../store.ts'
-import { seal } from '../sealing.ts'
 import { wakeNote } from './change-stream.ts'
 import type { Database } from './database.ts'
 import type { OperationDocument } from './documents.ts'
 import { isCode, serverCodes } from './driver.ts'
 import { keyOf } from './keys.ts'
-import { fromStep, toText } from './rows.ts'
+import { fromStep, placeOfBinding, placeOfInstance, toText } from './rows.ts'
 
 /** The guard of every write of a worker. */
 export function heldBy(operation: string, fence: number): Filter<OperationDocument> {
@@ -49,14 +48,17 @@ export async function writeCheckpoint(ledger: Database, lease: Lease, checkpoint
   const progress = step?.state === 'done' ? { losses: 0, checkpointAt: ledger.now() } : {}
   const writing = { lease, step, update: { description: literal(description), ...progress } }
   if (state === undefined) return (await writeHeld(ledger, writing)) !== undefined
-  const sealedState = seal(state)
   return ledger.transactions.run(async session => {
     const held = await writeHeld(ledger, writing, session)
     if (held === undefined) return false
-    const { instance, binding } = ledger.collections
-    if (held.binding === undefined)
-      await instance.updateOne({ _id: held.instance }, { $set: { sealedState } }, { session })
-    else await binding.updateOne({ _id: held.binding }, { $set: { sealedState } }, { session })
+    const { collections, sealer } = ledger
+    if (held.binding === undefined) {
+      const sealedState = sealer.seal(state, placeOfInstance('sealedState', held.instance))
+      await collections.instance.updateOne({ _id: held.instance }, { $set: { sealedState } }, { session })
+    } else {
+      const sealedState = sealer.seal(state, placeOfBinding('sealedState', held.binding))
+      await collections.binding.updateOne({ _id: held.binding }, { $set: { sealedState } }, { session })
+    }
     return true
   })
 }
@@ -101,8 +103,9 @@ async function writeHeld(
 ): Promise<Pick<OperationDocument, 'instance' | 'binding'> | undefined> {
   const { operation } = ledger.collections
   const options = { maxTimeMS: ledger.timeoutMs, session }
-  const held = heldBy(keyOf(operationId), fence)
-  const row = step && fromStep(step)
+  const key = keyOf(operationId)
+  const held = heldBy(key, fence)
+  const row = step && fromStep(ledger.sealer, key, step)
   const open = { ...held, steps: row && { $not: { $elemMatch: { key: row.key, done: true } } } }
   const steps = row && withStep(row)
   const written = await operation.findOneAndUpdate(open, [{ $set: { ...update, steps, ...touch } }], {

@@ -7,6 +7,7 @@ import { toBinding, toHistory, toInstance, toOperation, toStep } from './rows.ts
 
 export function createReads({
   collections,
+  sealer,
   timeoutMs: maxTimeMS,
 }: Database): Omit<Reads, `list${string}` | 'instanceCounts' | 'backlog' | 'survey' | 'failures'> {
   const { instance, binding, operation, history } = collections
@@ -24,27 +25,27 @@ export function createReads({
   return {
     async instance(id) {
       const found = await find(instance, keyOf(id))
-      return found === null ? undefined : toInstance(found)
+      return found === null ? undefined : toInstance(sealer, found)
     },
     async binding(instanceId, id) {
       const found = await find(binding, keyOf(instanceId, id))
-      return found === null ? undefined : toBinding(found)
+      return found === null ? undefined : toBinding(sealer, found)
     },
     async bindings(instanceId) {
       const found = binding.find({ instance: keyOf(instanceId), phase: { $ne: 'deleted' } }).sort({ seq: 1 })
-      return (await found.toArray()).map(toBinding)
+      return (await found.toArray()).map(row => toBinding(sealer, row))
     },
     async operation(id) {
       const found = await find(operation, keyOf(id), { projection: { steps: 0 } })
-      return found === null ? undefined : toOperation(found)
+      return found === null ? undefined : toOperation(sealer, found)
     },
     async steps(operationId) {
       const found = await operation.findOne({ _id: keyOf(operationId) }, { projection: { steps: 1 } })
-      return found === null ? [] : found.steps.map(toStep)
+      return found === null ? [] : found.steps.map(step => toStep(sealer, found._id, step))
     },
     async history(instanceId) {
       const found = history.find({ instance: keyOf(instanceId) }).sort({ instance: 1, lock: 1, place: 1 })
-      return (await found.toArray()).map(toHistory)
+      return (await found.toArray()).map(row => toHistory(sealer, row))
     },
   }
 }

@@ -2,10 +2,11 @@
 import type { ObjectId } from 'mongodb'
 import { dueAt, isActive } from '../../domain/operation.ts'
 import { withoutUndefined } from '../../protocol/json.ts'
+import type { SealedPlace } from '../../sealing.ts'
 import type { Binding, HistoryEvent, Instance, Operation, Step } from '../../store.ts'
 import { keyOf as textKeyOf } from '../keys.ts'
 import { pinsOf } from '../pins.ts'
-import { seal, unseal } from '../sealing.ts'
+import { fromEvent, type Sealer, toEvent } from '../sealing.ts'
 import type {
   ActedDocument,
   BindingDocument,
@@ -21,8 +22,30 @@ import { keyOf } from './keys.ts'
 /** What the ledger knows and a row does not say stays with the document: its place, its lock, its steps. */
 export type Row<Document> = Omit<Document, '_id' | 'seq' | 'lock' | 'steps' | 'spentAt'>
 
-export function fromInstance({ parameters, state, ...doc }: Instance): Row<InstanceDocument> {
+type SealedField = 'sealed' | 'sealedState'
+
+/** The keys are those of the documents. */
+export function placeOfInstance(field: SealedField, key: string): SealedPlace {
+  return ['instance', field, key]
+}
+
+export function placeOfBinding(field: SealedField, key: string): SealedPlace {
+  return ['binding', field, key]
+}
+
+/** An operation belongs to what it is about. */
+export function placeOfOperation(resource: string, key: string): SealedPlace {
+  return ['operation', 'sealed', resource, key]
+}
+
+export function placeOfStep(operation: string, key: string): SealedPlace {
+  return ['step', 'sealed', operation, key]
+}
+
+export function fromInstance(sealer: Sealer, instance: Instance): Row<InstanceDocument> {
+  const { parameters, state, dashboardToken, requestHash, ...doc } = instance
   const pins = pinsOf(doc)
+  const key = keyOf(doc.id)
   return {
     id: doc.id,
     observeAt: doc.observeAt,
@@ -31,12 +54,14 @@ export function fromInstance({ parameters, state, ...doc }: Instance): Row<Insta
     ...(pins.length > 0 && { pins, plan: toText(doc.planId) }),
     listed: listedInstance(doc),
     doc: JSON.stringify(doc),
-    sealed: seal({ parameters }),
-    sealedState: seal(state),
+    sealed: sealer.seal({ parameters, dashboardToken, requestHash }, placeOfInstance('sealed', key)),
+    sealedState: sealer.seal(state, placeOfInstance('sealedState', key)),
   }
 }
 
-export function fromBinding({ parameters, state, result, ...doc }: Binding): Row<BindingDocument> {
+export function fromBinding(sealer: Sealer, binding: Binding): Row<BindingDocument> {
+  const { parameters, state, result, requestHash, ...doc } = binding
+  const key = keyOf(doc.instanceId, doc.id)
   return {
     instance: keyOf(doc.instanceId),
     ...standingOf(doc),
@@ -44,14 +69,14 @@ export function fromBinding({ parameters, state, result, ...doc }: Binding): Row
     predecessor: bindingKey(doc.instanceId, doc.predecessorId),
     listed: listedBinding(doc),
     doc: JSON.stringify(doc),
-    sealed: seal({ parameters, result }),
-    sealedState: seal(state),
+    sealed: sealer.seal({ parameters, result, requestHash }, placeOfBinding('sealed', key)),
+    sealedState: sealer.seal(state, placeOfBinding('sealedState', key)),
   }
 }
 
-export function fromOperation(operation: Operation): Row<OperationDocument> {
+export function fromOperation(sealer: Sealer, operation: Operation): Row<OperationDocument> {
   const { state, attempt, losses, notBefore, leaseOwner, leaseUntil, fence, ...others } = operation
-  const { unclean, checkpointAt, description, input, ...doc } = others
+  const { unclean, checkpointAt, description, input, identity, requestHash, ...doc } = others
   const instance = keyOf(doc.instanceId)
   const binding = bindingKey(doc.instanceId, doc.bindingId)
   return {
@@ -74,7 +99,7 @@ export function fromOperation(operation: Operation): Row<OperationDocument> {
     finishedAt: doc.finishedAt,
     listed: listedOperation(operation),
     doc: JSON.stringify(doc),
-    sealed: seal({ input }),
+    sealed: sealer.seal({ input, identity, requestHash }, placeOfOperation(binding ?? instance, keyOf(doc.id))),
   }
 }
 
@@ -123,28 +148,42 @@ function standingOf({ phase, lastOperationId, uncleanUntil, deletedAt }: Omit<In
   return { last: keyOf(lastOperationId), uncleanUntil, deletedAt: phase === 'deleted' ? deletedAt : undefined }
 }
 
-type SealedKeys = 'parameters' | 'state' | 'result'
+type SealedKeys = 'parameters' | 'state' | 'result' | 'dashboardToken' | 'requestHash'
 
-export function fromStep({ output, ...doc }: Step): StepDocument {
-  return { key: keyOf(doc.name), done: doc.state === 'done', doc: JSON.stringify(doc), sealed: seal({ output }) }
+/** `operation` is its key. */
+export function fromStep(sealer: Sealer, operation: string, { output, ...doc }: Step): StepDocument {
+  const key = keyOf(doc.name)
+  const sealed = sealer.seal({ output }, placeOfStep(operation, key))
+  return { key, done: doc.state === 'done', doc: JSON.stringify(doc), sealed }
 }
 
 /** Undefined for a document that holds nothing but the lock. */
-export function toInstance({ doc, sealed, sealedState }: InstanceDocument): Instance | undefined {
+export function toInstance(sealer: Sealer, document: InstanceDocument): Instance | undefined {
+  const { _id: key, doc, sealed, sealedState } = document
   if (doc === undefined || sealed === undefined || sealedState === undefined) return undefined
-  return { ...JSON.parse(doc), ...(unseal(sealed) as object), state: unseal(sealedState) }
-}
-
-export function toBinding({ doc, sealed, sealedState }: BindingDocument): Binding {
-  return { ...JSON.parse(doc), ...(unseal(sealed) as object), state: unseal(sealedState) }
-}
-
-export function toOperation(document: OperationDocument): Operation {
-  const { state, attempt, losses, notBefore, leaseOwner, leaseUntil, fence, unclean, checkpointAt } = document
-  const { description, doc, sealed } = document
-  return withoutUndefined({
+  return {
     ...JSON.parse(doc),
-    ...(unseal(sealed) as object),
+    ...(sealer.unseal(sealed, placeOfInstance('sealed', key)) as object),
+    state: sealer.unseal(sealedState, placeOfInstance('sealedState', key)),
+  }
+}
+
+export function toBinding(sealer: Sealer, { _id: key, doc, sealed, sealedState }: BindingDocument): Binding {
+  return {
+    ...JSON.parse(doc),
+    ...(sealer.unseal(sealed, placeOfBinding('sealed', key)) as object),
+    state: sealer.unseal(sealedState, placeOfBinding('sealedState', key)),
+  }
+}
+
+export function toOperation(sealer: Sealer, document: OperationDocument): Operation {
+  const { state, attempt, losses, notBefore, leaseOwner, leaseUntil, fence, unclean, checkpointAt } = document
+  const { _id: key, resource, description, doc, sealed } = document
+  return withoutUndefined({
+    // Nothing is left of it in one that was emptied.
+    requestHash: '',
+    ...JSON.parse(doc),
+    ...(sealer.unseal(sealed, placeOfOperation(resource, key)) as object),
     state,
     attempt,
     losses,
@@ -158,8 +197,9 @@ export function toOperation(document: OperationDocument): Operation {
   })
 }
 
-export function toStep({ doc, sealed }: StepDocument): Step {
-  return { ...JSON.parse(doc), ...(unseal(sealed) as object) }
+/** `operation` is its key. */
+export function toStep(sealer: Sealer, operation: string, { key, doc, sealed }: StepDocument): Step {
+  return { ...JSON.parse(doc), ...(sealer.unseal(sealed, placeOfStep(operation, key)) as object) }
 }
 
 /** Nothing of what came about by itself. */
@@ -168,8 +208,13 @@ export function actedOf({ type, at, by, verb }: HistoryEvent, id: ObjectId): Act
   return type === 'acted' ? { at, seq, by: by === undefined ? undefined : textKeyOf(by), verb } : undefined
 }
 
-export function toHistory({ doc }: { readonly doc: string }): HistoryEvent {
-  return JSON.parse(doc)
+export function fromHistory(sealer: Sealer, event: HistoryEvent): { readonly instance: string; readonly doc: string } {
+  const instance = keyOf(event.instanceId)
+  return { instance, doc: fromEvent(sealer, instance, event) }
+}
+
+export function toHistory(sealer: Sealer, { instance, doc }: { readonly instance: string; readonly doc: string }) {
+  return toEvent(sealer, instance, doc)
 }
 
 /** Authors' words go through JSON too: UTF-8 cannot hold half of a character. */

@@ -21,20 +21,21 @@ export interface ReadingTarget extends Omit<Target, 'predecessorId'> {
 
 /** All that a decision is made from, in one round trip. */
 export async function readSnapshot(tx: Transaction, target: ReadingTarget): Promise<Reading> {
+  const { sealer } = tx
   const found = await readWithTime<Found>(tx, lookupsOf(tx, target), { session: tx.session })
-  const operations = found.operations.map(toOperation)
+  const operations = found.operations.map(row => toOperation(sealer, row))
   const [instance] = found.instance
   const { bindingId } = target
   return {
     instanceId: target.instanceId,
     snapshot: {
       now: found.now,
-      instance: instance && toInstance(instance),
+      instance: instance && toInstance(sealer, instance),
       operation: operations.find(operation => operation.bindingId === undefined),
-      binding: found.binding?.map(toBinding)[0],
+      binding: found.binding?.map(row => toBinding(sealer, row))[0],
       bindingOperation:
         bindingId === undefined ? undefined : operations.find(operation => operation.bindingId === bindingId),
-      predecessor: found.predecessor?.map(toBinding)[0],
+      predecessor: found.predecessor?.map(row => toBinding(sealer, row))[0],
       liveBindings: found.live[0]?.count ?? 0,
       busyBindings: found.active.filter(({ listed }) => listed?.action !== 'sweep').length,
       sweptBindings: found.active.filter(({ listed }) => listed?.action === 'sweep').length,

@@ -23,6 +23,7 @@ import { forgetNotes, readNote, readNotes, writeNotes } from './notes.ts'
 import { handBack, park, renew, writeCheckpoint } from './progress.ts'
 import { purge } from './purge.ts'
 import { createReads, readBacklog, readDueForObservation } from './reads.ts'
+import { createSealing } from './seal-again.ts'
 import { share } from './share.ts'
 import { readFailures, readSurvey } from './survey.ts'
 
@@ -144,9 +145,15 @@ export function createMongoStore({ name, ledger, clock, onStreamBreak, onClosed 
   }
 
   const moving = createMoving(ledger)
+  const sealing = createSealing(ledger)
 
   return {
     name,
+    sealing: {
+      ...sealing,
+      uses: () => run(() => sealing.uses()),
+      sealAgain: (from, max) => run(() => sealing.sealAgain(from, max)),
+    },
     moving: {
       exportRows: take => run(() => moving.exportRows(take)),
       importState: () => run(() => moving.importState()),

@@ -11,30 +11,19 @@
  * - Any other takes two: what it is made from has to come here, and what was decided has to go there.
  */
 import { dueAtOnce, leased } from '../../domain/first-lease.ts'
-import type {
-  Binding,
-  Change,
-  Claim,
-  Finishing,
-  Instance,
-  Lease,
-  Operation,
-  Snapshot,
-  Taker,
-  Target,
-  Verdict,
-} from '../../store.ts'
+import type { Change, Claim, Finishing, Lease, Operation, Snapshot, Taker, Target, Verdict } from '../../store.ts'
 import { StoreUnavailableError } from '../../store.ts'
 import { text, toOperation } from '../columns.ts'
 import { keyOf } from '../keys.ts'
 import { toWrites } from '../notes.ts'
+import type { Sealer } from '../sealing.ts'
 import type { Calls } from './database.ts'
 import type { SqlRow } from './driver.ts'
 import type { Gather } from './gathered.ts'
 import { type HeldRows, type Looked, xminOf } from './held-rows.ts'
 import { sweptUnit } from './look-functions.ts'
 import { fromWrites } from './notes.ts'
-import { fromChange, inner, optionalKey, toResource } from './rows.ts'
+import { fromChange, fromStep, inner, optionalKey, toBinding, toInstance, toStep } from './rows.ts'
 import type { ServerClock } from './server-clock.ts'
 
 type Deciding = ReturnType<typeof createDeciding>
@@ -55,7 +44,7 @@ export async function accept<Answer>(
   decide: (snapshot: Snapshot) => Verdict<Answer>,
   taker?: Taker,
 ): Promise<Decided<Answer>> {
-  const { run, statements, write, clock } = deciding
+  const { run, statements, sealer, write, clock } = deciding
   const keys = {
     instance: keyOf(target.instanceId),
     binding: optionalKey(target.bindingId),
@@ -66,17 +55,17 @@ export async function accept<Answer>(
   let seen: SqlRow | undefined
   if (now === undefined || assumed?.change === undefined) [seen] = await run(statements.look, Object.values(keys))
   else {
-    const taking = new Taking(assumed.change, emptySnapshot(now), taker)
+    const taking = new Taking(sealer, assumed.change, emptySnapshot(now), taker)
     seen = await write({ ...keys, version: null, now, ...taking.sent })
     clock.learn(Number(seen?.now))
     if (seen?.outcome === 'written') return { answer: assumed.answer, written: taking.end(deciding, seen) }
   }
   for (let round = 0; round < rounds; round += 1) {
-    const snapshot = toSnapshot(seen)
+    const snapshot = toSnapshot(sealer, seen)
     clock.learn(snapshot.now)
     const { answer, change } = decide(snapshot)
     if (change === undefined) return { answer }
-    const taking = new Taking(change, snapshot, taker)
+    const taking = new Taking(sealer, change, snapshot, taker)
     const written = await write({ ...keys, version: text(seen?.version), now: null, ...taking.sent })
     if (written?.outcome === 'written') return { answer, written: taking.end(deciding, written, seen) }
     seen = written
@@ -86,12 +75,14 @@ export async function accept<Answer>(
 
 /** A change on its way, with the operation in it that is leased to the taker, if there is one. */
 class Taking {
+  readonly #sealer: Sealer
   readonly #change: Change
   readonly #snapshot: Snapshot
   readonly #taker: Taker | undefined
   readonly #due: Operation | undefined
 
-  constructor(change: Change, snapshot: Snapshot, taker: Taker | undefined) {
+  constructor(sealer: Sealer, change: Change, snapshot: Snapshot, taker: Taker | undefined) {
+    this.#sealer = sealer
     this.#change = change
     this.#snapshot = snapshot
     this.#taker = taker
@@ -100,7 +91,7 @@ class Taking {
 
   /** The fence and the end of the lease come from the server. */
   get sent(): Pick<Write, 'change' | 'copySteps' | 'notes'> {
-    return toWritten(this.#leased(0, this.#taker?.leaseTime ?? 0))
+    return toWritten(this.#sealer, this.#leased(0, this.#taker?.leaseTime ?? 0))
   }
 
   /** It was written: tells the taker. `before` is what it was decided from, if that was looked at. */
@@ -147,11 +138,11 @@ function decideForNew<Answer>(
 
 /** Answers what was written, or undefined where the lease is lost. */
 export async function finish(
-  { lookHeld, write, held, clock }: Deciding,
+  { lookHeld, write, held, sealer, clock }: Deciding,
   lease: Lease,
   decide: (snapshot: Finishing) => Change,
 ): Promise<Change | undefined> {
-  let looked = held.take(lease, clock.now()) ?? toLooked(lease, (await lookHeld(lease)) ?? undefined)
+  let looked = held.take(lease, clock.now()) ?? toLooked(sealer, lease, (await lookHeld(lease)) ?? undefined)
   for (let round = 0; round < rounds && looked !== undefined; round += 1) {
     const { snapshot, version, now } = looked
     const { instanceId, bindingId } = snapshot.finishing
@@ -162,21 +153,22 @@ export async function finish(
       predecessor: optionalKey(snapshot.binding?.predecessorId),
       version,
       now,
-      ...toWritten(change),
+      ...toWritten(sealer, change),
     })
     if (seen?.outcome === 'written') return change
-    looked = toLooked(lease, seen)
+    looked = toLooked(sealer, lease, seen)
   }
   if (looked !== undefined) throw contended()
   return undefined
 }
 
 /** Undefined where the lease is lost. */
-function toLooked({ operationId, fence }: Lease, seen: SqlRow | undefined): Looked | undefined {
+function toLooked(sealer: Sealer, { operationId, fence }: Lease, seen: SqlRow | undefined): Looked | undefined {
   const id = keyOf(operationId)
   const own = [inner(seen?.operation), inner(seen?.binding_operation)].find(row => row?.id === id)
   if (own === undefined || own.fence !== fence || own.state !== 'running') return undefined
-  return { snapshot: { ...toSnapshot(seen), finishing: toOperation(own) }, version: text(seen?.version), now: null }
+  const snapshot = { ...toSnapshot(sealer, seen), finishing: toOperation(sealer, own) }
+  return { snapshot, version: text(seen?.version), now: null }
 }
 
 /** Each round that is lost is one that another replica has won; so many in a row mean that something is wrong. */
@@ -186,17 +178,17 @@ function contended(): StoreUnavailableError {
   return new StoreUnavailableError(`the instance was changed ${rounds} times while a change of it was decided`)
 }
 
-function toSnapshot(row: SqlRow | undefined): Snapshot {
+function toSnapshot(sealer: Sealer, row: SqlRow | undefined): Snapshot {
   if (row === undefined) throw new Error('the ledger gave no snapshot')
   const [instance, binding, predecessor] = [inner(row.instance), inner(row.binding), inner(row.predecessor)]
   const [operation, bindingOperation] = [inner(row.operation), inner(row.binding_operation)]
   return {
     now: Number(row.now),
-    instance: instance && toResource<Instance>(instance),
-    operation: operation && toOperation(operation),
-    binding: binding && toResource<Binding>(binding),
-    bindingOperation: bindingOperation && toOperation(bindingOperation),
-    predecessor: predecessor && toResource<Binding>(predecessor),
+    instance: instance && toInstance(sealer, instance),
+    operation: operation && toOperation(sealer, operation),
+    binding: binding && toBinding(sealer, binding),
+    bindingOperation: bindingOperation && toOperation(sealer, bindingOperation),
+    predecessor: predecessor && toBinding(sealer, predecessor),
     liveBindings: Number(row.live),
     busyBindings: Number(row.busy) % sweptUnit,
     sweptBindings: Math.floor(Number(row.busy) / sweptUnit),
@@ -218,20 +210,27 @@ interface Write {
   readonly notes?: Change['notes']
 }
 
-function toWritten(change: Change): Pick<Write, 'change' | 'copySteps' | 'notes'> {
-  return { change: fromChange(change), copySteps: change.copySteps, notes: change.notes }
+function toWritten(sealer: Sealer, change: Change): Pick<Write, 'change' | 'copySteps' | 'notes'> {
+  return { change: fromChange(sealer, change), copySteps: change.copySteps, notes: change.notes }
 }
 
 /** Writes it if it still holds. Answers the row of write(): whether it was written, else what there is now. */
-function createWriter({ run, statements }: Calls, gather: Gather) {
+function createWriter({ run, statements, sealer }: Calls, gather: Gather) {
   let last = 0
+
+  /** What is sealed of a step belongs to its operation: it is sealed again for the other one. Those that are done stay so. */
+  async function stepsFor({ from, to }: NonNullable<Change['copySteps']>): Promise<string> {
+    const rows = await run(statements.doneSteps, [keyOf(from)])
+    const key = keyOf(to)
+    return JSON.stringify(rows.map(({ row }) => fromStep(sealer, key, toStep(sealer, inner(row) ?? {}))))
+  }
 
   return async (decision: Write): Promise<SqlRow> => {
     const { instance, binding, predecessor, version, change, now, copySteps, notes } = decision
     if (copySteps !== undefined || notes !== undefined) {
       const more = [
         optionalKey(copySteps?.to),
-        optionalKey(copySteps?.from),
+        copySteps ? await stepsFor(copySteps) : null,
         notes ? fromWrites(toWrites(notes)) : null,
       ]
       const [row] = await run(statements.writeMore, [instance, binding, predecessor, version, change, now, ...more])

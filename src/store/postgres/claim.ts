@@ -1,9 +1,10 @@
-import type { Binding, Claim, Claims, Instance } from '../../store.ts'
+import type { Claim, Claims } from '../../store.ts'
 import { text, toOperation } from '../columns.ts'
+import type { Sealer } from '../sealing.ts'
 import type { Calls } from './database.ts'
 import type { SqlRow } from './driver.ts'
 import type { HeldRows } from './held-rows.ts'
-import { inner, toResource, toStep } from './rows.ts'
+import { inner, toBinding, toInstance, toStep } from './rows.ts'
 
 interface ClaimRequest {
   readonly owner: string
@@ -12,14 +13,14 @@ interface ClaimRequest {
 }
 
 export async function claimDue(
-  { run, statements }: Calls,
+  { run, statements, sealer }: Calls,
   held: HeldRows,
   { owner, max, leaseMs }: ClaimRequest,
 ): Promise<Claims> {
   const rows = await run(statements.claim, [owner, Math.max(0, max), leaseMs])
   const { now, next_at: nextAt } = rows[0] ?? {}
   const claims = rows.flatMap(row => {
-    const claim = toClaim(row)
+    const claim = toClaim(sealer, row)
     if (claim === undefined) return []
     const rows = { instanceXmin: text(row.instance_xmin), live: Number(row.live) }
     if (row.busy === false) held.learn(claim, row.transaction, rows)
@@ -29,14 +30,14 @@ export async function claimDue(
 }
 
 /** None for the single row without an operation that says that nothing was due. */
-function toClaim(row: SqlRow): Claim | undefined {
+function toClaim(sealer: Sealer, row: SqlRow): Claim | undefined {
   const [operation, instance, binding] = [inner(row.operation), inner(row.instance), inner(row.binding)]
   if (operation === undefined || instance === undefined) return undefined
   return {
-    operation: toOperation(operation),
-    instance: toResource<Instance>(instance),
-    binding: binding && toResource<Binding>(binding),
-    steps: ((row.steps ?? []) as readonly SqlRow[]).map(toStep),
+    operation: toOperation(sealer, operation),
+    instance: toInstance(sealer, instance),
+    binding: binding && toBinding(sealer, binding),
+    steps: ((row.steps ?? []) as readonly SqlRow[]).map(step => toStep(sealer, step)),
     takenOver: row.taken_over === true,
   }
 }

@@ -1,4 +1,5 @@
 import { StoreUnavailableError } from '../../store.ts'
+import type { Sealer } from '../sealing.ts'
 import type { Pool, PooledConnection, SqlRow, SqlValue } from './driver.ts'
 import { isUsableAfter, TakenBackError, toStoreError } from './failures.ts'
 import type { Servers } from './servers.ts'
@@ -11,6 +12,7 @@ export type Run = (statement: Statement, values: readonly SqlValue[]) => Promise
 export interface Calls {
   readonly run: Run
   readonly statements: Statements
+  readonly sealer: Sealer
 }
 
 export type Database = ReturnType<typeof createDatabase>

@@ -35,7 +35,7 @@ export function createCatalogReads({ run, statements }: Calls): Pick<Store, 'cat
 
 /** A transaction of several statements: revisions may be large, and a single value of PostgreSQL is not. */
 export async function changeCatalog(
-  { transaction, statements }: Pick<Database, 'transaction'> & Calls,
+  { transaction, statements }: Pick<Database, 'transaction'> & Pick<Calls, 'statements'>,
   version: number,
   changes: CatalogChanges,
   report: JsonObject | undefined,

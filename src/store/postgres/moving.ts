@@ -1,10 +1,20 @@
 import { byKind, exportedAtOnce, type LedgerRow, type LedgerRows, type Moving, rowsOf } from '../../moving.ts'
-import type { Binding, Instance } from '../../store.ts'
 import { text, toChore, toNote, toOperation, toShared } from '../columns.ts'
 import { keyOf } from '../keys.ts'
+import { type Sealer, toEvent } from '../sealing.ts'
 import type { Database, Run } from './database.ts'
 import type { SqlRow, SqlValue } from './driver.ts'
-import { fromBinding, fromInstance, fromOperation, fromStep, optionalKey, toResource, toStep } from './rows.ts'
+import {
+  fromBinding,
+  fromHistory,
+  fromInstance,
+  fromOperation,
+  fromStep,
+  optionalKey,
+  toBinding,
+  toInstance,
+  toStep,
+} from './rows.ts'
 
 /** How far an import has come: a row while one is under way. */
 export function importSchema(schema: string): string {
@@ -16,14 +26,14 @@ create table ${schema}.import (
 }
 
 /** One transaction that sees what was committed when it began, whatever others write meanwhile. */
-export function createMoving(database: Database, schema: string): Moving {
+export function createMoving(database: Database, schema: string, sealer: Sealer): Moving {
   return {
     exportRows: take =>
       database.transaction(async run => {
         await run({ text: 'set transaction isolation level repeatable read, read only' }, [])
         // Each look is short, but the first one of a table may have to sort it.
         await run({ text: 'set local statement_timeout = 0' }, [])
-        await exportAll(run, schema, take)
+        await exportAll({ run, schema, sealer }, take)
       }),
     async importState() {
       const [found] = await database.run({ text: `${stateOf(schema)}` }, [])
@@ -32,7 +42,7 @@ export function createMoving(database: Database, schema: string): Moving {
     },
     importRows: (rows, progress) =>
       database.transaction(async run => {
-        await write(run, schema, rows)
+        await write({ run, schema, sealer }, rows)
         await run({ text: `delete from ${schema}.import` }, [])
         if (progress !== undefined)
           await run({ text: `insert into ${schema}.import (id, line) values ($1, $2)` }, [progress.id, progress.line])
@@ -48,7 +58,14 @@ function stateOf(schema: string): string {
 
 type Take = Parameters<Moving['exportRows']>[0]
 
-async function exportAll(run: Run, schema: string, take: Take): Promise<void> {
+/** What rows are read and written with. */
+interface Ledger {
+  readonly run: Run
+  readonly schema: string
+  readonly sealer: Sealer
+}
+
+async function exportAll({ run, schema, sealer }: Ledger, take: Take): Promise<void> {
   // As the statistics have it: to count them would take as long as to read them.
   const [counted] = await run({ text: countAll(schema) }, [])
   const total = Number(counted?.total)
@@ -70,18 +87,22 @@ async function exportAll(run: Run, schema: string, take: Take): Promise<void> {
   await each('revision', `select doc from ${schema}.revision order by id`, toDoc)
   await each('service', `select doc from ${schema}.service order by id`, toDoc)
   await each('registry', `select doc from ${schema}.registry order by name`, toDoc)
-  await each('instance', `select doc, sealed, sealed_state from ${schema}.instance order by id`, toResource<Instance>)
+  await each('instance', `select id, doc, sealed, sealed_state from ${schema}.instance order by id`, row =>
+    toInstance(sealer, row),
+  )
   await each(
     'binding',
-    `select doc, sealed, sealed_state from ${schema}.binding order by instance_id, id`,
-    toResource<Binding>,
+    `select instance_id, id, doc, sealed, sealed_state from ${schema}.binding order by instance_id, id`,
+    row => toBinding(sealer, row),
   )
-  await each('operation', `select ${operations} from ${schema}.operation o order by id`, row => toOperation(row))
+  await each('operation', `select ${operations} from ${schema}.operation o order by id`, row =>
+    toOperation(sealer, row),
+  )
   await each(
     'step',
     `select s.*, o.doc as operation_doc from ${schema}.step s join ${schema}.operation o on o.id = s.operation_id
     order by s.operation_id, s.seq`,
-    row => ({ ...toStep(row), operationId: idIn(row.operation_doc) }),
+    row => ({ ...toStep(sealer, row), operationId: idIn(row.operation_doc) }),
   )
   await each('shared', `select * from ${schema}.shared_resource order by key`, row => toShared(sharedKey(row.key), row))
   await each(
@@ -91,7 +112,9 @@ async function exportAll(run: Run, schema: string, take: Take): Promise<void> {
     row => ({ key: sharedKey(row.resource_key), instanceId: idIn(row.doc) }),
   )
   await each('chore', `select * from ${schema}.chore order by name`, toChore)
-  await each('history', `select doc from ${schema}.history order by seq`, toDoc)
+  await each('history', `select instance_id, doc from ${schema}.history order by seq`, row =>
+    toEvent(sealer, text(row.instance_id), text(row.doc)),
+  )
   await each('note', `select * from ${schema}.note order by kind, id`, toNote)
 }
 
@@ -128,7 +151,7 @@ function sharedKey(key: unknown): string {
   )
 }
 
-async function write(run: Run, schema: string, rows: readonly LedgerRow[]): Promise<void> {
+async function write({ run, schema, sealer }: Ledger, rows: readonly LedgerRow[]): Promise<void> {
   const of = byKind(rows)
   const put = async (table: string, columns: string, values: readonly SqlRow[], more = '') => {
     if (values.length === 0) return
@@ -150,6 +173,8 @@ async function write(run: Run, schema: string, rows: readonly LedgerRow[]): Prom
     await run({ text: `update ${schema}.catalog set version = $1, changed_at = $2, report = $3 where id = 1` }, values)
   }
   const doc = (row: object) => JSON.stringify(row)
+  const rowsFrom = <Row>(some: readonly Row[], from: (sealer: Sealer, row: Row) => SqlRow) =>
+    some.map(row => from(sealer, row))
   const { revision, service, registry, instance, binding, operation, step, shared, claim, chore, history, note } = of
   await put(
     'revision',
@@ -173,16 +198,16 @@ async function write(run: Run, schema: string, rows: readonly LedgerRow[]): Prom
     registry.map(row => ({ name: row.name, doc: doc(row) })),
     replaced,
   )
-  await put('instance', instanceColumns, instance.map(fromInstance))
-  await put('binding', bindingColumns, binding.map(fromBinding))
-  await put('operation', operationColumns, operation.map(fromOperation))
+  await put('instance', instanceColumns, rowsFrom(instance, fromInstance))
+  await put('binding', bindingColumns, rowsFrom(binding, fromBinding))
+  await put('operation', operationColumns, rowsFrom(operation, fromOperation))
   await put(
     'step',
     'operation_id, name, state, doc, sealed',
-    step.map(({ operationId, ...row }) => ({
-      operation_id: keyOf(operationId),
-      ...fromStep(row),
-    })),
+    step.map(({ operationId, ...row }) => {
+      const key = keyOf(operationId)
+      return { operation_id: key, ...fromStep(sealer, key, row) }
+    }),
   )
   await put(
     'shared_resource',
@@ -217,11 +242,7 @@ async function write(run: Run, schema: string, rows: readonly LedgerRow[]): Prom
       result: row.result && doc(row.result),
     })),
   )
-  await put(
-    'history',
-    'instance_id, doc',
-    history.map(event => ({ instance_id: keyOf(event.instanceId), doc: doc(event) })),
-  )
+  await put('history', 'instance_id, doc', rowsFrom(history, fromHistory))
   await put(
     'note',
     'kind, id, version, expires_at, doc',

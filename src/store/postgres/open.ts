@@ -1,8 +1,10 @@
 import { type Clock, systemClock } from '../../clock.ts'
 import type { Observer } from '../../observer.ts'
+import type { Keyring } from '../../sealing.ts'
 import { type Store, StoreOpenError } from '../../store.ts'
 import type { StoreExam } from '../exam.ts'
 import { type LedgerOptions, readLedgerOptions } from '../options.ts'
+import { requireKeys } from '../require-keys.ts'
 import { createWakeUps } from '../wake-ups.ts'
 import { createDatabase } from './database.ts'
 import {
@@ -38,6 +40,8 @@ export interface PostgresStoreOptions extends MigrationTarget, LedgerOptions {
   /** For pauses between attempts to reconnect, and to know the database's clock between two answers: times are its own. */
   readonly clock?: Clock
   readonly observer?: Observer
+  /** What values are encrypted with. */
+  readonly keyring?: Keyring
 }
 
 /** Opens the ledger for this replica and brings its schema up to date; throws StoreOpenError where it cannot be had. */
@@ -87,8 +91,9 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       onWakeUp: wakeUp => wakeUps.send([wakeUp]),
       onTrouble: error => observer?.['store.wakeUpsLost']?.({ store: name, error }),
     })
-  return createPostgresStore({
+  const store = createPostgresStore({
     name,
+    keyring: options.keyring,
     schema: quoted,
     // The pooler may have led a transaction to another server than the connection was made to: nothing follows from it.
     database: createDatabase({ pool, servers, witness: pooled ? { ...witness, learn: () => {} } : witness, name }),
@@ -98,6 +103,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     wakeUps,
     listener: pooled ? undefined : await listen(),
   })
+  return requireKeys(store)
 }
 
 const pooledWarning =

@@ -1,32 +1,66 @@
 /** Between the rows of the tables and the rows of the ledger. */
-import type { Binding, Change, Instance, Operation, Step } from '../../store.ts'
-import { text, toDocument, toText } from '../columns.ts'
+
+import type { SealedPlace } from '../../sealing.ts'
+import type { Binding, Change, HistoryEvent, Instance, Operation, Step } from '../../store.ts'
+import { placeOfOperation, text, toDocument, toText } from '../columns.ts'
 import { keyOf } from '../keys.ts'
 import { pinsOf } from '../pins.ts'
-import { seal, unseal } from '../sealing.ts'
+import { fromEvent, type Sealer } from '../sealing.ts'
 import type { SqlRow } from './driver.ts'
 
+type SealedColumn = 'sealed' | 'sealed_state'
+
+/** The keys are those of the columns. */
+export function placeOfInstance(column: SealedColumn, key: string): SealedPlace {
+  return ['instance', column, key]
+}
+
+export function placeOfBinding(column: SealedColumn, instance: string, key: string): SealedPlace {
+  return ['binding', column, instance, key]
+}
+
+export function placeOfStep(operation: string, name: string): SealedPlace {
+  return ['step', 'sealed', operation, name]
+}
+
 /** The change as write() takes it: what there is of it, under the names of the columns. */
-export function fromChange({ instance, bindings, operations, deleteOperations, history }: Change): string {
+export function fromChange(sealer: Sealer, change: Change): string {
+  const { instance, bindings, operations, deleteOperations, history } = change
   return JSON.stringify({
-    instance: instance && fromInstance(instance),
-    bindings: bindings?.map(fromBinding),
-    operations: operations?.map(fromOperation),
+    instance: instance && fromInstance(sealer, instance),
+    bindings: bindings?.map(binding => fromBinding(sealer, binding)),
+    operations: operations?.map(operation => fromOperation(sealer, operation)),
     forget: deleteOperations?.map(keyOf),
-    history: history?.map(event => ({ instance_id: keyOf(event.instanceId), doc: JSON.stringify(event) })),
+    history: history?.map(event => fromHistory(sealer, event)),
   })
 }
 
-export function fromStep({ output, ...doc }: Step): SqlRow {
-  return { name: keyOf(doc.name), state: doc.state, doc: JSON.stringify(doc), sealed: seal({ output }) }
+export function fromHistory(sealer: Sealer, event: HistoryEvent): SqlRow {
+  const key = keyOf(event.instanceId)
+  return { instance_id: key, doc: fromEvent(sealer, key, event) }
 }
 
-export function toResource<Row extends Instance | Binding>(row: SqlRow): Row {
-  return { ...toDocument(row), state: unseal(text(row.sealed_state)) } as Row
+/** `operation` is its key. */
+export function fromStep(sealer: Sealer, operation: string, { output, ...doc }: Step): SqlRow {
+  const name = keyOf(doc.name)
+  const sealed = sealer.seal({ output }, placeOfStep(operation, name))
+  return { name, state: doc.state, doc: JSON.stringify(doc), sealed }
 }
 
-export function toStep(row: SqlRow): Step {
-  return toDocument(row) as Step
+export function toInstance(sealer: Sealer, row: SqlRow): Instance {
+  const key = text(row.id)
+  const state = sealer.unseal(text(row.sealed_state), placeOfInstance('sealed_state', key))
+  return { ...toDocument(sealer, row, placeOfInstance('sealed', key)), state } as Instance
+}
+
+export function toBinding(sealer: Sealer, row: SqlRow): Binding {
+  const [instance, key] = [text(row.instance_id), text(row.id)]
+  const state = sealer.unseal(text(row.sealed_state), placeOfBinding('sealed_state', instance, key))
+  return { ...toDocument(sealer, row, placeOfBinding('sealed', instance, key)), state } as Binding
+}
+
+export function toStep(sealer: Sealer, row: SqlRow): Step {
+  return toDocument(sealer, row, placeOfStep(text(row.operation_id), text(row.name))) as Step
 }
 
 export function optionalKey(id: string | undefined): string | null {
@@ -38,9 +72,11 @@ export function inner(value: unknown): SqlRow | undefined {
   return (value ?? undefined) as SqlRow | undefined
 }
 
-export function fromInstance({ parameters, state, ...doc }: Instance): SqlRow {
+export function fromInstance(sealer: Sealer, instance: Instance): SqlRow {
+  const { parameters, state, dashboardToken, requestHash, ...doc } = instance
+  const id = keyOf(doc.id)
   return {
-    id: keyOf(doc.id),
+    id,
     observe_at: doc.observeAt,
     ...standingOf(doc),
     revision_id: doc.revisionId,
@@ -52,23 +88,25 @@ export function fromInstance({ parameters, state, ...doc }: Instance): SqlRow {
     plan_id: keyOf(doc.planId),
     usable: doc.usable,
     doc: JSON.stringify(doc),
-    sealed: seal({ parameters }),
-    sealed_state: seal(state),
+    sealed: sealer.seal({ parameters, dashboardToken, requestHash }, placeOfInstance('sealed', id)),
+    sealed_state: sealer.seal(state, placeOfInstance('sealed_state', id)),
   }
 }
 
-export function fromBinding({ parameters, state, result, ...doc }: Binding): SqlRow {
+export function fromBinding(sealer: Sealer, binding: Binding): SqlRow {
+  const { parameters, state, result, requestHash, ...doc } = binding
+  const [instance, id] = [keyOf(doc.instanceId), keyOf(doc.id)]
   return {
-    instance_id: keyOf(doc.instanceId),
-    id: keyOf(doc.id),
+    instance_id: instance,
+    id,
     ...standingOf(doc),
     predecessor_id: optionalKey(doc.predecessorId),
     created_at: doc.createdAt,
     service_id: keyOf(doc.serviceId),
     plan_id: keyOf(doc.planId),
     doc: JSON.stringify(doc),
-    sealed: seal({ parameters, result }),
-    sealed_state: seal(state),
+    sealed: sealer.seal({ parameters, result, requestHash }, placeOfBinding('sealed', instance, id)),
+    sealed_state: sealer.seal(state, placeOfBinding('sealed_state', instance, id)),
   }
 }
 
@@ -83,13 +121,12 @@ function standingOf(row: Pick<Instance | Binding, 'phase' | 'lastOperationId' | 
   }
 }
 
-export function fromOperation(operation: Operation): SqlRow {
+export function fromOperation(sealer: Sealer, operation: Operation): SqlRow {
   const { state, attempt, losses, notBefore, leaseOwner, leaseUntil, fence, ...others } = operation
-  const { unclean, checkpointAt, description, input, ...doc } = others
+  const { unclean, checkpointAt, description, input, identity, requestHash, ...doc } = others
+  const keys = { id: keyOf(doc.id), instance_id: keyOf(doc.instanceId), binding_id: optionalKey(doc.bindingId) }
   return {
-    id: keyOf(doc.id),
-    instance_id: keyOf(doc.instanceId),
-    binding_id: optionalKey(doc.bindingId),
+    ...keys,
     state,
     attempt,
     losses,
@@ -105,6 +142,6 @@ export function fromOperation(operation: Operation): SqlRow {
     accepted_at: doc.acceptedAt,
     action: doc.action,
     doc: JSON.stringify(doc),
-    sealed: seal({ input }),
+    sealed: sealer.seal({ input, identity, requestHash }, placeOfOperation(keys)),
   }
 }

@@ -37,6 +37,9 @@ function texts(schema: string) {
       where b.instance_id = $1 and b.phase <> 'deleted' order by b.seq`,
     operation: `select to_json(o) as row from ${schema}.operation o where o.id = $1`,
     history: `select h.doc from ${schema}.history h where h.instance_id = $1 order by h.seq`,
+    doneSteps: `select to_json(s) as row from ${schema}.step s where s.operation_id = $1 and s.state = 'done' order by s.seq`,
+    /** Whose state a checkpoint of the operation replaces. */
+    about: `select o.instance_id, o.binding_id from ${schema}.operation o where o.id = $1`,
     steps: `select to_json(s) as row from ${schema}.step s where s.operation_id = $1 order by s.seq`,
     dueForObservation: `with ${clock} select i.doc from ${schema}.instance i
       where i.observe_at <= (select now from clock) order by i.observe_at, i.seq limit $1`,
@@ -56,11 +59,12 @@ function texts(schema: string) {
     /** No row for a lease that is lost. */
     lookHeld: `select * from ${schema}.look_held($1, $2)`,
     write: `select *, ${transaction} from ${schema}.write($1, $2, $3, $4, $5, $6, true)`,
-    // The same; where it has written, the operation $7 begins with the steps that $8 has done, and the notes $9 are written.
+    // The same; where it has written, the operation $7 begins with the steps $8, and the notes $9 are written.
     writeMore: `with w as materialized (select * from ${schema}.write($1, $2, $3, $4, $5, $6, true)),
       copied as (insert into ${schema}.step (operation_id, name, state, doc, sealed)
-        select $7, s.name, s.state, s.doc, s.sealed from w, ${schema}.step s
-        where w.outcome = 'written' and s.operation_id = $8 and s.state = 'done' order by s.seq),
+        select $7, s.name, s.state, s.doc, s.sealed
+        from w, jsonb_populate_recordset(null::${schema}.step, $8::jsonb) with ordinality s
+        where w.outcome = 'written' order by s.ordinality),
       noted as materialized (select ${schema}.write_notes($9) from w where w.outcome = 'written' and $9 is not null)
       select *, (select count(*) from noted) as noted, ${transaction} from w`,
     // What was decided and what steps have left, many at once, and what ends of operations are decided from. Each part

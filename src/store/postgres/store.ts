@@ -1,5 +1,7 @@
+import type { Keyring } from '../../sealing.ts'
 import type { Lease, Store, WakeUp } from '../../store.ts'
 import { type Methods, runMethods } from '../methods.ts'
+import { createSealer } from '../sealing.ts'
 import { type WakeUps, wakeUpsOf } from '../wake-ups.ts'
 import { accept, createDeciding, finish } from './accept.ts'
 import { createBulletins } from './bulletins.ts'
@@ -19,6 +21,7 @@ import { createNotes } from './notes.ts'
 import { createCheckpoints, handBack, park, renew } from './progress.ts'
 import { purge } from './purge.ts'
 import { createReads } from './reads.ts'
+import { createSealing } from './seal-again.ts'
 import type { ServerClock } from './server-clock.ts'
 import { share } from './share.ts'
 import type { Statements } from './statements.ts'
@@ -31,6 +34,7 @@ export interface PostgresStoreParts {
   readonly schema: string
   readonly database: Database
   readonly statements: Statements
+  readonly keyring?: Keyring
   readonly clock: ServerClock
   readonly witness: Pick<Witness, 'stands'>
   readonly wakeUps: WakeUps
@@ -43,7 +47,8 @@ export function createPostgresStore(parts: PostgresStoreParts): Store {
   const instances = createTurns()
   const operations = createTurns()
   const { during, run } = database
-  const calls = { run, statements }
+  const sealer = createSealer(parts.keyring)
+  const calls = { run, statements, sealer }
   const gather = createGathered(calls, clock)
   const held = createHeldRows()
   const writeCheckpoint = createCheckpoints(calls, gather, held)
@@ -119,10 +124,17 @@ export function createPostgresStore(parts: PostgresStoreParts): Store {
     },
   }
 
-  const moving = createMoving(database, schema)
+  const moving = createMoving(database, schema, sealer)
+
+  const sealing = createSealing(run, schema, sealer)
 
   return {
     name,
+    sealing: {
+      ...sealing,
+      uses: () => during(() => sealing.uses()),
+      sealAgain: (from, max) => during(() => sealing.sealAgain(from, max)),
+    },
     moving: {
       exportRows: take => during(() => moving.exportRows(take)),
       importState: () => during(() => moving.importState()),

@@ -1,44 +1,49 @@
-import type { Change, Finishing, Instance, Lease, Operation, Snapshot, Target, Verdict, WakeUp } from '../../store.ts'
+import type { Change, Finishing, Lease, Operation, Snapshot, Target, Verdict, WakeUp } from '../../store.ts'
 import { text } from '../columns.ts'
 import { toWrites } from '../notes.ts'
 import { pinsOf, revisionGone } from '../pins.ts'
+import { fromEvent } from '../sealing.ts'
 import { wakeUpsOf } from '../wake-ups.ts'
 import type { SqlValue, Statement } from './driver.ts'
 import { writeNotes } from './notes.ts'
+import { writeStep } from './progress.ts'
 import { readBinding } from './reads.ts'
-import { fromBinding, fromInstance, fromOperation, toOperation, toRow } from './rows.ts'
+import { fromBinding, fromInstance, fromOperation, toInstance, toOperation, toStep } from './rows.ts'
 import type { Calls, Statements } from './statements.ts'
 
 /** What was decided, to be written by `applyChange`. */
 export function accept<Answer>(
-  { statements, clock }: Calls,
+  calls: Calls,
   target: Target,
   decide: (snapshot: Snapshot) => Verdict<Answer>,
 ): Verdict<Answer> {
-  const verdict = decide(readSnapshot(statements, clock.now(), target))
+  const { statements, clock } = calls
+  const verdict = decide(readSnapshot(calls, clock.now(), target))
   requirePins(statements, verdict.change)
   return verdict
 }
 
 /** The change that ends the operation; undefined where the lease is lost. */
 export function finish(
-  { statements, clock }: Calls,
+  calls: Calls,
   { operationId, fence }: Lease,
   decide: (snapshot: Finishing) => Change,
 ): Change | undefined {
+  const { statements, sealer, clock } = calls
   const row = statements.heldOperation.get(operationId, fence)
   if (row === undefined) return undefined
-  const finishing = toOperation(row)
+  const finishing = toOperation(sealer, row)
   const { instanceId, bindingId } = finishing
-  const binding = bindingId === undefined ? undefined : readBinding(statements, instanceId, bindingId)
+  const binding = bindingId === undefined ? undefined : readBinding(calls, instanceId, bindingId)
   const target = { instanceId, bindingId, predecessorId: binding?.predecessorId }
-  const change = decide({ ...readSnapshot(statements, clock.now(), target, finishing), finishing })
+  const change = decide({ ...readSnapshot(calls, clock.now(), target, finishing), finishing })
   requirePins(statements, change)
   return change
 }
 
 /** `held` is an operation of the target that is known to be the active one: it is not read again. */
-function readSnapshot(statements: Statements, now: number, target: Target, held?: Operation): Snapshot {
+function readSnapshot(calls: Calls, now: number, target: Target, held?: Operation): Snapshot {
+  const { statements, sealer } = calls
   const { instanceId, bindingId, predecessorId } = target
   const row = statements.snapshot.get(instanceId)
   // Bindings and operations refer to their instance: without it there are none.
@@ -46,16 +51,16 @@ function readSnapshot(statements: Statements, now: number, target: Target, held?
   const active = (id?: string) => {
     if (held !== undefined && held.bindingId === id) return held
     const found = statements.activeOperation.get(instanceId, id ?? '')
-    return found && toOperation(found)
+    return found && toOperation(sealer, found)
   }
   const swept = Number(row.active) === 0 ? 0 : Number(statements.sweptBindings.get(instanceId)?.swept)
   return {
     now,
-    instance: toRow<Instance>(row),
+    instance: toInstance(sealer, row),
     operation: active(),
-    binding: bindingId === undefined ? undefined : readBinding(statements, instanceId, bindingId),
+    binding: bindingId === undefined ? undefined : readBinding(calls, instanceId, bindingId),
     bindingOperation: bindingId === undefined ? undefined : active(bindingId),
-    predecessor: predecessorId === undefined ? undefined : readBinding(statements, instanceId, predecessorId),
+    predecessor: predecessorId === undefined ? undefined : readBinding(calls, instanceId, predecessorId),
     liveBindings: Number(row.live),
     busyBindings: Number(row.active) - swept,
     sweptBindings: swept,
@@ -63,21 +68,28 @@ function readSnapshot(statements: Statements, now: number, target: Target, held?
 }
 
 /** Answers the ids of the operations that it has emptied. */
-export function applyChange(statements: Statements, change: Change, wake: WakeUp[]): readonly string[] {
+export function applyChange(calls: Calls, change: Change, wake: WakeUp[]): readonly string[] {
+  const { statements, sealer } = calls
   if (change.instance !== undefined)
-    put(statements.putInstance, statements.replaceInstance, fromInstance(change.instance))
+    put(statements.putInstance, statements.replaceInstance, fromInstance(sealer, change.instance))
   for (const binding of change.bindings ?? [])
-    put(statements.putBinding, statements.replaceBinding, fromBinding(binding))
+    put(statements.putBinding, statements.replaceBinding, fromBinding(sealer, binding))
   for (const operation of change.operations ?? []) {
-    put(statements.putOperation, statements.replaceOperation, fromOperation(operation))
+    put(statements.putOperation, statements.replaceOperation, fromOperation(sealer, operation))
     if (operation.finishedAt !== undefined && !isLatest(operation, change)) statements.spendOperation.run(operation.id)
   }
-  if (change.copySteps !== undefined) statements.copySteps.run(change.copySteps.to, change.copySteps.from)
+  if (change.copySteps !== undefined) copySteps(calls, change.copySteps)
   for (const id of change.deleteOperations ?? []) statements.deleteOperation.run(id)
   writeNotes(statements, toWrites(change.notes ?? []))
-  for (const event of change.history ?? []) statements.appendHistory.run(event.instanceId, JSON.stringify(event))
+  for (const event of change.history ?? [])
+    statements.appendHistory.run(event.instanceId, fromEvent(sealer, event.instanceId, event))
   wake.push(...wakeUpsOf(change))
   return emptyDeleted(statements, change)
+}
+
+/** What is sealed of a step belongs to its operation: it is sealed again for the other one. */
+function copySteps(calls: Calls, { from, to }: NonNullable<Change['copySteps']>): void {
+  for (const row of calls.statements.doneSteps.all(from)) writeStep(calls, to, toStep(calls.sealer, row))
 }
 
 /** What operations have kept goes with what they were about. What is active may still need it, as a sweep does. */

@@ -1,25 +1,33 @@
 import { claimed } from '../../domain/operation.ts'
-import type { Binding, Claim, Claims, Instance, Operation } from '../../store.ts'
+import type { Claim, Claims, Operation } from '../../store.ts'
 import { readSteps } from './reads.ts'
-import { toOperation, toRow } from './rows.ts'
+import { toBinding, toInstance, toOperation } from './rows.ts'
 import type { Calls, Statements } from './statements.ts'
 
 /** Writes operation rows and the counter, nothing else: everything an operation refers to is only read. */
-export function claimDue({ statements, clock }: Calls, owner: string, max: number, leaseMs: number): Claims {
+export function claimDue(calls: Calls, owner: string, max: number, leaseMs: number): Claims {
+  const { statements, sealer, clock } = calls
   const now = clock.now()
   const rows = statements.due.all(now, Math.max(0, max))
   const lastFence = takeFences(statements, rows.length)
   const claims = rows.map((row, index): Claim => {
-    const before = toOperation(row)
+    const before = toOperation(sealer, row)
     const lease = { leaseOwner: owner, leaseUntil: now + leaseMs, fence: lastFence + 1 + index }
     const operation: Operation = { ...claimed(before, now), ...lease }
     writeLease(statements, operation)
     return {
       operation,
-      instance: toRow<Instance>({ doc: row.instance_doc, sealed: row.instance_sealed }),
+      instance: toInstance(sealer, { id: row.instance_id, doc: row.instance_doc, sealed: row.instance_sealed }),
       binding:
-        row.binding_doc === null ? undefined : toRow<Binding>({ doc: row.binding_doc, sealed: row.binding_sealed }),
-      steps: row.has_steps === 0 ? [] : readSteps(statements, operation.id),
+        row.binding_doc === null
+          ? undefined
+          : toBinding(sealer, {
+              instance_id: row.instance_id,
+              id: row.binding_id,
+              doc: row.binding_doc,
+              sealed: row.binding_sealed,
+            }),
+      steps: row.has_steps === 0 ? [] : readSteps(calls, operation.id),
       takenOver: before.state === 'running',
     }
   })

@@ -3,16 +3,17 @@ import { closeSync, openSync, rmSync } from 'node:fs'
 import { byKind, exportedAtOnce, type LedgerRow, type LedgerRows, type Moving, rowsOf } from '../../moving.ts'
 import { StoreOpenError } from '../../store.ts'
 import { text, toChore, toNote, toShared } from '../columns.ts'
+import { toEvent } from '../sealing.ts'
 import { applyChange } from './accept.ts'
 import type { Database, SqlRow, SqlValue } from './driver.ts'
 import { readRegistries } from './marketplace.ts'
 import { writeStep } from './progress.ts'
-import { toOperation, toRow } from './rows.ts'
-import { prepareAll, type Statements } from './statements.ts'
+import { toBinding, toInstance, toOperation, toStep } from './rows.ts'
+import { type Calls, prepareAll } from './statements.ts'
 
 export interface MovingParts {
   readonly database: Database
-  readonly statements: Statements
+  readonly calls: Calls
   readonly file: string
   /** Opens a file that nobody else has. */
   readonly openCopy: (file: string) => Database
@@ -24,7 +25,7 @@ export interface MovingParts {
 
 /** A connection sees its own writes, and there is only one: what is exported is a copy of the file, made at one moment. */
 export function createMoving(parts: MovingParts): Moving {
-  const { database, statements, file } = parts
+  const { database, calls, file } = parts
 
   function copyTo(target: string): void {
     createPrivate(target)
@@ -48,7 +49,8 @@ export function createMoving(parts: MovingParts): Moving {
         const opened = parts.openCopy(copy)
         try {
           const total = Number(opened.prepare(countAll).get()?.total)
-          for (const rows of allRows(opened, prepareAll(opened))) if (rows.length > 0) await take(rows, total)
+          for (const rows of allRows(opened, { ...calls, statements: prepareAll(opened) }))
+            if (rows.length > 0) await take(rows, total)
         } finally {
           opened.close()
         }
@@ -63,7 +65,7 @@ export function createMoving(parts: MovingParts): Moving {
     },
     importRows: (rows, progress) =>
       parts.written(() => {
-        write(database, statements, rows)
+        write(database, calls, rows)
         database.exec("delete from counter where name like 'import %'")
         if (progress !== undefined)
           database
@@ -90,7 +92,7 @@ function createPrivate(file: string): void {
   }
 }
 
-function* allRows(database: Database, statements: Statements): Iterable<readonly LedgerRow[]> {
+function* allRows(database: Database, { statements, sealer }: Calls): Iterable<readonly LedgerRow[]> {
   const { version } = statements.catalog.get() ?? {}
   const { registries, lastChange } = readRegistries(statements)
   const fence = Number(database.prepare("select value from counter where name = 'fence'").get()?.value)
@@ -98,11 +100,11 @@ function* allRows(database: Database, statements: Statements): Iterable<readonly
   yield* pages(database, 'revision', 'revision', toDoc)
   yield rowsOf('service', statements.services.all().map(toDoc))
   yield rowsOf('registry', registries)
-  yield* pages(database, 'instance', 'instance', toRow)
-  yield* pages(database, 'binding', 'binding', toRow)
-  yield* pages(database, 'operation', 'operation', toOperation)
+  yield* pages(database, 'instance', 'instance', row => toInstance(sealer, row))
+  yield* pages(database, 'binding', 'binding', row => toBinding(sealer, row))
+  yield* pages(database, 'operation', 'operation', row => toOperation(sealer, row))
   yield* pages(database, 'step', 'step', row => ({
-    ...toRow<LedgerRows['step']>(row),
+    ...toStep(sealer, row),
     operationId: text(row.operation_id),
   }))
   yield* pages(database, 'shared', 'shared_resource', row => toShared(text(row.key), row))
@@ -111,7 +113,7 @@ function* allRows(database: Database, statements: Statements): Iterable<readonly
     instanceId: text(row.instance_id),
   }))
   yield rowsOf('chore', statements.chores.all().map(toChore))
-  yield* pages(database, 'history', 'history', toDoc)
+  yield* pages(database, 'history', 'history', row => toEvent(sealer, text(row.instance_id), text(row.doc)))
   yield* keyedPages(database, 'note', ['note', 'kind', 'id'], toNote)
 }
 
@@ -153,7 +155,8 @@ function toDoc(row: SqlRow) {
   return JSON.parse(text(row.doc))
 }
 
-function write(database: Database, statements: Statements, rows: readonly LedgerRow[]): void {
+function write(database: Database, calls: Calls, rows: readonly LedgerRow[]): void {
+  const { statements } = calls
   const of = byKind(rows)
   for (const { fence, catalogVersion, lastChange } of of.ledger) {
     database.prepare("update counter set value = max(value, ?) where name = 'fence'").run(fence)
@@ -166,10 +169,10 @@ function write(database: Database, statements: Statements, rows: readonly Ledger
   for (const row of of.service)
     statements.putService.run(row.serviceId, row.revisionId, row.retiredAt ?? null, JSON.stringify(row))
   for (const row of of.registry) statements.putRegistry.run(row.name, JSON.stringify(row))
-  for (const instance of of.instance) applyChange(statements, { instance }, [])
+  for (const instance of of.instance) applyChange(calls, { instance }, [])
   const { binding: bindings, operation: operations, history } = of
-  applyChange(statements, { bindings, operations, history }, [])
-  for (const { operationId, ...step } of of.step) writeStep(statements, operationId, step)
+  applyChange(calls, { bindings, operations, history }, [])
+  for (const { operationId, ...step } of of.step) writeStep(calls, operationId, step)
   for (const { key, phase, holder } of of.shared) statements.putShared.run(key, phase, holder ?? null)
   for (const { key, instanceId } of of.claim) statements.putClaim.run(key, instanceId)
   const putChore = database.prepare(`insert or replace into chore

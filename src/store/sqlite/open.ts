@@ -2,7 +2,9 @@ import { chmodSync, closeSync, mkdirSync, openSync, readFileSync, rmSync, statSy
 import { hostname } from 'node:os'
 import { dirname, resolve } from 'node:path'
 import { type Clock, systemClock } from '../../clock.ts'
+import type { Keyring } from '../../sealing.ts'
 import { type Store, StoreOpenError } from '../../store.ts'
+import { requireKeys } from '../require-keys.ts'
 import { type Database, type Driver, loadDriver, resultCode, resultCodes } from './driver.ts'
 import { fileGone, toOpenError, unusablePath } from './failures.ts'
 import { checkVersion, migrate } from './migrations.ts'
@@ -12,11 +14,13 @@ export interface SqliteStoreOptions {
   /** Made where it is missing, with its folders. */
   readonly file: string
   readonly clock?: Clock
+  /** What values are encrypted with. */
+  readonly keyring?: Keyring
 }
 
 /** Opens the database for this process alone; throws StoreOpenError where it cannot be had. */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
-  return openWith(await loadDriver(), options)
+  return requireKeys(openWith(await loadDriver(), options))
 }
 
 /** The same with a driver of the caller's choice. */
@@ -34,7 +38,15 @@ export function openWith(driver: Driver, options: SqliteStoreOptions): Store {
     noteOwner(file, clock.now())
     const checkFiles = watchFiles(file)
     const openCopy = (copy: string) => driver.open(copy)
-    return createSqliteStore({ database, file, clock, checkFiles, openCopy, onClosed: () => removeOwner(file) })
+    return createSqliteStore({
+      database,
+      file,
+      clock,
+      keyring: options.keyring,
+      checkFiles,
+      openCopy,
+      onClosed: () => removeOwner(file),
+    })
   } catch (error) {
     database.close()
     throw toOpenError(error, file)

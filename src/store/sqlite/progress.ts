@@ -1,27 +1,27 @@
 import type { JsonObject } from '../../protocol/json.ts'
 import type { Checkpoint, Lease, Parking, Step } from '../../store.ts'
 import { text, toText } from '../columns.ts'
-import { seal, unseal } from '../sealing.ts'
-import { fromStep } from './rows.ts'
-import type { Statements } from './statements.ts'
+import { fromStep, placeOfBinding, placeOfInstance } from './rows.ts'
+import type { Calls, Statements } from './statements.ts'
 
-export function writeCheckpoint(statements: Statements, lease: Lease, checkpoint: Checkpoint, now: number): boolean {
+export function writeCheckpoint(calls: Calls, lease: Lease, checkpoint: Checkpoint): boolean {
+  const { statements, clock } = calls
   const { operationId, fence } = lease
   const description = toText(checkpoint.description)
   const changed =
     checkpoint.step?.state === 'done'
-      ? statements.progress.run(description, now, operationId, fence)
+      ? statements.progress.run(description, clock.now(), operationId, fence)
       : statements.describe.run(description, operationId, fence)
   if (changed === 0) return false
-  if (checkpoint.step !== undefined) writeStep(statements, operationId, checkpoint.step)
-  if (checkpoint.state !== undefined) replaceState(statements, operationId, checkpoint.state)
+  if (checkpoint.step !== undefined) writeStep(calls, operationId, checkpoint.step)
+  if (checkpoint.state !== undefined) replaceState(calls, operationId, checkpoint.state)
   return true
 }
 
-export function park(statements: Statements, { operationId, fence }: Lease, parking: Parking): boolean {
-  const changed = statements.park.run(parking.until, toText(parking.description), operationId, fence)
+export function park(calls: Calls, { operationId, fence }: Lease, parking: Parking): boolean {
+  const changed = calls.statements.park.run(parking.until, toText(parking.description), operationId, fence)
   if (changed === 0) return false
-  if (parking.step !== undefined) writeStep(statements, operationId, parking.step)
+  if (parking.step !== undefined) writeStep(calls, operationId, parking.step)
   return true
 }
 
@@ -33,16 +33,18 @@ export function handBack(statements: Statements, { operationId, fence }: Lease, 
   return true
 }
 
-export function writeStep(statements: Statements, operationId: string, step: Step): void {
-  if (statements.putStep.run(...fromStep(operationId, step)) > 0) return
+export function writeStep({ statements, sealer }: Calls, operationId: string, step: Step): void {
+  if (statements.putStep.run(...fromStep(sealer, operationId, step)) > 0) return
   throw new Error(`step ${step.name} of operation ${operationId} is done: it cannot be written again`)
 }
 
-function replaceState(statements: Statements, operationId: string, state: JsonObject): void {
+function replaceState({ statements, sealer }: Calls, operationId: string, state: JsonObject): void {
   const { instanceId, bindingId } = JSON.parse(text(statements.operation.get(operationId)?.doc))
   const key = bindingId === undefined ? [instanceId] : [instanceId, bindingId]
   const row = (bindingId === undefined ? statements.instance : statements.binding).get(...key)
   if (row === undefined) return
   const write = bindingId === undefined ? statements.sealInstance : statements.sealBinding
-  write.run(seal({ ...(unseal(text(row.sealed)) as object), state }), ...key)
+  const place = bindingId === undefined ? placeOfInstance(instanceId) : placeOfBinding(instanceId, bindingId)
+  const before = sealer.unseal(text(row.sealed), place) as object
+  write.run(sealer.seal({ ...before, state }, place), ...key)
 }

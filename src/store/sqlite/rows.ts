@@ -1,11 +1,26 @@
 /** Between the rows of the tables and the rows of the ledger. */
+
+import type { SealedPlace } from '../../sealing.ts'
 import type { Binding, Instance, Operation, Step } from '../../store.ts'
-import { toOperation as operationOf, toDocument, toText } from '../columns.ts'
+import { toOperation as operationOf, text, toDocument, toText } from '../columns.ts'
 import { keyOf } from '../keys.ts'
-import { seal } from '../sealing.ts'
+import type { Sealer } from '../sealing.ts'
 import type { SqlRow, SqlValue } from './driver.ts'
 
-export function fromInstance({ parameters, state, ...doc }: Instance): SqlValue[] {
+export function placeOfInstance(id: string): SealedPlace {
+  return ['instance', 'sealed', id]
+}
+
+export function placeOfBinding(instanceId: string, id: string): SealedPlace {
+  return ['binding', 'sealed', instanceId, id]
+}
+
+export function placeOfStep(operationId: string, name: string): SealedPlace {
+  return ['step', 'sealed', operationId, name]
+}
+
+export function fromInstance(sealer: Sealer, instance: Instance): SqlValue[] {
+  const { parameters, state, dashboardToken, requestHash, ...doc } = instance
   return [
     doc.id,
     doc.observeAt ?? null,
@@ -19,11 +34,12 @@ export function fromInstance({ parameters, state, ...doc }: Instance): SqlValue[
     keyOf(doc.planId),
     doc.usable ? 1 : 0,
     JSON.stringify(doc),
-    seal({ parameters, state }),
+    sealer.seal({ parameters, state, dashboardToken, requestHash }, placeOfInstance(doc.id)),
   ]
 }
 
-export function fromBinding({ parameters, state, result, ...doc }: Binding): SqlValue[] {
+export function fromBinding(sealer: Sealer, binding: Binding): SqlValue[] {
+  const { parameters, state, result, requestHash, ...doc } = binding
   return [
     doc.instanceId,
     doc.id,
@@ -32,13 +48,13 @@ export function fromBinding({ parameters, state, result, ...doc }: Binding): Sql
     keyOf(doc.serviceId),
     keyOf(doc.planId),
     JSON.stringify(doc),
-    seal({ parameters, state, result }),
+    sealer.seal({ parameters, state, result, requestHash }, placeOfBinding(doc.instanceId, doc.id)),
   ]
 }
 
-export function fromOperation(operation: Operation): SqlValue[] {
+export function fromOperation(sealer: Sealer, operation: Operation): SqlValue[] {
   const { state, attempt, losses, notBefore, leaseOwner, leaseUntil, fence, ...others } = operation
-  const { drains, unclean, checkpointAt, description, input, ...doc } = others
+  const { drains, unclean, checkpointAt, description, input, identity, requestHash, ...doc } = others
   return [
     doc.id,
     doc.instanceId,
@@ -58,20 +74,29 @@ export function fromOperation(operation: Operation): SqlValue[] {
     doc.acceptedAt,
     doc.action,
     JSON.stringify(doc),
-    seal({ input }),
+    sealer.seal({ input, identity, requestHash }, ['operation', 'sealed', doc.instanceId, doc.bindingId ?? '', doc.id]),
   ]
 }
 
-export function fromStep(operationId: string, { output, ...doc }: Step): SqlValue[] {
-  return [operationId, doc.name, doc.state, JSON.stringify(doc), seal({ output })]
+export function fromStep(sealer: Sealer, operationId: string, { output, ...doc }: Step): SqlValue[] {
+  const sealed = sealer.seal({ output }, placeOfStep(operationId, doc.name))
+  return [operationId, doc.name, doc.state, JSON.stringify(doc), sealed]
 }
 
-export function toRow<Row extends Instance | Binding | Step>(row: SqlRow): Row {
-  return toDocument(row) as Row
+export function toInstance(sealer: Sealer, row: SqlRow): Instance {
+  return toDocument(sealer, row, placeOfInstance(text(row.id))) as Instance
 }
 
-export function toOperation(row: SqlRow): Operation {
-  return operationOf(row, row.drains === null ? undefined : { drains: row.drains as string })
+export function toBinding(sealer: Sealer, row: SqlRow): Binding {
+  return toDocument(sealer, row, placeOfBinding(text(row.instance_id), text(row.id))) as Binding
+}
+
+export function toStep(sealer: Sealer, row: SqlRow): Step {
+  return toDocument(sealer, row, placeOfStep(text(row.operation_id), text(row.name))) as Step
+}
+
+export function toOperation(sealer: Sealer, row: SqlRow): Operation {
+  return operationOf(sealer, row, row.drains === null ? undefined : { drains: row.drains as string })
 }
 
 /** What clean-up and purge go by. */

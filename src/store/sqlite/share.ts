@@ -5,14 +5,14 @@ import { toOperation } from './rows.ts'
 import type { Calls, Statements } from './statements.ts'
 
 export function share(
-  { statements, clock }: Calls,
+  { statements, sealer, clock }: Calls,
   { operationId, fence }: Lease,
   key: string,
   wish: SharedWish,
 ): SharedVerdict['answer'] | undefined {
   const held = statements.heldOperation.get(operationId, fence)
   if (held === undefined) return undefined
-  const { instanceId } = toOperation(held)
+  const { instanceId } = toOperation(sealer, held)
   const row = toShared(key, statements.shared.get(key))
   const verdict = decideShared(wish, {
     row,

@@ -1,11 +1,11 @@
 import type { Clock } from '../../clock.ts'
-import { emptied } from '../sealing.ts'
+import { emptied, type Sealer } from '../sealing.ts'
 import type { Database, Statement } from './driver.ts'
 
 /** The condition of the partial indexes, word for word: SQLite uses one only where the query says the same. */
 const active = `state in ('queued', 'running')`
 
-const operationColumns = `operation.state, operation.attempt, operation.losses, operation.not_before,
+const operationColumns = `operation.id, operation.instance_id, operation.binding_id, operation.state, operation.attempt, operation.losses, operation.not_before,
   operation.lease_owner, operation.lease_until, operation.fence, operation.drains, operation.unclean,
   operation.checkpoint_at, operation.description, operation.doc, operation.sealed`
 
@@ -89,14 +89,14 @@ function put(table: Table): string {
 
 /** Every statement of the store. */
 export const sql = {
-  instance: 'select doc, sealed from instance where id = ?',
+  instance: 'select id, doc, sealed from instance where id = ?',
   putInstance: put(tables.instance),
   replaceInstance: replace(tables.instance),
   sealInstance: 'update instance set sealed = ? where id = ?',
   dueForObservation: 'select id from instance where observe_at <= ? order by observe_at, rowid limit ?',
 
   // An accept's first read, in one statement: most requests need no other.
-  snapshot: `select doc, sealed,
+  snapshot: `select id, doc, sealed,
       (select count(*) from binding
         where binding.instance_id = instance.id and phase in ('ready', 'creating', 'deleting')) as live,
       (select count(*) from operation
@@ -105,8 +105,8 @@ export const sql = {
   sweptBindings: `select count(*) as swept from operation
     where instance_id = ? and ifnull(binding_id, '') > '' and ${active} and action = 'sweep'`,
 
-  binding: 'select doc, sealed from binding where instance_id = ? and id = ?',
-  bindings: `select doc, sealed from binding where instance_id = ? and phase <> 'deleted' order by rowid`,
+  binding: 'select instance_id, id, doc, sealed from binding where instance_id = ? and id = ?',
+  bindings: `select instance_id, id, doc, sealed from binding where instance_id = ? and phase <> 'deleted' order by rowid`,
   putBinding: put(tables.binding),
   replaceBinding: replace(tables.binding),
   sealBinding: 'update binding set sealed = ? where instance_id = ? and id = ?',
@@ -160,9 +160,8 @@ export const sql = {
   endSupersededLease: `update operation set lease_until = ? where id = ? and fence = ? and state = 'superseded'`,
   startSuccessor: `update operation set not_before = min(not_before, ?) where drains = ? and state = 'queued'`,
 
-  steps: 'select doc, sealed from step where operation_id = ? order by rowid',
-  copySteps: `insert into step (operation_id, name, state, doc, sealed)
-    select ?, name, state, doc, sealed from step where operation_id = ? and state = 'done' order by rowid`,
+  steps: 'select operation_id, name, doc, sealed from step where operation_id = ? order by rowid',
+  doneSteps: `select operation_id, name, doc, sealed from step where operation_id = ? and state = 'done' order by rowid`,
   // Changes no row where the step is done: its output was promised.
   putStep: `insert into step (operation_id, name, state, doc, sealed) values (?, ?, ?, ?, ?)
     on conflict (operation_id, name) do update set state = excluded.state, doc = excluded.doc, sealed = excluded.sealed
@@ -279,6 +278,7 @@ export type Statements = Readonly<Record<keyof typeof sql, Statement>>
 /** What the methods of the store work with. */
 export interface Calls {
   readonly statements: Statements
+  readonly sealer: Sealer
   readonly clock: Clock
 }
 

@@ -1,7 +1,9 @@
 import type { Clock } from '../../clock.ts'
+import type { Keyring, Sealing } from '../../sealing.ts'
 import { type Change, type Moving, type Store, StoreUnavailableError, type WakeUp } from '../../store.ts'
 import { toChore } from '../columns.ts'
 import { type Methods, runMethods } from '../methods.ts'
+import { createSealer } from '../sealing.ts'
 import { createWakeUps } from '../wake-ups.ts'
 import { accept, applyChange, finish } from './accept.ts'
 import { putBulletin, readBulletins } from './bulletins.ts'
@@ -20,6 +22,7 @@ import { handBack, park, writeCheckpoint } from './progress.ts'
 import { purge } from './purge.ts'
 import { createReads } from './reads.ts'
 import { bindingKey, createRowCache, type RowCache } from './row-cache.ts'
+import { createSealing } from './seal-again.ts'
 import { share } from './share.ts'
 import { prepareAll } from './statements.ts'
 
@@ -27,6 +30,7 @@ export interface SqliteStoreParts {
   readonly database: Database
   readonly file: string
   readonly clock: Clock
+  readonly keyring?: Keyring
   /** Throws where the files on the disk are no longer those that are open. */
   readonly checkFiles: () => void
   /** Opens another file as this one was. */
@@ -39,7 +43,7 @@ export interface SqliteStoreParts {
 export function createSqliteStore(parts: SqliteStoreParts): Store {
   const { database, file, clock, checkFiles, openCopy, onClosed } = parts
   const statements = prepareAll(database)
-  const calls = { statements, clock }
+  const calls = { statements, sealer: createSealer(parts.keyring), clock }
   const wakeUps = createWakeUps()
   const transactions = {
     begin: () => database.exec('BEGIN IMMEDIATE'),
@@ -68,14 +72,14 @@ export function createSqliteStore(parts: SqliteStoreParts): Store {
   }
 
   function apply(change: Change, wake: WakeUp[]): void {
-    const emptied = applyChange(statements, change, wake)
+    const emptied = applyChange(calls, change, wake)
     forgetChanged(cache, change)
     for (const id of emptied) cache.operations.forget(id)
   }
 
   const written = <Result>(write: () => Result) => commits.run(() => write)
 
-  const reads = createReads(statements, cache, clock)
+  const reads = createReads(calls, cache)
   const lists = createLists(database)
   const methods: Methods = {
     ...reads,
@@ -116,12 +120,12 @@ export function createSqliteStore(parts: SqliteStoreParts): Store {
       written(() => {
         if (checkpoint.state === undefined) cache.operations.forget(lease.operationId)
         else cache.clear()
-        return writeCheckpoint(statements, lease, checkpoint, clock.now())
+        return writeCheckpoint(calls, lease, checkpoint)
       }),
     park: (lease, parking) =>
       commits.run(wake => () => {
         cache.operations.forget(lease.operationId)
-        const parked = park(statements, lease, parking)
+        const parked = park(calls, lease, parking)
         if (parked) wake.push({ type: 'work' })
         return parked
       }),
@@ -183,7 +187,7 @@ export function createSqliteStore(parts: SqliteStoreParts): Store {
 
   const moving = createMoving({
     database,
-    statements,
+    calls,
     file,
     openCopy,
     flush: commits.flush,
@@ -194,8 +198,15 @@ export function createSqliteStore(parts: SqliteStoreParts): Store {
       }),
   })
 
+  const sealing = createSealing({ database, sealer: calls.sealer, written, flush: commits.flush })
+
   return {
     name: `sqlite:${file}`,
+    sealing: {
+      ...sealing,
+      uses: () => run(sealing.uses),
+      sealAgain: (from, max) => run(() => sealing.sealAgain(from, max)),
+    } as Sealing,
     moving: {
       exportRows: take => run(() => moving.exportRows(take)),
       importState: () => run(moving.importState),

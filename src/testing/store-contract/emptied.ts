@@ -6,6 +6,7 @@ import { durableStoreCase, storeCase } from './subject.ts'
 const emptyDone = stepRow('done', { shown: { log: 'printed' } })
 const failed = stepRow('failed', { state: 'failed', error: 'no' })
 const input = { planId: 'plan', parameters: { password: 'canary' } }
+const identity = { platform: 'cf', value: { user_id: 'canary' } }
 
 /** Runs what is due: a step that is done, one that has failed, and the end, with what it means for the resource. */
 async function run(store: Store, resource: (snapshot: Finishing) => Change = () => ({})): Promise<void> {
@@ -22,10 +23,10 @@ async function run(store: Store, resource: (snapshot: Finishing) => Change = () 
 
 /** An instance with the bindings `b` and `c`: three operations that have ended. */
 async function stand(store: Store, id: string): Promise<readonly string[]> {
-  const operations = [await provision(store, id, { input })]
+  const operations = [await provision(store, id, { input, identity })]
   await run(store, ({ instance }) => ({ instance: instance && { ...instance, phase: 'ready' } }))
   for (const binding of ['b', 'c']) {
-    operations.push(await bind(store, id, binding, { input }))
+    operations.push(await bind(store, id, binding, { input, identity }))
     await run(store, readyBinding)
   }
   return operations
@@ -58,7 +59,11 @@ function keptOf(store: Store, ids: readonly string[]): Promise<readonly Kept[]> 
 
 /** As it is without what was sealed. */
 function empty([operation, steps]: Kept): Kept {
-  return [operation && { ...operation, input: {} }, steps.map(({ output: _output, ...step }) => step)]
+  const { identity: _identity, ...kept } = operation ?? {}
+  return [
+    operation && ({ ...kept, input: {}, requestHash: '' } as Operation),
+    steps.map(({ output: _output, ...step }) => step),
+  ]
 }
 
 async function holdsCanary(store: Store, ids: readonly string[]): Promise<boolean> {
@@ -78,7 +83,7 @@ export const emptiedCases = [
     assert.deepEqual(await keptOf(store, operations), before.map(empty))
     const [[ended, steps] = []] = await keptOf(store, [deletion])
     assert.deepEqual([ended?.state, ended?.description, ended?.input], ['succeeded', 'done', {}])
-    assert.equal(ended?.requestHash, 'hash')
+    assert.deepEqual([ended?.requestHash, ended?.identity], ['', undefined])
     assert.deepEqual(steps, [emptyDone, failed])
     assert.equal((await store.history('i')).length, history.length + 1)
     assert.deepEqual(await keptOf(store, neighbours), besides)
