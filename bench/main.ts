@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util'
 import { benchBundles } from './bundles.ts'
 import { benchCatalog } from './catalog.ts'
+import { benchEncrypted } from './encrypted.ts'
 import { benchGrowth } from './growth.ts'
 import { benchHttp } from './http.ts'
 import { benchKubernetes } from './kubernetes.ts'
@@ -28,6 +29,7 @@ const parts: Readonly<Record<string, () => Promise<Result[]>>> = {
   growth: () => benchGrowth(rounds, Number(values.instances)),
   stores: () => benchStores(rounds),
   observed: () => benchObserved(rounds),
+  encrypted: () => benchEncrypted(rounds),
   overload: () => benchOverload(),
   start: () => benchStart(rounds),
   sync: async () => [...(await benchSync(rounds)), ...(await benchDirectorySync(rounds))],

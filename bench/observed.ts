@@ -1,22 +1,16 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Child, startChild } from './child.ts'
-import { drive } from './load.ts'
 import { inNewFolder } from './new-folder.ts'
 import { onLoadCore } from './pin.ts'
-import { processorSeconds } from './processor.ts'
-import { osbRequest, provisionRequest } from './requests.ts'
+import { costOf, counts, type Kind, makePolled } from './request-cost.ts'
 import { atMost, noGoal, type Result, type Round, toResult } from './result.ts'
 
-const connections = 32
-const polls = 6_000
-const provisions = 400
 const settings = {
   off: { metrics: { serve: 'off' }, traces: { mode: 'off' } },
   metrics: { metrics: { serve: 'open' }, traces: { mode: 'off' } },
   traces: { metrics: { serve: 'open' }, traces: { mode: 'linked' } },
 }
-type Kind = 'poll' | 'provision'
 
 /** Of an idle broker, in megabytes. */
 const memoryGoal = 85
@@ -35,38 +29,15 @@ async function measure(folder: string, rounds: number): Promise<Result[]> {
   const [off, metrics, traces] = [await start('off'), await start('metrics'), await start('traces')]
   const lines: Record<Kind, [metrics: Round[], traces: Round[]]> = { poll: [[], []], provision: [[], []] }
   let made = 1
-  const cost = async (child: Child, kind: Kind, first: number) => {
-    const request = osbRequest('GET', '/v2/service_instances/polled/last_operation')
-    const before = processorSeconds(child.process.pid)
-    const count = kind === 'poll' ? polls : provisions
-    await drive({
-      port: child.port,
-      connections,
-      count,
-      status: kind === 'poll' ? 200 : 202,
-      request: kind === 'poll' ? () => request : n => provisionRequest(`instance-${first + n}`),
-    })
-    if (kind === 'provision') await untilFinished(child, first + count)
-    return ((processorSeconds(child.process.pid) - before) / count) * 1e6
-  }
   try {
     const memory = memoryOf(metrics)
-    for (const child of [off, metrics, traces]) {
-      await drive({
-        port: child.port,
-        connections: 1,
-        count: 1,
-        status: 202,
-        request: () => provisionRequest('polled'),
-      })
-      await untilFinished(child, 1)
-    }
+    for (const child of [off, metrics, traces]) await makePolled(child)
     for (let round = 0; round <= rounds; round++)
       for (const kind of ['provision', 'poll'] as const) {
         const order = round % 2 === 0 ? [off, metrics, traces] : [traces, metrics, off]
         const costs = new Map<Child, number>()
-        for (const child of order) costs.set(child, await cost(child, kind, made))
-        if (kind === 'provision') made += provisions
+        for (const child of order) costs.set(child, await costOf(child, kind, made))
+        if (kind === 'provision') made += counts.provision
         // The first round warms everything up.
         const baseline = costs.get(off) ?? Number.NaN
         if (round > 0)
@@ -93,8 +64,4 @@ async function measure(folder: string, rounds: number): Promise<Result[]> {
 function memoryOf({ process: { pid } }: Child): number {
   const [, kilobytes] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
   return Number(kilobytes) / 1000
-}
-
-async function untilFinished(broker: Child, count: number): Promise<void> {
-  while (Number(await broker.ask('finished?')) < count) await new Promise(resolve => setTimeout(resolve, 5))
 }

@@ -117,10 +117,12 @@ export function openBroker(
   let closing: Promise<void> | undefined
 
   async function open(): Promise<RunningBroker> {
-    const { ledger } = settings
+    const { ledger, encryption } = settings
     const tracer = await openTracer(settings.traces)
     const store =
-      typeof options.store === 'string' ? await openStore(options.store, clock, { ledger, observer }) : options.store
+      typeof options.store === 'string'
+        ? await openStore(options.store, clock, { ledger, encryption, observer })
+        : options.store
     try {
       const metrics = openMetrics(settings.metrics, store, clock)
       const told = combineObservers(observer, metrics?.observer, tracer && traceEnds(tracer))

@@ -38,9 +38,12 @@ export interface LedgerRows {
   readonly chore: Chore
   /** Of each instance in the order of what happened. */
   readonly history: HistoryEvent
-  /** Of all kinds: gates, batches with their items, and answers to requests with a key, which would be done twice without them. */
+  /** Gates, batches with their items, and answers to requests with a key, which would be done twice without them. */
   readonly note: Note
 }
+
+/** Kinds of notes that stay where they are: keys are those of one store, and who is signed in there signs in anew. */
+export const localNotes: readonly string[] = ['encryption-key', 'session']
 
 export type LedgerRow = {
   readonly [Kind in keyof LedgerRows]: { readonly [Key in Kind]: LedgerRows[Kind] }

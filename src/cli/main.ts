@@ -88,6 +88,7 @@ const groups: Readonly<Record<string, Readonly<Record<string, Loader>>>> = {
     instances: () => import('./commands/instances.ts'),
     batches: () => import('./commands/batches.ts'),
     gates: () => import('./commands/gates.ts'),
+    keys: () => import('./commands/keys.ts'),
     errors: () => import('./commands/errors.ts'),
     stats: () => import('./commands/stats.ts'),
     workers: () => import('./commands/workers.ts'),

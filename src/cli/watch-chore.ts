@@ -1,7 +1,9 @@
 import type { ChoreBody } from '../client/index.ts'
 import { sleep } from '../clock.ts'
+import { failure } from './cli-error.ts'
 import { interruptible } from './io.ts'
 import { refusal } from './refusal.ts'
+import { describeResult } from './render/tables.ts'
 import type { Session } from './session.ts'
 
 const pause = 500
@@ -22,6 +24,19 @@ export function watchChore(session: Session, name: string, dueAt = ''): Promise<
       signal.throwIfAborted()
     }
   })
+}
+
+/** Waits for the run and prints how it has ended. */
+export async function reportChore(session: Session, name: string, dueAt: string | undefined): Promise<void> {
+  const chore = await watchChore(session, name, dueAt)
+  const { started_at, finished_at, message } = chore
+  if (chore.ok === false)
+    throw failure({
+      what: `the chore ${name} failed`,
+      why: message ?? 'the broker gave no reason',
+      next: 'The log of the broker says more; run it again when the reason is gone.',
+    })
+  session.print({ name, ok: true, message, started_at, finished_at }, `${describeResult(chore)}\n`)
 }
 
 export async function readChores(session: Session): Promise<readonly ChoreBody[]> {

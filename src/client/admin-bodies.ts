@@ -40,6 +40,22 @@ export interface StartedRun extends Problem {
   readonly due_at?: string
 }
 
+/** What is encrypted, and with which keys. */
+export interface KeysBody extends Problem {
+  /** The label of the key for new values; absent where there is none. */
+  readonly current?: string
+  readonly keys?: readonly KeyBody[]
+  /** How many values are not encrypted. */
+  readonly plain_values?: number
+}
+
+export interface KeyBody {
+  readonly label: string
+  readonly configured: boolean
+  /** How many values it protects. */
+  readonly values: number
+}
+
 /** How a registry answers. What is not known is absent: one that was never asked has no times. */
 export interface RegistryBody {
   readonly name: string

@@ -18,6 +18,7 @@ import type {
   BindingBody,
   ChoresBody,
   InstanceBody,
+  KeysBody,
   ListBody,
   MovedBody,
   OperationBody,
@@ -98,6 +99,9 @@ export function createAdminClient(options: OsbClientOptions) {
     chores: (call?: CallOptions) => send<ChoresBody>('GET', '/admin/chores', call),
     runChore: (name: string, call?: CallOptions) =>
       send<StartedRun>('POST', toPath('admin', 'chores', name, 'runs'), call),
+    keys: (call?: CallOptions) => send<KeysBody>('GET', '/admin/keys', call),
+    rotateKeys: (body: { readonly reason?: string } = {}, call?: CallOptions) =>
+      post<StartedRun & { readonly key?: string }>('/admin/keys/rotate', body, call),
     /** Without levels it only answers what they are. */
     setLogLevels: (levels: Readonly<Record<string, string>> = {}, call?: CallOptions) =>
       send<LogLevelsBody>('PUT', '/admin/log-levels', call, { body: levels }),

@@ -59,7 +59,7 @@ async function withStore<Result>(
   work: (store: Store) => Promise<Result>,
 ): Promise<Result> {
   const { config: file, env, cwd, store: named, isThere = false } = choice
-  const { store: url, ledger } = await loadConfig({ file, env, flags: { store: named }, cwd })
+  const { store: url, ledger, encryption } = await loadConfig({ file, env, flags: { store: named }, cwd })
   if (url === 'memory:')
     throw new StoreOpenError(
       'unusable-path',
@@ -67,7 +67,7 @@ async function withStore<Result>(
     )
   if (isThere && url.startsWith('sqlite:') && !existsSync(sqliteFile(url.slice('sqlite:'.length))))
     throw new StoreOpenError('unusable-path', `${maskStoreUrl(url)} is not there: check --store, or the configuration`)
-  const store = await openStore(url, systemClock, { ledger })
+  const store = await openStore(url, systemClock, { ledger, encryption })
   try {
     return await work(store)
   } finally {

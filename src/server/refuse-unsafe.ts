@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { StartError } from '../running/start-error.ts'
-import type { Config } from './config.ts'
+import { findAdapter } from '../store/schemes.ts'
+import { type Config, maskStoreUrl } from './config.ts'
 import { isKnownPassword } from './known-passwords.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -31,7 +32,18 @@ export async function refuseUnsafe(config: Config, env: Environment): Promise<vo
       'Instances would go on existing, and nobody would know of them.',
       'Set store, or PURSER_STORE, to sqlite:, postgres:// or mongodb://. If it is meant: unsafe.memoryStore.',
     )
+  refuseClear(config)
   if (!unsafe.readableSecrets) await refuseReadable(config)
+}
+
+/** A database on a server has administrators, backups and disks of its own: values in clear are a decision. */
+function refuseClear({ store, encryption: { key, keys, required } }: Config): void {
+  if (!required || key !== undefined || keys.length > 0 || findAdapter(store)?.server !== true) return
+  throw new StartError(
+    `A broker without an encryption key does not start on ${maskStoreUrl(store)}.`,
+    'Whoever reads that database, or a backup of it, would read credentials, parameters and state.',
+    'Set PURSER_ENCRYPTION_KEY to what "openssl rand -base64 32" prints, and keep it; or set encryption.required to false to keep values in clear.',
+  )
 }
 
 /** Whether anybody can be told apart from others. */

@@ -247,7 +247,8 @@ export const bundlesShape = section({
   ),
 })
 
-const { ledger, osb, instances, bindings, engine, reconcile, chores, console, metrics, traces } = brokerSections
+const { ledger, encryption, osb, instances, bindings, engine, reconcile, chores, console, metrics, traces } =
+  brokerSections
 
 /** Every setting of `purser serve`. The reference is made from it: `npm run configuration:reference`. */
 export const configShape = object(
@@ -268,6 +269,7 @@ export const configShape = object(
       'sqlite:purser.db',
     ),
     ledger,
+    encryption,
     server,
     auth,
     unsafe,

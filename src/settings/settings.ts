@@ -15,6 +15,7 @@ import {
   type Written,
 } from '../shape/shape.ts'
 import { ledgerDefaults } from '../store/options.ts'
+import { encryption } from './encryption.ts'
 
 const ledger = section({
   schema: fallback(
@@ -273,6 +274,7 @@ const forceDeleteUnknown = (doc: string) => section({ forceDeleteUnknown: fallba
 /** The sections that a broker needs wherever it runs; `purser serve` has more. */
 export const brokerSections = {
   ledger,
+  encryption,
   osb,
   instances: forceDeleteUnknown('deleting an unknown instance answers 200 `{}` instead of 410'),
   bindings: forceDeleteUnknown('the same for bindings'),

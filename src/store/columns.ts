@@ -23,8 +23,9 @@ export function fromText(value: unknown) {
 }
 
 /** An instance, a binding, an operation or a step: the document and what was sealed of it. */
-export function toDocument(sealer: Sealer, row: Row, place: SealedPlace): object {
-  return Object.assign(JSON.parse(text(row.doc)), sealer.unseal(text(row.sealed), place))
+export function toDocument(sealer: Sealer, row: Row, place: SealedPlace | ((doc: Row) => SealedPlace)): object {
+  const doc = JSON.parse(text(row.doc))
+  return Object.assign(doc, sealer.unseal(text(row.sealed), typeof place === 'function' ? place(doc) : place))
 }
 
 /** Where what is sealed of an operation belongs: with what the operation is about. */
@@ -39,8 +40,16 @@ export function placeOfOperation(row: Row): SealedPlace {
 }
 
 /** `more`: what else has a column of its own. */
-export function toOperation(sealer: Sealer, row: Row, more: Partial<Operation> = {}): Operation {
-  const operation: Record<string, unknown> = Object.assign(toDocument(sealer, row, placeOfOperation(row)), more)
+export function toOperation(
+  sealer: Sealer,
+  row: Row,
+  more: Partial<Operation> = {},
+  place: (row: Row, doc: Row) => SealedPlace = placeOfOperation,
+): Operation {
+  const operation: Record<string, unknown> = Object.assign(
+    toDocument(sealer, row, doc => place(row, doc)),
+    more,
+  )
   // Nothing is left of it in one that was emptied.
   operation.requestHash ??= ''
   operation.state = row.state

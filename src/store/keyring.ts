@@ -15,7 +15,14 @@ export interface LabelledKey {
   readonly key: Uint8Array
 }
 
-export const isLabel = (text: string) => /^[A-Za-z0-9][\w.-]{0,63}$/.test(text)
+export function isLabel(text: string): boolean {
+  return /^[A-Za-z0-9][\w.-]{0,63}$/.test(text)
+}
+
+/** 32 bytes as base64; undefined for any other text. */
+export function readKey(text: string): Uint8Array | undefined {
+  return /^[A-Za-z0-9+/]{43}=$/.test(text) ? Buffer.from(text, 'base64') : undefined
+}
 
 /** What a sealed text begins with: no JSON does, so that a text tells by itself whether it is sealed. */
 const mark = 'e1:'

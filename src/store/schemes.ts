@@ -17,6 +17,8 @@ interface Adapter {
   readonly schemes: readonly string[]
   /** How people write its URLs. */
   readonly form: string
+  /** Others than the broker reach what it writes: it is encrypted, or somebody has said that it need not be. */
+  readonly server?: true
   /** What an application installs beside this package to use it. */
   readonly package?: string
   /** Whether what stands behind the scheme can name a store. */
@@ -58,6 +60,7 @@ export const adapters: readonly Adapter[] = [
   {
     schemes: ['postgres:', 'postgresql:'],
     form: 'postgres://…',
+    server: true,
     package: 'pg',
     accepts: namesServer,
     async open(url, options) {
@@ -81,6 +84,7 @@ export const adapters: readonly Adapter[] = [
   {
     schemes: ['mongodb:', 'mongodb+srv:'],
     form: 'mongodb://…',
+    server: true,
     package: 'mongodb',
     accepts: namesServer,
     async open(url, options) {

@@ -25,14 +25,24 @@ export const emptied = { operation: '{"input":{}}', step: '{}' } as const
 export const nothingSealed: readonly string[] = Object.values(emptied)
 
 export function createSealer(keyring?: Keyring): Sealer {
-  const toSealed = (text: string, place: SealedPlace) =>
-    keyring === undefined || nothingSealed.includes(text) ? text : keyring.seal(text, place)
+  const known = createKnown()
 
-  function open(text: string, place: SealedPlace): string {
-    const label = labelOf(text)
-    if (label === undefined) return text
+  function toSealed(text: string, place: SealedPlace): string {
+    if (keyring === undefined || nothingSealed.includes(text)) return text
+    const key = JSON.stringify(place)
+    const before = known.find(key)
+    if (before?.text === text && labelOf(before.sealed) === keyring.current) return before.sealed
+    return known.keep(key, { text, sealed: keyring.seal(text, place) }).sealed
+  }
+
+  function open(sealed: string, place: SealedPlace): string {
+    const label = labelOf(sealed)
+    if (label === undefined) return sealed
     if (keyring === undefined) throw missing(label, place)
-    return keyring.unseal(text, place)
+    const key = JSON.stringify(place)
+    const before = known.find(key)
+    if (before?.sealed === sealed) return before.text
+    return known.keep(key, { text: keyring.unseal(sealed, place), sealed }).text
   }
 
   return {
@@ -42,6 +52,33 @@ export function createSealer(keyring?: Keyring): Sealer {
     again(text, place) {
       if (keyring === undefined || nothingSealed.includes(text) || labelOf(text) === keyring.current) return undefined
       return keyring.seal(open(text, place), place)
+    },
+  }
+}
+
+interface KnownValue {
+  readonly text: string
+  readonly sealed: string
+}
+
+/** Values, and bytes of each, that are remembered. */
+const [mostKnown, longestKnown] = [4_000, 2_000]
+
+/**
+ * The latest values by their places: what is accepted here is most often claimed, polled and ended here, and most of what is
+ * written again has not changed. A value is found only in its own place.
+ */
+function createKnown() {
+  const values = new Map<string, KnownValue>()
+  return {
+    find: (place: string) => values.get(place),
+    keep(place: string, value: KnownValue): KnownValue {
+      values.delete(place)
+      if (value.text.length > longestKnown) return value
+      values.set(place, value)
+      const [oldest] = values.size > mostKnown ? values.keys() : []
+      if (oldest !== undefined) values.delete(oldest)
+      return value
     },
   }
 }

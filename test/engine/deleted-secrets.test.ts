@@ -78,7 +78,7 @@ describe('what was deleted', () => {
     expect(await broker.pollBinding('i', 'b', unbind)).toEqual({ state: 'succeeded' })
     expect(await ledger.operation(provision)).toMatchObject({
       state: 'succeeded',
-      requestHash: expect.stringMatching(/./),
+      requestHash: '',
     })
     expect(await ledger.steps(provision)).toMatchObject([{ name: 'create', state: 'done', attempts: 1 }])
     expect((await ledger.history('i')).map(({ type }) => type)).toHaveLength(2 * operations.length)

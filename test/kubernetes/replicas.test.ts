@@ -71,6 +71,7 @@ describe.skipIf(reason !== undefined)(
       const config = `${served.replace('sqlite:ledger.db', postgres.url)}
 registries:
   - { type: oci, name: team, url: "http://${host}", white_list: [".*"], user: reader, pass: ${password}, auth_type: config }
+encryption: { required: false }
 bundles:
   runtime: kubernetes
   kubernetes: { kubeconfig: ${process.env.KUBECONFIG}, namespace: ${home}, toolsImage: "${toolsImage}", startTimeout: 30s }

@@ -4,6 +4,7 @@ import { catalogMutations } from './catalog-mutations.ts'
 import { choreMutations } from './chore-mutations.ts'
 import { edgeMutations } from './edge-mutations.ts'
 import { emptiedMutations } from './emptied-mutations.ts'
+import { encryptionMutations } from './encryption-mutations.ts'
 import { kubernetesMutations } from './kubernetes-mutations.ts'
 import { loadMutations } from './load-mutations.ts'
 import { manifestMutations } from './manifest-mutations.ts'
@@ -155,8 +156,8 @@ export const mutations: readonly Mutation[] = [
     suite: sql.suite,
     only: 'changing a row that was shown',
     name: 'sqlite shows rows that a caller can change',
-    find: 'freeze(convert(found))',
-    replace: 'convert(found)',
+    find: 'freeze(convert(sealer, found))',
+    replace: 'convert(sealer, found)',
   },
   {
     file: 'src/store/sqlite/migrations.ts',
@@ -298,6 +299,7 @@ export const mutations: readonly Mutation[] = [
   ...edgeMutations,
   ...signInMutations,
   ...emptiedMutations,
+  ...encryptionMutations,
   ...movingMutations,
   ...verbMutations,
   ...webMutations,

@@ -320,7 +320,7 @@ export const verbMutations: readonly Mutation[] = [
   {
     name: 'a retry does its steps once more (sqlite)',
     file: 'src/store/sqlite/accept.ts',
-    find: 'if (change.copySteps !== undefined) statements.copySteps.run(change.copySteps.to, change.copySteps.from)',
+    find: 'if (change.copySteps !== undefined) copySteps(calls, change.copySteps)',
     suite: ['test/store/sqlite.test.ts'],
     ...copying,
   },

@@ -52,7 +52,10 @@ export async function makeDeployment(built: BuiltPackage, settings: object) {
   await symlink(built.folder, join(folder, 'node_modules', 'purser'))
   await writeFile(join(folder, 'broker.mjs'), brokerModule)
   // JSON is YAML.
-  await writeFile(join(folder, 'purser.yaml'), JSON.stringify({ broker: 'broker.mjs', ...settings }))
+  await writeFile(
+    join(folder, 'purser.yaml'),
+    JSON.stringify({ broker: 'broker.mjs', encryption: { required: false }, ...settings }),
+  )
   const command = [process.execPath, built.bin, 'serve', '--port', '0']
   return {
     folder,

@@ -60,6 +60,7 @@ describe('loadConfig', () => {
         },
         retry: { initial: 1000, factor: 2, max: 60_000 },
       },
+      encryption: { keys: [], required: true },
       ledger: { schema: 'purser', poolSize: 10, connectTimeout: 5000, statementTimeout: 10_000 },
       registries: [],
       reconcile: { retireAfter: 86_400_000, emptyAfter: 3, retiredPlans: 'reject' },
@@ -453,7 +454,7 @@ log: { format: xml }
     ['__proto__: { port: 1 }', /a key must not be called __proto__/],
     [
       'constructor: 1',
-      /^purser\.yaml:1 constructor: unknown setting; known here: broker, catalog, store, ledger, server, /,
+      /^purser\.yaml:1 constructor: unknown setting; known here: broker, catalog, store, ledger, encryption, server, /,
     ],
   ])('in %j name the line', async (yaml, expected) => {
     write('purser.yaml', yaml)

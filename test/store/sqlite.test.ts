@@ -6,7 +6,7 @@ import type { Keyring } from '../../src/sealing.ts'
 import { type Driver, loadLibsqlDriver, loadNodeDriver } from '../../src/store/sqlite/driver.ts'
 import { openSqliteStore } from '../../src/store/sqlite/index.ts'
 import { openWith } from '../../src/store/sqlite/open.ts'
-import type { StoreSubject } from '../../src/testing/store-contract.ts'
+import { ledgerContract, readsContract, type StoreSubject } from '../../src/testing/store-contract.ts'
 import { createVirtualClock } from '../../src/testing/virtual-clock.ts'
 import { runStoreContract } from './run-contract.ts'
 import { describeDrivers, temporaryFolder, testFolder } from './sqlite-drivers.ts'
@@ -14,10 +14,12 @@ import { testKeyring } from './test-keyring.ts'
 
 describeDrivers('sqlite', driver => runStoreContract('sqlite', () => createSubject(driver)))
 
-// Once is enough: what is sealed is the same whichever library writes it. The other stores have encryption.test.ts.
+// What has something sealed in it, and once: it is the same whichever library writes it. The other stores have encryption.test.ts.
 describe('sqlite, encrypted', async () => {
   const driver = loadNodeDriver() ?? (await loadLibsqlDriver())
-  if (driver !== undefined) runStoreContract('sqlite, encrypted', () => createSubject(driver, testKeyring('2026-a')))
+  if (driver === undefined) return
+  const create = () => createSubject(driver, testKeyring('2026-a'))
+  runStoreContract('sqlite, encrypted', create, undefined, [...ledgerContract, ...readsContract])
 })
 
 describe('openSqliteStore', () => {

@@ -42,7 +42,11 @@ const columns: readonly Column<Act>[] = [
         </Link>
       ),
   },
-  { title: 'Instance', width: 'minmax(110px, 1fr)', cell: ({ instance_id }) => <InstanceLink id={instance_id} /> },
+  {
+    title: 'Instance',
+    width: 'minmax(110px, 1fr)',
+    cell: ({ instance_id }) => instance_id !== '' && <InstanceLink id={instance_id} />,
+  },
   {
     title: 'Why',
     width: 'minmax(120px, 2fr)',

@@ -10,6 +10,7 @@ import { accept } from '../accept.ts'
 import { runBatches } from '../batches/run-batches.ts'
 import type { BrokerContext } from '../context.ts'
 import { nextObservation, observationTimeout } from '../find-work.ts'
+import { rotateKeys, rotateKeysChore } from '../keys/rotate-keys.ts'
 import { deleteUnusedRevisions } from '../registries/delete-unused-revisions.ts'
 import { takeSurvey } from '../survey.ts'
 
@@ -85,6 +86,9 @@ export function createChoreTasks(broker: BrokerContext, options: TaskOptions): r
     schedule: schedule('survey', settings.survey),
     run: run => takeSurvey(broker, run.now()),
   })
+  // By hand only. One that was cut off is taken over, as every chore is.
+  if (broker.store.sealing?.keyring !== undefined)
+    tasks.push({ name: rotateKeysChore, run: run => rotateKeys(broker, run) })
   tasks.push({ name: 'batches', schedule: schedule('batches', settings.batches), run: run => runBatches(broker, run) })
   return tasks
 }

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import type { LedgerRow, LedgerRows } from '../../moving.ts'
+import { type LedgerRow, type LedgerRows, localNotes } from '../../moving.ts'
 import { BrokerError } from '../../protocol/errors.ts'
 import type { Store } from '../../store.ts'
 import { createChecksum, formatName, formatVersion, type Header, kindOf, type Line } from './format.ts'
+import { placeOfLine, sealRow, withoutSealed } from './sealed-rows.ts'
 
 export interface ExportOptions {
   /** With parameters, state, credentials and step outputs: without them it cannot be imported. */
@@ -16,7 +17,7 @@ export interface ExportOptions {
 
 /** Writes the whole ledger as lines, as of one moment, with little of it in memory at a time. */
 export async function exportLedger(
-  { moving, name }: Pick<Store, 'moving' | 'name'>,
+  { moving, name, sealing }: Pick<Store, 'moving' | 'name' | 'sealing'>,
   { secrets, now, write, onProgress }: ExportOptions,
 ): Promise<void> {
   if (moving === undefined)
@@ -32,12 +33,23 @@ export async function exportLedger(
     return text
   }
   const at = new Date(now).toISOString()
-  const header: Header = { format: formatName, version: formatVersion, id: randomUUID(), at, from: name, secrets }
+  const keyring = secrets ? sealing?.keyring : undefined
+  const id = randomUUID()
+  const header: Header = {
+    format: formatName,
+    version: formatVersion,
+    id,
+    at,
+    from: name,
+    secrets,
+    key: keyring?.current,
+  }
   await write(toText({ header }))
   await moving.exportRows(async (some, total) => {
-    const texts = some.map(row => {
+    const texts = some.filter(moves).map(row => {
       const kind = kindOf(row)
       counts[kind] = (counts[kind] ?? 0) + 1
+      if (keyring !== undefined) return toText(sealRow(keyring, row, placeOfLine(id, line + 1)))
       return toText(secrets ? row : withoutSealed(row))
     })
     rows += some.length
@@ -47,15 +59,6 @@ export async function exportLedger(
   await write(toText({ end: { counts, sha256: checksum.now() } }))
 }
 
-const sealed: Partial<Readonly<Record<keyof LedgerRows, readonly string[]>>> = {
-  instance: ['parameters', 'state', 'dashboardToken'],
-  binding: ['parameters', 'state', 'result'],
-  operation: ['input'],
-  step: ['output'],
-}
-
-function withoutSealed(row: LedgerRow): object {
-  const kind = kindOf(row)
-  const kept = Object.entries(Object.values(row)[0]).filter(([key]) => !sealed[kind]?.includes(key))
-  return { [kind]: Object.fromEntries(kept) }
+function moves(row: LedgerRow): boolean {
+  return !('note' in row && localNotes.includes(row.note.kind))
 }

@@ -17,6 +17,8 @@ export interface Header {
   readonly from: string
   /** Whether what is sealed is in it. */
   readonly secrets: boolean
+  /** The label of the key that it is encrypted with; absent where it is not. */
+  readonly key?: string
 }
 
 export type Counts = Partial<Readonly<Record<keyof LedgerRows, number>>>
@@ -28,7 +30,8 @@ export interface End {
 
 export type Line =
   | { readonly line: number; readonly header: Header }
-  | ({ readonly line: number } & LedgerRow)
+  /** `sealed`: what is secret of the row, encrypted. */
+  | ({ readonly line: number; readonly sealed?: string } & LedgerRow)
   | { readonly line: number; readonly check: string }
   | { readonly line: number; readonly end: End }
 

@@ -1,8 +1,9 @@
 import type { ImportProgress, LedgerRow, LedgerRows } from '../../moving.ts'
 import { isJsonObject, parseJson } from '../../protocol/json.ts'
 import { count } from '../../shape/count.ts'
-import type { Store } from '../../store.ts'
+import { type Keyring, type SealedPlace, type Store, UnsealError } from '../../store.ts'
 import { type Counts, createChecksum, formatName, formatVersion, type Header, type Line } from './format.ts'
+import { placeOfLine, unsealRow } from './sealed-rows.ts'
 
 /** Why it cannot be imported, or not be gone on with: what is in the ledger up to that line stays. */
 export class ImportError extends Error {
@@ -20,7 +21,7 @@ export interface Imported {
  * written in one transaction, and only where the check is right: a file that is broken changes nothing from there on.
  */
 export async function importLedger(
-  { moving, name }: Pick<Store, 'moving' | 'name'>,
+  { moving, name, sealing }: Pick<Store, 'moving' | 'name' | 'sealing'>,
   lines: AsyncIterable<string>,
   onProgress?: (rows: number) => void,
 ): Promise<Imported> {
@@ -37,6 +38,7 @@ export async function importLedger(
     const line = parse(text, number)
     if (header === undefined) {
       header = readHeader(line)
+      requireKey(header, sealing?.keyring)
       resumedAfter = await findStart(moving, name, header)
     } else if ('end' in line) {
       requireCheck(line.end.sha256 === checksum.now(), number)
@@ -52,7 +54,10 @@ export async function importLedger(
       rows = []
       onProgress?.(total)
     } else {
-      const { line: _number, ...row } = line
+      if ('header' in line) return refuse(number, 'it is a second header')
+      const { line: _number, sealed, ...given } = line
+      const row =
+        sealed === undefined ? given : unsealLine(sealing?.keyring, given, sealed, placeOfLine(header.id, number))
       const [kind = ''] = Object.keys(row)
       if (!isKind(kind) || Object.keys(row).length !== 1)
         return refuse(number, `nobody knows rows of the kind "${kind}"`)
@@ -91,6 +96,22 @@ function readHeader(line: Line): Header {
       'it was exported without what is secret: it can be read, and is no ledger. Export it again with --with-secrets',
     )
   return header
+}
+
+function requireKey({ key }: Header, keyring: Keyring | undefined): void {
+  if (key === undefined || keyring?.labels.includes(key)) return
+  throw new ImportError(
+    `it is encrypted with the key "${key}", which is not configured: add that key to encryption.keys, and import it again`,
+  )
+}
+
+function unsealLine(keyring: Keyring | undefined, row: object, sealed: string, place: SealedPlace): object {
+  try {
+    if (keyring !== undefined) return unsealRow(keyring, row, sealed, place)
+  } catch (error) {
+    if (!(error instanceof UnsealError)) throw error
+  }
+  return refuse(Number(place.at(-1)), 'what is encrypted in it cannot be read with the keys that are configured')
 }
 
 async function findStart(moving: NonNullable<Store['moving']>, name: string, { id }: Header): Promise<number> {

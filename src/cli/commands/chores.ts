@@ -1,9 +1,8 @@
-import { failure } from '../cli-error.ts'
 import { type CliCommand, createNameParser } from '../command.ts'
 import { refusal } from '../refusal.ts'
-import { describeResult, renderChores } from '../render/tables.ts'
+import { renderChores } from '../render/tables.ts'
 import { onBroker, type Session } from '../session.ts'
-import { readChores, watchChore } from '../watch-chore.ts'
+import { readChores, reportChore } from '../watch-chore.ts'
 
 export function defineCommand(program: CliCommand): void {
   const chores = program
@@ -35,13 +34,5 @@ async function listChores(session: Session): Promise<void> {
 async function runChore(session: Session, name: string): Promise<void> {
   const response = await session.admin.runChore(name)
   if (response.status !== 202) throw refusal(`could not run the chore ${name}`, response)
-  const chore = await watchChore(session, name, response.body.due_at)
-  const { started_at, finished_at, message } = chore
-  if (chore.ok === false)
-    throw failure({
-      what: `the chore ${name} failed`,
-      why: message ?? 'the broker gave no reason',
-      next: 'The log of the broker says more; run it again when the reason is gone.',
-    })
-  session.print({ name, ok: true, message, started_at, finished_at }, `${describeResult(chore)}\n`)
+  await reportChore(session, name, response.body.due_at)
 }

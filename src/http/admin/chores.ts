@@ -1,4 +1,5 @@
 import { type ChoreStatus, runChoreByHand } from '../../broker/chores/by-hand.ts'
+import { beginRotation, rotateKeysChore } from '../../broker/keys/rotate-keys.ts'
 import type { JsonObject } from '../../protocol/json.ts'
 import { json } from '../respond.ts'
 import type { AdminEndpoint } from './admin-app.ts'
@@ -25,8 +26,13 @@ function toBody({ name, schedule, nextAt, latest, running, late }: ChoreStatus):
 }
 
 /** POST /admin/chores/:name/runs -> 202: it runs here from now on. `due_at` tells this run from others in the list. */
-export const runChoreEndpoint: AdminEndpoint = async ({ chores }, { id: name }) => {
-  const dueAt = await runChoreByHand(chores, name)
+export const runChoreEndpoint: AdminEndpoint = async (context, { id: name, acting }) => {
+  const { broker, chores } = context
+  // Who has asked for this one stands in the history.
+  const isRotation = name === rotateKeysChore && chores.names.includes(name)
+  const { dueAt } = isRotation
+    ? await beginRotation(broker, chores, acting)
+    : { dueAt: await runChoreByHand(chores, name) }
   return json(202, { name, started: true, due_at: toTime(dueAt) })
 }
 

@@ -16,6 +16,7 @@ import { followEventsEndpoint } from './events.ts'
 import { deleteGateEndpoint, listGatesEndpoint, putGateEndpoint, readGatesEndpoint } from './gates.ts'
 import { listHistoryEndpoint } from './history.ts'
 import { listBindingsEndpoint, listInstancesEndpoint, showInstanceEndpoint } from './instances.ts'
+import { listKeysEndpoint, rotateKeysEndpoint } from './keys.ts'
 import { setLogLevelsEndpoint } from './log-levels.ts'
 import { showMeEndpoint } from './me.ts'
 import { moveInstanceEndpoint } from './move-instance.ts'
@@ -84,6 +85,8 @@ export const adminRoutes: AdminRoutes = {
   '/admin/catalog': { method: 'GET', role: 'viewer', endpoint: readCatalogEndpoint },
   '/admin/chores': { method: 'GET', role: 'viewer', endpoint: listChoresEndpoint },
   '/admin/chores/:name/runs': { method: 'POST', role: 'operator', endpoint: runChoreEndpoint },
+  '/admin/keys': { method: 'GET', role: 'operator', endpoint: listKeysEndpoint },
+  '/admin/keys/rotate': { method: 'POST', role: 'operator', endpoint: rotateKeysEndpoint },
   '/admin/log-levels': { method: 'PUT', role: 'admin', endpoint: setLogLevelsEndpoint },
   '/admin/registries': { method: 'GET', role: 'viewer', endpoint: listRegistriesEndpoint },
   '/admin/registries/sync': { method: 'POST', role: 'operator', endpoint: syncRegistriesEndpoint },

@@ -1,5 +1,13 @@
 import type { ClientSession, Document, FindCursor } from 'mongodb'
-import { byKind, exportedAtOnce, type LedgerRow, type LedgerRows, type Moving, rowsOf } from '../../moving.ts'
+import {
+  byKind,
+  exportedAtOnce,
+  type LedgerRow,
+  type LedgerRows,
+  localNotes,
+  type Moving,
+  rowsOf,
+} from '../../moving.ts'
 import { withoutUndefined } from '../../protocol/json.ts'
 import { toChore } from './chores.ts'
 import { type Database, type Transaction, transact } from './database.ts'
@@ -39,7 +47,7 @@ export function createMoving(ledger: Database): Moving {
         history.findOne({}, { projection: { _id: 1 } }),
         revision.findOne({}, { projection: { _id: 1 } }),
         shared.findOne({}, { projection: { _id: 1 } }),
-        note.findOne({}, { projection: { _id: 1 } }),
+        note.findOne({ _id: { $not: localNote } }, { projection: { _id: 1 } }),
       ])
       const progress = (await collections.meta.findOne({ _id: 'ledger' }))?.import
       return { empty: found.every(row => row === null), progress }
@@ -52,6 +60,9 @@ export function createMoving(ledger: Database): Moving {
       }),
   }
 }
+
+/** Their ids begin with their kind. */
+const localNote = new RegExp(`^(?:${localNotes.join('|')}) `)
 
 async function exportAll({ collections, sealer }: Database, session: ClientSession, take: Take): Promise<void> {
   // Said for each: what the database is told, a majority, would win over the session.

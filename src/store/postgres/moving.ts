@@ -1,4 +1,12 @@
-import { byKind, exportedAtOnce, type LedgerRow, type LedgerRows, type Moving, rowsOf } from '../../moving.ts'
+import {
+  byKind,
+  exportedAtOnce,
+  type LedgerRow,
+  type LedgerRows,
+  localNotes,
+  type Moving,
+  rowsOf,
+} from '../../moving.ts'
 import { text, toChore, toNote, toOperation, toShared } from '../columns.ts'
 import { keyOf } from '../keys.ts'
 import { type Sealer, toEvent } from '../sealing.ts'
@@ -52,7 +60,9 @@ export function createMoving(database: Database, schema: string, sealer: Sealer)
 
 function stateOf(schema: string): string {
   const any = (table: string) => `exists (select 1 from ${schema}.${table})`
-  return `select not (${['instance', 'history', 'revision', 'shared_resource', 'note'].map(any).join(' or ')}) as empty, i.id, i.line
+  const noted = `exists (select 1 from ${schema}.note where kind not in (${localNotes.map(kind => `'${kind}'`)}))`
+  const found = [...['instance', 'history', 'revision', 'shared_resource'].map(any), noted]
+  return `select not (${found.join(' or ')}) as empty, i.id, i.line
     from (select 1) one left join ${schema}.import i on true limit 1`
 }
 

@@ -1,6 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { closeSync, openSync, rmSync } from 'node:fs'
-import { byKind, exportedAtOnce, type LedgerRow, type LedgerRows, type Moving, rowsOf } from '../../moving.ts'
+import {
+  byKind,
+  exportedAtOnce,
+  type LedgerRow,
+  type LedgerRows,
+  localNotes,
+  type Moving,
+  rowsOf,
+} from '../../moving.ts'
 import { StoreOpenError } from '../../store.ts'
 import { text, toChore, toNote, toShared } from '../columns.ts'
 import { toEvent } from '../sealing.ts'
@@ -8,7 +16,7 @@ import { applyChange } from './accept.ts'
 import type { Database, SqlRow, SqlValue } from './driver.ts'
 import { readRegistries } from './marketplace.ts'
 import { writeStep } from './progress.ts'
-import { toBinding, toInstance, toOperation, toStep } from './rows.ts'
+import { eventKey, toBinding, toInstance, toOperation, toStep } from './rows.ts'
 import { type Calls, prepareAll } from './statements.ts'
 
 export interface MovingParts {
@@ -80,7 +88,7 @@ const countAll = `select ${['instance', 'binding', 'operation', 'step', 'history
   .join(' + ')} as total`
 
 const anything = `select exists (select 1 from instance) or exists (select 1 from history) or exists (select 1 from revision)
-  or exists (select 1 from shared_resource) or exists (select 1 from note) as found`
+  or exists (select 1 from shared_resource) or exists (select 1 from note where kind not in (${localNotes.map(kind => `'${kind}'`)})) as found`
 
 function createPrivate(file: string): void {
   try {
@@ -113,7 +121,7 @@ function* allRows(database: Database, { statements, sealer }: Calls): Iterable<r
     instanceId: text(row.instance_id),
   }))
   yield rowsOf('chore', statements.chores.all().map(toChore))
-  yield* pages(database, 'history', 'history', row => toEvent(sealer, text(row.instance_id), text(row.doc)))
+  yield* pages(database, 'history', 'history', row => toEvent(sealer, eventKey(row), text(row.doc)))
   yield* keyedPages(database, 'note', ['note', 'kind', 'id'], toNote)
 }
 

@@ -44,7 +44,8 @@ function replaceState({ statements, sealer }: Calls, operationId: string, state:
   const row = (bindingId === undefined ? statements.instance : statements.binding).get(...key)
   if (row === undefined) return
   const write = bindingId === undefined ? statements.sealInstance : statements.sealBinding
-  const place = bindingId === undefined ? placeOfInstance(instanceId) : placeOfBinding(instanceId, bindingId)
+  const doc = JSON.parse(text(row.doc))
+  const place = bindingId === undefined ? placeOfInstance(row, doc) : placeOfBinding(row, doc)
   const before = sealer.unseal(text(row.sealed), place) as object
   write.run(sealer.seal({ ...before, state }, place), ...key)
 }

@@ -7,16 +7,40 @@ import { keyOf } from '../keys.ts'
 import type { Sealer } from '../sealing.ts'
 import type { SqlRow, SqlValue } from './driver.ts'
 
-export function placeOfInstance(id: string): SealedPlace {
-  return ['instance', 'sealed', id]
+type Doc = Readonly<Record<string, unknown>>
+
+/**
+ * The id that a row is found by, as it was written. SQLite's libraries give no text back as it was that has a NUL or half of a
+ * character: then it is the one of the document.
+ */
+function idIn(column: unknown, inDoc: unknown): string {
+  return isPlain(column) || isPlain(inDoc) || typeof inDoc !== 'string' ? String(column ?? '') : inDoc
 }
 
-export function placeOfBinding(instanceId: string, id: string): SealedPlace {
-  return ['binding', 'sealed', instanceId, id]
+function isPlain(id: unknown): boolean {
+  return typeof id === 'string' && /^[ -~]*$/.test(id)
 }
 
-export function placeOfStep(operationId: string, name: string): SealedPlace {
-  return ['step', 'sealed', operationId, name]
+export function placeOfInstance(row: SqlRow, doc: Doc): SealedPlace {
+  return ['instance', 'sealed', idIn(row.id, doc.id)]
+}
+
+export function placeOfBinding(row: SqlRow, doc: Doc): SealedPlace {
+  return ['binding', 'sealed', idIn(row.instance_id, doc.instanceId), idIn(row.id, doc.id)]
+}
+
+export function placeOfOperation(row: SqlRow, doc: Doc): SealedPlace {
+  const ids = [idIn(row.instance_id, doc.instanceId), idIn(row.binding_id, doc.bindingId), idIn(row.id, doc.id)]
+  return ['operation', 'sealed', ...ids]
+}
+
+export function placeOfStep(row: SqlRow, doc: Doc): SealedPlace {
+  return ['step', 'sealed', text(row.operation_id), idIn(row.name, doc.name)]
+}
+
+/** What the history of an instance is found by. */
+export function eventKey(row: SqlRow): string {
+  return idIn(row.instance_id, JSON.parse(text(row.doc)).instanceId)
 }
 
 export function fromInstance(sealer: Sealer, instance: Instance): SqlValue[] {
@@ -34,7 +58,7 @@ export function fromInstance(sealer: Sealer, instance: Instance): SqlValue[] {
     keyOf(doc.planId),
     doc.usable ? 1 : 0,
     JSON.stringify(doc),
-    sealer.seal({ parameters, state, dashboardToken, requestHash }, placeOfInstance(doc.id)),
+    sealer.seal({ parameters, state, dashboardToken, requestHash }, placeOfInstance(doc, doc)),
   ]
 }
 
@@ -48,7 +72,10 @@ export function fromBinding(sealer: Sealer, binding: Binding): SqlValue[] {
     keyOf(doc.serviceId),
     keyOf(doc.planId),
     JSON.stringify(doc),
-    sealer.seal({ parameters, state, result, requestHash }, placeOfBinding(doc.instanceId, doc.id)),
+    sealer.seal(
+      { parameters, state, result, requestHash },
+      placeOfBinding({ instance_id: doc.instanceId, id: doc.id }, doc),
+    ),
   ]
 }
 
@@ -74,29 +101,33 @@ export function fromOperation(sealer: Sealer, operation: Operation): SqlValue[] 
     doc.acceptedAt,
     doc.action,
     JSON.stringify(doc),
-    sealer.seal({ input, identity, requestHash }, ['operation', 'sealed', doc.instanceId, doc.bindingId ?? '', doc.id]),
+    sealer.seal(
+      { input, identity, requestHash },
+      placeOfOperation({ instance_id: doc.instanceId, binding_id: doc.bindingId, id: doc.id }, doc),
+    ),
   ]
 }
 
 export function fromStep(sealer: Sealer, operationId: string, { output, ...doc }: Step): SqlValue[] {
-  const sealed = sealer.seal({ output }, placeOfStep(operationId, doc.name))
+  const sealed = sealer.seal({ output }, placeOfStep({ operation_id: operationId, name: doc.name }, doc))
   return [operationId, doc.name, doc.state, JSON.stringify(doc), sealed]
 }
 
 export function toInstance(sealer: Sealer, row: SqlRow): Instance {
-  return toDocument(sealer, row, placeOfInstance(text(row.id))) as Instance
+  return toDocument(sealer, row, doc => placeOfInstance(row, doc)) as Instance
 }
 
 export function toBinding(sealer: Sealer, row: SqlRow): Binding {
-  return toDocument(sealer, row, placeOfBinding(text(row.instance_id), text(row.id))) as Binding
+  return toDocument(sealer, row, doc => placeOfBinding(row, doc)) as Binding
 }
 
 export function toStep(sealer: Sealer, row: SqlRow): Step {
-  return toDocument(sealer, row, placeOfStep(text(row.operation_id), text(row.name))) as Step
+  return toDocument(sealer, row, doc => placeOfStep(row, doc)) as Step
 }
 
 export function toOperation(sealer: Sealer, row: SqlRow): Operation {
-  return operationOf(sealer, row, row.drains === null ? undefined : { drains: row.drains as string })
+  const more = row.drains === null ? undefined : { drains: row.drains as string }
+  return operationOf(sealer, row, more, placeOfOperation)
 }
 
 /** What clean-up and purge go by. */

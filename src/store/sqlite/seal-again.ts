@@ -1,57 +1,35 @@
-import type { KeyUse, Sealing } from '../../sealing.ts'
-import { placeOfOperation, text } from '../columns.ts'
+import type { KeyUse, SealedPlace, Sealing } from '../../sealing.ts'
+import { text } from '../columns.ts'
 import { readPlace, toPlace, toUses, useOf } from '../seal-again.ts'
 import { eventAgain, type Sealer } from '../sealing.ts'
 import type { Database, SqlRow } from './driver.ts'
-import { placeOfBinding, placeOfInstance, placeOfStep } from './rows.ts'
+import { eventKey, placeOfBinding, placeOfInstance, placeOfOperation, placeOfStep } from './rows.ts'
 
 interface Table {
   readonly name: string
   /** What the value belongs to. */
   readonly keys: string
-  readonly column: string
-  /** The value, or an expression of what is sealed in it. */
-  readonly sealed: string
+  readonly column: 'sealed' | 'doc'
   again(sealer: Sealer, row: SqlRow): string | undefined
 }
 
 const tables: readonly Table[] = [
-  {
-    name: 'instance',
-    keys: 'id',
-    column: 'sealed',
-    sealed: 'sealed',
-    again: (sealer, row) => sealer.again(text(row.value), placeOfInstance(text(row.id))),
-  },
-  {
-    name: 'binding',
-    keys: 'instance_id, id',
-    column: 'sealed',
-    sealed: 'sealed',
-    again: (sealer, row) => sealer.again(text(row.value), placeOfBinding(text(row.instance_id), text(row.id))),
-  },
-  {
-    name: 'operation',
-    keys: 'instance_id, binding_id, id',
-    column: 'sealed',
-    sealed: 'sealed',
-    again: (sealer, row) => sealer.again(text(row.value), placeOfOperation(row)),
-  },
-  {
-    name: 'step',
-    keys: 'operation_id, name',
-    column: 'sealed',
-    sealed: 'sealed',
-    again: (sealer, row) => sealer.again(text(row.value), placeOfStep(text(row.operation_id), text(row.name))),
-  },
+  table('instance', 'id', placeOfInstance),
+  table('binding', 'instance_id, id', placeOfBinding),
+  table('operation', 'instance_id, binding_id, id', placeOfOperation),
+  table('step', 'operation_id, name', placeOfStep),
   {
     name: 'history',
     keys: 'instance_id',
     column: 'doc',
-    sealed: `json_extract(doc, '$.identity')`,
-    again: (sealer, row) => eventAgain(sealer, text(row.instance_id), text(row.value)),
+    again: (sealer, row) => eventAgain(sealer, eventKey(row), text(row.doc)),
   },
 ]
+
+function table(name: string, keys: string, placeOf: (row: SqlRow, doc: SqlRow) => SealedPlace): Table {
+  const again: Table['again'] = (sealer, row) => sealer.again(text(row.sealed), placeOf(row, JSON.parse(text(row.doc))))
+  return { name, keys: `${keys}, sealed`, column: 'sealed', again }
+}
 
 export interface SealingParts {
   readonly database: Database
@@ -63,7 +41,7 @@ export interface SealingParts {
 
 export function createSealing({ database, sealer, written, flush }: SealingParts): Sealing {
   function page({ name, keys, column, again }: Table, after: number, max: number) {
-    const select = `select rowid as place, ${keys}, ${column} as value from ${name} where rowid > ? order by rowid limit ?`
+    const select = `select rowid as place, ${keys}, doc from ${name} where rowid > ? order by rowid limit ?`
     const rows = database.prepare(select).all(after, max)
     const update = database.prepare(`update ${name} set ${column} = ? where rowid = ?`)
     let sealed = 0
@@ -83,9 +61,11 @@ export function createSealing({ database, sealer, written, flush }: SealingParts
   return {
     keyring: sealer.keyring,
     async uses() {
-      const counted = tables.flatMap(({ name, sealed }): readonly KeyUse[] =>
+      const counted = tables.flatMap(({ name, column }): readonly KeyUse[] =>
         database
-          .prepare(`select ${labelIn(sealed)} as label, count(*) as count from ${name} group by 1`)
+          .prepare(
+            `select ${labelIn(column === 'doc' ? `json_extract(doc, '$.identity')` : column)} as label, count(*) as count from ${name} group by 1`,
+          )
           .all()
           .flatMap(({ label, count }) => useOf(label, count)),
       )

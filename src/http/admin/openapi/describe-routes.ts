@@ -6,6 +6,7 @@ import { errorsQuery } from '../errors.ts'
 import { gateBody, gatePlace } from '../gates.ts'
 import { historyQuery } from '../history.ts'
 import { bindingsQuery, instancesQuery } from '../instances.ts'
+import { rotateBody } from '../keys.ts'
 import { logLevelsBody } from '../log-levels.ts'
 import { moveBody } from '../move-instance.ts'
 import { exportQuery } from '../moving.ts'
@@ -90,6 +91,13 @@ export const routeDescriptions: Readonly<Record<string, RouteDescription>> = {
   '/admin/catalog': { summary: 'All services that are offered', answer: 'Catalog' },
   '/admin/chores': { summary: 'The chores and their latest runs', answer: 'Chores' },
   '/admin/chores/:name/runs': { summary: 'Runs a chore now', status: 202, answer: 'StartedChore' },
+  '/admin/keys': { summary: 'What is encrypted, and with which keys', answer: 'Keys' },
+  '/admin/keys/rotate': {
+    summary: 'Encrypts everything with the current key',
+    body: rotateBody,
+    status: 202,
+    answer: 'StartedRotation',
+  },
   '/admin/log-levels': {
     summary: 'What gets a line in the log of this replica',
     body: logLevelsBody,

@@ -227,6 +227,12 @@ export const schemas = {
   BatchItems: page('BatchItem'),
   Chores: object({ chores: list(chore) }),
   StartedChore: object({ name: words, started: yes, due_at: time }),
+  Keys: object({
+    'current?': words,
+    keys: list(object({ label: words, configured: yes, values: count })),
+    plain_values: count,
+  }),
+  StartedRotation: object({ name: words, key: words, started: yes, due_at: time }),
   Registries: object({ registries: list(any), services: list(any), 'last_change?': any }),
   Document: any,
 } satisfies Readonly<Record<string, JsonObject>>
