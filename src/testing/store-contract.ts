@@ -21,6 +21,7 @@ import { fenceCases } from './store-contract/fences.ts'
 import { finishCases } from './store-contract/finish.ts'
 import { handBackCases } from './store-contract/hand-back.ts'
 import { instanceVerbCases } from './store-contract/instance-verbs.ts'
+import { listCursorCases } from './store-contract/list-cursors.ts'
 import { listCases } from './store-contract/lists.ts'
 import { marketplaceCases } from './store-contract/marketplace.ts'
 import { namedOperationCases } from './store-contract/named-operations.ts'
@@ -85,6 +86,7 @@ export const readsContract: readonly StoreCase[] = [
   ...surveyCases,
   ...failureCases,
   ...listCases,
+  ...listCursorCases,
   ...namedOperationCases,
   ...actCases,
 ]

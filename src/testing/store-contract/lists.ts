@@ -349,7 +349,7 @@ async function operations(store: Store, query: OperationQuery): Promise<string[]
   return (await store.listOperations(query)).items.map(({ id }) => id)
 }
 
-function ended(store: Store, id: string, instanceId: string, overrides: Partial<Operation>): Promise<number> {
+export function ended(store: Store, id: string, instanceId: string, overrides: Partial<Operation>): Promise<number> {
   const operation = operationRow(id, instanceId, { state: 'succeeded', finishedAt: 1, ...overrides })
   return store.accept({ instanceId }, () => ({ answer: 0, change: { operations: [operation] } }))
 }
