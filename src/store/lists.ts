@@ -22,6 +22,21 @@ import {
 /** Where a row stands in a list: its time, and the keys that tell rows of the same time apart. */
 export type Position = readonly [time: number, ...keys: string[]]
 
+/** What a list can go by, the filter that fewest rows pass first. */
+const leads = ['revisionId', 'planId', 'serviceId', 'platform', 'action'] as const
+
+export type Lead = 'phase' | 'usable' | (typeof leads)[number]
+
+/**
+ * The filter whose index a list walks; the others are looked at row by row. A database that keeps no statistics of its rows
+ * takes any index that fits, also one that leads through all of them.
+ */
+export function leadOf(query: Readonly<Partial<Record<Lead, unknown>>>): Lead | undefined {
+  if (query.phase !== undefined && query.phase !== 'ready') return 'phase'
+  if (query.usable === false) return 'usable'
+  return leads.find(lead => query[lead] !== undefined)
+}
+
 /** A query as the stores work with it. */
 export interface List<Item> {
   readonly name: string

@@ -10,7 +10,16 @@ import type {
 } from '../store.ts'
 import { fromText, text } from './columns.ts'
 import { keyOf } from './keys.ts'
-import { type List, toActList, toBindingList, toInstanceList, toOperationList, toPage } from './lists.ts'
+import {
+  type Lead,
+  type List,
+  leadOf,
+  toActList,
+  toBindingList,
+  toInstanceList,
+  toOperationList,
+  toPage,
+} from './lists.ts'
 
 type Row = Readonly<Record<string, unknown>>
 
@@ -22,6 +31,8 @@ export interface Dialect {
   id(id: string): string
   /** Reads the operations that are active by their index, and lets nothing of the rest of the statement change that. */
   activeOperations: string
+  /** A column that is compared without leading to an index, where the database would not know which one is better. */
+  beside(column: string): string
   /** Joins `active`, the active operations, with the steps of each that have failed, as `s`. */
   failedSteps: string
   /** What stands in a column that is generated from the document, for a text from outside. */
@@ -37,12 +48,13 @@ export interface SqlList<Item> {
   toPage(rows: readonly Row[]): Page<Item>
 }
 
-export function instanceList(query: InstanceQuery, { table }: Dialect) {
+export function instanceList(query: InstanceQuery, { table, beside }: Dialect) {
   const where = new Where()
-  where.equal('service_id', query.serviceId, keyOf)
-  where.equal('plan_id', query.planId, keyOf)
-  where.equal('platform', query.platform, keyOf)
-  where.equal('revision_id', query.revisionId)
+  const column = ledBy(leadOf(query), beside)
+  where.service(column('serviceId', 'service_id'), query, keyOf)
+  where.equal(column('planId', 'plan_id'), query.planId, keyOf)
+  where.equal(column('platform', 'platform'), query.platform, keyOf)
+  where.equal(column('revisionId', 'revision_id'), query.revisionId)
   where.phase(query.phase)
   if (query.usable !== undefined) where.add(query.usable ? 'usable' : 'not usable')
   return select(toInstanceList(query), { from: table('instance'), where, order: ['created_at', 'id'] })
@@ -63,11 +75,12 @@ export function instanceCounts({ table }: Dialect) {
   }
 }
 
-export function bindingList(query: BindingQuery, { table, id }: Dialect) {
+export function bindingList(query: BindingQuery, { table, id, beside }: Dialect) {
   const where = new Where()
+  const column = ledBy(query.instanceId === undefined ? leadOf(query) : undefined, beside)
   where.equal('instance_id', query.instanceId, id)
-  where.equal('service_id', query.serviceId, keyOf)
-  where.equal('plan_id', query.planId, keyOf)
+  where.service(column('serviceId', 'service_id'), query, keyOf)
+  where.equal(column('planId', 'plan_id'), query.planId, keyOf)
   where.phase(query.phase)
   const order = ['created_at', 'instance_id', 'id']
   return select(toBindingList(query, 2), { from: table('binding'), where, order })
@@ -82,7 +95,7 @@ export function operationList(query: OperationQuery, dialect: Dialect) {
   const order = [time, 'id']
   const active = (state === 'queued' || state === 'running') && of === undefined
   const isEnded = by === 'finished' || step !== undefined || fingerprint !== undefined
-  const isNamed = query.serviceId !== undefined || query.planId !== undefined || query.platform !== undefined
+  const isNamed = leadOf(query) !== undefined
   if (active || of !== undefined || state === 'failed' || state === 'superseded' || isEnded || !isNamed) {
     const where = operationWhere(query, dialect)
     return select(list, { from: active ? dialect.activeOperations : table, where, order, columns })
@@ -103,26 +116,35 @@ export function operationList(query: OperationQuery, dialect: Dialect) {
   }
 }
 
-function operationWhere(query: OperationQuery, { id, generated }: Dialect): Where {
+function operationWhere(query: OperationQuery, { id, generated, beside }: Dialect): Where {
   const { of, action, state, by = 'accepted', after, before, step, fingerprint } = query
+  // There are few actions: in the order of their ends, those of one are found sooner among all than by their index.
+  const lead = leadOf(by === 'finished' ? { ...query, action: undefined } : query)
+  const column = ledBy(of === undefined ? lead : undefined, beside)
+  const stateColumn = of === undefined ? 'state' : beside('state')
   const time = `${by}_at`
   const where = new Where()
   if (by === 'finished') where.add('finished_at is not null')
   where.equal('instance_id', of?.instanceId, id)
   where.equal('binding_id', of?.bindingId, id)
-  where.equal('service_key', query.serviceId, generated)
-  where.equal('plan_key', query.planId, generated)
-  where.equal('platform_key', query.platform, generated)
-  where.equal('action', action)
+  where.service(column('serviceId', 'service_key'), query, generated)
+  where.equal(column('planId', 'plan_key'), query.planId, generated)
+  where.equal(column('platform', 'platform_key'), query.platform, generated)
+  where.equal(column('action', 'action'), action)
   // The condition of their indexes, word for word.
-  if (step !== undefined || fingerprint !== undefined) where.add(`state = 'failed'`)
+  if (step !== undefined || fingerprint !== undefined) where.add(`${stateColumn} = 'failed'`)
   where.equal('failed_step', step, generated)
   where.equal('fingerprint', fingerprint)
-  if (state !== undefined) where.add(`state = '${state}'`)
-  if (state === 'failed' || state === 'superseded') where.add(`state in ('failed', 'superseded')`)
+  if (state !== undefined) where.add(`${stateColumn} = '${state}'`)
+  if (state === 'failed' || state === 'superseded') where.add(`${stateColumn} in ('failed', 'superseded')`)
   if (after !== undefined) where.add(`${time} >= ?`, after)
   if (before !== undefined) where.add(`${time} < ?`, before)
   return where
+}
+
+/** How the columns are written, so that no more than one of them leads to an index. */
+function ledBy(lead: Lead | undefined, beside: Dialect['beside']) {
+  return (filter: Lead, column: string) => (filter === lead ? column : beside(column))
 }
 
 /** By the index of nothing but acts, or by that of the one instance, which has few. */
@@ -183,6 +205,12 @@ class Where {
 
   equal(column: string, value: string | undefined, toKey = (id: string) => id): void {
     if (value !== undefined) this.add(`${column} = ?`, toKey(value))
+  }
+
+  /** A plan is of one service: who takes them for independent expects few rows, and sorts them, where there are many. */
+  service(column: string, { serviceId, planId }: InstanceQuery, toKey: (id: string) => string): void {
+    if (planId === undefined) this.equal(column, serviceId, toKey)
+    else if (serviceId !== undefined) this.add(`coalesce(${column} = ?, false)`, toKey(serviceId))
   }
 
   /** "deleted_at is null" and "phase <> 'ready'" are the conditions of the indexes, word for word. */

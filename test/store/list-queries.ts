@@ -1,93 +1,139 @@
-/** The lists that people look at, for showing that each of them walks an index. */
+/** The lists that people look at, and what each of them has to go by, for showing that it walks that index. */
 import type { ActQuery, BindingQuery, InstanceQuery, OperationQuery } from '../../src/store.ts'
 
-export const instanceQueries: readonly InstanceQuery[] = [
-  {},
-  { serviceId: 'service 1' },
-  { serviceId: 'service 1', planId: 'plan' },
-  { serviceId: 'service 1', phase: 'ready' },
-  { planId: 'plan' },
-  { platform: 'cf' },
-  { revisionId: 'r1' },
-  { usable: true },
-  { phase: 'ready' },
-  { phase: 'failed' },
-  { phase: 'creating', serviceId: 'service 1' },
-  { phase: 'deleted' },
+/** What the index of a list begins with. The rows of one instance, the active ones and the failed ones are few by their nature. */
+export type Lead =
+  | 'time'
+  | 'finished'
+  | 'instance'
+  | 'active'
+  | 'failed'
+  | 'service'
+  | 'plan'
+  | 'platform'
+  | 'revision'
+  | 'phase'
+  | 'unusable'
+  | 'action'
+  | 'step'
+  | 'error'
+  | 'by'
+  | 'verb'
+
+type Queries<Query> = readonly (readonly [query: Query, lead: Lead])[]
+
+export const instanceQueries: Queries<InstanceQuery> = [
+  [{}, 'time'],
+  [{ serviceId: 'service 1' }, 'service'],
+  [{ serviceId: 'service 1', planId: 'plan 1' }, 'plan'],
+  [{ serviceId: 'service 1', phase: 'ready' }, 'service'],
+  [{ planId: 'plan 1' }, 'plan'],
+  [{ planId: 'plan 1', phase: 'ready', usable: true }, 'plan'],
+  [{ platform: 'platform 1' }, 'platform'],
+  [{ revisionId: 'r1' }, 'revision'],
+  [{ usable: true }, 'time'],
+  [{ usable: false }, 'unusable'],
+  [{ phase: 'ready' }, 'time'],
+  [{ phase: 'failed' }, 'phase'],
+  [{ phase: 'creating', serviceId: 'service 1' }, 'phase'],
+  [{ phase: 'failed', planId: 'plan 1', platform: 'platform 1' }, 'phase'],
+  [{ phase: 'deleted' }, 'phase'],
 ]
 
-export const bindingQueries: readonly BindingQuery[] = [
-  {},
-  { serviceId: 'service 1' },
-  { serviceId: 'service 1', planId: 'plan' },
-  { instanceId: 'i1' },
-  { instanceId: 'i1', phase: 'ready' },
-  { phase: 'ready' },
-  { phase: 'failed' },
-  { phase: 'deleted' },
+export const bindingQueries: Queries<BindingQuery> = [
+  [{}, 'time'],
+  [{ serviceId: 'service 1' }, 'service'],
+  [{ serviceId: 'service 1', planId: 'plan 1' }, 'plan'],
+  [{ planId: 'plan 1' }, 'plan'],
+  [{ planId: 'plan 1', phase: 'ready' }, 'plan'],
+  [{ instanceId: 'i1' }, 'instance'],
+  [{ instanceId: 'i1', phase: 'ready' }, 'instance'],
+  [{ instanceId: 'i1', planId: 'plan 1' }, 'instance'],
+  [{ phase: 'ready' }, 'time'],
+  [{ phase: 'failed' }, 'phase'],
+  [{ phase: 'failed', planId: 'plan 1' }, 'phase'],
+  [{ phase: 'deleted' }, 'phase'],
 ]
 
-export const operationQueries: readonly OperationQuery[] = [
-  {},
-  { after: 1, before: 1_000 },
-  { of: { instanceId: 'i1' } },
-  { of: { instanceId: 'i1', bindingId: 'b' } },
-  { of: { instanceId: 'i1' }, state: 'failed' },
-  { action: 'provision' },
-  { state: 'queued' },
-  { state: 'running' },
-  { state: 'succeeded' },
-  { state: 'failed' },
-  { state: 'failed', after: 1 },
-  { state: 'superseded' },
-  { serviceId: 'service' },
-  { planId: 'plan' },
-  { platform: 'cf' },
-  { serviceId: 'service', state: 'succeeded' },
-  { serviceId: 'service', state: 'failed' },
-  { step: 'create' },
-  { fingerprint: '0123' },
-  { by: 'finished' },
-  { by: 'finished', after: 1, before: 1_000 },
-  { by: 'finished', state: 'failed' },
+export const operationQueries: Queries<OperationQuery> = [
+  [{}, 'time'],
+  [{ after: 1, before: 1_000 }, 'time'],
+  [{ of: { instanceId: 'i1' } }, 'instance'],
+  [{ of: { instanceId: 'i1', bindingId: 'b' } }, 'instance'],
+  [{ of: { instanceId: 'i1' }, state: 'failed' }, 'instance'],
+  [{ of: { instanceId: 'i1' }, action: 'update' }, 'instance'],
+  [{ action: 'update' }, 'action'],
+  [{ action: 'update', after: 1, before: 1_000 }, 'action'],
+  [{ action: 'update', state: 'succeeded' }, 'action'],
+  [{ action: 'update', state: 'failed' }, 'failed'],
+  [{ action: 'update', state: 'queued' }, 'active'],
+  [{ state: 'queued' }, 'active'],
+  [{ state: 'running' }, 'active'],
+  [{ state: 'succeeded' }, 'time'],
+  [{ state: 'failed' }, 'failed'],
+  [{ state: 'failed', after: 1 }, 'failed'],
+  [{ state: 'superseded' }, 'failed'],
+  [{ serviceId: 'service' }, 'service'],
+  [{ planId: 'plan' }, 'plan'],
+  [{ platform: 'cf' }, 'platform'],
+  [{ serviceId: 'service', planId: 'plan', action: 'update' }, 'plan'],
+  [{ serviceId: 'service', state: 'succeeded' }, 'service'],
+  [{ serviceId: 'service', state: 'failed' }, 'failed'],
+  [{ step: 'create' }, 'step'],
+  [{ fingerprint: '0123' }, 'error'],
+  [{ by: 'finished' }, 'finished'],
+  [{ by: 'finished', after: 1, before: 1_000 }, 'finished'],
+  [{ by: 'finished', action: 'update' }, 'finished'],
+  [{ by: 'finished', state: 'failed' }, 'failed'],
 ]
 
-export const actQueries: readonly ActQuery[] = [
-  {},
-  { after: 1, before: 1_000 },
-  { by: 'ops' },
-  { verb: 'abandon' },
-  { verb: 'abandon', after: 1 },
-  { instanceId: 'i1' },
+export const actQueries: Queries<ActQuery> = [
+  [{}, 'time'],
+  [{ after: 1, before: 1_000 }, 'time'],
+  [{ by: 'ops' }, 'by'],
+  [{ verb: 'abandon' }, 'verb'],
+  [{ verb: 'abandon', after: 1 }, 'verb'],
+  [{ instanceId: 'i1' }, 'instance'],
 ]
 
 /** Each of them in both orders. */
-export function inBothOrders<Query extends object>(queries: readonly Query[]): [title: string, query: Query][] {
-  return queries.flatMap(query =>
-    (['newest', 'oldest'] as const).map((order): [string, Query] => {
+export function inBothOrders<Query extends object>(
+  queries: Queries<Query>,
+): [title: string, query: Query, lead: Lead][] {
+  return queries.flatMap(([query, lead]) =>
+    (['newest', 'oldest'] as const).map((order): [string, Query, Lead] => {
       const ordered = { ...query, order }
-      return [JSON.stringify(ordered), ordered]
+      return [JSON.stringify(ordered), ordered, lead]
     }),
   )
 }
 
-/** What is sorted by hand: few rows by their nature (those of one instance, the active ones, the failed ones). */
-export function isSortedByHand(query: object): boolean {
-  const { instanceId, of, state, by } = query as BindingQuery & OperationQuery
-  if (instanceId !== undefined || state === 'queued' || state === 'running' || isOfTwoParts(query)) return true
-  return by === 'finished' && (of !== undefined || state === 'failed')
+/** What is sorted by hand: few rows by their nature. */
+export function isSortedByHand(lead: Lead): boolean {
+  return lead === 'instance' || lead === 'active'
 }
 
 /** Operations by a name: the active ones, which are few, and those that have ended, in the order of an index. */
-export function isOfTwoParts(query: object): boolean {
-  const { serviceId, planId, platform, state } = query as OperationQuery
-  return (
-    (serviceId ?? planId ?? platform) !== undefined &&
-    state !== 'failed' &&
-    operationQueries.some(each => same(each, query))
-  )
+export function isOfTwoParts(list: string, lead: Lead): boolean {
+  return /operations$/i.test(list) && ['service', 'plan', 'platform', 'action'].includes(lead)
 }
 
-function same(query: object, ordered: object): boolean {
-  return JSON.stringify({ ...query, order: undefined }) === JSON.stringify({ ...ordered, order: undefined })
+/** The ends of the names of indexes in SQL, as patterns. Those of one instance may also be found by what is unique. */
+export const sqlIndexes: Readonly<Record<Lead, string>> = {
+  time: '(list|acted)',
+  finished: 'list_finished',
+  instance: '(by_instance|by_phase|one_active|pkey|autoindex_binding_1)',
+  active: '(due|one_active)',
+  failed: 'list_failed(_finished)?',
+  service: 'list_service',
+  plan: 'list_plan',
+  platform: 'list_platform',
+  revision: '(by_)?revision',
+  phase: 'list_phase',
+  unusable: 'list_unusable',
+  action: 'list_action',
+  step: 'list_step',
+  error: 'list_error',
+  by: 'acted_by',
+  verb: 'acted_verb',
 }

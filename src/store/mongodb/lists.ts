@@ -11,7 +11,9 @@ import type {
 } from '../../store.ts'
 import { keyOf as textKeyOf } from '../keys.ts'
 import {
+  type Lead,
   type List,
+  leadOf,
   type Position,
   toActList,
   toBindingList,
@@ -22,7 +24,22 @@ import {
 import type { Database } from './database.ts'
 import { keyOf } from './keys.ts'
 
-export function listInstances({ collections }: Database, query: InstanceQuery) {
+/** Each lead has an index: which one is faster would be found out by trying, and remembered for other values. */
+const hints: Readonly<Record<Lead, string>> = {
+  phase: 'list_by_phase',
+  usable: 'list_unusable',
+  revisionId: 'list_by_revision',
+  planId: 'list_by_plan',
+  serviceId: 'list_by_service',
+  platform: 'list_by_platform',
+  action: 'list_by_action',
+}
+
+function hintOf(lead: Lead | undefined): string {
+  return lead === undefined ? 'list' : hints[lead]
+}
+
+export function listInstances(ledger: Database, query: InstanceQuery) {
   const { platform, serviceId, planId, revisionId, phase, usable } = query
   const wanted = {
     ...standing(phase),
@@ -32,22 +49,29 @@ export function listInstances({ collections }: Database, query: InstanceQuery) {
     'listed.revision': revisionId,
     'listed.usable': usable,
   }
-  return read(collections.instance, toInstanceList(query), { wanted, time: 'listed.createdAt' })
+  const asked = { wanted, time: 'listed.createdAt', hint: hintOf(leadOf(query)) }
+  return read(ledger, ledger.collections.instance, toInstanceList(query), asked)
 }
 
-export async function countInstances({ collections }: Database): Promise<readonly InstanceCount[]> {
+export async function countInstances({
+  collections,
+  timeoutMs: maxTimeMS,
+}: Database): Promise<readonly InstanceCount[]> {
   const pinned = { $gt: ['$listed.revision', null] }
   const found = await collections.instance
-    .aggregate<{ readonly doc: string; readonly instances: number }>([
-      { $match: { 'listed.live': true, phase: { $ne: 'creating' } } },
-      {
-        $group: {
-          _id: { service: '$listed.service', plan: '$listed.plan', pinned },
-          doc: { $first: '$doc' },
-          instances: { $sum: 1 },
+    .aggregate<{ readonly doc: string; readonly instances: number }>(
+      [
+        { $match: { 'listed.live': true, phase: { $ne: 'creating' } } },
+        {
+          $group: {
+            _id: { service: '$listed.service', plan: '$listed.plan', pinned },
+            doc: { $first: '$doc' },
+            instances: { $sum: 1 },
+          },
         },
-      },
-    ])
+      ],
+      { maxTimeMS },
+    )
     .toArray()
   return found.map(({ doc, instances }) => {
     const { serviceId, planId, revisionId } = JSON.parse(doc)
@@ -55,7 +79,7 @@ export async function countInstances({ collections }: Database): Promise<readonl
   })
 }
 
-export function listBindings({ collections }: Database, query: BindingQuery) {
+export function listBindings(ledger: Database, query: BindingQuery) {
   const { instanceId, serviceId, planId, phase } = query
   const wanted = {
     ...standing(phase),
@@ -63,10 +87,12 @@ export function listBindings({ collections }: Database, query: BindingQuery) {
     'listed.service': serviceId && textKeyOf(serviceId),
     'listed.plan': planId && textKeyOf(planId),
   }
-  return read(collections.binding, toBindingList(query), { wanted, time: 'listed.createdAt' })
+  const hint = instanceId === undefined ? hintOf(leadOf(query)) : 'by_instance'
+  return read(ledger, ledger.collections.binding, toBindingList(query), { wanted, time: 'listed.createdAt', hint })
 }
 
-export async function listOperations({ collections }: Database, query: OperationQuery) {
+export async function listOperations(ledger: Database, query: OperationQuery) {
+  const { operation } = ledger.collections
   const { of, action, state, by = 'accepted', after, before, serviceId, planId, platform, step, fingerprint } = query
   const time = by === 'accepted' ? 'listed.acceptedAt' : 'finishedAt'
   const active = state === 'queued' || state === 'running'
@@ -86,19 +112,15 @@ export async function listOperations({ collections }: Database, query: Operation
     [time]: { $exists: true, $gte: after, $lt: before },
   }
   const list = toOperationList(query)
-  // Few operations are active. The index in the order of the list would walk through all that have ended.
-  const hint = active && of === undefined ? 'due' : undefined
-  const isNamed = (serviceId ?? planId ?? platform) !== undefined
+  const hint = operationHint(query)
+  const lead = leadOf(query)
   const isFailed = failed || state === 'failed' || state === 'superseded'
-  if (!isNamed || active || isFailed || of !== undefined || by === 'finished')
-    return read(collections.operation, list, { wanted, time, hint })
+  if (lead === undefined || active || isFailed || of !== undefined || by === 'finished')
+    return read(ledger, operation, list, { wanted, time, hint })
+  const ended = { ...wanted, finishedAt: { $exists: true } }
   const both = await Promise.all([
-    readRows(collections.operation, list, { wanted: { ...wanted, active: true }, time, hint: 'due' }),
-    readRows(collections.operation, list, {
-      wanted: { ...wanted, finishedAt: { $exists: true } },
-      time,
-      hint: serviceId !== undefined ? 'list_by_service' : planId !== undefined ? 'list_by_plan' : 'list_by_platform',
-    }),
+    readRows(ledger, operation, list, { wanted: { ...wanted, active: true }, time, hint: 'due' }),
+    readRows(ledger, operation, list, { wanted: ended, time, hint }),
   ])
   const sign = list.descending ? -1 : 1
   const order = (one: Found, other: Found) => one.time - other.time || (one._id < other._id ? -1 : 1)
@@ -106,7 +128,28 @@ export async function listOperations({ collections }: Database, query: Operation
   return toPage(list, rows, ({ time: at, _id }) => [at, _id], toSummary<OperationSummary>)
 }
 
-export async function listActs({ collections }: Database, query: ActQuery): Promise<Page<HistoryEvent>> {
+/** Undefined where those of a name are asked for in the order of their ends: which is better depends on how many they are. */
+function operationHint(query: OperationQuery): string | undefined {
+  const { of, state, by = 'accepted', step, fingerprint } = query
+  if (of !== undefined) return 'list_by_instance'
+  // Few are active. The index in the order of the list would walk through all that have ended.
+  if (state === 'queued' || state === 'running') return 'due'
+  if (step !== undefined) return 'list_by_step'
+  if (fingerprint !== undefined) return 'list_by_error'
+  if (state === 'failed' || state === 'superseded')
+    return by === 'finished' ? 'list_unsuccessful_finished' : 'list_unsuccessful'
+  const lead = leadOf(query)
+  if (by === 'accepted') return hintOf(lead)
+  return lead === undefined || lead === 'action' ? 'list_finished' : undefined
+}
+
+function actHint({ instanceId, by, verb }: ActQuery): string {
+  if (instanceId !== undefined) return 'by_instance'
+  if (by !== undefined) return 'acted_by'
+  return verb === undefined ? 'acted' : 'acted_verb'
+}
+
+export async function listActs(ledger: Database, query: ActQuery): Promise<Page<HistoryEvent>> {
   const { by, verb, instanceId, after: from, before } = query
   const list = toActList(query)
   const { after, descending, limit } = list
@@ -121,8 +164,8 @@ export async function listActs({ collections }: Database, query: ActQuery): Prom
       ? wanted
       : { $and: [wanted, behind('acted.at', after, descending ? '$lt' : '$gt', 'acted.seq')] }
   const direction = descending ? -1 : 1
-  const rows = await collections.history
-    .find(filter as Filter<Document>)
+  const rows = await ledger.collections.history
+    .find(filter as Filter<Document>, { hint: actHint(query), maxTimeMS: ledger.timeoutMs })
     .sort({ 'acted.at': direction, 'acted.seq': direction })
     .limit(limit + 1)
     .toArray()
@@ -148,12 +191,18 @@ interface Wanted {
   readonly hint?: string
 }
 
-async function read<Row extends Document, Item>(collection: Collection<Row>, list: List<Item>, wanted: Wanted) {
-  return toPage(list, await readRows(collection, list, wanted), ({ time, _id }) => [time, _id], toSummary<Item>)
+async function read<Row extends Document, Item>(
+  ledger: Database,
+  collection: Collection<Row>,
+  list: List<Item>,
+  wanted: Wanted,
+) {
+  return toPage(list, await readRows(ledger, collection, list, wanted), ({ time, _id }) => [time, _id], toSummary<Item>)
 }
 
 /** One more than the page holds, where there are so many. */
 function readRows<Row extends Document, Item>(
+  { timeoutMs: maxTimeMS }: Database,
   collection: Collection<Row>,
   list: List<Item>,
   { wanted, time, hint }: Wanted,
@@ -163,7 +212,7 @@ function readRows<Row extends Document, Item>(
   const direction = descending ? -1 : 1
   const fields = { time: `$${time}`, doc: 1, state: 1, attempt: 1, notBefore: 1, description: 1 }
   return collection
-    .find<Found>(filter as Filter<Row>, { projection: fields, hint })
+    .find<Found>(filter as Filter<Row>, { projection: fields, hint, maxTimeMS })
     .sort({ [time]: direction, _id: direction })
     .limit(limit + 1)
     .toArray()

@@ -18,6 +18,8 @@ export function createLists(run: Run, schema: string) {
     table: name => `${schema}.${name}`,
     id: keyOf,
     activeOperations: `(select * from ${schema}.operation where state in ('queued', 'running') offset 0) active`,
+    // It has statistics, and takes the better one.
+    beside: column => column,
     failedSteps: `cross join lateral (select s.doc from ${schema}.step s
       where s.operation_id = active.id and s.state = 'failed' offset 0) s`,
     generated: name => createHash('md5').update(JSON.stringify(name)).digest('hex'),

@@ -7,7 +7,7 @@ import { importSchema } from './moving.ts'
 import { nameSchema } from './names.ts'
 import { noteSchema } from './notes.ts'
 import { olderReleases } from './older-releases.ts'
-import { operationListSchema, operatorSchema } from './operator-schema.ts'
+import { moreListSchema, operatorSchema } from './operator-schema.ts'
 import { serverSchema } from './server-schema.ts'
 import { emptying, resourceKind, upkeep } from './upkeep-functions.ts'
 
@@ -149,5 +149,5 @@ ${leasingWrites(schema)}`,
   noteSchema,
   operatorSchema,
   importSchema,
-  operationListSchema,
+  moreListSchema,
 ]

@@ -31,10 +31,10 @@ create index binding_survey on ${schema}.binding (service_id, phase) where delet
 }
 
 /**
- * The twelfth schema: more that operations are listed by. Only those that have ended are in these indexes: while it runs, an
- * operation is written many times, and those that are active are few.
+ * The fourteenth schema: more that lists go by. Of operations, only those that have ended are in these indexes: while it runs,
+ * an operation is written many times, and those that are active are few.
  */
-export function operationListSchema(schema: string): string {
+export function moreListSchema(schema: string): string {
   const key = (name: string) =>
     `generated always as (md5(substring(doc from ',${name}:("(?:[^"\\\\]|\\\\.)*")'))) stored`
   const ended = 'where finished_at is not null'
@@ -49,7 +49,15 @@ alter table ${schema}.operation
 create index operation_list_service on ${schema}.operation (service_key, accepted_at, id) ${ended};
 create index operation_list_plan on ${schema}.operation (plan_key, accepted_at, id) ${ended};
 create index operation_list_platform on ${schema}.operation (platform_key, accepted_at, id) ${ended};
+create index operation_list_action on ${schema}.operation (action, accepted_at, id) ${ended};
 create index operation_list_step on ${schema}.operation (failed_step, accepted_at, id) where state = 'failed';
 create index operation_list_error on ${schema}.operation (fingerprint, accepted_at, id) where state = 'failed';
+create index operation_list_failed_finished on ${schema}.operation (state, finished_at, id)
+  where state in ('failed', 'superseded');
+
+create index instance_list_plan on ${schema}.instance (plan_id, created_at, id) where deleted_at is null;
+create index instance_list_platform on ${schema}.instance (platform, created_at, id) where deleted_at is null;
+create index instance_list_unusable on ${schema}.instance (created_at, id) where deleted_at is null and not usable;
+create index binding_list_plan on ${schema}.binding (plan_id, created_at, instance_id, id) where deleted_at is null;
 `
 }

@@ -47,6 +47,8 @@ const dialect: Dialect = {
   table: name => name,
   id: id => id,
   activeOperations: `(select * from operation indexed by operation_due where state in ('queued', 'running')) active`,
+  // The unary plus of https://sqlite.org/optoverview.html: there are no statistics.
+  beside: column => `+${column}`,
   failedSteps: `cross join step s on s.operation_id = active.id and s.state = 'failed'`,
   generated: name => name,
   numberIn: (doc, path) => `json_extract(${doc}, '$.${path}')`,

@@ -257,8 +257,8 @@ export const migrations: readonly string[] = [
   create index instance_survey on instance (service_id, plan_id, phase, usable, id) where deleted_at is null;
   create index binding_survey on binding (service_id, phase) where deleted_at is null;
   `,
-  // More that operations are listed by. Only those that have ended are in these indexes: while it runs, an operation is written
-  // many times, and those that are active are few.
+  // More that lists go by. Of operations, only those that have ended are in these indexes: while it runs, an operation is
+  // written many times, and those that are active are few.
   `
   alter table operation add column service_key text generated always as (json_extract(doc, '$.serviceId')) virtual;
   alter table operation add column plan_key text generated always as (json_extract(doc, '$.planId')) virtual;
@@ -268,8 +268,16 @@ export const migrations: readonly string[] = [
   create index operation_list_service on operation (service_key, accepted_at, id) where finished_at is not null;
   create index operation_list_plan on operation (plan_key, accepted_at, id) where finished_at is not null;
   create index operation_list_platform on operation (platform_key, accepted_at, id) where finished_at is not null;
+  create index operation_list_action on operation (action, accepted_at, id) where finished_at is not null;
   create index operation_list_step on operation (failed_step, accepted_at, id) where state = 'failed';
   create index operation_list_error on operation (fingerprint, accepted_at, id) where state = 'failed';
+  create index operation_list_failed_finished on operation (state, finished_at, id)
+    where state in ('failed', 'superseded');
+
+  create index instance_list_plan on instance (plan_id, created_at, id) where deleted_at is null;
+  create index instance_list_platform on instance (platform, created_at, id) where deleted_at is null;
+  create index instance_list_unusable on instance (created_at, id) where deleted_at is null and not usable;
+  create index binding_list_plan on binding (plan_id, created_at, instance_id, id) where deleted_at is null;
   `,
 ]
 
