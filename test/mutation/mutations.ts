@@ -221,8 +221,8 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'no sweep of bindings that went with their instance',
     file: 'src/domain/sweep.ts',
-    find: 'input: unbind.length === 0 ? {} : { unbind }',
-    replace: 'input: {}',
+    find: 'const input = unbind.length === 0 ? {} : { unbind }',
+    replace: 'const input = {}',
     suite: supersede,
   },
   {

@@ -19,7 +19,7 @@ export function rightsFor({
   const [rbac, home] = ['rbac.authorization.k8s.io', true as const]
   const bound = [...new Set([sandboxRole, ...roles.map(({ role }) => role)])]
   return [
-    ...of('', 'configmaps', 'get list create update delete').map(right => ({ ...right, home })),
+    ...of('', 'configmaps', 'get list create update patch delete').map(right => ({ ...right, home })),
     ...(copies ? of('', 'secrets', 'get create update delete').map(right => ({ ...right, home })) : []),
     ...pullSecrets.flatMap(name => of('', 'secrets', 'get').map(right => ({ ...right, name, home }))),
     ...(secretsFrom === 'kubernetes' ? of('', 'secrets', 'get').map(right => ({ ...right, home })) : []),
