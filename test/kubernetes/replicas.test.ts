@@ -76,7 +76,7 @@ bundles:
   runtime: kubernetes
   kubernetes: { kubeconfig: ${process.env.KUBECONFIG}, namespace: ${home}, toolsImage: "${toolsImage}", startTimeout: 30s }
 `
-      writeFileSync(join(folder, 'purser.yaml'), config)
+      writeFileSync(join(folder, 'purser.yaml'), config, { mode: 0o600 })
       const cluster = await connectNode()
       const note = (pod: Pod) => void pods.set(pod.metadata.uid ?? '', pod)
       const watched = { path: '/api/v1/pods', labels: `${homeLabel}=${home}`, signal: stopWatch.signal }

@@ -149,7 +149,7 @@ describe.skipIf(process.platform !== 'linux')('a bundle that', () => {
     const config = `registries: [{ name: local, type: directory, path: bundles, white_list: [".*"] }]
 bundles: { runtime: process, folder: run, output: 1MB, processes: 60 }
 `
-    writeFileSync(join(folder, 'purser.yaml'), served + config)
+    writeFileSync(join(folder, 'purser.yaml'), served + config, { mode: 0o600 })
     broker = await serve({ bin: built.bin, folder, log })
     await endOfSync(broker.admin)
   })

@@ -92,7 +92,7 @@ describe.skipIf(reason !== undefined)(
     pass: ${password}
 bundles: { runtime: container, folder: run, socket: ${podman.socket} }
 `
-      writeFileSync(join(folder, 'purser.yaml'), served + config)
+      writeFileSync(join(folder, 'purser.yaml'), served + config, { mode: 0o600 })
       await restart()
       await endOfSync(broker.admin)
     })

@@ -44,7 +44,7 @@ async function restart(keepPinned: boolean): Promise<void> {
   - { type: oci, name: team, url: "http://${host()}", white_list: [".*-apb$"], auth_type: config, user: ${reader.name}, pass: ${reader.password} }
 bundles: { runtime: container, folder: run, socket: ${podman.socket}, keepPinned: ${keepPinned} }
 `
-  writeFileSync(join(folder, 'purser.yaml'), served + config)
+  writeFileSync(join(folder, 'purser.yaml'), served + config, { mode: 0o600 })
   broker = await serve({ bin: built.bin, folder, log })
   await endOfSync(broker.admin)
 }

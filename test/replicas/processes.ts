@@ -55,6 +55,7 @@ export async function makeDeployment(built: BuiltPackage, settings: object) {
   await writeFile(
     join(folder, 'purser.yaml'),
     JSON.stringify({ broker: 'broker.mjs', encryption: { required: false }, ...settings }),
+    { mode: 0o600 },
   )
   const command = [process.execPath, built.bin, 'serve', '--port', '0']
   return {
