@@ -51,15 +51,15 @@ describe('GET /metrics', () => {
     const store = createMemoryStore({ clock })
     // Whoever measures hands on as many values as the longest method has.
     const seen: number[] = []
-    const { operation } = store
-    store.operation = (...values) => {
+    const { instance } = store
+    store.instance = (...values) => {
       seen.push(values.length)
-      return operation(...values)
+      return instance(...values)
     }
     const { client } = await start({ clock, store, settings: { ...settings, metrics: { serve: 'off' } }, observer: {} })
     await client.provision('i', ids, incomplete)
     await clock.advance(seconds(1))
-    await client.lastOperation('i')
+    await client.fetchInstance('i')
     expect(seen.length).toBeGreaterThan(0)
     expect(new Set(seen)).toEqual(new Set([1]))
   })

@@ -199,6 +199,8 @@ function operationsOf(name: string, instanceId: string, { operations }: Resource
   return operations.map(({ state, action, finishedAt, leaseUntil }, index) => {
     const isOver = state !== 'queued' && state !== 'running'
     return operationRow(`${name}:o${index}`, instanceId, {
+      // What is deleted keeps none.
+      requestHash: '',
       action,
       state: isOver || index === active ? state : 'failed',
       bindingId,
