@@ -1,6 +1,6 @@
 /** The Helm chart: what it becomes, and a broker that is installed with it, in pods of the image of Containerfile. */
 import { execFile } from 'node:child_process'
-import { createHash } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
@@ -170,7 +170,12 @@ describe.skipIf(reason !== undefined)(`the chart${reason === undefined ? '' : ` 
       const values = {
         image: { repository, tag, pullPolicy: 'Never' },
         secret: {
-          values: { PURSER_STORE: store.href, PURSER_USERNAME: user.username, PURSER_PASSWORD: user.password },
+          values: {
+            PURSER_STORE: store.href,
+            PURSER_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
+            PURSER_USERNAME: user.username,
+            PURSER_PASSWORD: user.password,
+          },
         },
         hostAliases: [{ ip: api?.host, hostnames: ['kubernetes.default.svc'] }],
         env: [
