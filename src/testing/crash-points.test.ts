@@ -30,12 +30,13 @@ describe('crash points', () => {
     const calls = new Set<string>()
     const ledger = createMemoryStore({ clock: createVirtualClock() })
     const store = createCrashPoints(({ call }) => calls.add(call)).wrap(ledger)
-    const own = new Set(['name', 'onWakeUp', 'close', 'moving'])
+    const own = new Set(['name', 'onWakeUp', 'close', 'known', 'moving', 'sealing'])
     const methods = Object.keys(ledger).filter(name => !own.has(name))
-    // To move a ledger is no part of running it.
+    // To move a ledger and to seal it again are no part of running it, and rows at hand are no calls.
+    const apart = new Set(['known', 'moving', 'sealing'])
     expect(Object.keys(store).sort()).toEqual(
       Object.keys(ledger)
-        .filter(name => name !== 'moving')
+        .filter(name => !apart.has(name))
         .sort(),
     )
     for (const name of methods) {

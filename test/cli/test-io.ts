@@ -34,6 +34,7 @@ export function createTestIo(options: TestIoOptions = {}): TestIo {
       write(text) {
         out += text
       },
+      isTTY: options.tty,
     },
     stderr: {
       write(text) {

@@ -23,6 +23,11 @@ const table: Readonly<Record<string, Role>> = Object.fromEntries([
   ...words('move abandon adopt adopt-bindings').map(verb => [`POST /admin/instances/:id/${verb}`, 'admin']),
   ['GET /admin/export', 'admin'],
   ['GET /admin/backup', 'admin'],
+  ['GET /admin/sessions', 'admin'],
+  ['DELETE /admin/sessions', 'admin'],
+  ['DELETE /admin/sessions/:id', 'admin'],
+  ['GET /admin/keys', 'operator'],
+  ['POST /admin/keys/rotate', 'operator'],
 ])
 
 const roles = ['platform', 'viewer', 'operator', 'admin'] as const

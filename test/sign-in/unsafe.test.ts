@@ -62,7 +62,7 @@ const cases: Readonly<Record<string, readonly [Case, RegExp, string]>> = {
     'readableSecrets',
   ],
   'a configuration file with the password of the store that everybody can read': [
-    { yaml: 'store: postgres://purser:kR9-long@db/purser', mode: 0o604 },
+    { yaml: 'store: postgres://purser:kR9-long@db/purser\nencryption: { required: false }', mode: 0o604 },
     /chmod 600/,
     'readableSecrets',
   ],
@@ -93,7 +93,10 @@ describe('a broker starts with', () => {
     ['the memory store elsewhere than in production', { yaml: 'store: "memory:"' }],
     ['a good password', { yaml: `server: { host: 0.0.0.0 }\n${good}`, env: { ...production, ...pw } }],
     ['a secret from the environment in a file that everybody can read', { yaml: good, env: pw, mode: 0o644 }],
-    ['a file with a secret for its owner and group', { yaml: 'store: postgres://a:b@db/c', mode: 0o640 }],
+    [
+      'a file with a secret for its owner and group',
+      { yaml: 'store: postgres://a:b@db/c\nencryption: { required: false }', mode: 0o640 },
+    ],
     ['a private key for its owner', { yaml: tls }],
     [
       'tokens instead of passwords',

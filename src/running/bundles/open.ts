@@ -19,12 +19,12 @@ import type { Tracer } from '../../tracer.ts'
 import { traceRuntime } from '../open-tracer.ts'
 import type { RegistryOptions } from '../start-broker.ts'
 import { StartError } from '../start-error.ts'
-import { createClusterSecrets } from './cluster-secrets.ts'
 import { createBundleFolders } from './folders.ts'
 import { openManifests } from './manifests.ts'
+import { openSecrets } from './open-secrets.ts'
 import { createRuntimes, findRepeated, type RuntimeParts } from './runtimes.ts'
 import { createImageOf, createProgramFor, proxyVariables, readHelpers } from './sandbox-inputs.ts'
-import { createSecretFolder, createSecretReader } from './secrets.ts'
+import { createSecretReader } from './secrets.ts'
 
 /** What a configuration says about bundles, complete and checked. */
 export interface BundleSettings extends Pick<ConfigSettings, 'bundles'> {
@@ -122,16 +122,6 @@ function privateFolders({ secretsFolder, secrets }: BundleSettings['bundles'], {
   const [, ledger] = /^sqlite:(.+)$/.exec(name) ?? []
   const files = [ledger, ...secrets.map(({ file }) => file)].flatMap(file => file ?? [])
   return [secretsFolder, ...files.map(file => dirname(resolve(file)))]
-}
-
-/** Where secrets are read that are only named. */
-export function openSecrets(
-  { secretsFrom, secretsFolder, kubernetes }: BundleSettings['bundles'],
-  open: Parameters<typeof createClusterSecrets>[0],
-): SecretReader {
-  return secretsFrom === 'kubernetes'
-    ? createClusterSecrets(open, kubernetes.namespace)
-    : createSecretFolder(secretsFolder)
 }
 
 type RegistriesParts = Pick<OpenBundlesParts, 'clock' | 'env' | 'registries'> & {

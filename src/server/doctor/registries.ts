@@ -1,5 +1,6 @@
 import { openClusterLater } from '../../kubernetes/open-later.ts'
-import { createRegistries, openSecrets } from '../../running/bundles/open.ts'
+import { createRegistries } from '../../running/bundles/open.ts'
+import { openSecrets } from '../../running/bundles/open-secrets.ts'
 import { count } from '../../shape/count.ts'
 import { messageOf } from '../../shape/thrown.ts'
 import { type Check, type Examined, type Finding, longest } from './finding.ts'
