@@ -4,13 +4,8 @@ import { homedir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import type { KubeConfig } from '@kubernetes/client-node'
 import { messageOf } from '../shape/thrown.ts'
+import type { ClusterSettings } from './cluster-settings.ts'
 import { ClusterSettingsError } from './errors.ts'
-
-export interface ClusterSettings {
-  /** A kubeconfig file; without it KUBECONFIG, the account of the pod that this runs in, or ~/.kube/config. */
-  readonly kubeconfig?: string | undefined
-  readonly context?: string | undefined
-}
 
 const account = '/var/run/secrets/kubernetes.io/serviceaccount'
 

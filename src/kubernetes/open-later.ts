@@ -1,5 +1,5 @@
 import { type Cluster, type ClusterOptions, connectCluster } from './cluster.ts'
-import type { ClusterSettings } from './credentials.ts'
+import type { ClusterSettings } from './cluster-settings.ts'
 import { createKinds, type FindKind } from './kinds.ts'
 
 /** A cluster, and what it calls its kinds. */

@@ -1,4 +1,4 @@
-import type { ClusterSettings } from '../kubernetes/credentials.ts'
+import type { ClusterSettings } from '../kubernetes/cluster-settings.ts'
 import type { ProgramKind, Runtime } from '../sandbox.ts'
 import type { ContainerRuntimeOptions } from './container/container-runtime.ts'
 import type { KubernetesSettings } from './kubernetes/settings.ts'

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { systemClock } from '../../src/clock.ts'
 import { connectCluster } from '../../src/kubernetes/cluster.ts'
-import type { ClusterSettings } from '../../src/kubernetes/credentials.ts'
+import type { ClusterSettings } from '../../src/kubernetes/cluster-settings.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'purser-kubeconfig-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
