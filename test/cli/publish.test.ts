@@ -122,6 +122,7 @@ describe.skipIf(noPodman !== undefined)(`with Podman and Buildah${noPodman ? ` (
     await writeFile(
       join(cwd, 'purser.yaml'),
       `${served}osb: { apbRoutes: true }\nbundles: { folder: run, socket: ${podman.socket} }\n`,
+      { mode: 0o600 },
     )
     const log: string[] = []
     const broker = await serve({ bin: built.bin, folder: cwd, log })
@@ -177,6 +178,7 @@ describe.skipIf(noPodman !== undefined)(`with Podman and Buildah${noPodman ? ` (
       await writeFile(
         join(cwd, 'purser.yaml'),
         `${served}bundles: { runtime: container, folder: run, socket: ${podman.socket} }\n${section}    user: reader\n    pass: ${password}\n`,
+        { mode: 0o600 },
       )
       const log: string[] = []
       const broker = await serve({ bin: built.bin, folder: cwd, log })
