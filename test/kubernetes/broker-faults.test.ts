@@ -61,6 +61,7 @@ bundles:
   keepOnError: true
   kubernetes: { kubeconfig: kubeconfig, namespace: ${home}, toolsImage: "${toolsImage}", autoEscalate: true, startTimeout: 30s }
 `,
+        { mode: 0o600 },
       )
       broker = await serve({ bin: built.bin, folder, log })
       await syncNow(broker.admin)
