@@ -1,59 +1,61 @@
-import { execFile } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { whyNoMongo } from '../external/mongodb.ts'
 import { whyNoPostgres } from '../external/postgres.ts'
-import { type Mutation, mutations } from './mutations.ts'
-
-const root = fileURLToPath(new URL('../..', import.meta.url))
-const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs')
+import type { MutatedRun, Run } from './mutated-run.ts'
+import { mutations } from './mutations.ts'
 
 const missing = { postgres: await whyNoPostgres(), mongodb: await whyNoMongo() }
+const idle: ChildProcess[] = []
+const started = new Set<ChildProcess>()
+
+afterAll(() => {
+  for (const child of started) child.kill()
+})
+
+it('a guard is on again in the next run', async () => {
+  const [first] = mutations
+  const suite = first?.suite ?? []
+  expect(await runMutated({ name: first?.name, suite })).toMatchObject({ failed: [expect.any(String)] })
+  const { failed, passed, errors } = await runMutated({ suite })
+  expect({ failed, errors }).toEqual({ failed: [], errors: [] })
+  expect(passed).toBeGreaterThan(0)
+})
 
 describe.concurrent('a guard switched off turns its suite red', () => {
-  it.for(mutations)('$name', async (mutation, { onTestFinished, skip }) => {
+  it.for(mutations)('$name', async (mutation, { skip }) => {
     const reason = mutation.needs && missing[mutation.needs]
     if (reason !== undefined) skip(reason)
-    const folder = mkdtempSync(join(tmpdir(), 'purser-mutation-'))
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-    const { code, output, report } = await runMutated(mutation, join(folder, 'report.json'))
-    expect(code, output).toBe(1)
-    expect(report?.numFailedTests, output).toBeGreaterThan(0)
+    const { failed, passed, errors } = await runMutated(mutation)
     // A test file that cannot be loaded shows that the mutation is broken, not that a test watches the guard.
-    for (const { status, assertionResults } of report?.testResults ?? [])
-      if (status === 'failed') expect(assertionResults.length, output).toBeGreaterThan(0)
+    expect(failed.length, `${passed} tests passed, none failed; ${errors.join('; ')}`).toBeGreaterThan(0)
   })
 })
 
-interface Report {
-  readonly numFailedTests: number
-  readonly testResults: readonly { readonly status: string; readonly assertionResults: readonly unknown[] }[]
-}
-
-/** Stops at the first failed test. */
-function runMutated(
-  { name, suite, only }: Mutation,
-  file: string,
-): Promise<{ readonly code: number; readonly output: string; readonly report?: Report }> {
-  const project = suite.some(path => path.startsWith('test/kubernetes/')) ? 'kubernetes' : 'fast'
-  const options = ['--project', project, '--bail', '1', '--reporter', 'json', '--outputFile', file]
-  const args = [vitest, 'run', ...options, ...(only === undefined ? [] : ['-t', only]), ...suite]
-  const env = { ...process.env, MUTATION: name }
-  return new Promise(resolve => {
-    execFile(process.execPath, args, { cwd: root, env, maxBuffer: 2 ** 26 }, (error, stdout, stderr) => {
-      const code = error === null ? 0 : Number(error.code)
-      resolve({ code, output: stdout + stderr, ...readReport(file) })
-    })
-  })
-}
-
-function readReport(file: string): { readonly report?: Report } {
+/** In a process that is free, or in one more. */
+async function runMutated(run: Run): Promise<MutatedRun> {
+  const child = idle.pop() ?? startRunner()
+  const over = new AbortController()
   try {
-    return { report: JSON.parse(readFileSync(file, 'utf8')) }
-  } catch {
-    return {}
+    child.send({ name: run.name, suite: run.suite, only: run.only })
+    const [answer] = await Promise.race([
+      once(child, 'message', over),
+      once(child, 'exit', over).then(([code]) => {
+        throw new Error(`the process that ran the tests ended with ${code}`)
+      }),
+    ])
+    idle.push(child)
+    return answer
+  } finally {
+    over.abort()
   }
+}
+
+function startRunner(): ChildProcess {
+  const file = fileURLToPath(new URL('mutated-run.ts', import.meta.url))
+  const child = fork(file, { execArgv: ['--import', 'tsx'], stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
+  started.add(child)
+  return child
 }

@@ -3,23 +3,28 @@ import { type Mutation, mutations } from './mutations.ts'
 
 /**
  * `MUTATION=<name> npx vitest run …` runs the tests against sources in which one guard is switched off. Fails loudly where
- * the guard's text is no longer there: a mutation that changes nothing proves nothing.
+ * the guard's text is no longer there: a mutation that changes nothing proves nothing. The variable may change from one run
+ * of a Vitest that stays open to the next.
  */
 export function mutate(): Plugin {
-  const mutation = findMutation()
-  if (mutation === undefined) return { name: 'mutate' }
+  findMutation()
   return {
     name: 'mutate',
     enforce: 'pre',
-    // Other runs take what they keep of all files from here, but for this one.
+    // What is compiled is kept for other runs, but for the file that is changed.
     configureVitest({ experimental_defineCacheKeyGenerator: define }) {
-      define(({ id }) => (isMutated(id) ? false : undefined))
+      define(({ id }) => (mutationOf(id) === undefined ? undefined : false))
     },
-    transform: (code, id) => (isMutated(id) ? applyMutation(code, mutation) : null),
+    transform(code, id) {
+      const mutation = mutationOf(id)
+      return mutation === undefined ? null : applyMutation(code, mutation)
+    },
   }
-  function isMutated(id: string): boolean {
-    return id.split('?')[0]?.endsWith(`/${mutation?.file}`) === true
-  }
+}
+
+function mutationOf(id: string): Mutation | undefined {
+  const mutation = findMutation()
+  return mutation !== undefined && id.split('?')[0]?.endsWith(`/${mutation.file}`) ? mutation : undefined
 }
 
 /** The one that is asked for; undefined where none is. */
