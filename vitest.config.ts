@@ -12,14 +12,23 @@ const slow = [
   'test/simulation/**/*.test.ts',
   'test/spin/**/*.test.ts',
   'test/package/**/*.test.ts',
-  'test/cli/{author-loop,bundle-image,publish}.test.ts',
-  'test/sandbox/container-{podman,docker,crash,pull}.test.ts',
+  'test/cli/author-loop.test.ts',
   'test/driver/crash.test.ts',
-  'test/sample-bundles/{ansible,redis-image}.test.ts',
+  'test/sample-bundles/ansible.test.ts',
   'test/bundle-helpers/ansible.test.ts',
   'test/marketplace/**/*.test.ts',
   'test/deploy/**/*.test.ts',
   'test/console/{console,long-lists,sign-in,states}.test.ts',
+]
+
+/** They need a container engine, and most of them build images: `npm run test:containers`. */
+const containers = [
+  'test/cli/{bundle-image,publish}.test.ts',
+  'test/deploy/image.test.ts',
+  'test/marketplace/{containers,keep-pinned}.test.ts',
+  'test/registry/built-image.test.ts',
+  'test/sample-bundles/redis-image.test.ts',
+  'test/sandbox/{apb,container}-*.test.ts',
 ]
 
 /** They need a cluster, or an API server: `npm run test:kubernetes`. */
@@ -44,7 +53,7 @@ export default defineConfig({
           // What a file leaves behind is its own mistake; loading everything anew for each took half of the time.
           isolate: false,
           include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-          exclude: [...slow, ...guards, ...kubernetes],
+          exclude: [...slow, ...guards, ...containers, ...kubernetes],
           testTimeout: 180_000,
           hookTimeout: 180_000,
         },
@@ -54,10 +63,20 @@ export default defineConfig({
         test: {
           name: 'slow',
           include: slow,
-          exclude: guards,
+          exclude: [...guards, ...containers],
           testTimeout: 600_000,
           hookTimeout: 600_000,
           // Each of them is a process or two of its own.
+          maxConcurrency: 2,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'containers',
+          include: containers,
+          testTimeout: 600_000,
+          hookTimeout: 600_000,
           maxConcurrency: 2,
         },
       },

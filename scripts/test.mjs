@@ -1,5 +1,5 @@
-// npm test: sets everything up, then runs the checks and every test, fast ones first. `--long` runs more seeds,
-// `--without-kubernetes` leaves out what `npm run test:kubernetes` runs.
+// npm test: sets everything up, then runs the checks and the tests, fast ones first; `--long` runs more seeds. What needs a
+// container engine or a cluster is run by `npm run test:containers` and `npm run test:kubernetes`.
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { documents } from './documents.mjs'
@@ -17,12 +17,10 @@ const vitest = join(root, 'node_modules', '.bin', 'vitest')
 const workers = {
   fast: Math.max(4, availableParallelism()),
   slow: Math.max(3, Math.floor(availableParallelism() / 2)),
-  kubernetes: 2,
 }
 // What the checks have run is not run again.
 const done = documents.flatMap(files => ['--exclude', files])
 for (const [project, count] of Object.entries(workers)) {
-  if (project === 'kubernetes' && process.argv.includes('--without-kubernetes')) continue
   say(`tests: ${project}`)
   run(vitest, ['run', '--project', project, '--maxWorkers', String(count), ...done], { env })
 }

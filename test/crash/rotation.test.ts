@@ -8,8 +8,8 @@ import { fillWithCanaries, shown } from '../store/encrypted-ledger.ts'
 import { testFolder } from '../store/sqlite-drivers.ts'
 import { testKeyring } from '../store/test-keyring.ts'
 
-/** All points in the long run; otherwise every third, so that those before and after a write take turns. */
-const stride = process.env.PURSER_TEST_LONG === '1' ? 1 : 3
+/** All points in the long run; otherwise every fifth, so that those before and after a write take turns. */
+const stride = process.env.PURSER_TEST_LONG === '1' ? 1 : 5
 const child = join(import.meta.dirname, 'rotation-child.ts')
 
 it('SIGKILL at every write of a rotation under load: nothing is lost, and the next one ends it', async () => {

@@ -9,8 +9,8 @@ import { openSqliteStore } from '../../src/store/sqlite/index.ts'
 import { Platform } from './platform.ts'
 import { ids } from './service.ts'
 
-/** All points in the long run; otherwise every third, so that those before and after a call take turns. */
-const stride = process.env.PURSER_TEST_LONG === '1' ? 1 : 3
+/** All points in the long run; otherwise every fifth, so that those before and after a call take turns. */
+const stride = process.env.PURSER_TEST_LONG === '1' ? 1 : 5
 const incomplete = { acceptsIncomplete: true } as const
 const pollOf = (id: string) => (client: OsbClient, operation: string) => client.lastOperation(id, { operation })
 const pollBindingOf = (id: string) => (client: OsbClient, operation: string) =>

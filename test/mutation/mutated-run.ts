@@ -24,7 +24,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const vitest = await createVitest('test', {
   root,
   watch: false,
-  project: ['fast', 'kubernetes'],
+  project: ['fast', 'containers', 'kubernetes'],
   // The first failed test is enough.
   bail: 1,
   maxWorkers: 1,

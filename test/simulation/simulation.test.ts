@@ -3,7 +3,7 @@ import { type Report, runSeed } from './world.ts'
 
 const alone = process.env.PURSER_SIM_SEED
 const isLong = process.env.PURSER_TEST_LONG === '1'
-const seeds = Number(process.env.PURSER_SIM_SEEDS ?? (isLong ? 50_000 : 300))
+const seeds = Number(process.env.PURSER_SIM_SEEDS ?? (isLong ? 50_000 : 200))
 /** The same seeds in every short run, so that it fails for a change and for nothing else; new ones in every long run. */
 const first = isLong ? Math.floor(Date.now() / 1000) : 1
 const chunk = 100
