@@ -1,6 +1,7 @@
 /** Moving: all rows of a ledger, out of one store and into another. A store of one's own may have none of it. */
 import type { Binding } from './domain/binding.ts'
 import type { RegisteredService, RegistryState } from './domain/catalog-state.ts'
+import type { Link } from './domain/chain.ts'
 import type { HistoryEvent } from './domain/change.ts'
 import type { Instance } from './domain/instance.ts'
 import type { Note } from './domain/note.ts'
@@ -16,6 +17,9 @@ export interface LedgerState {
   readonly catalogVersion: number
   readonly lastChange?: { readonly at: number; readonly report: JsonObject }
 }
+
+/** A line of the history, and where it stands in the chain, once it does. */
+export type MovedEvent = HistoryEvent & { readonly link?: Link }
 
 export interface SharedClaim {
   readonly key: string
@@ -37,7 +41,7 @@ export interface LedgerRows {
   readonly claim: SharedClaim
   readonly chore: Chore
   /** Of each instance in the order of what happened. */
-  readonly history: HistoryEvent
+  readonly history: MovedEvent
   /** Gates, batches with their items, and answers to requests with a key, which would be done twice without them. */
   readonly note: Note
 }

@@ -13,7 +13,7 @@ export interface Reads {
   operation(id: string): Promise<Operation | undefined>
   /** The steps of an operation, in the order in which they were first written. */
   steps(operationId: string): Promise<readonly Step[]>
-  /** The history of one instance, oldest first. */
+  /** The history of one instance, oldest first, and before it that of one that had its id and was purged. */
   history(instanceId: string): Promise<readonly HistoryEvent[]>
 
   /**
@@ -40,7 +40,7 @@ export interface Reads {
    */
   failures(most: number): Promise<readonly FailedOperation[]>
 
-  /** What operators did by hand, by the time they did it. It goes with the history of its instance. */
+  /** What operators did by hand, by the time they did it. */
   listActs(query?: ActQuery): Promise<Page<HistoryEvent>>
 
   /** Instances by the time they were created. Those that are deleted only where the query asks for that phase. */

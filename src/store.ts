@@ -11,6 +11,7 @@
  * - `now` is the store's clock; workers' clocks decide nothing.
  * - Wake-ups only shorten a wait: a worker that hears none still finds its work by claiming.
  */
+import type { Chain } from './chain.ts'
 import type { Ledger } from './ledger.ts'
 import type { Marketplace } from './marketplace.ts'
 import type { Moving } from './moving.ts'
@@ -19,6 +20,7 @@ import type { KnownRows, Reads } from './reads.ts'
 import type { Sealing } from './sealing.ts'
 import type { Upkeep } from './upkeep.ts'
 
+export type * from './chain.ts'
 export type { Binding, BindingPhase } from './domain/binding.ts'
 export type { CatalogChanges, RegisteredService, RegistryState, VanishedImage } from './domain/catalog-state.ts'
 export type { Change, Finishing, HistoryEvent, HistoryType, Snapshot, Verdict } from './domain/change.ts'
@@ -66,6 +68,8 @@ export interface Store extends Ledger, Upkeep, Marketplace, Notes, Reads, WakeUp
   readonly moving?: Moving
   /** What of it is encrypted, and with which keys; absent where it knows of none. */
   readonly sealing?: Sealing
+  /** Its history as a chain; absent in a store that keeps none. */
+  readonly chain?: Chain
   /** Throws where the store cannot be used now. */
   ping(): Promise<void>
   close(): Promise<void>

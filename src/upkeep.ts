@@ -82,8 +82,8 @@ export interface Upkeep {
   cleanUp(cleanUp: CleanUp): Promise<number>
   /**
    * Removes up to `max` tombstones that were deleted at `before` or earlier, the oldest first: instances with everything
-   * that belongs to them (bindings, operations, steps, history, claims on shared resources), and deleted bindings of
-   * instances that live on, with their operations. None that has an active operation of its own or of a binding of it,
+   * that belongs to them (bindings, operations, steps, claims on shared resources) but their history, and deleted bindings
+   * of instances that live on, with their operations. None that has an active operation of its own or of a binding of it,
    * and none that is `unclean` still. Answers how many.
    */
   purge(before: number, max: number): Promise<number>

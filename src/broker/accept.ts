@@ -43,6 +43,8 @@ export function createIntent(
     sweepDelay: Math.min(sweepDelay(request.service), pollingLimit(request.plan) - limited),
     identity: caller.identity,
     requestId: caller.requestId,
+    principal: caller.principal?.name,
+    address: caller.address,
     traceparent: startAccept(broker, caller, request.action) ?? caller.traceparent,
     unknownService: request.service.isPlaceholder ? (broker.registered === undefined ? 'left' : 'later') : undefined,
   }

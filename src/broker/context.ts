@@ -52,6 +52,9 @@ export interface Caller {
   /** The originating identity, as far as it could be read. */
   readonly identity: JsonObject | undefined
   readonly requestId: string | undefined
+  /** Who has signed in, and from where. */
+  readonly principal?: { readonly name: string } | undefined
+  readonly address?: string | undefined
   /** The W3C trace context, where the client sent it. */
   readonly traceparent?: string | undefined
   /** Told which operation the request has started or repeats. */

@@ -6,7 +6,7 @@ export interface CliErrorParts {
 
 /**
  * 1: the broker refused, failed or could not be reached. 2: wrong usage. 3: a person said no, or the time was over. 4: the
- * credentials are missing or not enough. 5: what was waited for has failed. 6: some of many failed. 130: Ctrl-C, as shells have it.
+ * credentials are missing or not enough. 5: what was waited for has failed, or what was verified is not as it was. 6: some of many failed. 130: Ctrl-C, as shells have it.
  */
 export const exitCodes = [1, 2, 3, 4, 5, 6, 130] as const
 export type ExitCode = (typeof exitCodes)[number]

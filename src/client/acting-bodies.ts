@@ -130,12 +130,35 @@ export interface WorkerBody {
 export interface ActBody {
   readonly at: string
   readonly by: string
+  readonly address?: string
   readonly verb: string
   readonly reason?: string
   readonly instance_id: string
   readonly operation_id?: string
   readonly before?: JsonObject
   readonly after?: JsonObject
+}
+
+/** Where the chain of the history begins and ends. `key` has proven it; `keyed` says whether the broker has one. */
+export interface ChainBody {
+  readonly anchor: LinkBody
+  readonly head: LinkBody
+  readonly proof: 'proven' | 'none' | 'wrong' | 'missing-key'
+  readonly key?: string
+  readonly keyed: boolean
+  /** Lines that are not in the chain yet, and lines with a number that none of the chain can have. */
+  readonly unlinked: number
+  readonly strays: number
+}
+
+export interface LinkBody {
+  readonly no: number
+  readonly hash: string
+}
+
+/** A line of the chain. Without `entry` its row cannot be read any more. */
+export interface EntryBody extends LinkBody {
+  readonly entry?: JsonObject
 }
 
 /** Failures of one kind. */

@@ -4,6 +4,8 @@ import type {
   BatchBody,
   BatchItemBody,
   BatchOrderBody,
+  ChainBody,
+  EntryBody,
   ErrorGroupBody,
   GateBody,
   LogLevelsBody,
@@ -48,6 +50,17 @@ export function createAdminClient(options: OsbClientOptions) {
       send<ListBody<ErrorGroupBody>>('GET', '/admin/errors', { ...call, query }),
     history: (query: Query = {}, call?: CallOptions) =>
       send<ListBody<ActBody>>('GET', '/admin/history', { ...call, query }),
+    chain: (call?: CallOptions) => send<Problem & Partial<ChainBody>>('GET', '/admin/history/chain', call),
+    /** The lines after a number; `next` is the number to go on after. */
+    entries: (after: number, call?: CallOptions) =>
+      send<Problem & { readonly items?: readonly EntryBody[]; readonly next?: number }>(
+        'GET',
+        '/admin/history/entries',
+        {
+          ...call,
+          query: { after: String(after), limit: '500' },
+        },
+      ),
     instances: (query: Query = {}, call?: CallOptions) =>
       send<ListBody<InstanceBody>>('GET', '/admin/instances', { ...call, query }),
     instance: (id: string, call?: CallOptions) =>

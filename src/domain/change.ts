@@ -51,6 +51,9 @@ export interface HistoryEvent {
   readonly platform?: string
   readonly identity?: JsonObject
   readonly requestId?: string
+  /** Who had signed in, and from which IP address: of what platforms and operators ask for. */
+  readonly principal?: string
+  readonly address?: string
   readonly message?: string
   /** Of what an operator did: who it was, what it was, why, and what of the row was other before and after it. */
   readonly by?: string

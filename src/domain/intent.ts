@@ -30,6 +30,9 @@ export interface OperationIntent {
 /** What every request that wants an operation brings along. */
 export interface Intent extends OperationIntent {
   readonly platform: string
+  /** Who has signed in, and from where: for the history. */
+  readonly principal?: string
+  readonly address?: string
   readonly acceptsIncomplete: boolean
   readonly mode: AsyncMode
   /** How much longer it may take where it has to wait for a sweep first. */
@@ -132,7 +135,8 @@ export function begin(
   const queued = { ...newOperation({ ...intent, timeout }, action, now, more), synchronous }
   const taken = old === undefined ? queued : takeOver(old, queued, now)
   const operation = old === undefined || swept === undefined ? taken : takeAlong(taken, old, swept)
-  const accepted = historyOf(operation, 'accepted', now, { platform: intent.platform })
+  const { platform, principal, address } = intent
+  const accepted = historyOf(operation, 'accepted', now, { platform, principal, address })
   if (old === undefined) return { operation, written: { operations: [operation], history: [accepted] } }
   const ended = superseded(old, action, now)
   // Whatever is not a deletion takes over from observations and sweeps only, and those leave no history.
@@ -166,8 +170,10 @@ function takeOver(old: Operation, by: Operation, now: number): Operation {
 }
 
 /** A deletion of what nobody knows is answered as done; only the history tells of it. */
-export function force({ instanceId, platform }: Intent, now: number, bindingId?: string): Verdict<DeletionAnswer> {
-  const event = { at: now, type: 'forced', instanceId, bindingId, platform } as const
+export function force(intent: Intent, now: number, bindingId?: string): Verdict<DeletionAnswer> {
+  const { instanceId, platform, identity, requestId, principal, address } = intent
+  const who = { platform, identity, requestId, principal, address }
+  const event = { at: now, type: 'forced', instanceId, bindingId, ...who } as const
   return { answer: { kind: 'forced' }, change: { history: [event] } }
 }
 
@@ -175,7 +181,7 @@ export function historyOf(
   operation: Operation,
   type: HistoryEvent['type'],
   at: number,
-  more: { readonly platform?: string; readonly message?: string } = {},
+  more: Pick<HistoryEvent, 'platform' | 'principal' | 'address' | 'message'> = {},
 ): HistoryEvent {
   return {
     at,

@@ -17,6 +17,8 @@ export type Verb = (typeof verbs)[number]
 /** Who does it, why, and under which request. */
 export interface Acting {
   readonly by: string
+  /** The IP address that the request came from. */
+  readonly address?: string
   readonly reason?: string
   readonly requestId?: string
   readonly traceparent?: string
@@ -42,11 +44,11 @@ export function remembered<Answer>({ remember }: Acting, verdict: Verdict<Answer
 /** The line of the history that every change by hand leaves, in the transaction of the change. */
 export function acted(
   verb: Verb,
-  { by, reason, requestId }: Acting,
+  { by, address, reason, requestId }: Acting,
   about: Pick<HistoryEvent, 'at' | 'instanceId' | 'bindingId' | 'operationId' | 'action'> & {
     readonly before: JsonObject
     readonly after: JsonObject
   },
 ): HistoryEvent {
-  return { type: 'acted', verb, by, reason, requestId, ...about }
+  return { type: 'acted', verb, by, address, reason, requestId, ...about }
 }

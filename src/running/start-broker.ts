@@ -29,6 +29,7 @@ import { combineObservers, type Observer, toError } from '../observer.ts'
 import type { ReadSettings } from '../settings/settings.ts'
 import type { Store } from '../store.ts'
 import type { Tracer } from '../tracer.ts'
+import { maskStore } from './masked-store.ts'
 import { measureStore } from './measured-store.ts'
 import { packageVersion } from './package-version.ts'
 import { createReadiness } from './readiness.ts'
@@ -87,7 +88,7 @@ export async function startBroker(options: StartOptions): Promise<RunningBroker>
   const { definition, settings, tracer, clock = systemClock, random = Math.random } = options
   const { metrics } = options
   const observer = combineObservers(options.observer)
-  const store = measureStore(options.store, observer)
+  const store = measureStore(maskStore(options.store, settings.history.mask), observer)
   const { engine, server } = settings
   await refuseHalfImported(store)
   const own = await resolveServices(definition, await declaredOfferings(definition), settings)

@@ -247,7 +247,7 @@ export const bundlesShape = section({
   ),
 })
 
-const { ledger, encryption, osb, instances, bindings, engine, reconcile, chores, console, metrics, traces } =
+const { ledger, encryption, osb, instances, bindings, engine, reconcile, chores, history, console, metrics, traces } =
   brokerSections
 
 /** Every setting of `purser serve`. The reference is made from it: `npm run configuration:reference`. */
@@ -287,6 +287,7 @@ export const configShape = object(
     reconcile,
     bundles: bundlesShape,
     chores,
+    history,
     console,
     metrics,
     traces,

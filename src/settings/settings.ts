@@ -16,6 +16,7 @@ import {
 } from '../shape/shape.ts'
 import { ledgerDefaults } from '../store/options.ts'
 import { encryption } from './encryption.ts'
+import { history } from './history.ts'
 
 const ledger = section({
   schema: fallback(
@@ -223,7 +224,14 @@ const chores = section({
     cron('looks for instances whose health is due to be looked at, where a service has `observe`'),
     '*/5 * * * * *',
   ),
-  purge: fallback(cron('removes what was deleted longer ago than `chores.purgeAfter`, with its history'), '30 * * * *'),
+  purge: fallback(
+    cron('removes what was deleted longer ago than `chores.purgeAfter`; its history stays for `history.keep`'),
+    '30 * * * *',
+  ),
+  history: fallback(
+    cron('puts new lines of the history into its chain, and removes those that are older than `history.keep`'),
+    '*/15 * * * * *',
+  ),
   survey: fallback(cron('counts what there is, for metrics, `/admin/stats` and `/admin/revisions`'), '*/30 * * * * *'),
   batches: fallback(cron('goes on with batches that nobody works on'), '* * * * *'),
   sync: fallback(cron('asks the registries what there is, where there are any'), '*/10 * * * *'),
@@ -281,6 +289,7 @@ export const brokerSections = {
   engine,
   reconcile,
   chores,
+  history,
   console,
   metrics,
   traces,

@@ -1,6 +1,6 @@
 import type { Store } from '../store.ts'
 
-type NeedsNone = 'name' | 'known' | 'moving' | 'sealing' | 'onWakeUp' | 'close'
+type NeedsNone = 'name' | 'known' | 'moving' | 'sealing' | 'chain' | 'onWakeUp' | 'close'
 
 /** The methods of a store that need its database. They may answer at once, or throw. */
 export type Methods = {

@@ -2,7 +2,7 @@
  * The one way into and out of what is sealed, in every store: columns of their own that hold parameters, state, results,
  * inputs, step outputs and identities and nothing else. Where there are keys, they are encrypted here.
  */
-import type { Keyring, SealedPlace } from '../sealing.ts'
+import { type Keyring, type SealedPlace, UnsealError } from '../sealing.ts'
 import type { HistoryEvent, Operation } from '../store.ts'
 import { labelOf, missing } from './keyring.ts'
 
@@ -102,6 +102,26 @@ export function toEvent(sealer: Sealer, key: string, doc: string): HistoryEvent 
   return typeof identity === 'string'
     ? { ...event, identity: sealer.unseal(identity, placeOfEvent(key, event)) }
     : event
+}
+
+/**
+ * The same, of a row that somebody may have written into: undefined where it cannot be read, or is found by another instance than
+ * it is about. `key` is what the row is found by, `keyOf` what it should be.
+ */
+export function readEvent(
+  sealer: Sealer,
+  key: () => string,
+  doc: string,
+  keyOf: (instanceId: string) => string,
+): HistoryEvent | undefined {
+  try {
+    const event = toEvent(sealer, key(), doc)
+    return key() === keyOf(String(event.instanceId)) ? event : undefined
+  } catch (error) {
+    if (error instanceof TypeError) return undefined
+    if (error instanceof SyntaxError || error instanceof UnsealError) return undefined
+    throw error
+  }
 }
 
 /** The same event, sealed with the current key; undefined where it is so already. */

@@ -15,6 +15,7 @@ export { type RegistryCase, type RegistrySubject, registryContract } from './reg
 export { type SandboxCase, type SandboxSubject, sandboxContract } from './sandbox-contract.ts'
 export type { SubjectClock } from './store-contract/subject.ts'
 export {
+  chainContract,
   ledgerContract,
   marketplaceContract,
   notesContract,

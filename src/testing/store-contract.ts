@@ -9,6 +9,7 @@
 import { acceptCases } from './store-contract/accept.ts'
 import { actCases } from './store-contract/acts.ts'
 import { bulletinCases } from './store-contract/bulletins.ts'
+import { chainCases } from './store-contract/chain.ts'
 import { changeCases } from './store-contract/changes.ts'
 import { choreCases } from './store-contract/chores.ts'
 import { claimCases } from './store-contract/claim.ts'
@@ -91,6 +92,9 @@ export const readsContract: readonly StoreCase[] = [
   ...actCases,
 ]
 
+/** The cases of `src/chain.ts`. A store that keeps no chain passes them. */
+export const chainContract: readonly StoreCase[] = chainCases
+
 /** All of them, and what a store has besides: wake-ups, a name, an end. */
 export const storeContract: readonly StoreCase[] = [
   ...ledgerContract,
@@ -98,6 +102,7 @@ export const storeContract: readonly StoreCase[] = [
   ...marketplaceContract,
   ...notesContract,
   ...readsContract,
+  ...chainContract,
   ...wakeUpCases,
   ...wholeCases,
 ]

@@ -10,6 +10,7 @@ import { accept } from '../accept.ts'
 import { runBatches } from '../batches/run-batches.ts'
 import type { BrokerContext } from '../context.ts'
 import { nextObservation, observationTimeout } from '../find-work.ts'
+import { historyChore, keepHistory } from '../history/link-history.ts'
 import { rotateKeys, rotateKeysChore } from '../keys/rotate-keys.ts'
 import { deleteUnusedRevisions } from '../registries/delete-unused-revisions.ts'
 import { takeSurvey } from '../survey.ts'
@@ -86,6 +87,13 @@ export function createChoreTasks(broker: BrokerContext, options: TaskOptions): r
     schedule: schedule('survey', settings.survey),
     run: run => takeSurvey(broker, run.now()),
   })
+  const { chain } = broker.store
+  if (chain !== undefined)
+    tasks.push({
+      name: historyChore,
+      schedule: schedule('history', settings.history),
+      run: run => keepHistory(broker, chain, run),
+    })
   // By hand only. One that was cut off is taken over, as every chore is.
   if (broker.store.sealing?.keyring !== undefined)
     tasks.push({ name: rotateKeysChore, run: run => rotateKeys(broker, run) })

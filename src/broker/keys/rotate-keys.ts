@@ -6,6 +6,7 @@ import { count } from '../../shape/count.ts'
 import type { Keyring, KeyUse, Sealing } from '../../store.ts'
 import { type RunningChores, runChoreByHand } from '../chores/by-hand.ts'
 import type { BrokerContext } from '../context.ts'
+import { proveChain } from '../history/link-history.ts'
 
 export const rotateKeysChore = 'rotate-keys'
 
@@ -74,6 +75,7 @@ export async function rotateKeys(broker: BrokerContext, { signal }: Pick<ChoreRu
     left = (await sealing.uses()).filter(({ label }) => label !== keyring.current)
     if (left.length === 0) break
   }
+  await proveChain(broker.store)
   const done = `sealed ${count(sealed, 'value')} with the key "${keyring.current}"`
   if (left.length === 0) return `${done}, which protects all there are`
   const others = left.map(

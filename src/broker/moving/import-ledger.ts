@@ -2,6 +2,7 @@ import type { ImportProgress, LedgerRow, LedgerRows } from '../../moving.ts'
 import { isJsonObject, parseJson } from '../../protocol/json.ts'
 import { count } from '../../shape/count.ts'
 import { type Keyring, type SealedPlace, type Store, UnsealError } from '../../store.ts'
+import { chainKind, moveEnds } from '../history/chain-note.ts'
 import { type Counts, createChecksum, formatName, formatVersion, type Header, type Line } from './format.ts'
 import { placeOfLine, unsealRow } from './sealed-rows.ts'
 
@@ -63,7 +64,7 @@ export async function importLedger(
         return refuse(number, `nobody knows rows of the kind "${kind}"`)
       counts[kind] = (counts[kind] ?? 0) + 1
       total += 1
-      rows.push(row as LedgerRow)
+      rows.push(toOwn(row as LedgerRow, sealing?.keyring, number))
     }
     checksum.add(`${text}\n`)
   }
@@ -112,6 +113,15 @@ function unsealLine(keyring: Keyring | undefined, row: object, sealed: string, p
     if (!(error instanceof UnsealError)) throw error
   }
   return refuse(Number(place.at(-1)), 'what is encrypted in it cannot be read with the keys that are configured')
+}
+
+/** The end of the chain of the history is proven with the keys of this ledger. */
+function toOwn(row: LedgerRow, keyring: Keyring | undefined, number: number): LedgerRow {
+  if (!('note' in row) || row.note.kind !== chainKind) return row
+  const note = moveEnds(keyring, row.note)
+  return note === undefined
+    ? refuse(number, 'the end of the chain of the history was not written by a broker with the key: verify it first')
+    : { note }
 }
 
 async function findStart(moving: NonNullable<Store['moving']>, name: string, { id }: Header): Promise<number> {

@@ -1,12 +1,21 @@
-import type { ActBody } from '../../client/index.ts'
+import type { ActBody, ChainBody, EntryBody } from '../../client/index.ts'
+import type { Link } from '../../domain/chain.ts'
+import { CliError, wrongUsage } from '../cli-error.ts'
 import type { CliCommand } from '../command.ts'
 import { readList } from '../read-list.ts'
+import { refusal } from '../refusal.ts'
+import { renderFields } from '../render/fields.ts'
 import { renderTable } from '../render/tables.ts'
 import { onBroker, type Session } from '../session.ts'
+import { type ChainSource, verifyChain } from '../verify-chain.ts'
 
 export function defineCommand(program: CliCommand): void {
-  program
+  const history = program
     .command('history')
+    .description('show, export and verify what was done, and by whom')
+    .examples('purser history list --by ops', 'purser history verify')
+  history
+    .command('list')
     .description('list what operators did by hand')
     .option('--by <name>', 'what one of them did')
     .option('--verb <verb>', 'retry, cancel, fail, hold, release, run-now, move, abandon, observe, sweep or adopt')
@@ -15,8 +24,26 @@ export function defineCommand(program: CliCommand): void {
     .option('--until <time>', 'earlier')
     .listOptions()
     .connectionOptions()
-    .examples('purser history --by ops', 'purser history --verb abandon --output jsonl')
+    .examples('purser history list --by ops', 'purser history list --verb abandon --output jsonl')
     .action(onBroker(listHistory))
+  history
+    .command('verify')
+    .description('walk through the whole history: is a line missing, was one changed or put in?')
+    .option('--head <no:hash>', 'the head that an earlier verify has printed: the chain must still hold it', parseHead)
+    .connectionOptions()
+    .explain('The exit code is 5 where something is wrong. Keep the head somewhere else than in the database.')
+    .examples(
+      'purser history verify',
+      'purser history verify --head 1204:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+    )
+    .action(onBroker(verifyHistory))
+  history
+    .command('export')
+    .description('write every line of the history with its hash to stdout, a JSON object a line')
+    .connectionOptions()
+    .explain('What platforms asked for and how it ended is in it, and what operators did.')
+    .examples('purser history export > history.ndjson')
+    .action(onBroker(exportHistory))
 }
 
 interface Flags {
@@ -39,4 +66,63 @@ function render(acts: readonly ActBody[]): string {
     return [at, by, verb, instance_id, operation_id, reason]
   })
   return renderTable([['AT', 'BY', 'VERB', 'INSTANCE', 'OPERATION', 'REASON'], ...rows])
+}
+
+async function verifyHistory(session: Session, { head: known }: { readonly head?: Link }): Promise<void> {
+  const { lines, status, fault } = await verifyChain(createSource(session), known)
+  const { anchor, head, unlinked, key } = status
+  const result = {
+    lines,
+    first: anchor.no + 1,
+    head: `${head.no}:${head.hash}`,
+    not_yet_in_the_chain: unlinked,
+    proven_by: key === undefined ? 'no key' : `the key "${key}"`,
+  }
+  if (fault === undefined) {
+    session.print({ ok: true, ...result }, `${renderFields(result)}Nothing is missing, and nothing was changed.\n`)
+    return
+  }
+  const next =
+    'Find out who can write to the database. A backup, or an export of the history, shows what the lines were before.'
+  const told = { ok: false, ...result, fault: { ...fault } }
+  throw new CliError(5, { what: 'the history is not as it was', why: fault.message, next }, told)
+}
+
+async function exportHistory(session: Session): Promise<void> {
+  const { lines, status } = createSource(session)
+  const { anchor } = await status()
+  for (let last = anchor.no; ; ) {
+    const page = await lines(last)
+    for (const line of page) session.io.stdout.write(`${JSON.stringify(line)}\n`)
+    const end = page.at(-1)
+    if (end === undefined) return
+    last = end.no
+  }
+}
+
+function createSource({ admin }: Session): ChainSource {
+  return {
+    async status() {
+      const response = await admin.chain()
+      if (response.status !== 200 || response.body.head === undefined)
+        throw refusal('could not read the history', response)
+      return response.body as ChainBody
+    },
+    async lines(after): Promise<readonly EntryBody[]> {
+      const response = await admin.entries(after)
+      if (response.status !== 200 || !Array.isArray(response.body.items))
+        throw refusal('could not read the history', response)
+      return response.body.items
+    },
+  }
+}
+
+function parseHead(text: string): Link {
+  const [, no, hash] = /^(\d{1,15}):([0-9a-f]{64})$/.exec(text) ?? []
+  if (no !== undefined && hash !== undefined) return { no: Number(no), hash }
+  throw wrongUsage({
+    what: `"${text}" is not the head of a chain`,
+    why: 'it is a number, a colon, and 64 hexadecimal digits',
+    next: 'Give what purser history verify has printed as head.',
+  })
 }

@@ -97,7 +97,7 @@ export async function handleAdmin(
   if (pattern === undefined) throw methodNotAllowed([first, ...others].map(({ route }) => route.method))
   const { route } = pattern
   checkRole(principal, route.role)
-  const { request, queryText, requestId, traceparent } = exchange
+  const { request, queryText, address, requestId, traceparent } = exchange
   let reading: Promise<JsonObject> | undefined
   const body = () => {
     reading ??= readJsonObject(request, context.bodyLimit, {})
@@ -119,7 +119,13 @@ export async function handleAdmin(
         query: queryText,
         headers: exchange.headers,
         principal,
-        acting: { by: principal.name, requestId, traceparent, seen: readIfMatch(exchange.headers['if-match']) },
+        acting: {
+          by: principal.name,
+          address,
+          requestId,
+          traceparent,
+          seen: readIfMatch(exchange.headers['if-match']),
+        },
         needs: role => checkRole(principal, role),
         once,
         body,

@@ -14,7 +14,7 @@ import { listChoresEndpoint, runChoreEndpoint } from './chores.ts'
 import { listErrorsEndpoint } from './errors.ts'
 import { followEventsEndpoint } from './events.ts'
 import { deleteGateEndpoint, listGatesEndpoint, putGateEndpoint, readGatesEndpoint } from './gates.ts'
-import { listHistoryEndpoint } from './history.ts'
+import { listEntriesEndpoint, listHistoryEndpoint, showChainEndpoint } from './history.ts'
 import { listBindingsEndpoint, listInstancesEndpoint, showInstanceEndpoint } from './instances.ts'
 import { listKeysEndpoint, rotateKeysEndpoint } from './keys.ts'
 import { setLogLevelsEndpoint } from './log-levels.ts'
@@ -61,6 +61,8 @@ export const adminRoutes: AdminRoutes = {
   '/admin/errors': { method: 'GET', role: 'viewer', endpoint: listErrorsEndpoint },
   '/admin/events': { method: 'GET', role: 'viewer', endpoint: followEventsEndpoint },
   '/admin/history': { method: 'GET', role: 'viewer', endpoint: listHistoryEndpoint },
+  '/admin/history/chain': { method: 'GET', role: 'viewer', endpoint: showChainEndpoint },
+  '/admin/history/entries': { method: 'GET', role: 'viewer', endpoint: listEntriesEndpoint },
   '/admin/instances': { method: 'GET', role: 'viewer', endpoint: listInstancesEndpoint },
   '/admin/instances/:id': { method: 'GET', role: 'viewer', endpoint: showInstanceEndpoint },
   '/admin/instances/:id/move': { method: 'POST', role: 'admin', endpoint: moveInstanceEndpoint },

@@ -41,6 +41,10 @@ export class Order<Row> {
     else this.#entries.splice(index, 1)
   }
 
+  get size(): number {
+    return this.#entries.length
+  }
+
   /** `rows`: those of the table. */
   *walk(rows: ReadonlyMap<string, Row>, walk: Walk = {}): Iterable<Row> {
     const { descending = false, after, from = -Infinity, before = Infinity } = walk

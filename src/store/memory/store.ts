@@ -5,6 +5,7 @@ import { StoreUnavailableError } from '../../store.ts'
 import { createWakeUps } from '../wake-ups.ts'
 import { accept, finish } from './accept.ts'
 import { putBulletin, readBulletins } from './bulletins.ts'
+import { createChain } from './chain.ts'
 import { finishChore, readChores, renewChore, takeChore } from './chores.ts'
 import { claimDue } from './claim.ts'
 import { cleanUp } from './clean-up.ts'
@@ -114,6 +115,7 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
     listBindings: (query = {}) => run(() => listBindings(tables, query)),
     listOperations: (query = {}) => run(() => listOperations(tables, query)),
 
+    chain: createChain(tables, body => run(() => body())),
     moving: createMoving(tables, body => run(() => body())),
     ping: () => run(() => undefined),
     onWakeUp: listener => wakeUps.listen(listener),

@@ -1,5 +1,6 @@
 import { dueAt, isActive } from '../../domain/operation.ts'
 import type { SharedResource } from '../../domain/shared-claim.ts'
+import type { MovedEvent } from '../../moving.ts'
 import type { JsonObject } from '../../protocol/json.ts'
 import type {
   Binding,
@@ -8,6 +9,7 @@ import type {
   HistoryEvent,
   Instance,
   Lease,
+  Link,
   Note,
   Operation,
   RegisteredService,
@@ -42,6 +44,7 @@ export interface EventRow {
   /** Rises with each event, also as a text. */
   readonly key: string
   readonly event: HistoryEvent
+  readonly link?: Link
 }
 
 /** All rows. A throw in the middle of a transaction leaves nothing behind. */
@@ -57,6 +60,8 @@ export class Tables {
     finished: new Order<Operation>(({ finishedAt, id }) => (finishedAt === undefined ? undefined : [finishedAt, id])),
     due: new Order<Operation>((row, sequence) => [dueAt(row), sequence]),
     acted: new Order<EventRow>(({ key, event }) => (event.type === 'acted' ? [event.at, key] : undefined)),
+    linked: new Order<EventRow>(({ key, link }) => link && [link.no, key]),
+    unlinked: new Order<EventRow>(({ link }, sequence) => (link === undefined ? [sequence] : undefined)),
   }
   readonly instances = new Table<Instance>(this.#undo, { orders: [this.orders.created, this.orders.observed] })
   readonly chores = new Table<Chore>(this.#undo)
@@ -79,7 +84,7 @@ export class Tables {
   readonly #steps = new Table<StepRow>(this.#undo, { groupOf: row => row.operationId })
   readonly events = new Table<EventRow>(this.#undo, {
     groupOf: row => row.event.instanceId,
-    orders: [this.orders.acted],
+    orders: [this.orders.acted, this.orders.linked, this.orders.unlinked],
   })
   #fence = 0
   #events = 0
@@ -127,7 +132,7 @@ export class Tables {
     return {
       steps: [...this.#steps.all()].map(({ operationId, step }) => ({ operationId, ...step })),
       claims: [...this.#claims.all()],
-      events: [...this.events.all()].map(({ event }) => event),
+      events: [...this.events.all()].map(({ event, link }): MovedEvent => (link ? { ...event, link } : event)),
     }
   }
 
@@ -162,11 +167,13 @@ export class Tables {
     if (change.copySteps !== undefined) this.#copySteps(change.copySteps)
     for (const id of change.deleteOperations ?? []) this.removeOperation(id)
     this.#emptyDeleted(change)
-    for (const event of change.history ?? []) {
-      this.#events += 1
-      const key = String(this.#events).padStart(15, '0')
-      this.events.put(key, { key, event })
-    }
+    for (const event of change.history ?? []) this.putEvent(event)
+  }
+
+  putEvent(event: HistoryEvent, link?: Link): void {
+    this.#events += 1
+    const key = String(this.#events).padStart(15, '0')
+    this.events.put(key, { key, event, link })
   }
 
   /** Like all that puts a row: nobody else may have a part of it, save for what the table has frozen. */
@@ -213,13 +220,12 @@ export class Tables {
   }
 
   /**
-   * With its bindings, its history and its claims; its operations are removed one by one. A claim that is left only says
+   * With its bindings and its claims; its operations are removed one by one. A claim that is left only says
    * that a deletion forgot to release it: the rows of the shared resources stay as they are, so nothing that a neighbour
    * claims goes, and what nobody claims any more is removed by the next one that acquires and releases it.
    */
   removeInstance(id: string): void {
     this.instances.remove(id)
-    for (const { key } of this.events.allOf(id)) this.events.remove(key)
     for (const binding of this.bindings.allOf(id)) this.removeBinding(id, binding.id)
     for (const claim of [...this.#claims.all()]) if (claim.instanceId === id) this.putClaim(claim.key, id, false)
   }

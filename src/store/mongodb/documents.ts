@@ -4,6 +4,7 @@
  */
 import type { Collection, Db, Document, ObjectId } from 'mongodb'
 import type { BindingPhase } from '../../domain/binding.ts'
+import type { Link } from '../../domain/chain.ts'
 import type { InstancePhase } from '../../domain/instance.ts'
 import type { OperationState } from '../../domain/operation.ts'
 import type { SharedResource } from '../../domain/shared-claim.ts'
@@ -136,6 +137,8 @@ interface HistoryDocument {
   /** The lock of the instance when it was written, and the place among those written together. */
   readonly lock: number
   readonly place: number
+  /** Absent until it is in the chain. */
+  readonly link?: Link
   /** Of what an operator did: lists go by it. */
   readonly acted?: ActedDocument
   readonly doc: string

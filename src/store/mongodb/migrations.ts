@@ -5,7 +5,7 @@ import { isCode, serverCodes } from './driver.ts'
 import { actedOf, listedBinding, listedInstance, listedOperation } from './rows.ts'
 
 /** Raised with every change that an older release could not work with. */
-export const schemaVersion = 5
+export const schemaVersion = 6
 
 /** The version of what is there; undefined where nothing is. Throws where it is of a newer release. */
 export async function findVersion(meta: Collections['meta'], name: string): Promise<number | undefined> {
@@ -92,6 +92,7 @@ const indexes: Partial<Record<keyof Collections, readonly IndexDescription[]>> =
   note: [index('expires', ['expiresAt'], having('expiresAt'))],
   history: [
     index('by_instance', ['instance', 'lock', 'place']),
+    index('chain', ['link.no', '_id']),
     index('acted', ['acted.at', 'acted.seq'], having('acted.at')),
     index('acted_by', ['acted.by', 'acted.at', 'acted.seq'], having('acted.at')),
     index('acted_verb', ['acted.verb', 'acted.at', 'acted.seq'], having('acted.at')),

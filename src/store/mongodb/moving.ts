@@ -125,7 +125,7 @@ async function exportAll({ collections, sealer }: Database, session: ClientSessi
   })
   await each('chore', chore.find({}, byId), rows => rows.map(toChore))
   await each('history', history.find({}, { ...then, sort: { instance: 1, lock: 1, place: 1 } }), rows =>
-    rows.map(row => toHistory(sealer, row)),
+    rows.map(row => ({ ...toHistory(sealer, row), ...(row.link && { link: row.link }) })),
   )
   await each('note', note.find({}, byId), rows => rows.map(toNote))
 }
@@ -216,9 +216,10 @@ async function write(tx: Transaction, rows: readonly LedgerRow[]): Promise<void>
   const { line: place = 0 } = (await meta.findOne({ _id: 'ledger' }, { session }))?.import ?? {}
   await insert(
     history,
-    of.history.map((event, index) => ({
+    of.history.map(({ link, ...event }, index) => ({
       _id: nextSeq(),
       ...fromHistory(sealer, event),
+      ...(link && { link }),
       lock: 0,
       place: place + index,
     })),

@@ -1,6 +1,9 @@
 import type { Document } from 'mongodb'
 import { type Database, type Transaction, transact } from './database.ts'
 
+/** More than an instance is ever locked. */
+const lifetimesApart = 1e12
+
 /** Several transactions, none of which leaves anything half: the longer one is, the more requests it stands in the way of. */
 export async function purge(ledger: Database, before: number, max: number): Promise<number> {
   let removed = 0
@@ -52,7 +55,8 @@ async function removeInstances({ collections, session }: Transaction, ids: reado
   await collections.instance.deleteMany({ _id: { $in: [...ids] } }, { session })
   await collections.operation.deleteMany(theirs, { session })
   await collections.binding.deleteMany(theirs, { session })
-  await collections.history.deleteMany(theirs, { session })
+  // The history stays, before all that an instance of the same id will have: its lock begins anew.
+  await collections.history.updateMany(theirs, { $inc: { lock: -lifetimesApart } }, { session })
   await collections.claim.deleteMany(theirs, { session })
 }
 

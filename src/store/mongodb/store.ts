@@ -6,6 +6,7 @@ import { type Methods, runMethods } from '../methods.ts'
 import { createWakeUps, wakeUpsOf } from '../wake-ups.ts'
 import { accept, finish } from './accept.ts'
 import { putBulletin, readBulletins } from './bulletins.ts'
+import { createChain } from './chain.ts'
 import { changeCatalog } from './change-catalog.ts'
 import { followChanges, type Noted } from './change-stream.ts'
 import { finishChore, readChores, renewChore, takeChore } from './chores.ts'
@@ -146,6 +147,7 @@ export function createMongoStore({ name, ledger, clock, onStreamBreak, onClosed 
 
   const moving = createMoving(ledger)
   const sealing = createSealing(ledger)
+  const chain = createChain(ledger)
 
   return {
     name,
@@ -153,6 +155,15 @@ export function createMongoStore({ name, ledger, clock, onStreamBreak, onClosed 
       ...sealing,
       uses: () => run(() => sealing.uses()),
       sealAgain: (from, max) => run(() => sealing.sealAgain(from, max)),
+    },
+    chain: {
+      linked: (after, max) => run(() => chain.linked(after, max)),
+      unlinked: max => run(() => chain.unlinked(max)),
+      countUnlinked: () => run(() => chain.countUnlinked()),
+      countStray: ends => run(() => chain.countStray(ends)),
+      // Those of one process wait for each other: one of them is enough.
+      link: (lines, note) => turns.take('chain', () => run(() => chain.link(lines, note))),
+      drop: (upTo, note) => turns.take('chain', () => run(() => chain.drop(upTo, note))),
     },
     moving: {
       exportRows: take => run(() => moving.exportRows(take)),

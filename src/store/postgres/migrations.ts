@@ -1,5 +1,6 @@
 import { batchFunctions, leasingWrites } from './batch-functions.ts'
 import { catalogSchema } from './catalog-schema.ts'
+import { chainSchema } from './chain.ts'
 import { completingWrite, functions, leasingWrite, listedWrite, pinningWrite } from './functions.ts'
 import { listSchema } from './list-schema.ts'
 import { sweptLook } from './look-functions.ts'
@@ -9,7 +10,7 @@ import { noteSchema } from './notes.ts'
 import { olderReleases } from './older-releases.ts'
 import { moreListSchema, operatorSchema } from './operator-schema.ts'
 import { serverSchema } from './server-schema.ts'
-import { emptying, resourceKind, upkeep } from './upkeep-functions.ts'
+import { emptying, keepingPurge, resourceKind, upkeep } from './upkeep-functions.ts'
 
 /**
  * Each brings a schema from the version before it to the next; a published one is never changed. `schema` comes quoted.
@@ -150,4 +151,6 @@ ${leasingWrites(schema)}`,
   operatorSchema,
   importSchema,
   moreListSchema,
+  schema => `${chainSchema(schema)}
+${keepingPurge(schema)}`,
 ]

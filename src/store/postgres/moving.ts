@@ -122,9 +122,11 @@ async function exportAll({ run, schema, sealer }: Ledger, take: Take): Promise<v
     row => ({ key: sharedKey(row.resource_key), instanceId: idIn(row.doc) }),
   )
   await each('chore', `select * from ${schema}.chore order by name`, toChore)
-  await each('history', `select instance_id, doc from ${schema}.history order by seq`, row =>
-    toEvent(sealer, text(row.instance_id), text(row.doc)),
-  )
+  const link = 'chain_no::double precision as chain_no, chain_hash'
+  await each('history', `select instance_id, doc, ${link} from ${schema}.history order by seq`, row => ({
+    ...toEvent(sealer, text(row.instance_id), text(row.doc)),
+    ...(row.chain_no !== null && { link: { no: Number(row.chain_no), hash: text(row.chain_hash) } }),
+  }))
   await each('note', `select * from ${schema}.note order by kind, id`, toNote)
 }
 
@@ -252,7 +254,15 @@ async function write({ run, schema, sealer }: Ledger, rows: readonly LedgerRow[]
       result: row.result && doc(row.result),
     })),
   )
-  await put('history', 'instance_id, doc', rowsFrom(history, fromHistory))
+  await put(
+    'history',
+    'instance_id, doc, chain_no, chain_hash',
+    history.map(({ link, ...event }) => ({
+      ...fromHistory(sealer, event),
+      chain_no: link?.no,
+      chain_hash: link?.hash,
+    })),
+  )
   await put(
     'note',
     'kind, id, version, expires_at, doc',

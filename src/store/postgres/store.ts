@@ -5,6 +5,7 @@ import { createSealer } from '../sealing.ts'
 import { type WakeUps, wakeUpsOf } from '../wake-ups.ts'
 import { accept, createDeciding, finish } from './accept.ts'
 import { createBulletins } from './bulletins.ts'
+import { createChain } from './chain.ts'
 import { createChores } from './chores.ts'
 import { claimDue } from './claim.ts'
 import { cleanUp } from './clean-up.ts'
@@ -128,12 +129,22 @@ export function createPostgresStore(parts: PostgresStoreParts): Store {
 
   const sealing = createSealing(run, schema, sealer)
 
+  const chain = createChain({ database, schema, statements, sealer })
+
   return {
     name,
     sealing: {
       ...sealing,
       uses: () => during(() => sealing.uses()),
       sealAgain: (from, max) => during(() => sealing.sealAgain(from, max)),
+    },
+    chain: {
+      linked: (after, max) => during(() => chain.linked(after, max)),
+      unlinked: max => during(() => chain.unlinked(max)),
+      countUnlinked: () => during(() => chain.countUnlinked()),
+      countStray: ends => during(() => chain.countStray(ends)),
+      link: (lines, note) => during(() => chain.link(lines, note)),
+      drop: (upTo, note) => during(() => chain.drop(upTo, note)),
     },
     moving: {
       exportRows: take => during(() => moving.exportRows(take)),

@@ -17,19 +17,7 @@ const latestOfLive = (schema: string, row: string) => `(exists (select 1 from ${
  * does not walk past what has to stay.
  */
 export function upkeep(schema: string): string {
-  const active = `state in ('queued', 'running')`
-
   const needed = (row: string) => latestOfLive(schema, row)
-
-  /** Nobody is at work on the instance, and no call of somebody who was can still land. */
-  const deadInstance = `i.deleted_at <= p_before and coalesce(i.unclean_until, 0) <= v_now
-    and not exists (select 1 from ${schema}.binding x where x.instance_id = i.id and x.unclean_until > v_now)
-    and not exists (select 1 from ${schema}.operation x where x.instance_id = i.id and x.${active})`
-
-  const deadBinding = `b.deleted_at <= p_before and coalesce(b.unclean_until, 0) <= v_now
-    and not exists (select 1 from ${schema}.instance x where x.id = b.instance_id and x.phase = 'deleted')
-    and not exists (select 1 from ${schema}.operation x
-      where x.instance_id = b.instance_id and coalesce(x.binding_id, '') = b.id and x.${active})`
 
   return `
 create function ${schema}.spend() returns trigger language plpgsql as $$
@@ -74,13 +62,37 @@ begin
   return v_removed;
 end $$;
 
--- Each instance is locked before anything of it is looked at for good: an accept that was first has changed it, and one
+${purgeFunction(schema, 'with history')}`
+}
+
+/** From the fifteenth schema on the history stays: it has a time of its own. */
+export function keepingPurge(schema: string): string {
+  return purgeFunction(schema, 'without history')
+}
+
+function purgeFunction(schema: string, how: 'with history' | 'without history'): string {
+  const active = `state in ('queued', 'running')`
+  const verb = how === 'with history' ? 'create function' : 'create or replace function'
+  const removed =
+    how === 'with history' ? `      delete from ${schema}.history h where h.instance_id = r.instance_id;\n` : ''
+
+  /** Nobody is at work on the instance, and no call of somebody who was can still land. */
+  const deadInstance = `i.deleted_at <= p_before and coalesce(i.unclean_until, 0) <= v_now
+    and not exists (select 1 from ${schema}.binding x where x.instance_id = i.id and x.unclean_until > v_now)
+    and not exists (select 1 from ${schema}.operation x where x.instance_id = i.id and x.${active})`
+
+  const deadBinding = `b.deleted_at <= p_before and coalesce(b.unclean_until, 0) <= v_now
+    and not exists (select 1 from ${schema}.instance x where x.id = b.instance_id and x.phase = 'deleted')
+    and not exists (select 1 from ${schema}.operation x
+      where x.instance_id = b.instance_id and coalesce(x.binding_id, '') = b.id and x.${active})`
+
+  return `-- Each instance is locked before anything of it is looked at for good: an accept that was first has changed it, and one
 -- that comes later finds that its snapshot is old. What somebody else holds is left for another time, so that two of
 -- these never wait for each other.
 --
 -- A claim that is left only says that a deletion forgot to release it. The rows of shared resources stay as they are, so
 -- nothing goes that a neighbour claims, and what nobody claims any more goes with the next one that acquires and releases.
-create function ${schema}.purge(p_before double precision, p_max integer) returns integer language plpgsql as $$
+${verb} ${schema}.purge(p_before double precision, p_max integer) returns integer language plpgsql as $$
 declare
   v_now double precision := ${schema}.now_ms();
   v_removed integer := 0;
@@ -102,8 +114,7 @@ begin
       continue when not found;
       delete from ${schema}.operation o where o.instance_id = r.instance_id;
       delete from ${schema}.binding b where b.instance_id = r.instance_id;
-      delete from ${schema}.history h where h.instance_id = r.instance_id;
-      delete from ${schema}.shared_claim c where c.instance_id = r.instance_id;
+${removed}      delete from ${schema}.shared_claim c where c.instance_id = r.instance_id;
       delete from ${schema}.instance i where i.id = r.instance_id;
     else
       perform 1 from ${schema}.binding b where b.instance_id = r.instance_id and b.id = r.binding_id and ${deadBinding};

@@ -279,6 +279,12 @@ export const migrations: readonly string[] = [
   create index instance_list_unusable on instance (created_at, id) where deleted_at is null and not usable;
   create index binding_list_plan on binding (plan_id, created_at, instance_id, id) where deleted_at is null;
   `,
+  // The chain of the history, which outlives the instances that it is about.
+  `
+  alter table history add column chain_no integer;
+  alter table history add column chain_hash text;
+  create index history_chain on history (chain_no, seq);
+  `,
 ]
 
 /** Says in the file's header whose database it is ("Purs"). */

@@ -11,7 +11,7 @@ import {
 } from '../../moving.ts'
 import { StoreOpenError } from '../../store.ts'
 import { text, toChore, toNote, toShared } from '../columns.ts'
-import { toEvent } from '../sealing.ts'
+import { fromEvent, toEvent } from '../sealing.ts'
 import { applyChange } from './accept.ts'
 import type { Database, SqlRow, SqlValue } from './driver.ts'
 import { readRegistries } from './marketplace.ts'
@@ -121,7 +121,10 @@ function* allRows(database: Database, { statements, sealer }: Calls): Iterable<r
     instanceId: text(row.instance_id),
   }))
   yield rowsOf('chore', statements.chores.all().map(toChore))
-  yield* pages(database, 'history', 'history', row => toEvent(sealer, eventKey(row), text(row.doc)))
+  yield* pages(database, 'history', 'history', row => ({
+    ...toEvent(sealer, eventKey(row), text(row.doc)),
+    ...(row.chain_no !== null && { link: { no: Number(row.chain_no), hash: text(row.chain_hash) } }),
+  }))
   yield* keyedPages(database, 'note', ['note', 'kind', 'id'], toNote)
 }
 
@@ -164,7 +167,7 @@ function toDoc(row: SqlRow) {
 }
 
 function write(database: Database, calls: Calls, rows: readonly LedgerRow[]): void {
-  const { statements } = calls
+  const { statements, sealer } = calls
   const of = byKind(rows)
   for (const { fence, catalogVersion, lastChange } of of.ledger) {
     database.prepare("update counter set value = max(value, ?) where name = 'fence'").run(fence)
@@ -178,8 +181,13 @@ function write(database: Database, calls: Calls, rows: readonly LedgerRow[]): vo
     statements.putService.run(row.serviceId, row.revisionId, row.retiredAt ?? null, JSON.stringify(row))
   for (const row of of.registry) statements.putRegistry.run(row.name, JSON.stringify(row))
   for (const instance of of.instance) applyChange(calls, { instance }, [])
-  const { binding: bindings, operation: operations, history } = of
-  applyChange(calls, { bindings, operations, history }, [])
+  const { binding: bindings, operation: operations } = of
+  applyChange(calls, { bindings, operations }, [])
+  const putEvent = database.prepare('insert into history (instance_id, doc, chain_no, chain_hash) values (?, ?, ?, ?)')
+  for (const { link, ...event } of of.history) {
+    const { instanceId } = event
+    putEvent.run(instanceId, fromEvent(sealer, instanceId, event), link?.no ?? null, link?.hash ?? null)
+  }
   for (const { operationId, ...step } of of.step) writeStep(calls, operationId, step)
   for (const { key, phase, holder } of of.shared) statements.putShared.run(key, phase, holder ?? null)
   for (const { key, instanceId } of of.claim) statements.putClaim.run(key, instanceId)

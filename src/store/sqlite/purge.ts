@@ -21,7 +21,6 @@ export function purge(statements: Statements, before: number, most: number, now:
 function removeInstance(statements: Statements, id: string): void {
   statements.removeOperations.run(id)
   statements.removeBindings.run(id)
-  statements.removeHistory.run(id)
   statements.removeClaims.run(id)
   statements.removeInstance.run(id)
 }

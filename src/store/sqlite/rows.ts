@@ -14,7 +14,9 @@ type Doc = Readonly<Record<string, unknown>>
  * character: then it is the one of the document.
  */
 function idIn(column: unknown, inDoc: unknown): string {
-  return isPlain(column) || isPlain(inDoc) || typeof inDoc !== 'string' ? String(column ?? '') : inDoc
+  if (typeof inDoc !== 'string' || isPlain(inDoc)) return String(column ?? '')
+  // Some end at the NUL.
+  return isPlain(column) && !inDoc.startsWith(`${column}\0`) ? String(column) : inDoc
 }
 
 function isPlain(id: unknown): boolean {

@@ -232,7 +232,6 @@ export const sql = {
     order by deleted_at limit ?`,
   removeOperations: 'delete from operation where instance_id = ?',
   removeBindings: 'delete from binding where instance_id = ?',
-  removeHistory: 'delete from history where instance_id = ?',
   removeClaims: 'delete from shared_claim where instance_id = ?',
   removeInstance: 'delete from instance where id = ?',
   removeBindingOperations: 'delete from operation where instance_id = ? and binding_id = ?',

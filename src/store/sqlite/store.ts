@@ -1,3 +1,4 @@
+import type { Chain } from '../../chain.ts'
 import type { Clock } from '../../clock.ts'
 import type { Keyring, Sealing } from '../../sealing.ts'
 import { type Change, type Moving, type Store, StoreUnavailableError, type WakeUp } from '../../store.ts'
@@ -7,6 +8,7 @@ import { createSealer } from '../sealing.ts'
 import { createWakeUps } from '../wake-ups.ts'
 import { accept, applyChange, finish } from './accept.ts'
 import { putBulletin, readBulletins } from './bulletins.ts'
+import { createChain } from './chain.ts'
 import { takeChore } from './chores.ts'
 import { claimDue } from './claim.ts'
 import { cleanUp } from './clean-up.ts'
@@ -200,6 +202,8 @@ export function createSqliteStore(parts: SqliteStoreParts): Store {
 
   const sealing = createSealing({ database, sealer: calls.sealer, written, flush: commits.flush })
 
+  const chain = createChain({ database, calls, written })
+
   return {
     name: `sqlite:${file}`,
     sealing: {
@@ -213,6 +217,14 @@ export function createSqliteStore(parts: SqliteStoreParts): Store {
       importRows: (rows, progress) => run(() => moving.importRows(rows, progress)),
       backup: target => run(() => moving.backup?.(target)),
     } as Moving,
+    chain: {
+      linked: (after, max) => run(() => chain.linked(after, max)),
+      unlinked: max => run(() => chain.unlinked(max)),
+      countUnlinked: () => run(chain.countUnlinked),
+      countStray: ends => run(() => chain.countStray(ends)),
+      link: (lines, note) => run(() => chain.link(lines, note)),
+      drop: (upTo, note) => run(() => chain.drop(upTo, note)),
+    } as Chain,
     known: {
       instance: cache.instances.get,
       binding: (instanceId, id) => cache.bindings.get(bindingKey(instanceId, id)),

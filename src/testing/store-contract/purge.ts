@@ -67,18 +67,27 @@ async function leftOf(store: Store, ...ids: readonly string[]): Promise<readonly
   return rows.flatMap(row => (row === undefined ? [] : [row.id]))
 }
 
-const nothing = { instance: undefined, bindings: [], history: [], operations: Array(4).fill(undefined) }
+/** But for the history, which has a time of its own. */
+const nothing = (id: string) => ({
+  instance: undefined,
+  bindings: [],
+  history: [{ at: 5, type: 'succeeded', instanceId: id }],
+  operations: Array(4).fill(undefined),
+})
 
 export const purgeCases = [
-  storeCase('purge: a deleted instance goes with everything that belongs to it', async ({ store }) => {
-    await bury(store, 'i')
-    assert.equal(await store.purge(ever, 10), 1)
-    assert.deepEqual(await viewOf(store, 'i'), nothing)
-    assert.equal(await store.binding('i', 'b'), undefined)
-    const snapshot = await snapshotOf(store, { instanceId: 'i', bindingId: 'b' })
-    assert.deepEqual(present({ ...snapshot, now: 0 }), { now: 0, liveBindings: 0, busyBindings: 0, sweptBindings: 0 })
-    assert.equal(await store.purge(ever, 10), 0)
-  }),
+  storeCase(
+    'purge: a deleted instance goes with everything that belongs to it, but for its history',
+    async ({ store }) => {
+      await bury(store, 'i')
+      assert.equal(await store.purge(ever, 10), 1)
+      assert.deepEqual(await viewOf(store, 'i'), nothing('i'))
+      assert.equal(await store.binding('i', 'b'), undefined)
+      const snapshot = await snapshotOf(store, { instanceId: 'i', bindingId: 'b' })
+      assert.deepEqual(present({ ...snapshot, now: 0 }), { now: 0, liveBindings: 0, busyBindings: 0, sweptBindings: 0 })
+      assert.equal(await store.purge(ever, 10), 0)
+    },
+  ),
 
   storeCase('purge: neighbours stay as they are', async ({ store }) => {
     await live(store, 'a', 50)
@@ -223,17 +232,24 @@ export const purgeCases = [
     assert.equal(await store.share(next, 'key', 'release'), 'do')
   }),
 
-  storeCase('purge: the id can be used again, and begins without a past', async ({ store }) => {
-    await bury(store, 'i')
-    await store.purge(ever, 10)
-    await provision(store, 'i')
-    const claim = await claimOne(store)
-    assert.deepEqual([claim.instance.phase, claim.steps, claim.takenOver], ['creating', [], false])
-    assert.deepEqual(await store.history('i'), [])
-    await store.checkpoint(leaseOf(claim), { step: stepRow('one') })
-    assert.equal(await finish(store, leaseOf(claim)), true)
-    assert.equal(await store.purge(ever, 10), 0)
-  }),
+  storeCase(
+    'purge: the id can be used again, and begins with nothing but the history of the one before',
+    async ({ store }) => {
+      await bury(store, 'i')
+      await store.purge(ever, 10)
+      await provision(store, 'i')
+      const claim = await claimOne(store)
+      assert.deepEqual([claim.instance.phase, claim.steps, claim.takenOver], ['creating', [], false])
+      const lines = ['a', 'b', 'c'].map(message => ({ at: 1, type: 'healed', instanceId: 'i', message }) as const)
+      for (const event of lines)
+        await store.accept({ instanceId: 'i' }, () => ({ answer: 0, change: { history: [event] } }))
+      const before = { at: 5, type: 'succeeded', instanceId: 'i' }
+      assert.deepEqual(await store.history('i'), [before, ...lines])
+      await store.checkpoint(leaseOf(claim), { step: stepRow('one') })
+      assert.equal(await finish(store, leaseOf(claim)), true)
+      assert.equal(await store.purge(ever, 10), 0)
+    },
+  ),
 
   storeCase('purge: a tombstone that is provisioned again is none', async ({ store }) => {
     await bury(store, 'i')
@@ -267,7 +283,7 @@ export const purgeCases = [
     for (const [index, id] of ids.entries()) {
       assert.equal((await store.instance(id))?.phase, 'creating')
       const old = (await store.operation(`${id}:delete`)) !== undefined
-      assert.deepEqual([old, (await store.history(id)).length], found[index] ? [true, 2] : [false, 1])
+      assert.deepEqual([old, (await store.history(id)).length], [!!found[index], 2])
     }
     assert.equal((await store.claim('w', 100, 1_000)).claims.length, ids.length)
   }),
@@ -288,6 +304,6 @@ export const purgeCases = [
     assert.equal(await store.purge(50, 10), 1)
     const before = await viewOf(store, 'j')
     const again = await reopen()
-    assert.deepEqual([await viewOf(again, 'i'), await viewOf(again, 'j')], [nothing, before])
+    assert.deepEqual([await viewOf(again, 'i'), await viewOf(again, 'j')], [nothing('i'), before])
   }),
 ]

@@ -4,7 +4,7 @@ import { adoptBindingsBody, adoptBody } from '../adopt.ts'
 import { itemsQuery, listQuery, orderBody } from '../batches.ts'
 import { errorsQuery } from '../errors.ts'
 import { gateBody, gatePlace } from '../gates.ts'
-import { historyQuery } from '../history.ts'
+import { entriesQuery, historyQuery } from '../history.ts'
 import { bindingsQuery, instancesQuery } from '../instances.ts'
 import { rotateBody } from '../keys.ts'
 import { logLevelsBody } from '../log-levels.ts'
@@ -43,6 +43,8 @@ export const routeDescriptions: Readonly<Record<string, RouteDescription>> = {
   '/admin/errors': { summary: 'Failures by what they have in common', query: errorsQuery, answer: 'Errors' },
   '/admin/events': { summary: 'Operations that have changed', streams: true },
   '/admin/history': { summary: 'What operators did by hand', query: historyQuery, answer: 'History' },
+  '/admin/history/chain': { summary: 'Where the chain of the history begins and ends', answer: 'Chain' },
+  '/admin/history/entries': { summary: 'Every line of the history', query: entriesQuery, answer: 'Entries' },
   '/admin/instances': { summary: 'Lists instances', query: instancesQuery, answer: 'Instances' },
   '/admin/instances/:id': { summary: 'One instance', answer: 'ShownInstance' },
   '/admin/instances/:id/move': { summary: 'Pins it to another revision', body: moveBody, answer: 'Moved' },
