@@ -245,6 +245,7 @@ describeTampered('the chain of the history', newLedger => {
     await expect(linkAll(changed, 99 * day, { history: { keep: '1d' } })).rejects.toThrow(
       'old lines of the history are kept, since line 6 is not the line that was written',
     )
+    await changed.close()
     expect((await ledger.rows()).length).toBe(4)
   })
 
@@ -258,8 +259,10 @@ describeTampered('the chain of the history', newLedger => {
     void writing.then(() => {
       isWritten = true
     })
-    while (!isWritten || (await first.chain?.countUnlinked()) !== 0)
+    while (!isWritten || (await first.chain?.countUnlinked()) !== 0) {
       await Promise.all([linkAll(first), linkAll(second), linkAll(first), linkAll(second)])
+      await new Promise(setImmediate)
+    }
     expect(await verify(second)).toMatchObject({ lines: 30, fault: undefined, status: { unlinked: 0, strays: 0 } })
   })
 })
