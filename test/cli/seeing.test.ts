@@ -69,7 +69,7 @@ describe('purser stats, workers and history', () => {
     const workers = await run(['workers'], { 'GET /admin/workers': { status: 200, body: { items: [worker] } } })
     expect(workers.out).toMatch(/1\.0\.0 .* 1 of 4 .* host\/1\/x\n/)
     const act = { at, by: 'ops', verb: 'abandon', instance_id: 'i', reason: 'gone' }
-    const history = await run(['history', '--by', 'ops'], {
+    const history = await run(['history', 'list', '--by', 'ops'], {
       'GET /admin/history': { status: 200, body: { items: [act] } },
     })
     expect(history.out).toMatch(/ops +abandon +i +- +gone\n/)

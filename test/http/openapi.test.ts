@@ -136,5 +136,8 @@ describe('GET /admin/openapi.json', () => {
     check('/admin/chores/{name}/runs', 'post', await send('POST', '/admin/chores/purge/runs'))
     check('/admin/registries/sync', 'post', await send('POST', '/admin/registries/sync'))
     check('/admin/history', 'get', await send('GET', '/admin/history'))
+    await send('POST', '/admin/chores/history/runs')
+    check('/admin/history/chain', 'get', await send('GET', '/admin/history/chain'))
+    check('/admin/history/entries', 'get', await send('GET', '/admin/history/entries'))
   })
 })

@@ -24,8 +24,8 @@ export const encryptionMutations: readonly Mutation[] = [
     suite,
     only: 'sqlite',
     name: 'sqlite believes the document which row it is',
-    find: 'isPlain(column) || isPlain(inDoc) ||',
-    replace: 'inDoc === undefined ||',
+    find: "if (typeof inDoc !== 'string' || isPlain(inDoc)) return String(column ?? '')",
+    replace: "if (typeof inDoc !== 'string') return String(column ?? '')\n  if (isPlain(inDoc)) return inDoc",
   },
   {
     file: 'src/store/require-keys.ts',
