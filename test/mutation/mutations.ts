@@ -5,6 +5,7 @@ import { choreMutations } from './chore-mutations.ts'
 import { edgeMutations } from './edge-mutations.ts'
 import { emptiedMutations } from './emptied-mutations.ts'
 import { encryptionMutations } from './encryption-mutations.ts'
+import { historyMutations } from './history-mutations.ts'
 import { kubernetesMutations } from './kubernetes-mutations.ts'
 import { loadMutations } from './load-mutations.ts'
 import { manifestMutations } from './manifest-mutations.ts'
@@ -300,6 +301,7 @@ export const mutations: readonly Mutation[] = [
   ...signInMutations,
   ...emptiedMutations,
   ...encryptionMutations,
+  ...historyMutations,
   ...movingMutations,
   ...verbMutations,
   ...webMutations,
