@@ -2,6 +2,7 @@
 import type { Binding } from './domain/binding.ts'
 import type { Change, Finishing, Snapshot, Verdict } from './domain/change.ts'
 import type { Instance } from './domain/instance.ts'
+import type { LeftOut } from './domain/left-out.ts'
 import type { Operation, Step } from './domain/operation.ts'
 import type { NameHolder, NameTaking } from './domain/replica-name.ts'
 import type { SharedVerdict, SharedWish } from './domain/shared-claim.ts'
@@ -42,6 +43,8 @@ export interface Claims {
 export interface Taker {
   readonly owner: string
   readonly leaseTime: number
+  /** Whether the place is for this operation, as it is about to be written; asked again where it is decided again. */
+  wants(operation: Operation): boolean
   /** The operation that was accepted is leased to it. Said before `accept` answers, and true only if that answers. */
   taken(claim: Claim, now: number): void
 }
@@ -72,13 +75,16 @@ export interface Ledger {
    * instance that the change pins to a revision is written only if that revision is stored at that moment, and the
    * revision cannot go while the instance needs it: RevisionGoneError otherwise, and nothing is written.
    *
-   * Where there is a `taker`, a store may lease a new operation that is due at once to it in the same transaction, which
-   * saves the claim, and tells nobody else of the work. One that does not leaves it in the queue, as without a taker.
+   * Where there is a `taker`, a store may lease a new operation that is due at once, and that it wants, to it in the same
+   * transaction, which saves the claim, and tells nobody else of the work. One that does not leaves it in the queue, as without a taker.
    */
   accept<Answer>(target: Target, decide: (snapshot: Snapshot) => Verdict<Answer>, taker?: Taker): Promise<Answer>
 
-  /** Leases up to `max` due operations to `owner`, oldest due first, each with a new fence. */
-  claim(owner: string, max: number, leaseTime: number): Promise<Claims>
+  /**
+   * Leases up to `max` due operations to `owner`, oldest due first, each with a new fence. What is left out is neither leased nor
+   * the next one; one that an older release wrote without its platform is left out by its service alone.
+   */
+  claim(owner: string, max: number, leaseTime: number, leftOut?: LeftOut): Promise<Claims>
   /** Extends the leases; answers those that were still held. */
   renew(leases: readonly Lease[], leaseTime: number): Promise<readonly Lease[]>
   checkpoint(lease: Lease, checkpoint: Checkpoint): Promise<boolean>

@@ -2,6 +2,7 @@
 import type { Binding, BindingPhase } from './domain/binding.ts'
 import type { HistoryEvent } from './domain/change.ts'
 import type { Instance, InstancePhase } from './domain/instance.ts'
+import type { LeftOut } from './domain/left-out.ts'
 import type { Operation, OperationState, Step } from './domain/operation.ts'
 import type { Verb } from './domain/operator.ts'
 
@@ -17,10 +18,10 @@ export interface Reads {
   history(instanceId: string): Promise<readonly HistoryEvent[]>
 
   /**
-   * What waits for a worker and what has one, over all replicas. Nothing is counted beyond `most`. By an index, but not for
-   * every request.
+   * What waits for a worker and what has one, over all replicas, but for what is left out. Nothing is counted beyond `most`. By
+   * an index, but not for every request.
    */
-  backlog(most: number): Promise<Backlog>
+  backlog(most: number, leftOut?: LeftOut): Promise<Backlog>
 
   /**
    * How many instances each plan has, in no order. Those that are deleted, or being created, do not count. It looks at every

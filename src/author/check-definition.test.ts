@@ -32,6 +32,7 @@ describe('checkDefinition', () => {
       },
       callTimeout: '5s',
       observeEvery: '1m',
+      concurrency: 4,
       dashboard: 'redirect',
       requiresApp: true,
       fetchInstance() {},
@@ -76,6 +77,7 @@ describe('checkDefinition', () => {
     [{ upgradeState() {} }, 'there is upgradeState without state; add state'],
     [{ dashboard: 'https://x' }, `"dashboard" must be 'redirect' or a function`],
     [{ actions: { provision: { timeout: 'soon' } } }, '"actions.provision.timeout" must be a duration'],
+    [{ concurrency: 0 }, '"concurrency" must be a whole number from 1 to 10000'],
     [{ observeEvery: -1 }, '"observeEvery" must be a duration'],
   ])('of a service: %j', (more, problem) => {
     expect(ofService(more)).toEqual([expect.stringContaining(`service "x": ${problem}`)])

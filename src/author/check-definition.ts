@@ -86,6 +86,7 @@ const serviceShape = object(
     actions: optional(object(optionals(actionSettings, ...settable))),
     callTimeout: optional(time),
     observeEvery: optional(time),
+    concurrency: optional(wholeNumber(1, 10_000)),
     requiresApp: optional(flag()),
     hold: optional(flag()),
     dashboard: optional(

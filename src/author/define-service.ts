@@ -100,6 +100,8 @@ export interface ServiceDefinition<
   readonly callTimeout?: Duration
   /** Time between two observations. */
   readonly observeEvery?: Duration
+  /** The most of its operations that one process runs at a time. Without it, `engine.perService` says so. */
+  readonly concurrency?: number
   /**
    * An operation that has used up its retries is held for an operator instead of failing: in progress for the platform, until
    * somebody decides or its time is up. Without it, `engine.hold` says so.

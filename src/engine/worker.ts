@@ -1,4 +1,5 @@
 import { sleep } from '../clock.ts'
+import { isLeftOut, type LeftOut } from '../domain/left-out.ts'
 import { backOff } from '../domain/retry.ts'
 import type { Claim, Ledger, Taker } from '../ledger.ts'
 import { toError } from '../observer.ts'
@@ -9,6 +10,7 @@ import { attemptFields } from './operation-fields.ts'
 import { createOutage, type Outage } from './outage.ts'
 import type { Queue } from './queue.ts'
 import { type RunContext, runOperation } from './run-operation.ts'
+import type { Shares } from './shares.ts'
 
 export interface WorkerOptions extends RunContext, HolderOptions {
   readonly store: Ledger & WakeUpSource & Pick<Store, 'name'>
@@ -18,6 +20,8 @@ export interface WorkerOptions extends RunContext, HolderOptions {
   readonly pollInterval: number
   /** Told what has a slot. */
   readonly queue: Pick<Queue, 'begin'>
+  /** Who may have how many of the places. */
+  readonly shares: Shares
 }
 
 /** A place for one operation, kept while that is being accepted. One of the two is called when it is known how that went. */
@@ -40,8 +44,12 @@ export class Worker {
   #poked = false
   /** Places that are kept for what is being accepted. */
   #kept = 0
+  /** Operations that a look which is under way may bring. */
+  #asked = 0
   /** Whether something may be due that the last look at the ledger did not bring. */
   #mayBeMore = true
+  /** What that look left out. */
+  #leftOut: LeftOut | undefined
   #wake: () => void = () => {}
   #refusals = 0
   #storeOffset = 0
@@ -94,24 +102,38 @@ export class Worker {
     return { slots: concurrency, used: concurrency - this.#free(), leases: this.#running.size }
   }
 
-  /** None where all are taken, or where others may have waited longer. */
+  /** None where all are taken, or where others may have waited longer. It is for those alone who may have one more. */
   offerPlace(): Place | undefined {
-    const { owner, leaseTime, clock } = this.#options
+    const { owner, leaseTime, clock, shares } = this.#options
     if (this.#stopping.signal.aborted || this.#poked || this.#mayBeMore || this.#free() <= 0) return undefined
     this.#kept += 1
     const sentAt = clock.now()
     let begin: (() => void) | undefined
+    let leave = () => {}
     return {
       owner,
       leaseTime,
+      wants: operation => {
+        leave()
+        leave = () => {}
+        // The place that is kept is the one that it would have.
+        if (isLeftOut(operation, this.#leftOut) || !shares.hasRoom(operation, this.#free() + 1, this.#asked))
+          return false
+        leave = shares.enter(operation)
+        return true
+      },
       taken: (claim, now) => {
         begin = () => this.#beginTaken(claim, sentAt, now)
       },
       begin: () => {
+        leave()
         begin?.()
         this.#release()
       },
-      giveBack: () => this.#release(),
+      giveBack: () => {
+        leave()
+        this.#release()
+      },
     }
   }
 
@@ -124,7 +146,14 @@ export class Worker {
 
   #release(): void {
     this.#kept -= 1
-    if (this.#mayBeMore) this.#poke()
+    this.#pokeForMore()
+  }
+
+  /** A place is free: that matters to what waits for one, and to those who may have one more now. */
+  #pokeForMore(): void {
+    const leftOut = this.#leftOut
+    if (this.#mayBeMore || (leftOut !== undefined && this.#options.shares.hasRoomAgain(leftOut, this.#free())))
+      this.#poke()
   }
 
   #free(): number {
@@ -144,21 +173,30 @@ export class Worker {
 
   /** Claims what is due and answers how long there is nothing more to do. */
   async #claim(free: number): Promise<number> {
-    const { store, clock, owner, leaseTime, pollInterval } = this.#options
+    const { store, clock, owner, leaseTime, pollInterval, shares } = this.#options
     const sentAt = clock.now()
+    const { most, leftOut } = shares.nextClaim(free)
+    this.#asked = most
     try {
-      const { claims, nextAt, now } = await store.claim(owner, free, leaseTime)
+      const { claims, nextAt, now } = await store.claim(owner, most, leaseTime, leftOut)
       this.#refusals = 0
       this.#storeOffset = now - sentAt
       this.#outage.end('claim')
       for (const claim of claims) this.#begin(claim, sentAt, now)
-      if (claims.length === free) return pollInterval
+      if (claims.length === most) {
+        // Fewer than there are places, so that nobody gets more than its share: then who is next is looked at again.
+        if (most < free) this.#poked = true
+        return pollInterval
+      }
       this.#mayBeMore = false
+      this.#leftOut = leftOut
       return nextAt === undefined ? pollInterval : Math.min(pollInterval, Math.max(nextAt - now, 1))
     } catch (error) {
       this.#outage.begin('claim', error)
       this.#refusals += 1
       return this.#pause()
+    } finally {
+      this.#asked = 0
     }
   }
 
@@ -187,6 +225,7 @@ export class Worker {
 
   async #run(claim: Claim, held: HeldLease): Promise<void> {
     const giveBack = this.#options.queue.begin(claim.operation)
+    const leave = this.#options.shares.enter(claim.operation)
     try {
       await runOperation(claim, held, this.#options)
     } catch (error) {
@@ -197,7 +236,8 @@ export class Worker {
     held.end()
     this.#running.delete(held)
     giveBack()
-    if (this.#mayBeMore) this.#poke()
+    leave()
+    this.#pokeForMore()
   }
 
   /** There may be work: the ledger is looked at now, or once more after the look that is under way. */

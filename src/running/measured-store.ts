@@ -18,9 +18,9 @@ export function measureStore(store: Store, observer: Observer, now = () => perfo
     if (operation === 'onWakeUp' || operation === 'close') return undefined
     const mayBeRefused = refusals.has(operation)
     const refusal = refusals.get(operation)
-    return (one, two, three) => {
+    return (one, two, three, four) => {
       const startedAt = now()
-      const answering = method(one, two, three) as Promise<unknown>
+      const answering = method(one, two, three, four) as Promise<unknown>
       // Beside whoever waits for it, who need not wait for this.
       answering.then(
         answer =>

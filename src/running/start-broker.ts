@@ -20,6 +20,7 @@ import { type RunningChores, startChores } from '../engine/chores.ts'
 import { type HeldName, holdName, type NameOptions } from '../engine/held-name.ts'
 import { createOutage } from '../engine/outage.ts'
 import { Queue } from '../engine/queue.ts'
+import { Shares } from '../engine/shares.ts'
 import { Worker } from '../engine/worker.ts'
 import { type App, createApp } from '../http/app.ts'
 import { createConsole } from '../http/console.ts'
@@ -104,7 +105,19 @@ export async function startBroker(options: StartOptions): Promise<RunningBroker>
   const leaving = new AbortController()
   const { concurrency = engine.concurrency } = options
   const { pollInterval } = engine
-  const queue = new Queue({ store, clock, concurrency, pollInterval, stopping: stopping.signal })
+  const { perService, perPlatform } = engine
+  const ofService = new Map(
+    definition.services.flatMap(({ id, concurrency: most }) => (most === undefined ? [] : [[id, most] as const])),
+  )
+  const shares = new Shares({ isShared: () => services.offerings.length > 1, perService, ofService, perPlatform })
+  const queue = new Queue({
+    store,
+    clock,
+    concurrency,
+    pollInterval,
+    stopping: stopping.signal,
+    passedBy: (wanted, free) => shares.passedBy(wanted, free),
+  })
   const broker: BrokerContext = {
     services,
     registered: registries?.registered,
@@ -138,6 +151,7 @@ export async function startBroker(options: StartOptions): Promise<RunningBroker>
     concurrency,
     pollInterval,
     queue,
+    shares,
   })
   const chores = startChores({ ...holder, tasks })
   const [since, version] = [clock.now(), packageVersion()]

@@ -1,5 +1,5 @@
 /** As many values as a method of ours has: a list of them would cost each poll something. */
-type Method = (one?: unknown, two?: unknown, three?: unknown) => unknown
+type Method = (one?: unknown, two?: unknown, three?: unknown, four?: unknown) => unknown
 
 /** The same object with other methods: where `wrap` gives none, the method is as it was. It may be of a class of somebody else. */
 export function wrapMethods<Target extends object>(
@@ -12,7 +12,8 @@ export function wrapMethods<Target extends object>(
     if (typeof value !== 'function') wrapped[name] = value
     else {
       // Looked up at each call: somebody may put another in its place.
-      const method: Method = (one, two, three) => (target[name as keyof Target] as Method).call(target, one, two, three)
+      const method: Method = (one, two, three, four) =>
+        (target[name as keyof Target] as Method).call(target, one, two, three, four)
       wrapped[name] = wrap(name, method) ?? method
     }
   }

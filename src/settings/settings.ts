@@ -136,6 +136,16 @@ const engine = section(
       }),
     ),
     concurrency: fallback(wholeNumber(1, 10_000, 'operations that run at a time in this process'), 16),
+    perService: optional(
+      wholeNumber(
+        1,
+        10_000,
+        'the most of them that are of one service, unless its definition says `concurrency`; without it, a service among several may have three times as many as it leaves free, and the last free one only where it has none',
+      ),
+    ),
+    perPlatform: optional(
+      wholeNumber(1, 10_000, 'the most of them that are of one platform; without it, a platform may have all'),
+    ),
     lease: fallback(
       duration('1s', '1h', 'the right to run an operation; after a crash it waits at most this long'),
       '30s',

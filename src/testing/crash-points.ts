@@ -98,7 +98,7 @@ function wrapStore(store: Store, around: CrashPoints['around'], isDead: () => bo
   return {
     name: store.name,
     accept: (target, decide, taker) => around('accept', () => store.accept(target, decide, taker)),
-    claim: (owner, max, leaseTime) => around('claim', () => store.claim(owner, max, leaseTime)),
+    claim: (owner, max, leaseTime, leftOut) => around('claim', () => store.claim(owner, max, leaseTime, leftOut)),
     renew: (leases, leaseTime) => around('renew', () => store.renew(leases, leaseTime)),
     checkpoint: (lease, checkpoint) => around('checkpoint', () => store.checkpoint(lease, checkpoint)),
     park: (lease, parking) => around('park', () => store.park(lease, parking)),
@@ -115,7 +115,7 @@ function wrapStore(store: Store, around: CrashPoints['around'], isDead: () => bo
     steps: operationId => around('steps', () => store.steps(operationId)),
     dueForObservation: max => around('dueForObservation', () => store.dueForObservation(max)),
     history: instanceId => around('history', () => store.history(instanceId)),
-    backlog: most => around('backlog', () => store.backlog(most)),
+    backlog: (most, leftOut) => around('backlog', () => store.backlog(most, leftOut)),
     instanceCounts: () => around('instanceCounts', () => store.instanceCounts()),
     failures: most => around('failures', () => store.failures(most)),
     survey: endedSince => around('survey', () => store.survey(endedSince)),

@@ -136,11 +136,11 @@ export function createLedgerWatch(): LedgerWatch {
           if (finished && breach !== undefined) problems.push(breach)
           return finished
         }),
-      claim: (owner, max, leaseTime) =>
+      claim: (owner, max, leaseTime, leftOut) =>
         during(async () => {
           // Answers of claims that were under way together come in any order.
           const before = highestFence
-          const claimed = await store.claim(owner, max, leaseTime)
+          const claimed = await store.claim(owner, max, leaseTime, leftOut)
           for (const { operation } of claimed.claims) {
             if (operation.fence <= before) problems.push(`${name(operation)} was claimed with an old fence`)
             highestFence = Math.max(highestFence, operation.fence)

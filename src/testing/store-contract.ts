@@ -22,6 +22,7 @@ import { fenceCases } from './store-contract/fences.ts'
 import { finishCases } from './store-contract/finish.ts'
 import { handBackCases } from './store-contract/hand-back.ts'
 import { instanceVerbCases } from './store-contract/instance-verbs.ts'
+import { leftOutCases } from './store-contract/left-out.ts'
 import { listCursorCases } from './store-contract/list-cursors.ts'
 import { listCases } from './store-contract/lists.ts'
 import { marketplaceCases } from './store-contract/marketplace.ts'
@@ -51,6 +52,7 @@ export const ledgerContract: readonly StoreCase[] = [
   ...changeCases,
   ...claimCases,
   ...takeCases,
+  ...leftOutCases,
   ...progressCases,
   ...finishCases,
   ...emptiedCases,

@@ -47,8 +47,8 @@ process.on('message', ({ crashIn }: { readonly crashIn?: number }) => {
 function recorded(store: Store): Store {
   return {
     ...store,
-    async claim(owner, max, leaseMs) {
-      const claimed = await store.claim(owner, max, leaseMs)
+    async claim(...request) {
+      const claimed = await store.claim(...request)
       foundWork = claimed.claims.length > 0
       return claimed
     },

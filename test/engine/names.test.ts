@@ -125,9 +125,9 @@ function holdUp(store: Store): { readonly store: Store; hold(): void; goOn(): vo
         await open
         return store.renewName(name, owner)
       },
-      claim: async (owner, max, leaseTime) => {
+      claim: async (...request) => {
         await open
-        return store.claim(owner, max, leaseTime)
+        return store.claim(...request)
       },
     },
     hold() {

@@ -110,7 +110,7 @@ function wrap(
     name: store.name,
     accept: (target, decide, taker) =>
       call(`accept ${target.instanceId} ${target.bindingId ?? ''}`, () => store.accept(target, decide, taker)),
-    claim: (owner, max, leaseMs) => call('claim', () => store.claim(owner, max, leaseMs)),
+    claim: (owner, max, leaseMs, leftOut) => call('claim', () => store.claim(owner, max, leaseMs, leftOut)),
     renew: (leases, leaseMs) => call('renew', () => store.renew(leases, leaseMs)),
     checkpoint: (lease, checkpoint) =>
       call(`checkpoint ${lease.fence} ${nameOf(checkpoint)}`, () => store.checkpoint(lease, checkpoint)),
@@ -126,7 +126,7 @@ function wrap(
     steps: operationId => call('steps', () => store.steps(operationId)),
     dueForObservation: max => call('dueForObservation', () => store.dueForObservation(max)),
     history: instanceId => call(`history ${instanceId}`, () => store.history(instanceId)),
-    backlog: most => call('backlog', () => store.backlog(most)),
+    backlog: (most, leftOut) => call('backlog', () => store.backlog(most, leftOut)),
     instanceCounts: () => call('instance counts', () => store.instanceCounts()),
     failures: most => call('failures', () => store.failures(most)),
     survey: endedSince => call('survey', () => store.survey(endedSince)),

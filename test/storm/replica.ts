@@ -38,9 +38,9 @@ function noted(store: Store): Store {
   }
   return {
     ...store,
-    async claim(owner, max, ms) {
+    async claim(...request) {
       const start = monotonicNow()
-      const claimed = await store.claim(owner, max, ms)
+      const claimed = await store.claim(...request)
       for (const { operation } of claimed.claims)
         note({ type: 'claim', operation: operation.id, fence: operation.fence, start, written: true })
       return claimed

@@ -23,7 +23,7 @@ export function accept<Answer>(
   const { answer, change } = decide(snapshotOf(deciding, target))
   if (change === undefined) return answer
   const due = taker && dueAtOnce(change, now)
-  if (taker === undefined || due === undefined) {
+  if (taker === undefined || due === undefined || !taker.wants(due)) {
     apply(deciding, change)
     return answer
   }

@@ -1,3 +1,4 @@
+import { isLeftOut, type LeftOut } from '../../domain/left-out.ts'
 import { claimed, dueAt } from '../../domain/operation.ts'
 import type { Claim, Claims, Operation } from '../../store.ts'
 import { copy } from './table.ts'
@@ -8,12 +9,14 @@ export interface ClaimRequest {
   readonly max: number
   readonly leaseMs: number
   readonly now: number
+  readonly leftOut?: LeftOut
 }
 
-export function claimDue(tables: Tables, { owner, max, leaseMs, now }: ClaimRequest): Claims {
+export function claimDue(tables: Tables, { owner, max, leaseMs, now, leftOut }: ClaimRequest): Claims {
   const due: Operation[] = []
   let next: Operation | undefined
   for (const operation of tables.queue.walk(tables.orders.due)) {
+    if (isLeftOut(operation, leftOut)) continue
     if (dueAt(operation) > now || due.length >= max) {
       next = operation
       break

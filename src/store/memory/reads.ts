@@ -1,3 +1,4 @@
+import { isLeftOut, type LeftOut } from '../../domain/left-out.ts'
 import { dueAt } from '../../domain/operation.ts'
 import { longestLease } from '../../domain/replica-name.ts'
 import type { Backlog, Binding } from '../../store.ts'
@@ -16,11 +17,18 @@ export function readDueForObservation(tables: Tables, max: number, now: number):
   return due
 }
 
-export function readBacklog(tables: Tables, most: number, now: number): Backlog {
+interface BacklogRequest {
+  readonly most: number
+  readonly now: number
+  readonly leftOut?: LeftOut
+}
+
+export function readBacklog(tables: Tables, { most, now, leftOut }: BacklogRequest): Backlog {
   let due = 0
   let dueSince: number | undefined
   let running = 0
   for (const operation of tables.queue.walk(tables.orders.due, { before: now + longestLease + 1 })) {
+    if (isLeftOut(operation, leftOut)) continue
     if (dueAt(operation) > now) running += operation.state === 'running' ? 1 : 0
     else if (due < most) due += 1
     dueSince ??= due === 0 ? undefined : dueAt(operation)

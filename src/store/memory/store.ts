@@ -56,7 +56,7 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
 
     accept: (target, decide, taker) => run((now, wake) => accept({ tables, now, wake }, target, decide, taker)),
     finish: (lease, decide) => run((now, wake) => finish({ tables, now, wake }, lease, decide)),
-    claim: (owner, max, leaseMs) => run(now => claimDue(tables, { owner, max, leaseMs, now })),
+    claim: (owner, max, leaseMs, leftOut) => run(now => claimDue(tables, { owner, max, leaseMs, now, leftOut })),
     renew: (leases, leaseMs) => run(now => renew(tables, leases, leaseMs, now)),
     checkpoint: (lease, checkpoint) => run(now => writeCheckpoint(tables, lease, checkpoint, now)),
     park: (lease, parking) =>
@@ -106,7 +106,7 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
     operation: id => run(() => tables.operations.get(id)),
     steps: operationId => run(() => tables.steps(operationId)),
     history: instanceId => run(() => tables.history(instanceId)),
-    backlog: most => run(now => readBacklog(tables, most, now)),
+    backlog: (most, leftOut) => run(now => readBacklog(tables, { most, now, leftOut })),
     instanceCounts: () => run(() => countInstances(tables)),
     failures: most => run(() => readFailures(tables, most)),
     survey: endedSince => run(now => readSurvey(tables, endedSince, now)),

@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto'
 import type { Document } from 'mongodb'
+import type { LeftOut } from '../../domain/left-out.ts'
 import type { Claim, Claims } from '../../store.ts'
 import type { Sealer } from '../sealing.ts'
 import { type Database, lookup, lostMeta, readWithTime } from './database.ts'
@@ -7,7 +8,7 @@ import type { BindingDocument, InstanceDocument, OperationDocument } from './doc
 import { isCode, serverCodes } from './driver.ts'
 import { keyOf } from './keys.ts'
 import { handBack, notOnTimeout, patienceMs } from './progress.ts'
-import { toBinding, toInstance, toOperation, toStep } from './rows.ts'
+import { notLeftOut, toBinding, toInstance, toOperation, toStep } from './rows.ts'
 
 /**
  * A claim first takes the operations and then numbers them: a fence is drawn only while its lease is held, so a lease that
@@ -17,15 +18,21 @@ import { toBinding, toInstance, toOperation, toStep } from './rows.ts'
  * No transaction: a multi-document one would make every replica's claim wait for one that was cut off. What is not
  * confirmed by a majority yet is confirmed with the numbers, which are written last.
  */
-export async function claimDue(ledger: Database, owner: string, max: number, leaseMs: number): Promise<Claims> {
+export async function claimDue(ledger: Database, request: ClaimRequest): Promise<Claims> {
+  const { max, leftOut, ...claimer } = request
   const wanted = Math.max(0, max)
-  const { now, queue } = await readQueue(ledger, wanted)
+  const { now, queue } = await readQueue(ledger, wanted, leftOut)
   const due = queue.slice(0, wanted).filter(({ dueAt }) => dueAt <= now)
   const ids = due.map(({ _id }) => _id)
-  const claims = ids.length === 0 ? [] : await claimThese(ledger, ids, { owner, leaseMs })
+  const claims = ids.length === 0 ? [] : await claimThese(ledger, ids, claimer)
   const claimed = keysOf(claims)
   const next = queue.find(({ _id }) => !claimed.has(_id))
   return { claims, now, nextAt: next?.dueAt }
+}
+
+export interface ClaimRequest extends Claimer {
+  readonly max: number
+  readonly leftOut?: LeftOut
 }
 
 interface Queued {
@@ -43,11 +50,11 @@ function keysOf(claims: readonly Claim[]): ReadonlySet<string> {
 }
 
 /** The time, and the first of the active operations: as many as are wanted and one more, which is the next to be due. */
-function readQueue(ledger: Database, wanted: number) {
+function readQueue(ledger: Database, wanted: number, leftOut?: LeftOut) {
   const queue = lookup(
     'queue',
     ledger.collections.operation,
-    { $match: { active: true, dueAt: { $gte: 0 } } },
+    { $match: { active: true, dueAt: { $gte: 0 }, ...notLeftOut(leftOut) } },
     { $sort: { dueAt: 1, seq: 1 } },
     { $limit: wanted + 1 },
     { $project: { dueAt: 1 } },

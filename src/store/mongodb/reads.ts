@@ -1,9 +1,10 @@
 import type { Collection, Filter, FindOptions } from 'mongodb'
+import type { LeftOut } from '../../domain/left-out.ts'
 import { longestLease } from '../../domain/replica-name.ts'
 import type { Backlog, Reads } from '../../store.ts'
 import { type Database, lookup, readWithTime } from './database.ts'
 import { keyOf } from './keys.ts'
-import { toBinding, toHistory, toInstance, toOperation, toStep } from './rows.ts'
+import { notLeftOut, toBinding, toHistory, toInstance, toOperation, toStep } from './rows.ts'
 
 export function createReads({
   collections,
@@ -51,10 +52,10 @@ export function createReads({
 }
 
 /** What an index entry's time is compared with is worked out once, by the server. */
-export async function readBacklog(ledger: Database, most: number): Promise<Backlog> {
+export async function readBacklog(ledger: Database, most: number, leftOut?: LeftOut): Promise<Backlog> {
   const { collections, now } = ledger
   const first = (when: object) => [
-    { $match: { active: true, dueAt: { $gte: 0 }, $expr: when } },
+    { $match: { active: true, dueAt: { $gte: 0 }, $expr: when, ...notLeftOut(leftOut) } },
     { $sort: { dueAt: 1, seq: 1 } },
     { $limit: most },
   ]

@@ -1,5 +1,6 @@
 /** Between the documents of the database and the rows of the ledger. */
 import type { ObjectId } from 'mongodb'
+import type { LeftOut } from '../../domain/left-out.ts'
 import { dueAt, isActive } from '../../domain/operation.ts'
 import { withoutUndefined } from '../../protocol/json.ts'
 import type { SealedPlace } from '../../sealing.ts'
@@ -136,6 +137,16 @@ export function listedOperation(row: Pick<Operation, Listed>): ListedOperation {
     step: key(error?.step),
     fingerprint: error?.fingerprint,
     unsuccessful: state === 'failed' || state === 'superseded' || undefined,
+  }
+}
+
+/** Matches operations that are not left out. */
+export function notLeftOut(leftOut: LeftOut | undefined): object {
+  if (leftOut === undefined) return {}
+  const { services, platforms } = leftOut
+  return {
+    'listed.service': { $nin: services.map(textKeyOf) },
+    'listed.platform': { $nin: platforms.map(textKeyOf) },
   }
 }
 

@@ -76,7 +76,7 @@ export function createMongoStore({ name, ledger, clock, onStreamBreak, onClosed 
   const methods: Methods = {
     ...createReads(ledger),
     dueForObservation: max => readDueForObservation(ledger, max),
-    backlog: most => readBacklog(ledger, most),
+    backlog: (most, leftOut) => readBacklog(ledger, most, leftOut),
     instanceCounts: () => countInstances(ledger),
     failures: most => readFailures(ledger, most),
     survey: endedSince => readSurvey(ledger, endedSince),
@@ -96,7 +96,8 @@ export function createMongoStore({ name, ledger, clock, onStreamBreak, onClosed 
       return change !== undefined
     },
     // Claims of one process wait for each other: they would all reach for the same operations.
-    claim: (owner, max, leaseMs) => turns.take('claim', () => claimDue(ledger, owner, max, leaseMs)),
+    claim: (owner, max, leaseMs, leftOut) =>
+      turns.take('claim', () => claimDue(ledger, { owner, max, leaseMs, leftOut })),
     renew: (leases, leaseMs) => renew(ledger, leases, leaseMs),
     checkpoint: (lease, checkpoint) => writeCheckpoint(ledger, lease, checkpoint),
     async park(lease, parking) {

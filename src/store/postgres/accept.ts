@@ -86,7 +86,8 @@ class Taking {
     this.#change = change
     this.#snapshot = snapshot
     this.#taker = taker
-    this.#due = taker && dueAtOnce(change, snapshot.now)
+    const due = taker && dueAtOnce(change, snapshot.now)
+    this.#due = due && taker?.wants(due) === true ? due : undefined
   }
 
   /** The fence and the end of the lease come from the server. */

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import type { ActQuery, BindingQuery, InstanceQuery, OperationQuery, Page } from '../../store.ts'
 import { keyOf } from '../keys.ts'
 import {
@@ -12,6 +11,7 @@ import {
 } from '../sql-lists.ts'
 import { failureTexts, surveyTexts, toFailedOperation, toSurvey } from '../sql-survey.ts'
 import type { Run } from './database.ts'
+import { generatedKey } from './operator-schema.ts'
 
 export function createLists(run: Run, schema: string) {
   const dialect: Dialect = {
@@ -22,7 +22,7 @@ export function createLists(run: Run, schema: string) {
     beside: column => column,
     failedSteps: `cross join lateral (select s.doc from ${schema}.step s
       where s.operation_id = active.id and s.state = 'failed' offset 0) s`,
-    generated: name => createHash('md5').update(JSON.stringify(name)).digest('hex'),
+    generated: generatedKey,
     // The last one: what comes from outside stands before it. PostgreSQL cannot read a JSON that has a NUL anywhere.
     numberIn: (doc, path) => `substring(${doc} from '.*"${path.replaceAll('.', '":{"')}":([0-9]+)')::double precision`,
   }

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto'
+
 /**
  * The eleventh schema: what operators look at. Bulletins, what they did by hand, and indexes that instances and bindings are
  * counted by. What is generated comes from the document, in which an older release writes it as well: by patterns, since
@@ -28,6 +30,11 @@ create index history_acted_verb on ${schema}.history (acted_verb, acted_at, seq)
 create index instance_survey on ${schema}.instance (service_id, plan_id, phase, usable, id) where deleted_at is null;
 create index binding_survey on ${schema}.binding (service_id, phase) where deleted_at is null;
 `
+}
+
+/** What a generated column has for a name. */
+export function generatedKey(name: string): string {
+  return createHash('md5').update(JSON.stringify(name)).digest('hex')
 }
 
 /**

@@ -2,6 +2,7 @@ import { text, toOperation } from '../columns.ts'
 import { keyOf } from '../keys.ts'
 import type { RowReads } from '../methods.ts'
 import { type Sealer, toEvent } from '../sealing.ts'
+import { listed } from './claim.ts'
 import type { Calls } from './database.ts'
 import type { SqlRow, SqlValue } from './driver.ts'
 import { toBinding, toInstance, toStep } from './rows.ts'
@@ -27,8 +28,11 @@ export function createReads({ run, statements, sealer }: Calls): RowReads {
       const rows = await run(statements.history, [key])
       return rows.map(row => toEvent(sealer, key, text(row.doc)))
     },
-    async backlog(most) {
-      const [row] = await run(statements.backlog, [most])
+    async backlog(most, leftOut) {
+      const [row] =
+        leftOut === undefined
+          ? await run(statements.backlog, [most])
+          : await run(statements.backlogOfOthers, [most, ...listed(leftOut)])
       const { now, due_since: dueSince, due, running } = row ?? {}
       return {
         now: Number(now),

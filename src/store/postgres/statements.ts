@@ -30,6 +30,50 @@ function texts(schema: string) {
   const nothingSeen = `null as outcome, ${columns
     .map(([name, ...type]) => `${name === 'now' ? `${schema}.now_ms()` : `null::${type.join(' ')}`} as ${name}`)
     .join(', ')}`
+  /** Not among the services and the platforms that two arrays of values name, from this number on. */
+  const notLeftOut = (first: number) =>
+    ` and coalesce(o.service_key, '') <> all ($${first}) and coalesce(o.platform_key, '') <> all ($${first + 1})`
+  /** Both counts stop at a number of rows. */
+  const backlog = (also = '') => `with ${clock} select clock.now,
+        (select o.due_at from ${schema}.operation o
+          where o.${active} and o.due_at <= (select now from clock)${also} order by o.due_at, o.seq limit 1) as due_since,
+        (select count(*)::integer from (select 1 from ${schema}.operation o
+          where o.${active} and o.due_at <= (select now from clock)${also} order by o.due_at, o.seq limit $1) due) as due,
+        (select count(*)::integer from (select o.state from ${schema}.operation o
+          where o.${active} and ${leased}${also} order by o.due_at, o.seq limit $1) leased
+          where leased.state = 'running') as running
+      from clock`
+  // Locks and writes operation rows only, and waits for none: what somebody else has locked is not to be claimed now.
+  // Fences are taken in the order of the claims. The rows of the first part are the newest; those that the last select
+  // reads are as they were before, hence "not in"; "is not null" is always true and leads to the index.
+  const claim = (also = '') => `with ${clock},
+      due as materialized (
+        select o.id, o.state from ${schema}.operation o
+        where o.${active} and o.due_at <= (select now from clock)${also}
+        order by o.due_at, o.seq limit $2 for no key update skip locked
+      ),
+      numbered as materialized (select due.id, due.state, nextval('${schema}.fence') as fence from due),
+      leased as (
+        update ${schema}.operation o
+        set state = 'running', attempt = o.attempt + 1, losses = o.losses + case o.state when 'running' then 1 else 0 end,
+          unclean = o.unclean or o.state = 'running', lease_owner = $1, lease_until = clock.now + $3,
+          fence = numbered.fence, checkpoint_at = coalesce(o.checkpoint_at, clock.now)
+        from numbered, clock where o.id = numbered.id
+        returning o.*, numbered.state = 'running' as taken_over
+      )
+      select clock.now, ${transaction},
+        (select o.due_at from ${schema}.operation o
+          where o.${active} and o.due_at is not null and o.id not in (select id from due)${also}
+          order by o.due_at, o.seq limit 1) as next_at,
+        to_json(leased) as operation, leased.taken_over, to_json(i) as instance, to_json(b) as binding,
+        i.xmin::text as instance_xmin, (${countLive(schema, 'leased.instance_id')}) as live,
+        exists (select 1 from ${schema}.operation x
+          where x.instance_id = leased.instance_id and x.binding_id is not null and x.${active}) as busy,
+        (select json_agg(to_json(s) order by s.seq) from ${schema}.step s where s.operation_id = leased.id) as steps
+      from clock left join leased on true
+        left join ${schema}.instance i on i.id = leased.instance_id
+        left join ${schema}.binding b on b.instance_id = leased.instance_id and b.id = leased.binding_id
+      order by leased.fence`
   return {
     instance: `select to_json(i) as row from ${schema}.instance i where i.id = $1`,
     binding: `select to_json(b) as row from ${schema}.binding b where b.instance_id = $1 and b.id = $2`,
@@ -43,16 +87,8 @@ function texts(schema: string) {
     steps: `select to_json(s) as row from ${schema}.step s where s.operation_id = $1 order by s.seq`,
     dueForObservation: `with ${clock} select i.doc from ${schema}.instance i
       where i.observe_at <= (select now from clock) order by i.observe_at, i.seq limit $1`,
-    // Both counts stop at a number of rows.
-    backlog: `with ${clock} select clock.now,
-        (select o.due_at from ${schema}.operation o
-          where o.${active} and o.due_at <= (select now from clock) order by o.due_at, o.seq limit 1) as due_since,
-        (select count(*)::integer from (select 1 from ${schema}.operation o
-          where o.${active} and o.due_at <= (select now from clock) order by o.due_at, o.seq limit $1) due) as due,
-        (select count(*)::integer from (select o.state from ${schema}.operation o
-          where o.${active} and ${leased} order by o.due_at, o.seq limit $1) leased
-          where leased.state = 'running') as running
-      from clock`,
+    backlog: backlog(),
+    backlogOfOthers: backlog(notLeftOut(2)),
     ping: 'select pg_is_in_recovery() as read_only',
 
     look: `select * from ${schema}.look($1, $2, $3)`,
@@ -77,37 +113,8 @@ function texts(schema: string) {
         from jsonb_to_recordset($3::jsonb) as l (id text, fence bigint)
           cross join lateral ${schema}.look_held(l.id, l.fence) s`,
 
-    // Locks and writes operation rows only, and waits for none: what somebody else has locked is not to be claimed now.
-    // Fences are taken in the order of the claims. The rows of the first part are the newest; those that the last select
-    // reads are as they were before, hence "not in"; "is not null" is always true and leads to the index.
-    claim: `with ${clock},
-      due as materialized (
-        select o.id, o.state from ${schema}.operation o
-        where o.${active} and o.due_at <= (select now from clock)
-        order by o.due_at, o.seq limit $2 for no key update skip locked
-      ),
-      numbered as materialized (select due.id, due.state, nextval('${schema}.fence') as fence from due),
-      leased as (
-        update ${schema}.operation o
-        set state = 'running', attempt = o.attempt + 1, losses = o.losses + case o.state when 'running' then 1 else 0 end,
-          unclean = o.unclean or o.state = 'running', lease_owner = $1, lease_until = clock.now + $3,
-          fence = numbered.fence, checkpoint_at = coalesce(o.checkpoint_at, clock.now)
-        from numbered, clock where o.id = numbered.id
-        returning o.*, numbered.state = 'running' as taken_over
-      )
-      select clock.now, ${transaction},
-        (select o.due_at from ${schema}.operation o
-          where o.${active} and o.due_at is not null and o.id not in (select id from due)
-          order by o.due_at, o.seq limit 1) as next_at,
-        to_json(leased) as operation, leased.taken_over, to_json(i) as instance, to_json(b) as binding,
-        i.xmin::text as instance_xmin, (${countLive(schema, 'leased.instance_id')}) as live,
-        exists (select 1 from ${schema}.operation x
-          where x.instance_id = leased.instance_id and x.binding_id is not null and x.${active}) as busy,
-        (select json_agg(to_json(s) order by s.seq) from ${schema}.step s where s.operation_id = leased.id) as steps
-      from clock left join leased on true
-        left join ${schema}.instance i on i.id = leased.instance_id
-        left join ${schema}.binding b on b.instance_id = leased.instance_id and b.id = leased.binding_id
-      order by leased.fence`,
+    claim: claim(),
+    claimOthers: claim(notLeftOut(4)),
 
     // Locks in the order of ids, as write() does: two that want the same rows wait for each other in one direction only.
     renew: `with ${clock},

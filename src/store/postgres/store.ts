@@ -88,8 +88,8 @@ export function createPostgresStore(parts: PostgresStoreParts): Store {
         return change !== undefined
       }),
 
-    async claim(owner, max, leaseMs) {
-      const claims = await claimDue(calls, held, { owner, max, leaseMs })
+    async claim(owner, max, leaseMs, leftOut) {
+      const claims = await claimDue(calls, held, { owner, max, leaseMs, leftOut })
       clock.learn(claims.now)
       return claims
     },

@@ -1,14 +1,24 @@
+import type { LeftOut } from '../../domain/left-out.ts'
 import { claimed } from '../../domain/operation.ts'
 import type { Claim, Claims, Operation } from '../../store.ts'
 import { readSteps } from './reads.ts'
 import { toBinding, toInstance, toOperation } from './rows.ts'
-import type { Calls, Statements } from './statements.ts'
+import { type Calls, listed, type Statements } from './statements.ts'
+
+export interface ClaimRequest {
+  readonly owner: string
+  readonly max: number
+  readonly leaseMs: number
+  readonly leftOut?: LeftOut
+}
 
 /** Writes operation rows and the counter, nothing else: everything an operation refers to is only read. */
-export function claimDue(calls: Calls, owner: string, max: number, leaseMs: number): Claims {
+export function claimDue(calls: Calls, { owner, max, leaseMs, leftOut }: ClaimRequest): Claims {
   const { statements, sealer, clock } = calls
   const now = clock.now()
-  const rows = statements.due.all(now, Math.max(0, max))
+  const most = Math.max(0, max)
+  const others = leftOut && listed(leftOut)
+  const rows = others === undefined ? statements.due.all(now, most) : statements.dueOthers.all(now, ...others, most)
   const lastFence = takeFences(statements, rows.length)
   const claims = rows.map((row, index): Claim => {
     const before = toOperation(sealer, row)
@@ -31,7 +41,8 @@ export function claimDue(calls: Calls, owner: string, max: number, leaseMs: numb
       takenOver: before.state === 'running',
     }
   })
-  const next = statements.nextDue.get(lastFence)
+  const next =
+    others === undefined ? statements.nextDue.get(lastFence) : statements.nextOfOthers.get(lastFence, ...others)
   return { claims, now, nextAt: next && Number(next.due_at) }
 }
 

@@ -7,7 +7,7 @@ import { type Sealer, toEvent } from '../sealing.ts'
 import type { SqlRow } from './driver.ts'
 import { bindingKey, type RowCache, type Rows } from './row-cache.ts'
 import { toBinding, toInstance, toOperation, toStep } from './rows.ts'
-import type { Calls } from './statements.ts'
+import { type Calls, listed } from './statements.ts'
 
 export function readBinding({ statements, sealer }: Calls, instanceId: string, id: string): Binding | undefined {
   const row = statements.binding.get(instanceId, id)
@@ -44,9 +44,12 @@ export function createReads(calls: Calls, cache: RowCache): RowReads {
     operation: id => operations.get(id) ?? remember(operations, id, statements.operation.get(id), toOperation),
     steps: operationId => readSteps(calls, operationId),
     history: instanceId => statements.history.all(instanceId).map(row => toEvent(sealer, instanceId, text(row.doc))),
-    backlog(most) {
+    backlog(most, leftOut) {
       const now = clock.now()
-      const row = statements.backlog.get(now, now, most, now, now + longestLease, most)
+      const [statement, others] =
+        leftOut === undefined ? [statements.backlog, []] : [statements.backlogOfOthers, listed(leftOut)]
+      const latest = now + longestLease
+      const row = statement.get(now, ...others, now, ...others, most, now, latest, ...others, most)
       const dueSince = row?.due_since ?? undefined
       return {
         now,

@@ -1,4 +1,5 @@
 import type { Clock } from '../../clock.ts'
+import type { LeftOut } from '../../domain/left-out.ts'
 import { emptied, type Sealer } from '../sealing.ts'
 import type { Database, Statement } from './driver.ts'
 
@@ -8,6 +9,34 @@ const active = `state in ('queued', 'running')`
 const operationColumns = `operation.id, operation.instance_id, operation.binding_id, operation.state, operation.attempt, operation.losses, operation.not_before,
   operation.lease_owner, operation.lease_until, operation.fence, operation.drains, operation.unclean,
   operation.checkpoint_at, operation.description, operation.doc, operation.sealed`
+
+/** Not among the services and the platforms that two lists in JSON name: each is looked at once, and not by an index. */
+const notLeftOut = `ifnull(operation.service_key, '') not in (select value from json_each(?))
+      and ifnull(operation.platform_key, '') not in (select value from json_each(?))`
+
+/** Its values. */
+export function listed({ services, platforms }: LeftOut): [string, string] {
+  return [JSON.stringify(services), JSON.stringify(platforms)]
+}
+
+/** "cross join" fixes the order of the tables: the due operations first, then what belongs to each. */
+function due(also = ''): string {
+  return `select ${operationColumns}, instance.doc as instance_doc, instance.sealed as instance_sealed,
+      binding.doc as binding_doc, binding.sealed as binding_sealed,
+      exists (select 1 from step where operation_id = operation.id) as has_steps
+    from operation cross join instance on instance.id = operation.instance_id
+      left join binding on binding.instance_id = operation.instance_id and binding.id = operation.binding_id
+    where operation.${active} and operation.due_at <= ?${also} order by operation.due_at, operation.rowid limit ?`
+}
+
+/** Both counts stop at a number of rows. No lease that stands ends later than the longest one does. */
+function backlog(also = ''): string {
+  return `select
+      (select due_at from operation where ${active} and due_at <= ?${also} order by due_at limit 1) as due_since,
+      (select count(*) from (select 1 from operation where ${active} and due_at <= ?${also} limit ?)) as due,
+      (select count(*) from (select state from operation
+        where ${active} and due_at > ? and due_at <= ?${also} order by due_at limit ?) where state = 'running') as running`
+}
 
 /** The guard of every write of a worker. */
 const held = `id = ? and fence = ? and state = 'running'`
@@ -129,22 +158,15 @@ export const sql = {
   emptyOperation: `update operation set sealed = '${emptied.operation}' where id = ?`,
   emptySteps: `update step set sealed = '${emptied.step}' where operation_id = ?`,
 
-  // "cross join" fixes the order of the tables: the due operations first, then what belongs to each.
-  due: `select ${operationColumns}, instance.doc as instance_doc, instance.sealed as instance_sealed,
-      binding.doc as binding_doc, binding.sealed as binding_sealed,
-      exists (select 1 from step where operation_id = operation.id) as has_steps
-    from operation cross join instance on instance.id = operation.instance_id
-      left join binding on binding.instance_id = operation.instance_id and binding.id = operation.binding_id
-    where operation.${active} and operation.due_at <= ? order by operation.due_at, operation.rowid limit ?`,
+  due: due(),
+  dueOthers: due(` and ${notLeftOut}`),
   // The fences of this claim are the highest there are: what lies at or below the one before was not claimed by it.
   // "is not null" holds for every active operation; it lets SQLite search the index instead of walking it.
   nextDue: `select due_at from operation where ${active} and due_at is not null and fence <= ? order by due_at limit 1`,
-  // Both counts stop at a number of rows. No lease that stands ends later than the longest one does.
-  backlog: `select
-      (select due_at from operation where ${active} and due_at <= ? order by due_at limit 1) as due_since,
-      (select count(*) from (select 1 from operation where ${active} and due_at <= ? limit ?)) as due,
-      (select count(*) from (select state from operation
-        where ${active} and due_at > ? and due_at <= ? order by due_at limit ?) where state = 'running') as running`,
+  nextOfOthers: `select due_at from operation
+    where ${active} and due_at is not null and fence <= ? and ${notLeftOut} order by due_at limit 1`,
+  backlog: backlog(),
+  backlogOfOthers: backlog(` and ${notLeftOut}`),
   takeFences: `update counter set value = value + ? where name = 'fence' returning value`,
   // A value that stays the same would not be written to the disk.
   countPing: `insert into counter (name, value) values ('ping', 1) on conflict (name) do update set value = value + 1`,

@@ -104,9 +104,9 @@ export function createSqliteStore(parts: SqliteStoreParts): Store {
           return change !== undefined
         }
       }),
-    claim: (owner, max, leaseMs) =>
+    claim: (owner, max, leaseMs, leftOut) =>
       written(() => {
-        const claimed = claimDue(calls, owner, max, leaseMs)
+        const claimed = claimDue(calls, { owner, max, leaseMs, leftOut })
         for (const { operation } of claimed.claims) cache.operations.forget(operation.id)
         return claimed
       }),

@@ -1,6 +1,6 @@
 /** Rows and moves that the cases are made of. The rows are complete and dull; a case names only what it is about. */
 import assert from 'node:assert/strict'
-import type { Binding, Claim, Instance, Lease, Operation, Snapshot, Step, Store } from '../../store.ts'
+import type { Binding, Claim, Instance, Lease, Operation, Snapshot, Step, Store, Taker } from '../../store.ts'
 
 export const leaseTime = 30_000
 
@@ -71,12 +71,22 @@ export function stepRow(name: string, overrides: Partial<Step> = {}): Step {
 }
 
 /** Accepts a provision that is due at once; its operation is called `<id>:provision`. */
-export function provision(store: Store, id: string, overrides: Partial<Operation> = {}): Promise<string> {
-  const operation = operationRow(`${id}:provision`, id, overrides)
-  return store.accept({ instanceId: id }, () => ({
-    answer: operation.id,
-    change: { instance: instanceRow(id), operations: [operation] },
-  }))
+export function provision(
+  store: Store,
+  id: string,
+  overrides: Partial<Operation> = {},
+  taker?: Taker,
+): Promise<string> {
+  return store.accept(
+    { instanceId: id },
+    ({ now }) => {
+      // A taker takes what is due at once.
+      const times = taker === undefined ? {} : { notBefore: now, acceptedAt: now }
+      const operation = operationRow(`${id}:provision`, id, { ...times, ...overrides })
+      return { answer: operation.id, change: { instance: instanceRow(id), operations: [operation] } }
+    },
+    taker,
+  )
 }
 
 /** Accepts a bind that is due at once; its operation is called `<instance>:<binding>:bind`. */

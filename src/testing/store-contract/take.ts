@@ -141,5 +141,5 @@ async function take(
 }
 
 function taker(taken: Taker['taken']): Taker {
-  return { owner: 'taker', leaseTime, taken }
+  return { owner: 'taker', leaseTime, wants: () => true, taken }
 }
