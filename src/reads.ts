@@ -5,6 +5,7 @@ import type { Instance, InstancePhase } from './domain/instance.ts'
 import type { LeftOut } from './domain/left-out.ts'
 import type { Operation, OperationState, Step } from './domain/operation.ts'
 import type { Verb } from './domain/operator.ts'
+import type { PlatformUse } from './domain/quota.ts'
 
 export interface Reads {
   instance(id: string): Promise<Instance | undefined>
@@ -28,6 +29,11 @@ export interface Reads {
    * instance: for a start, not for a request.
    */
   instanceCounts(): Promise<readonly InstanceCount[]>
+
+  /** Platforms that have an instance which is not deleted, in no order. By an index of all instances: for an operator. */
+  platforms(): Promise<readonly string[]>
+  /** What a platform has. By indexes, and one by one: for an operator. */
+  platformUse(platform: string): Promise<PlatformUse>
 
   /**
    * What there is, in numbers. It looks at all that is active or has ended since `endedSince`, and at an index of all instances

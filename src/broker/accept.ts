@@ -5,12 +5,14 @@ import type { Accepted, Intent } from '../domain/intent.ts'
 import { newId } from '../domain/new-id.ts'
 import type { Operation } from '../domain/operation.ts'
 import { hashRequest } from '../domain/request-hash.ts'
+import { withinOf } from '../domain/quota.ts'
 import { operationFields } from '../engine/operation-fields.ts'
 import type { Target } from '../ledger.ts'
 import type { JsonObject } from '../protocol/json.ts'
 import type { Plan } from '../protocol/offering.ts'
 import type { OpenSpan } from '../tracer.ts'
 import type { BrokerContext, Caller } from './context.ts'
+import { quotaOf } from './quotas.ts'
 import { type ResolvedService, type SettableAction, sweepDelay } from './resolve-services.ts'
 
 /** The part of every intent that does not depend on the endpoint. `attributes` is what makes two requests equal. */
@@ -79,11 +81,14 @@ export interface AcceptedInstance {
 
 /** Lets the ledger decide, and tells which operation it has accepted and which ones had to make room for it. */
 export async function accept<Answer>(
-  { store, observer, offerPlace, gates }: Pick<BrokerContext, 'store' | 'observer' | 'offerPlace' | 'gates'>,
+  broker: Pick<BrokerContext, 'store' | 'observer' | 'offerPlace' | 'gates' | 'settings'>,
   target: Target,
   decide: (snapshot: Snapshot) => Verdict<Answer>,
-  caller?: Pick<Caller, 'traceparent' | 'onOperation'>,
+  caller?: Pick<Caller, 'platform' | 'traceparent' | 'onOperation'>,
 ): Promise<Answer> {
+  const { store, observer, offerPlace, gates, settings } = broker
+  // Operators act all the same.
+  const quota = caller && quotaOf(settings.quotas, caller.platform)
   let operations: readonly Operation[] = []
   let instance: Instance | undefined
   let known: readonly (string | undefined)[] = []
@@ -95,7 +100,9 @@ export async function accept<Answer>(
     instance = verdict.change?.instance ?? snapshot.instance
     const begun = closed.length === 0 ? undefined : findBegun(operations, known)
     if (begun !== undefined) checkGates(closed, begun, begun.input.planId ?? instance?.planId)
-    return verdict
+    const { change } = verdict
+    const within = quota && caller && change && withinOf(quota, caller.platform, snapshot, change)
+    return within === undefined ? verdict : { ...verdict, change: { ...change, within } }
   }
   // What platforms ask for anew may be refused; what was accepted goes on, and operators act all the same.
   const closed = caller === undefined ? [] : await gates.current()

@@ -4,6 +4,7 @@ import type { Instance } from './instance.ts'
 import type { NewNote } from './note.ts'
 import type { Operation } from './operation.ts'
 import type { Verb } from './operator.ts'
+import type { Within } from './quota.ts'
 
 /** What a decision about one resource is made from, read under the instance's lock. */
 export interface Snapshot {
@@ -76,6 +77,11 @@ export interface Change {
   readonly history?: readonly HistoryEvent[]
   /** Written if none of them is there yet: NoteConflictError otherwise, and nothing is written. */
   readonly notes?: readonly NewNote[]
+  /**
+   * Written only if the platform has no more than that with it, whoever writes for it at the same time: a BrokerError otherwise
+   * (`overQuota`), and nothing is written.
+   */
+  readonly within?: Within
 }
 
 /** What a decision says: the answer, and what has to be written for it to be true. */

@@ -247,8 +247,22 @@ export const bundlesShape = section({
   ),
 })
 
-const { ledger, encryption, osb, instances, bindings, engine, reconcile, chores, history, console, metrics, traces } =
-  brokerSections
+const {
+  ledger,
+  encryption,
+  osb,
+  instances,
+  bindings,
+  engine,
+  limits,
+  quotas,
+  reconcile,
+  chores,
+  history,
+  console,
+  metrics,
+  traces,
+} = brokerSections
 
 /** Every setting of `purser serve`. The reference is made from it: `npm run configuration:reference`. */
 export const configShape = object(
@@ -277,6 +291,8 @@ export const configShape = object(
     instances,
     bindings,
     engine,
+    limits,
+    quotas,
     registries: fallback(
       list(anything<unknown>('a registry', { secret: true }), {
         rule: 'a list of registries',

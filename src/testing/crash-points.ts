@@ -116,6 +116,8 @@ function wrapStore(store: Store, around: CrashPoints['around'], isDead: () => bo
     dueForObservation: max => around('dueForObservation', () => store.dueForObservation(max)),
     history: instanceId => around('history', () => store.history(instanceId)),
     backlog: (most, leftOut) => around('backlog', () => store.backlog(most, leftOut)),
+    platforms: () => around('platforms', () => store.platforms()),
+    platformUse: platform => around('platformUse', () => store.platformUse(platform)),
     instanceCounts: () => around('instanceCounts', () => store.instanceCounts()),
     failures: most => around('failures', () => store.failures(most)),
     survey: endedSince => around('survey', () => store.survey(endedSince)),

@@ -34,6 +34,7 @@ import { operationVerbCases } from './store-contract/operation-verbs.ts'
 import { pinCases } from './store-contract/pins.ts'
 import { progressCases } from './store-contract/progress.ts'
 import { purgeCases } from './store-contract/purge.ts'
+import { quotaCases } from './store-contract/quotas.ts'
 import { readCases } from './store-contract/reads.ts'
 import { sharedCases } from './store-contract/shared.ts'
 import type { StoreCase } from './store-contract/subject.ts'
@@ -53,6 +54,7 @@ export const ledgerContract: readonly StoreCase[] = [
   ...claimCases,
   ...takeCases,
   ...leftOutCases,
+  ...quotaCases,
   ...progressCases,
   ...finishCases,
   ...emptiedCases,

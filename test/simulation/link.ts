@@ -127,6 +127,8 @@ function wrap(
     dueForObservation: max => call('dueForObservation', () => store.dueForObservation(max)),
     history: instanceId => call(`history ${instanceId}`, () => store.history(instanceId)),
     backlog: (most, leftOut) => call('backlog', () => store.backlog(most, leftOut)),
+    platforms: () => call('platforms', () => store.platforms()),
+    platformUse: platform => call('platformUse', () => store.platformUse(platform)),
     instanceCounts: () => call('instance counts', () => store.instanceCounts()),
     failures: most => call('failures', () => store.failures(most)),
     survey: endedSince => call('survey', () => store.survey(endedSince)),

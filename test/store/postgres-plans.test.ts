@@ -48,7 +48,7 @@ const change = {
 const step = JSON.stringify({ name: 's', state: 'done', doc: document, sealed: '{}' })
 
 /** Every statement, with values that lead it all the way. `o1` is held with fence 1, and belongs to `i1`. */
-const calls: Record<Exclude<keyof Statements, 'ping' | 'write' | 'writeMore' | 'share'>, readonly SqlValue[]> = {
+const calls: Record<Exclude<keyof Statements, 'ping' | 'write' | 'writeMore' | 'writeWithin' | 'share'>, readonly SqlValue[]> = {
   instance: ['i1'],
   binding: ['i1', 'b'],
   bindings: ['i1'],
@@ -60,6 +60,8 @@ const calls: Record<Exclude<keyof Statements, 'ping' | 'write' | 'writeMore' | '
   dueForObservation: [10],
   backlog: [10],
   backlogOfOthers: [10, ['s'], []],
+  platforms: [],
+  platformUse: ['cf', '5ad1dca2b5e6ee4a0a6e2e3b1a3b3c5d'],
   look: ['i1', 'b', 'p'],
   lookHeld: ['o1', 1],
   gathered: [`[{"id": "o1", "fence": 1, "step": ${step}}]`, null, '[{"id": "o1", "fence": 1}]'],
@@ -148,6 +150,16 @@ describePostgres('postgres: the plan behind a call', server => {
             const values = ['i1', 'b', 'p', write, JSON.stringify(change), null]
             const written = await connection.query({ ...statements.write, values })
             expect(written.rows[0]?.outcome).toBe('written')
+            const limits = ['instances', 'bindings', 'operations'].map(kind => ({ kind, most: 1_000_000 }))
+            const within = await connection.query({
+              ...statements.writeWithin,
+              values: [
+                ...['i1', 'b', 'p', await version(connection, 'look', ['i1', 'b', 'p'])],
+                ...[JSON.stringify(change), null, null, null, null],
+                JSON.stringify({ platform: 'cf', key: 'cf', limits }),
+              ],
+            })
+            expect(within.rows[0]?.outcome).toBe('written')
             const again = await version(connection, 'look', ['i1', 'b', 'p'])
             const row = { place: 0, instance: 'i1', binding: 'b', predecessor: 'p', version: again, change }
             const fresh = { place: 1, instance: 'new', version: null, now: null, change }

@@ -4,6 +4,7 @@ import { toWrites } from '../notes.ts'
 import { wakeUpsOf } from '../wake-ups.ts'
 import { readClaim } from './claim.ts'
 import { writeNotes } from './notes.ts'
+import { requireQuota } from './quota.ts'
 import type { Tables } from './tables.ts'
 
 /** Wake-ups are sent when the transaction has ended. */
@@ -22,6 +23,7 @@ export function accept<Answer>(
   const { tables, now } = deciding
   const { answer, change } = decide(snapshotOf(deciding, target))
   if (change === undefined) return answer
+  if (change.within !== undefined) requireQuota(tables, change.within)
   const due = taker && dueAtOnce(change, now)
   if (taker === undefined || due === undefined || !taker.wants(due)) {
     apply(deciding, change)

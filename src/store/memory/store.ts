@@ -16,6 +16,7 @@ import { releaseName, renewName, takeName } from './names.ts'
 import { forgetNotes, readNotes, writeNotes } from './notes.ts'
 import { handBack, park, renew, writeCheckpoint } from './progress.ts'
 import { purge } from './purge.ts'
+import { readPlatforms, readPlatformUse } from './quota.ts'
 import { readBacklog, readBindings, readDueForObservation } from './reads.ts'
 import { share } from './share.ts'
 import { readFailures, readSurvey } from './survey.ts'
@@ -107,6 +108,8 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
     steps: operationId => run(() => tables.steps(operationId)),
     history: instanceId => run(() => tables.history(instanceId)),
     backlog: (most, leftOut) => run(now => readBacklog(tables, { most, now, leftOut })),
+    platforms: () => run(() => readPlatforms(tables)),
+    platformUse: platform => run(() => readPlatformUse(tables, platform)),
     instanceCounts: () => run(() => countInstances(tables)),
     failures: most => run(() => readFailures(tables, most)),
     survey: endedSince => run(now => readSurvey(tables, endedSince, now)),

@@ -3,6 +3,7 @@ import { applyChange } from './change.ts'
 import { type Database, transact } from './database.ts'
 import { keyOf } from './keys.ts'
 import { heldBy } from './progress.ts'
+import { requireQuota } from './quota.ts'
 import { type ReadingTarget, readSnapshot } from './snapshot.ts'
 
 /** Answers also what was written. */
@@ -16,6 +17,7 @@ export function accept<Answer>(
     transact(ledger, async tx => {
       const reading = await readSnapshot(tx, { instanceId, bindingId, predecessor })
       const verdict = decide(reading.snapshot)
+      if (verdict.change?.within !== undefined) await requireQuota(tx, verdict.change.within)
       if (verdict.change !== undefined) await applyChange(tx, reading, verdict.change)
       return verdict
     }),

@@ -33,7 +33,8 @@ export async function closeLanes({ collections, session }: Transaction, revision
   if (writes.length > 0) await collections.lane.bulkWrite(writes, { session })
 }
 
-const touch = { $inc: { touched: 1 } }
+/** What is written does not matter, only that it is. */
+export const touch = { $inc: { touched: 1 } }
 
 function groupOf(revision: string): number {
   return createHash('sha256').update(revision).digest().readUInt8() % groups

@@ -23,6 +23,7 @@ import { releaseName, renewName, takeName } from './names.ts'
 import { forgetNotes, readNote, readNotes, writeNotes } from './notes.ts'
 import { handBack, park, renew, writeCheckpoint } from './progress.ts'
 import { purge } from './purge.ts'
+import { readPlatforms, readPlatformUse } from './quota.ts'
 import { createReads, readBacklog, readDueForObservation } from './reads.ts'
 import { createSealing } from './seal-again.ts'
 import { share } from './share.ts'
@@ -76,6 +77,8 @@ export function createMongoStore({ name, ledger, clock, onStreamBreak, onClosed 
   const methods: Methods = {
     ...createReads(ledger),
     dueForObservation: max => readDueForObservation(ledger, max),
+    platforms: () => readPlatforms(ledger),
+    platformUse: platform => readPlatformUse(ledger, platform),
     backlog: (most, leftOut) => readBacklog(ledger, most, leftOut),
     instanceCounts: () => countInstances(ledger),
     failures: most => readFailures(ledger, most),

@@ -23,6 +23,7 @@ import type { Gather } from './gathered.ts'
 import { type HeldRows, type Looked, xminOf } from './held-rows.ts'
 import { sweptUnit } from './look-functions.ts'
 import { fromWrites } from './notes.ts'
+import { fromWithin, refuseOver } from './quota.ts'
 import { fromChange, fromStep, inner, optionalKey, toBinding, toInstance, toStep } from './rows.ts'
 import type { ServerClock } from './server-clock.ts'
 
@@ -91,7 +92,7 @@ class Taking {
   }
 
   /** The fence and the end of the lease come from the server. */
-  get sent(): Pick<Write, 'change' | 'copySteps' | 'notes'> {
+  get sent(): Written {
     return toWritten(this.#sealer, this.#leased(0, this.#taker?.leaseTime ?? 0))
   }
 
@@ -209,10 +210,15 @@ interface Write {
   readonly change: string
   readonly copySteps?: Change['copySteps']
   readonly notes?: Change['notes']
+  readonly within?: Change['within']
 }
 
-function toWritten(sealer: Sealer, change: Change): Pick<Write, 'change' | 'copySteps' | 'notes'> {
-  return { change: fromChange(sealer, change), copySteps: change.copySteps, notes: change.notes }
+/** What is sent of a change. */
+type Written = Pick<Write, 'change' | 'copySteps' | 'notes' | 'within'>
+
+function toWritten(sealer: Sealer, change: Change): Written {
+  const { copySteps, notes, within } = change
+  return { change: fromChange(sealer, change), copySteps, notes, within }
 }
 
 /** Writes it if it still holds. Answers the row of write(): whether it was written, else what there is now. */
@@ -227,14 +233,17 @@ function createWriter({ run, statements, sealer }: Calls, gather: Gather) {
   }
 
   return async (decision: Write): Promise<SqlRow> => {
-    const { instance, binding, predecessor, version, change, now, copySteps, notes } = decision
-    if (copySteps !== undefined || notes !== undefined) {
+    const { instance, binding, predecessor, version, change, now, copySteps, notes, within } = decision
+    if (copySteps !== undefined || notes !== undefined || within !== undefined) {
       const more = [
         optionalKey(copySteps?.to),
         copySteps ? await stepsFor(copySteps) : null,
         notes ? fromWrites(toWrites(notes)) : null,
       ]
-      const [row] = await run(statements.writeMore, [instance, binding, predecessor, version, change, now, ...more])
+      const values = [instance, binding, predecessor, version, change, now, ...more]
+      if (within === undefined) return (await run(statements.writeMore, values))[0] ?? {}
+      const [row] = await run(statements.writeWithin, [...values, fromWithin(within)])
+      refuseOver(within, row ?? {})
       return row ?? {}
     }
     const answer = await gather({

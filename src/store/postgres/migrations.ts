@@ -9,6 +9,7 @@ import { nameSchema } from './names.ts'
 import { noteSchema } from './notes.ts'
 import { olderReleases } from './older-releases.ts'
 import { moreListSchema, operatorSchema } from './operator-schema.ts'
+import { quotaSchema } from './quota.ts'
 import { serverSchema } from './server-schema.ts'
 import { emptying, keepingPurge, resourceKind, upkeep } from './upkeep-functions.ts'
 
@@ -153,4 +154,5 @@ ${leasingWrites(schema)}`,
   moreListSchema,
   schema => `${chainSchema(schema)}
 ${keepingPurge(schema)}`,
+  quotaSchema,
 ]

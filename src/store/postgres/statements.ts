@@ -30,6 +30,14 @@ function texts(schema: string) {
   const nothingSeen = `null as outcome, ${columns
     .map(([name, ...type]) => `${name === 'now' ? `${schema}.now_ms()` : `null::${type.join(' ')}`} as ${name}`)
     .join(', ')}`
+  /** What `call` has written; then the operation $7 begins with the steps $8, and the notes $9 are written. */
+  const writeMore = (call: string) => `with w as materialized (select * from ${schema}.${call}),
+      copied as (insert into ${schema}.step (operation_id, name, state, doc, sealed)
+        select $7, s.name, s.state, s.doc, s.sealed
+        from w, jsonb_populate_recordset(null::${schema}.step, $8::jsonb) with ordinality s
+        where w.outcome = 'written' order by s.ordinality),
+      noted as materialized (select ${schema}.write_notes($9) from w where w.outcome = 'written' and $9 is not null)
+      select *, (select count(*) from noted) as noted, ${transaction} from w`
   /** Not among the services and the platforms that two arrays of values name, from this number on. */
   const notLeftOut = (first: number) =>
     ` and coalesce(o.service_key, '') <> all ($${first}) and coalesce(o.platform_key, '') <> all ($${first + 1})`
@@ -95,14 +103,22 @@ function texts(schema: string) {
     /** No row for a lease that is lost. */
     lookHeld: `select * from ${schema}.look_held($1, $2)`,
     write: `select *, ${transaction} from ${schema}.write($1, $2, $3, $4, $5, $6, true)`,
-    // The same; where it has written, the operation $7 begins with the steps $8, and the notes $9 are written.
-    writeMore: `with w as materialized (select * from ${schema}.write($1, $2, $3, $4, $5, $6, true)),
-      copied as (insert into ${schema}.step (operation_id, name, state, doc, sealed)
-        select $7, s.name, s.state, s.doc, s.sealed
-        from w, jsonb_populate_recordset(null::${schema}.step, $8::jsonb) with ordinality s
-        where w.outcome = 'written' order by s.ordinality),
-      noted as materialized (select ${schema}.write_notes($9) from w where w.outcome = 'written' and $9 is not null)
-      select *, (select count(*) from noted) as noted, ${transaction} from w`,
+    writeMore: writeMore('write($1, $2, $3, $4, $5, $6, true)'),
+    // The same, within what the platform may have.
+    writeWithin: writeMore('write_within($10, $1, $2, $3, $4, $5, $6)'),
+    // From one to the next by an index, and not by way of all instances.
+    platforms: `with recursive found (platform) as (
+        select min(platform) from ${schema}.instance where deleted_at is null
+        union all
+        select (select min(x.platform) from ${schema}.instance x where x.deleted_at is null and x.platform > found.platform)
+          from found where found.platform is not null
+      )
+      select (select i.doc from ${schema}.instance i where i.deleted_at is null and i.platform = found.platform
+        order by i.created_at limit 1) as doc
+      from found where found.platform is not null`,
+    platformUse: `select ${['instances', 'bindings', 'operations']
+      .map(kind => `${schema}.platform_use('${kind}', $1, $2, null)::double precision as ${kind}`)
+      .join(', ')}`,
     // What was decided and what steps have left, many at once, and what ends of operations are decided from. Each part
     // answers by its keys; what writes stands first, so that the first row knows the transaction.
     gathered: `select 'checkpoint' as part, fence::double precision as key, ${transaction}, ${workMs} as work_ms, ${nothingSeen}

@@ -21,6 +21,7 @@ import { createNames } from './names.ts'
 import { createNotes } from './notes.ts'
 import { createCheckpoints, handBack, park, renew } from './progress.ts'
 import { purge } from './purge.ts'
+import { createQuotaReads } from './quota.ts'
 import { createReads } from './reads.ts'
 import { createSealing } from './seal-again.ts'
 import type { ServerClock } from './server-clock.ts'
@@ -67,6 +68,7 @@ export function createPostgresStore(parts: PostgresStoreParts): Store {
 
   const methods: Methods = {
     ...createReads(calls),
+    ...createQuotaReads(calls),
     ...createLists(run, schema),
     ...createChores(calls),
     ...createNames(calls),

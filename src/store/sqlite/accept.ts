@@ -7,6 +7,7 @@ import { wakeUpsOf } from '../wake-ups.ts'
 import type { SqlValue, Statement } from './driver.ts'
 import { writeNotes } from './notes.ts'
 import { writeStep } from './progress.ts'
+import { requireQuota } from './quota.ts'
 import { readBinding } from './reads.ts'
 import { fromBinding, fromInstance, fromOperation, toInstance, toOperation, toStep } from './rows.ts'
 import type { Calls, Statements } from './statements.ts'
@@ -20,6 +21,7 @@ export function accept<Answer>(
   const { statements, clock } = calls
   const verdict = decide(readSnapshot(calls, clock.now(), target))
   requirePins(statements, verdict.change)
+  if (verdict.change?.within !== undefined) requireQuota(statements, verdict.change.within)
   return verdict
 }
 

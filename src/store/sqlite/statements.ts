@@ -1,5 +1,6 @@
 import type { Clock } from '../../clock.ts'
 import type { LeftOut } from '../../domain/left-out.ts'
+import { countedActions } from '../../domain/quota.ts'
 import { emptied, type Sealer } from '../sealing.ts'
 import type { Database, Statement } from './driver.ts'
 
@@ -37,6 +38,8 @@ function backlog(also = ''): string {
       (select count(*) from (select state from operation
         where ${active} and due_at > ? and due_at <= ?${also} order by due_at limit ?) where state = 'running') as running`
 }
+
+const quotedActions = countedActions.map(action => `'${action}'`).join(', ')
 
 /** The guard of every write of a worker. */
 const held = `id = ? and fence = ? and state = 'running'`
@@ -131,6 +134,23 @@ export const sql = {
       (select count(*) from operation
         where operation.instance_id = instance.id and ifnull(binding_id, '') > '' and ${active}) as active
     from instance where id = ?`,
+  // What a platform has, each counted to a number.
+  instancesOf: `select count(*) as count from (select 1 from instance
+    where platform = ? and deleted_at is null and phase <> 'deleted' limit ?)`,
+  bindingsOf: `select count(*) as count from (select 1 from instance i cross join binding b on b.instance_id = i.id
+    where i.platform = ? and i.deleted_at is null and i.phase <> 'deleted' and b.phase <> 'deleted' limit ?)`,
+  operationsOf: `select count(*) as count from (select 1 from operation where ${active} and due_at is not null
+    and platform_key = ? and action in (${quotedActions}) limit ?)`,
+  // From one to the next by an index, and not by way of all instances.
+  platforms: `with recursive found (platform) as (
+      select min(platform) from instance where deleted_at is null
+      union all
+      select (select min(x.platform) from instance x where x.deleted_at is null and x.platform > found.platform)
+        from found where found.platform is not null
+    )
+    select (select i.doc from instance i where i.deleted_at is null and i.platform = found.platform
+      order by i.created_at limit 1) as doc
+    from found where found.platform is not null`,
   sweptBindings: `select count(*) as swept from operation
     where instance_id = ? and ifnull(binding_id, '') > '' and ${active} and action = 'sweep'`,
 

@@ -22,6 +22,7 @@ import { takeName } from './names.ts'
 import { forgetNotes, readNote, readNotes, writeNotes } from './notes.ts'
 import { handBack, park, writeCheckpoint } from './progress.ts'
 import { purge } from './purge.ts'
+import { readPlatforms, readPlatformUse } from './quota.ts'
 import { createReads } from './reads.ts'
 import { bindingKey, createRowCache, type RowCache } from './row-cache.ts'
 import { createSealing } from './seal-again.ts'
@@ -86,6 +87,8 @@ export function createSqliteStore(parts: SqliteStoreParts): Store {
   const methods: Methods = {
     ...reads,
     ...lists,
+    platforms: () => readPlatforms(statements),
+    platformUse: platform => readPlatformUse(statements, platform),
     survey: endedSince => lists.survey(endedSince, clock.now()),
 
     accept: (target, decide) =>
