@@ -104,6 +104,16 @@ export interface BrokerEvents {
     readonly requestId?: string
     readonly traceparent?: string
   }
+  /** A request was refused because its sender, or its platform, has all that it may have. */
+  'request.limited': {
+    /** `rate` for too many requests, else what the platform has a quota of. */
+    readonly limit: 'rate' | 'instances' | 'bindings' | 'operations'
+    readonly platform: string
+    /** Who has sent too many. */
+    readonly principal?: string
+    readonly requestId?: string
+    readonly traceparent?: string
+  }
   /** The HTTP server reported an error that belongs to no request. */
   'server.failed': { readonly error: Error }
 

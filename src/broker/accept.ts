@@ -4,8 +4,8 @@ import type { Instance } from '../domain/instance.ts'
 import type { Accepted, Intent } from '../domain/intent.ts'
 import { newId } from '../domain/new-id.ts'
 import type { Operation } from '../domain/operation.ts'
+import { OverQuotaError, withinOf } from '../domain/quota.ts'
 import { hashRequest } from '../domain/request-hash.ts'
-import { withinOf } from '../domain/quota.ts'
 import { operationFields } from '../engine/operation-fields.ts'
 import type { Target } from '../ledger.ts'
 import type { JsonObject } from '../protocol/json.ts'
@@ -84,7 +84,7 @@ export async function accept<Answer>(
   broker: Pick<BrokerContext, 'store' | 'observer' | 'offerPlace' | 'gates' | 'settings'>,
   target: Target,
   decide: (snapshot: Snapshot) => Verdict<Answer>,
-  caller?: Pick<Caller, 'platform' | 'traceparent' | 'onOperation'>,
+  caller?: Pick<Caller, 'platform' | 'requestId' | 'traceparent' | 'onOperation'>,
 ): Promise<Answer> {
   const { store, observer, offerPlace, gates, settings } = broker
   // Operators act all the same.
@@ -109,6 +109,10 @@ export async function accept<Answer>(
   const place = offerPlace()
   const answer = await store.accept(target, asked, place).catch(error => {
     place?.giveBack()
+    if (error instanceof OverQuotaError && caller !== undefined) {
+      const { platform, requestId, traceparent } = caller
+      observer['request.limited']?.({ limit: error.kind, platform, requestId, traceparent })
+    }
     throw error
   })
   tell(observer, { answer, operations, known, instance, caller })

@@ -91,6 +91,7 @@ const groups: Readonly<Record<string, Readonly<Record<string, Loader>>>> = {
     keys: () => import('./commands/keys.ts'),
     errors: () => import('./commands/errors.ts'),
     stats: () => import('./commands/stats.ts'),
+    quotas: () => import('./commands/quotas.ts'),
     workers: () => import('./commands/workers.ts'),
     history: () => import('./commands/history.ts'),
     wait: () => import('./commands/wait.ts'),

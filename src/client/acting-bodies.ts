@@ -114,6 +114,13 @@ export interface StatsBody extends Problem {
   readonly bindings?: readonly JsonObject[]
 }
 
+/** What a platform has, and what it may have: what is absent there is not limited. */
+export interface QuotaBody {
+  readonly platform: string
+  readonly use: { readonly instances: number; readonly bindings: number; readonly operations: number }
+  readonly limit: { readonly instances?: number; readonly bindings?: number; readonly operations?: number }
+}
+
 export interface WorkerBody {
   readonly owner: string
   readonly name?: string

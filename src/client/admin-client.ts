@@ -10,6 +10,7 @@ import type {
   GateBody,
   LogLevelsBody,
   MeBody,
+  QuotaBody,
   RevisionsBody,
   StatsBody,
   ToAdopt,
@@ -45,6 +46,7 @@ export function createAdminClient(options: OsbClientOptions) {
     me: (call?: CallOptions) => send<MeBody>('GET', '/admin/me', call),
     stats: (call?: CallOptions) => send<StatsBody>('GET', '/admin/stats', call),
     revisions: (call?: CallOptions) => send<RevisionsBody>('GET', '/admin/revisions', call),
+    quotas: (call?: CallOptions) => send<ListBody<QuotaBody>>('GET', '/admin/quotas', call),
     workers: (call?: CallOptions) => send<ListBody<WorkerBody>>('GET', '/admin/workers', call),
     errors: (query: Query = {}, call?: CallOptions) =>
       send<ListBody<ErrorGroupBody>>('GET', '/admin/errors', { ...call, query }),

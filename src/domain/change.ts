@@ -78,8 +78,8 @@ export interface Change {
   /** Written if none of them is there yet: NoteConflictError otherwise, and nothing is written. */
   readonly notes?: readonly NewNote[]
   /**
-   * Written only if the platform has no more than that with it, whoever writes for it at the same time: a BrokerError otherwise
-   * (`overQuota`), and nothing is written.
+   * Written only if the platform has no more than that with it, whoever writes for it at the same time: an OverQuotaError
+   * otherwise, and nothing is written.
    */
   readonly within?: Within
 }

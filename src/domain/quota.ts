@@ -27,7 +27,13 @@ export interface PlatformUse {
 }
 
 /** What platforms ask for. Observations and sweeps are the broker's own. */
-export const countedActions = ['provision', 'update', 'deprovision', 'bind', 'unbind'] as const satisfies readonly Operation['action'][]
+export const countedActions = [
+  'provision',
+  'update',
+  'deprovision',
+  'bind',
+  'unbind',
+] as const satisfies readonly Operation['action'][]
 /** Those of them that may be refused: deletions make room. */
 const refusable: readonly string[] = ['provision', 'update', 'bind']
 
@@ -65,16 +71,28 @@ export function limitsOf(within: Within): readonly (readonly [QuotaKind, number]
   })
 }
 
+/** A request that would give its platform more than it may have. */
+export class OverQuotaError extends BrokerError {
+  readonly kind: QuotaKind
+
+  constructor(kind: QuotaKind, ...rest: ConstructorParameters<typeof BrokerError>) {
+    super(...rest)
+    this.kind = kind
+  }
+}
+
 /** CONC-02 for operations, which end by themselves. For the others an error of our own: UPD-20 has the same status for quotas. */
-export function overQuota(kind: QuotaKind, { platform, [kind]: limit = 0 }: Within): BrokerError {
+export function overQuota(kind: QuotaKind, { platform, [kind]: limit = 0 }: Within): OverQuotaError {
   if (kind === 'operations')
-    return new BrokerError(
+    return new OverQuotaError(
+      kind,
       'ConcurrencyError',
       `The platform ${platform} has ${limit} operations in progress, which is all that it may have at a time. Repeat the request when one has ended.`,
       { retryAfter: 5 },
     )
   const one = kind === 'instances' ? 'an instance' : 'a binding'
-  return new BrokerError(
+  return new OverQuotaError(
+    kind,
     'QuotaExceeded',
     `The platform ${platform} has all of the ${limit} ${kind} that it may have. Delete ${one}, or ask the broker's operator for more.`,
   )

@@ -13,6 +13,7 @@ import { Admission, openLimits, type Wanted } from './admission.ts'
 import { Answering } from './answering.ts'
 import { createHostCheck, type HostRules } from './check-host.ts'
 import { Exchange, requestIdentity, toEnded } from './exchange.ts'
+import { createRequestLimit, type RequestThrottle } from './limit-requests.ts'
 import type { HttpApp, HttpRequest, HttpResponse } from './message.ts'
 import { metricsPath, metricsResponse } from './metrics.ts'
 import { findOpenRoute, isHealthPath, type OpenRoutes } from './open-routes.ts'
@@ -37,6 +38,8 @@ export interface AppOptions
   /** Where the tools of the Automation Broker are served. */
   readonly apb?: ApbRoutes
   readonly publicUrl?: string
+  /** Where principals may send so many requests and no more. */
+  readonly throttle?: RequestThrottle
 }
 
 export interface App {
@@ -48,7 +51,7 @@ export interface App {
 const nothingThere =
   'There is nothing at this path. The OSB API is under /v2, and under /<prefix>/v2 for the names in osb.prefixes.'
 
-/** The application: the order of its checks is the order of the lines (Host, 503, 401, version, route, body, then the use case). */
+/** The application: the order of its checks is the order of the lines (Host, 503, 401, 429, version, route, body, then the use case). */
 export function createApp(options: AppOptions): App {
   const { broker, authenticator, apb } = options
   const { observer, clock, tracer } = broker
@@ -72,6 +75,7 @@ export function createApp(options: AppOptions): App {
   const exchanged = { clock, bodyLimit: options.bodyLimit, publicUrl: options.publicUrl }
   let answering = new Answering()
   const pace = createRefusalPace(clock, broker.stopping)
+  const limitRequests = createRequestLimit(options.throttle, observer)
 
   /** Waits for nothing where the answer, or who asks, is known at once, as for the many polls of a platform. */
   function handle(exchange: Exchange): HttpResponse | Promise<HttpResponse> {
@@ -104,6 +108,7 @@ export function createApp(options: AppOptions): App {
     const principal = checkAnswer(authenticator, found)
     if (principal === undefined || isRefusal(principal)) throw unauthorized(exchange, principal)
     exchange.principal = principal
+    limitRequests(principal, exchange)
     // A page of another site must not use what the browser sends along.
     if (exchange.session !== undefined) refuseCrossSite(exchange, publicUrl)
     if (isAdminPath(path)) return handleAdmin(admin, exchange, principal)

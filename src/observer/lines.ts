@@ -92,6 +92,14 @@ export const lines: { readonly [Type in EventType]: LineOf<BrokerEvents[Type]> }
     'requestId',
     'traceparent',
   ],
+  'request.limited': [
+    'warn',
+    ({ limit }) => (limit === 'rate' ? 'too many requests' : `the quota of ${limit} is used up`),
+    'platform',
+    'principal',
+    'requestId',
+    'traceparent',
+  ],
   'server.failed': ['error', 'the HTTP server reported an error', 'error'],
 
   'operation.accepted': [],

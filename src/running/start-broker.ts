@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
 import { hostname } from 'node:os'
+import { createThrottle } from '../authenticator/throttle.ts'
 import type { Authenticator } from '../authenticator.ts'
 import type { BrokerDefinition } from '../author/broker-definition.ts'
 import { createChoreTasks } from '../broker/chores/create-tasks.ts'
@@ -180,6 +181,7 @@ export async function startBroker(options: StartOptions): Promise<RunningBroker>
     log: options.log,
     bodyLimit: server.bodyLimit,
     publicUrl: server.publicUrl,
+    throttle: createRequestThrottle(settings.limits, clock),
     open: options.open,
     hosts: server.hosts,
     health: {
@@ -209,6 +211,14 @@ export async function startBroker(options: StartOptions): Promise<RunningBroker>
       await following
     },
   }
+}
+
+/** So many principals are known at a time; one that is forgotten has its burst again. */
+const mostPrincipals = 10_000
+
+function createRequestThrottle({ requestsPerSecond, burst }: ReadSettings['limits'], clock: Clock) {
+  if (requestsPerSecond === undefined) return undefined
+  return createThrottle({ burst, interval: 1000 / requestsPerSecond, mostKeys: mostPrincipals }, clock)
 }
 
 /** Throws where another process lives under the name. */

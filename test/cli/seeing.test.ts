@@ -45,7 +45,7 @@ describe('purser errors', () => {
   })
 })
 
-describe('purser stats, workers and history', () => {
+describe('purser stats, workers, quotas and history', () => {
   it('show what the broker says', async () => {
     const stats = {
       at,
@@ -68,6 +68,9 @@ describe('purser stats, workers and history', () => {
     }
     const workers = await run(['workers'], { 'GET /admin/workers': { status: 200, body: { items: [worker] } } })
     expect(workers.out).toMatch(/1\.0\.0 .* 1 of 4 .* host\/1\/x\n/)
+    const quota = { platform: 'cf', use: { instances: 3, bindings: 1, operations: 0 }, limit: { instances: 5 } }
+    const quotas = await run(['quotas'], { 'GET /admin/quotas': { status: 200, body: { items: [quota] } } })
+    expect(quotas.out).toMatch(/cf +3 of 5 +1 of any +0 of any\n/)
     const act = { at, by: 'ops', verb: 'abandon', instance_id: 'i', reason: 'gone' }
     const history = await run(['history', 'list', '--by', 'ops'], {
       'GET /admin/history': { status: 200, body: { items: [act] } },

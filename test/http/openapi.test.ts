@@ -101,6 +101,7 @@ describe('GET /admin/openapi.json', () => {
       'stats',
       'revisions',
       'workers',
+      'quotas',
       'errors',
       'instances',
       'bindings',

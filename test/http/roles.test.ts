@@ -5,7 +5,7 @@ import { adminRoutes } from '../../src/http/admin/routes.ts'
 import { startTestBroker } from '../../src/testing/test-broker.ts'
 import { serviceOf } from '../engine/world.ts'
 
-const looks = `me openapi.json stats revisions workers errors events history history/chain history/entries instances instances/:id bindings operations
+const looks = `me openapi.json stats revisions workers quotas errors events history history/chain history/entries instances instances/:id bindings operations
   operations/:id operations/:id/timeline operations/:id/log catalog chores registries gates gates/:action batches
   batches/:id batches/:id/items`
 const acts = `instances/:id/observe instances/:id/sweep operations/:id/retry operations/:id/cancel operations/:id/fail

@@ -4,7 +4,8 @@ const admission = { file: 'src/http/admission.ts', suite: ['test/http/admission.
 const app = { file: 'src/http/app.ts', suite: ['test/http/admission.test.ts'] }
 
 const queue = { file: 'src/engine/queue.ts', suite: ['test/engine/queue.test.ts'] }
-const replicas = { file: 'src/engine/queue.ts', suite: ['test/replicas/queue.test.ts'] }
+const lane = { ...queue, file: 'src/engine/queue-lane.ts' }
+const replicas = { file: 'src/engine/queue-lane.ts', suite: ['test/replicas/queue.test.ts'] }
 const queueTime = { file: 'src/domain/queue-time.ts', suite: ['src/domain/queue-time.test.ts'] }
 
 /** What keeps a broker well that is asked for more than it can do. */
@@ -54,12 +55,13 @@ export const loadMutations: readonly Mutation[] = [
   },
   {
     ...replicas,
+    file: 'src/engine/queue.ts',
     name: 'refused before an idle replica could take what is due',
-    find: '(this.#isFull ? refusal : doubt)',
+    find: '(lane.isFull ? refusal : doubt)',
     replace: 'refusal',
   },
   {
-    ...queue,
+    ...lane,
     name: 'a burst is decided without a second look',
     find: 'if (early <= 0 || this.#waiting === 0) return',
     replace: 'return',
@@ -67,8 +69,8 @@ export const loadMutations: readonly Mutation[] = [
   {
     ...replicas,
     name: 'the workers of other replicas do not count',
-    find: 'Math.max(concurrency, running, this.#isFull ? 0 : this.#allSlots)',
-    replace: 'concurrency',
+    find: 'Math.max(this.#slots, running, this.isFull ? 0 : this.#allSlots)',
+    replace: 'this.#slots',
   },
   {
     ...replicas,
@@ -79,8 +81,8 @@ export const loadMutations: readonly Mutation[] = [
   {
     ...queue,
     name: 'what was slow long ago counts after a rest',
-    find: 'now - this.#endedAt > forgetAfter',
-    replace: 'now < 0',
+    find: 'now - this.#endedAt <= forgetAfter',
+    replace: 'now > 0',
   },
   {
     ...queueTime,
@@ -95,11 +97,11 @@ export const loadMutations: readonly Mutation[] = [
     replace: '1 / usual',
   },
   {
-    file: 'src/engine/queue.ts',
+    file: 'src/engine/queue-lane.ts',
     suite: ['src/engine/queue.test.ts'],
     name: 'a slot that is filled late counts as a fast one',
-    find: 'this.#learn(allOfThem, this.#endedAt - free)',
-    replace: 'this.#learn(allOfThem, this.#endedAt - from)',
+    find: '(this.#waiting > 0 ? this.#empty.shift() : undefined) ?? from',
+    replace: 'from',
   },
   {
     ...queueTime,

@@ -5,6 +5,7 @@ import { choreMutations } from './chore-mutations.ts'
 import { edgeMutations } from './edge-mutations.ts'
 import { emptiedMutations } from './emptied-mutations.ts'
 import { encryptionMutations } from './encryption-mutations.ts'
+import { fairnessMutations } from './fairness-mutations.ts'
 import { historyMutations } from './history-mutations.ts'
 import { kubernetesMutations } from './kubernetes-mutations.ts'
 import { loadMutations } from './load-mutations.ts'
@@ -191,6 +192,7 @@ export const mutations: readonly Mutation[] = [
   ...manifestMutations,
   ...replicaMutations,
   ...loadMutations,
+  ...fairnessMutations,
   ...seeingMutations,
   ...takeMutations,
   ...catalogMutations,

@@ -252,8 +252,8 @@ export const replicaMutations: readonly Mutation[] = [
     ...postgresStatements,
     only: 'claim:',
     name: 'postgres claims what is not due',
-    find: 'o.due_at <= (select now from clock)\n        order by',
-    replace: 'o.due_at is not null\n        order by',
+    find: 'o.due_at <= (select now from clock)${also}\n        order by',
+    replace: 'o.due_at is not null${also}\n        order by',
   },
   {
     ...postgresStatements,

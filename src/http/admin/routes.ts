@@ -32,6 +32,7 @@ import {
   runOperationNowEndpoint,
 } from './operation-verbs.ts'
 import { listOperationsEndpoint, readTimelineEndpoint, showOperationEndpoint } from './operations.ts'
+import { listQuotasEndpoint } from './quotas.ts'
 import { readLogEndpoint } from './read-log.ts'
 import { listRegistriesEndpoint, syncRegistriesEndpoint } from './registries.ts'
 import { endSessionEndpoint, endSessionsEndpoint, listSessionsEndpoint } from './sessions.ts'
@@ -58,6 +59,7 @@ export const adminRoutes: AdminRoutes = {
   '/admin/stats': { method: 'GET', role: 'viewer', endpoint: showStatsEndpoint },
   '/admin/revisions': { method: 'GET', role: 'viewer', endpoint: listRevisionsEndpoint },
   '/admin/workers': { method: 'GET', role: 'viewer', endpoint: listWorkersEndpoint },
+  '/admin/quotas': { method: 'GET', role: 'viewer', endpoint: listQuotasEndpoint },
   '/admin/errors': { method: 'GET', role: 'viewer', endpoint: listErrorsEndpoint },
   '/admin/events': { method: 'GET', role: 'viewer', endpoint: followEventsEndpoint },
   '/admin/history': { method: 'GET', role: 'viewer', endpoint: listHistoryEndpoint },

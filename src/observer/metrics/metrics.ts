@@ -94,6 +94,9 @@ export function createMetrics(options: MetricsOptions): Metrics {
       if (path.startsWith('/admin/') && verb !== 'GET')
         metrics.purser_admin_actions_total.add(1, adminVerb(path), adminOutcome(status))
     },
+    'request.limited'({ limit }) {
+      metrics.purser_requests_limited_total.add(1, limit)
+    },
     'operation.accepted'(event) {
       metrics.purser_operations_accepted_total.add(1, event.action, ...serviceOf(event))
     },

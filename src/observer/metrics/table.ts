@@ -31,6 +31,10 @@ export const metricsTable = {
     'action',
     'reason',
   ),
+  purser_requests_limited_total: counter(
+    'Requests that were refused because of a limit: the rate of a principal, or the quota of a platform.',
+    'limit',
+  ),
   purser_operations_accepted_total: counter('Operations that were accepted here.', 'action', 'service', 'plan'),
   purser_operations_finished_total: counter(
     'Operations that ended here: succeeded, failed or superseded.',

@@ -1,5 +1,12 @@
 import type { ClientSession } from 'mongodb'
-import { countedActions, limitsOf, overQuota, type PlatformUse, type QuotaKind, type Within } from '../../domain/quota.ts'
+import {
+  countedActions,
+  limitsOf,
+  overQuota,
+  type PlatformUse,
+  type QuotaKind,
+  type Within,
+} from '../../domain/quota.ts'
 import { keyOf as textKeyOf } from '../keys.ts'
 import type { Database, Transaction } from './database.ts'
 import { touch } from './lanes.ts'

@@ -10,7 +10,10 @@ export function createReads({
   collections,
   sealer,
   timeoutMs: maxTimeMS,
-}: Database): Omit<Reads, `list${string}` | 'instanceCounts' | 'backlog' | 'survey' | 'failures' | `platform${string}`> {
+}: Database): Omit<
+  Reads,
+  `list${string}` | 'instanceCounts' | 'backlog' | 'survey' | 'failures' | `platform${string}`
+> {
   const { instance, binding, operation, history } = collections
 
   /**

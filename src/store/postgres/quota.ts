@@ -1,4 +1,11 @@
-import { countedActions, limitsOf, overQuota, type PlatformUse, type QuotaKind, type Within } from '../../domain/quota.ts'
+import {
+  countedActions,
+  limitsOf,
+  overQuota,
+  type PlatformUse,
+  type QuotaKind,
+  type Within,
+} from '../../domain/quota.ts'
 import { text } from '../columns.ts'
 import { keyOf } from '../keys.ts'
 import type { Calls } from './database.ts'

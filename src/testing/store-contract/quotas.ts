@@ -20,7 +20,11 @@ function put(store: Store, id: string, within: Omit<Within, 'platform'>, platfor
 }
 
 function bindWithin(store: Store, instanceId: string, id: string, bindings: number): Promise<string> {
-  const operation = operationRow(`${instanceId}:${id}:bind`, instanceId, { action: 'bind', bindingId: id, platform: 'cf' })
+  const operation = operationRow(`${instanceId}:${id}:bind`, instanceId, {
+    action: 'bind',
+    bindingId: id,
+    platform: 'cf',
+  })
   const change: Change = {
     bindings: [bindingRow(instanceId, id)],
     operations: [operation],

@@ -40,6 +40,7 @@ export const routeDescriptions: Readonly<Record<string, RouteDescription>> = {
   '/admin/stats': { summary: 'What there is, in numbers', answer: 'Stats' },
   '/admin/revisions': { summary: 'Which instances have which revision', answer: 'Revisions' },
   '/admin/workers': { summary: 'The processes that live', answer: 'Workers' },
+  '/admin/quotas': { summary: 'What each platform has, and may have', answer: 'Quotas' },
   '/admin/errors': { summary: 'Failures by what they have in common', query: errorsQuery, answer: 'Errors' },
   '/admin/events': { summary: 'Operations that have changed', streams: true },
   '/admin/history': { summary: 'What operators did by hand', query: historyQuery, answer: 'History' },

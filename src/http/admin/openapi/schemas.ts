@@ -134,6 +134,15 @@ export const schemas = {
       }),
     ),
   }),
+  Quotas: object({
+    items: list(
+      object({
+        platform: words,
+        use: object({ instances: count, bindings: count, operations: count }),
+        limit: object({ 'instances?': count, 'bindings?': count, 'operations?': count }),
+      }),
+    ),
+  }),
   Errors: object({
     items: list(
       object({
