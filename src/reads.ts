@@ -52,7 +52,7 @@ export interface Reads {
 
   /** Instances by the time they were created. Those that are deleted only where the query asks for that phase. */
   listInstances(query?: InstanceQuery): Promise<Page<InstanceSummary>>
-  /** Bindings by the time they were created. Those that are deleted only where the query asks for that phase. */
+  /** Bindings by the time they were created, or by the time they expire. Those that are deleted only where the query asks for that phase. */
   listBindings(query?: BindingQuery): Promise<Page<BindingSummary>>
   /** Operations by the time they were accepted, or by the time they ended. */
   listOperations(query?: OperationQuery): Promise<Page<OperationSummary>>
@@ -160,6 +160,11 @@ export interface BindingQuery extends ListQuery {
   readonly serviceId?: string
   readonly planId?: string
   readonly phase?: BindingPhase
+  /** Which time the list is ordered by; `expires` leaves out bindings that never expire or are deleted. `created` is the default. */
+  readonly by?: 'created' | 'expires'
+  /** Of that time: from `after` on, and earlier than `before` (milliseconds of the store's clock). */
+  readonly after?: number
+  readonly before?: number
 }
 
 export interface OperationQuery extends ListQuery {
@@ -222,6 +227,7 @@ export const bindingSummaryKeys = [
   'appGuid',
   'predecessorId',
   'expiresAt',
+  'renewBefore',
   'lastOperationId',
   'createdAt',
   'updatedAt',

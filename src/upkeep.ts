@@ -60,6 +60,11 @@ export interface BulletinWriting extends Omit<Bulletin, 'at'> {
   readonly keepFor: number
 }
 
+export interface ExpiringBinding {
+  readonly instanceId: string
+  readonly id: string
+}
+
 export interface Upkeep {
   /**
    * Takes the chore for the period that began at `dueAt`. Of all callers of all replicas one gets it: undefined where this
@@ -95,4 +100,6 @@ export interface Upkeep {
 
   /** Ids of instances whose `observeAt` has come, oldest first. */
   dueForObservation(max: number): Promise<readonly string[]>
+  /** Bindings whose expiry is due for a look (`noticeAt`, else `expiresAt`), oldest first; none that is deleted. */
+  dueForExpiry(max: number): Promise<readonly ExpiringBinding[]>
 }

@@ -22,6 +22,10 @@ export interface Binding {
   /** The binding that this one rotates. */
   readonly predecessorId?: string
   readonly expiresAt?: number
+  /** From then on it should be rotated; not later than `expiresAt`. */
+  readonly renewBefore?: number
+  /** When the chore looks at its expiry next; where it is absent, at `expiresAt`. See expiry.ts. */
+  readonly noticeAt?: number
   readonly lastOperationId: string
   /** As in Instance. */
   readonly uncleanUntil?: number

@@ -2,6 +2,7 @@ import { BrokerError, type ErrorCode } from '../protocol/errors.ts'
 import { type Json, toCanonicalJson } from '../protocol/json.ts'
 import type { Binding } from './binding.ts'
 import type { Change, Snapshot, Verdict } from './change.ts'
+import { firstNotice } from './expiry.ts'
 import { conditionAt, type Instance, liveInstance } from './instance.ts'
 import { busy, doneByHand, quietAt, stillSwept } from './intent.ts'
 import type { Operation } from './operation.ts'
@@ -36,7 +37,10 @@ export type AdoptedInstance = Pick<
   (typeof instanceContent)[number] | 'id' | 'requestHash' | 'revisionId' | 'dashboardToken'
 > & { readonly createdAt?: number; readonly observed: boolean }
 
-export type AdoptedBinding = Pick<Binding, (typeof bindingContent)[number] | 'id' | 'requestHash' | 'expiresAt'> & {
+export type AdoptedBinding = Pick<
+  Binding,
+  (typeof bindingContent)[number] | 'id' | 'requestHash' | 'expiresAt' | 'renewBefore'
+> & {
   readonly createdAt?: number
 }
 
@@ -150,6 +154,7 @@ function addBinding(intent: AdoptBindingIntent, now: number): Added {
     lastOperationId: done.id,
     createdAt,
     updatedAt: now,
+    noticeAt: firstNotice(content),
   }
   return { bindings: [row], operations: [done], history: [event] }
 }

@@ -13,9 +13,10 @@ export interface ActionResult {
   readonly instanceState?: JsonObject
   readonly dashboardUrl?: string
   readonly metadata?: InstanceMetadata
-  /** Bind: the wire body of the binding, and when it expires. */
+  /** Bind: the wire body of the binding, when it expires, and from when on it should be rotated. */
   readonly binding?: JsonObject
   readonly expiresAt?: number
+  readonly renewBefore?: number
   /** Observe: what was seen. */
   readonly observed?: Observed
   /** Deprovision: the bindings that were unbound with the instance. */

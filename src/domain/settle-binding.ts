@@ -1,5 +1,6 @@
 import type { Binding } from './binding.ts'
 import type { Change, Finishing, Snapshot } from './change.ts'
+import { firstNotice } from './expiry.ts'
 import type { Instance } from './instance.ts'
 import { mergePatch } from './merge-patch.ts'
 import type { Operation } from './operation.ts'
@@ -52,11 +53,14 @@ function settleBind(binding: Binding, operation: Operation, outcome: Outcome, no
     return nothingDone ? deletedBinding(binding, now, false) : { ...binding, phase: 'failed' }
   }
   const { result } = outcome
+  const { expiresAt, renewBefore } = result
   return {
     ...binding,
     phase: 'ready',
     state: result.state ?? binding.state,
     result: result.binding ?? {},
-    expiresAt: result.expiresAt,
+    expiresAt,
+    renewBefore,
+    noticeAt: firstNotice({ expiresAt, renewBefore }),
   }
 }

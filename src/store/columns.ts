@@ -2,7 +2,7 @@
 import type { SharedResource } from '../domain/shared-claim.ts'
 import { withoutUndefined } from '../protocol/json.ts'
 import type { SealedPlace } from '../sealing.ts'
-import type { Bulletin, Chore, NameHolder, Note, Operation, RevisionUse } from '../store.ts'
+import type { Bulletin, Chore, ExpiringBinding, NameHolder, Note, Operation, RevisionUse } from '../store.ts'
 import type { Sealer } from './sealing.ts'
 
 type Row = Readonly<Record<string, unknown>>
@@ -69,6 +69,12 @@ export function toShared(key: string, row: Row = {}): SharedResource {
   const { phase, holder } = row
   if (typeof phase !== 'string') return { key, phase: 'absent' }
   return { key, phase: phase as SharedResource['phase'], holder: typeof holder === 'string' ? holder : undefined }
+}
+
+/** From the document: a column may hold a hash in place of an id. */
+export function toExpiring({ doc }: Row): ExpiringBinding {
+  const { instanceId, id } = JSON.parse(text(doc))
+  return { instanceId, id }
 }
 
 export function toUse(row: Row): RevisionUse {

@@ -53,7 +53,7 @@ export function toInstanceList(query: InstanceQuery): List<InstanceSummary> {
 
 /** `keys`: how many keys tell rows of the same time apart. */
 export function toBindingList(query: BindingQuery, keys = 1): List<BindingSummary> {
-  return toList(bindings, query, bindings.rows, keys)
+  return toList(bindings, query, query.by === 'expires' ? 'bindings by expiry' : bindings.rows, keys)
 }
 
 /** The two lists of operations: a cursor of one is of no use to the other. */
@@ -99,7 +99,13 @@ const instances: Kind<InstanceSummary> = {
 const bindings: Kind<BindingSummary> = {
   rows: 'bindings',
   shown: bindingSummaryKeys,
-  possible: { ...ofEachResource, instanceId: anything },
+  possible: {
+    ...ofEachResource,
+    instanceId: anything,
+    by: ['created', 'expires'],
+    after: anything,
+    before: anything,
+  },
 }
 
 const operations: Kind<OperationSummary> = {
@@ -194,4 +200,4 @@ function readCursor(name: string, cursor: string, keys: number): Position {
   throw new CursorError(`the cursor is not one of the list of ${name} (${reason}): begin without a cursor`)
 }
 
-const listName = /^(instances|bindings|acts|operations by (accepted|finished)) (newest|oldest)$/
+const listName = /^(instances|bindings( by expiry)?|acts|operations by (accepted|finished)) (newest|oldest)$/

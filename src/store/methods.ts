@@ -12,7 +12,15 @@ export type Methods = {
 /** Those that read one row, or the rows of one instance or operation. */
 export type RowReads = Pick<
   Methods,
-  'instance' | 'binding' | 'bindings' | 'operation' | 'steps' | 'history' | 'dueForObservation' | 'backlog'
+  | 'instance'
+  | 'binding'
+  | 'bindings'
+  | 'operation'
+  | 'steps'
+  | 'history'
+  | 'dueForObservation'
+  | 'dueForExpiry'
+  | 'backlog'
 >
 
 /** The same methods, each of them run by `run`: it may refuse one, translate its errors, and know which are under way. */

@@ -76,13 +76,19 @@ export function instanceCounts({ table }: Dialect) {
 }
 
 export function bindingList(query: BindingQuery, { table, id, beside }: Dialect) {
+  const { instanceId, by = 'created', after, before } = query
+  const time = `${by}_at`
   const where = new Where()
-  const column = ledBy(query.instanceId === undefined ? leadOf(query) : undefined, beside)
-  where.equal('instance_id', query.instanceId, id)
+  const column = ledBy(instanceId === undefined && by === 'created' ? leadOf(query) : undefined, beside)
+  where.equal('instance_id', instanceId, id)
   where.service(column('serviceId', 'service_id'), query, keyOf)
   where.equal(column('planId', 'plan_id'), query.planId, keyOf)
-  where.phase(query.phase)
-  const order = ['created_at', 'instance_id', 'id']
+  where.phase(query.phase, by === 'created' ? 'phase' : beside('phase'))
+  // The condition of its index, word for word.
+  if (by === 'expires') where.add('deleted_at is null and expires_at is not null')
+  if (after !== undefined) where.add(`${time} >= ?`, after)
+  if (before !== undefined) where.add(`${time} < ?`, before)
+  const order = [time, 'instance_id', 'id']
   return select(toBindingList(query, 2), { from: table('binding'), where, order })
 }
 
@@ -214,10 +220,10 @@ class Where {
   }
 
   /** "deleted_at is null" and "phase <> 'ready'" are the conditions of the indexes, word for word. */
-  phase(phase: string | undefined): void {
-    if (phase !== 'deleted') this.add(`deleted_at is null and phase <> 'deleted'`)
-    if (phase !== undefined) this.add(`phase = '${phase}'`)
-    if (phase !== undefined && phase !== 'ready') this.add(`phase <> 'ready'`)
+  phase(phase: string | undefined, column = 'phase'): void {
+    if (phase !== 'deleted') this.add(`deleted_at is null and ${column} <> 'deleted'`)
+    if (phase !== undefined) this.add(`${column} = '${phase}'`)
+    if (phase !== undefined && phase !== 'ready') this.add(`${column} <> 'ready'`)
   }
 
   text(): string {

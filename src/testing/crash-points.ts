@@ -113,6 +113,7 @@ function wrapStore(store: Store, around: CrashPoints['around'], isDead: () => bo
     bindings: instanceId => around('bindings', () => store.bindings(instanceId)),
     operation: id => around('operation', () => store.operation(id)),
     steps: operationId => around('steps', () => store.steps(operationId)),
+    dueForExpiry: max => around('dueForExpiry', () => store.dueForExpiry(max)),
     dueForObservation: max => around('dueForObservation', () => store.dueForObservation(max)),
     history: instanceId => around('history', () => store.history(instanceId)),
     backlog: (most, leftOut) => around('backlog', () => store.backlog(most, leftOut)),

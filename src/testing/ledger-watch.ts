@@ -175,6 +175,7 @@ export function createLedgerWatch(): LedgerWatch {
       bindings: instanceId => during(() => store.bindings(instanceId)),
       operation: id => during(() => store.operation(id)),
       steps: operationId => during(() => store.steps(operationId)),
+      dueForExpiry: max => during(() => store.dueForExpiry(max)),
       dueForObservation: max => during(() => store.dueForObservation(max)),
       takeChore: taking =>
         during(async () => {

@@ -17,6 +17,7 @@ import { cleanUpCases } from './store-contract/clean-up.ts'
 import { concurrencyCases } from './store-contract/concurrency.ts'
 import { durabilityCases } from './store-contract/durability.ts'
 import { emptiedCases } from './store-contract/emptied.ts'
+import { expiryCases } from './store-contract/expiry.ts'
 import { failureCases } from './store-contract/failures.ts'
 import { fenceCases } from './store-contract/fences.ts'
 import { finishCases } from './store-contract/finish.ts'
@@ -77,6 +78,7 @@ export const upkeepContract: readonly StoreCase[] = [
   ...cleanUpCases,
   ...purgeCases,
   ...observationCases,
+  ...expiryCases,
 ]
 
 /** The cases of `src/marketplace.ts`. */

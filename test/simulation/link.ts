@@ -124,6 +124,7 @@ function wrap(
     bindings: instanceId => call(`bindings ${instanceId}`, () => store.bindings(instanceId)),
     operation: id => call('operation', () => store.operation(id)),
     steps: operationId => call('steps', () => store.steps(operationId)),
+    dueForExpiry: max => call('dueForExpiry', () => store.dueForExpiry(max)),
     dueForObservation: max => call('dueForObservation', () => store.dueForObservation(max)),
     history: instanceId => call(`history ${instanceId}`, () => store.history(instanceId)),
     backlog: (most, leftOut) => call('backlog', () => store.backlog(most, leftOut)),

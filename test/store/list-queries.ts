@@ -5,6 +5,7 @@ import type { ActQuery, BindingQuery, InstanceQuery, OperationQuery } from '../.
 export type Lead =
   | 'time'
   | 'finished'
+  | 'expires'
   | 'instance'
   | 'active'
   | 'failed'
@@ -53,6 +54,11 @@ export const bindingQueries: Queries<BindingQuery> = [
   [{ phase: 'failed' }, 'phase'],
   [{ phase: 'failed', planId: 'plan 1' }, 'phase'],
   [{ phase: 'deleted' }, 'phase'],
+  [{ after: 1, before: 1_000 }, 'time'],
+  [{ by: 'expires' }, 'expires'],
+  [{ by: 'expires', before: 1_000 }, 'expires'],
+  [{ by: 'expires', phase: 'ready', before: 1_000 }, 'expires'],
+  [{ by: 'expires', instanceId: 'i1' }, 'instance'],
 ]
 
 export const operationQueries: Queries<OperationQuery> = [
@@ -122,6 +128,7 @@ export function isOfTwoParts(list: string, lead: Lead): boolean {
 export const sqlIndexes: Readonly<Record<Lead, string>> = {
   time: '(list|acted)',
   finished: 'list_finished',
+  expires: 'list_expires',
   instance: '(by_instance|by_phase|one_active|pkey|autoindex_binding_1)',
   active: '(due|one_active)',
   failed: 'list_failed(_finished)?',

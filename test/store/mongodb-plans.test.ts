@@ -158,6 +158,7 @@ const leads: Readonly<Record<string, Lead>> = {
   'listed.acceptedAt': 'time',
   'acted.at': 'time',
   finishedAt: 'finished',
+  'listed.expiresAt': 'expires',
   instance: 'instance',
   dueAt: 'active',
   state: 'failed',
@@ -248,6 +249,7 @@ async function callEverything(store: Store): Promise<void> {
   await store.bulletins('worker')
   await store.listActs()
   await store.dueForObservation(5)
+  await store.dueForExpiry(5)
   await store.backlog(5)
   await store.ping()
   await upkeep(store)

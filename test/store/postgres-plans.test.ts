@@ -58,6 +58,7 @@ const calls: Record<Exclude<keyof Statements, 'ping' | 'write' | 'writeMore' | '
   doneSteps: ['o1'],
   about: ['o1'],
   dueForObservation: [10],
+  dueForExpiry: [10],
   backlog: [10],
   backlogOfOthers: [10, ['s'], []],
   platforms: [],
@@ -274,7 +275,7 @@ async function fill(connection: Connection, schema: string, count: number): Prom
     insert into ${schema}.binding (instance_id, id, phase, deleted_at, last_operation_id, doc, sealed, sealed_state,
         created_at, service_id, plan_id)
       select i.id, b, case b when 'd' then 'deleted' else 'ready' end, case b when 'd' then i.seq end, 'none',
-        '${document}', '{}', '{}', i.seq, i.service_id, i.plan_id from ${schema}.instance i, unnest(array['b', 'p', 'd']) b
+        case when i.seq % 5 = 0 then '{"expiresAt":' || i.seq || '}' else '${document}' end, '{}', '{}', i.seq, i.service_id, i.plan_id from ${schema}.instance i, unnest(array['b', 'p', 'd']) b
       on conflict do nothing;
     insert into ${schema}.operation (id, instance_id, state, attempt, losses, not_before, lease_until, fence, drains,
         unclean, finished_at, doc, sealed, accepted_at, action)

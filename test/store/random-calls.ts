@@ -1,7 +1,7 @@
 /** Random sequences of calls, and a player that makes them on a store, for comparing one store with another. */
 import fc from 'fast-check'
 import type { SharedWish } from '../../src/domain/shared-claim.ts'
-import type { CatalogChanges, ChoreLease, CleanUp, Instance, Lease, Snapshot, Store } from '../../src/store.ts'
+import type { Binding, CatalogChanges, ChoreLease, CleanUp, Instance, Lease, Snapshot, Store } from '../../src/store.ts'
 import { registryRow, revisionRow, serviceRow } from '../../src/testing/store-contract/catalog-rows.ts'
 import {
   bindingRow,
@@ -135,7 +135,7 @@ export function createPlayer(store: Store, now: () => number) {
     const resource =
       bindingId === undefined
         ? { instance: instanceRow(instanceId, { lastOperationId }) }
-        : { bindings: [bindingRow(instanceId, bindingId, { lastOperationId })] }
+        : { bindings: [bindingRow(instanceId, bindingId, { lastOperationId, ...expiryOf(accepted) })] }
     const input = { parameters: { of: lastOperationId } }
     const operation = operationRow(lastOperationId, instanceId, { action, ...target, input, notBefore: now() + delay })
     return store.accept(target, () => ({
@@ -265,6 +265,7 @@ export function createPlayer(store: Store, now: () => number) {
         views: await Promise.all(instanceIds.map(id => view(store, id, ...operationIds))),
         steps: await Promise.all([...operationIds].map(id => store.steps(id))),
         observed: [...(await store.dueForObservation(10))].sort(),
+        expiring: (await store.dueForExpiry(10)).map(({ instanceId, id }) => `${instanceId} ${id}`).sort(),
         wakeUps,
         chores: (await store.chores()).chores,
         catalog: await store.catalog(),
@@ -285,6 +286,7 @@ async function lists(store: Store): Promise<unknown> {
     store.listInstances({ phase: 'ready', planId: 's' }),
     store.listBindings(),
     store.listBindings({ instanceId: 'i', phase: 'creating' }),
+    store.listBindings({ by: 'expires', before: 1_000 }),
     store.listOperations(),
     ...(['queued', 'running', 'succeeded', 'failed', 'superseded'] as const).map(state =>
       store.listOperations({ state }),
@@ -294,6 +296,12 @@ async function lists(store: Store): Promise<unknown> {
   const found: readonly { items: readonly { id: string; instanceId?: string }[] }[] = await Promise.all(pages)
   const keyOf = (item: { id: string; instanceId?: string }) => `${item.instanceId} ${item.id}`
   return found.map(({ items }) => [...items].sort((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1)))
+}
+
+/** One of three expires, and one of those is looked at later. */
+function expiryOf(number: number): Partial<Binding> {
+  if (number % 3 > 0) return {}
+  return { expiresAt: number * 10, noticeAt: number % 9 === 0 ? number * 20 : undefined }
 }
 
 function pinned(instance: Instance, { revisionId, nextRevisionId, planId }: Call & { type: 'pin' }): Instance {

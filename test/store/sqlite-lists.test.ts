@@ -41,7 +41,7 @@ describeDrivers('sqlite: the plan behind a list', driver => {
     const reads = plan.filter(({ detail }) => /^(SEARCH|SCAN) (instance|binding|operation|history)\b/.test(detail))
     // The active ones are walked besides, by the index of the queue.
     const walked = reads.filter(({ detail }) => !isOfTwoParts(list, lead) || !detail.includes('operation_due'))
-    const verb = ['time', 'finished', 'unusable', 'active'].includes(lead) ? '(SEARCH|SCAN)' : 'SEARCH'
+    const verb = ['time', 'finished', 'expires', 'unusable', 'active'].includes(lead) ? '(SEARCH|SCAN)' : 'SEARCH'
     const pattern = new RegExp(`^${verb} \\w+ USING (COVERING )?INDEX \\w+_${sqlIndexes[lead]}( |$)`)
     expect(walked.map(({ detail }) => detail)).toEqual([expect.stringMatching(pattern)])
     const beside = plan.filter(({ parent }) => parent === walked[0]?.parent)

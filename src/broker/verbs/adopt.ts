@@ -47,6 +47,7 @@ export interface BindingToAdopt {
   /** The wire body of a fetched binding without `parameters`. */
   readonly result: JsonObject
   readonly expiresAt?: number | undefined
+  readonly renewBefore?: number | undefined
   readonly createdAt?: number | undefined
 }
 

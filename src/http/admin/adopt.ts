@@ -97,7 +97,7 @@ function toBindings(
     const { bindingId: id, state = {}, createdAt, metadata } = binding
     const asked = Array.isArray(sent) ? sent[index] : undefined
     const expiresAt = toTime(metadata?.expiresAt, 'expires_at')
-    toTime(metadata?.renewBefore, 'renew_before')
+    const renewBefore = toTime(metadata?.renewBefore, 'renew_before')
     return {
       id,
       // The ids are those of the instance.
@@ -105,6 +105,7 @@ function toBindings(
       state,
       result: toWire(result, binding, latestMinor),
       expiresAt,
+      renewBefore,
       createdAt: toMs(createdAt),
     }
   })

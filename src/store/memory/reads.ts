@@ -1,7 +1,7 @@
 import { isLeftOut, type LeftOut } from '../../domain/left-out.ts'
 import { dueAt } from '../../domain/operation.ts'
 import { longestLease } from '../../domain/replica-name.ts'
-import type { Backlog, Binding } from '../../store.ts'
+import type { Backlog, Binding, ExpiringBinding } from '../../store.ts'
 import type { Tables } from './tables.ts'
 
 export function readBindings(tables: Tables, instanceId: string): readonly Binding[] {
@@ -13,6 +13,15 @@ export function readDueForObservation(tables: Tables, max: number, now: number):
   for (const { id, observeAt = 0 } of tables.instances.walk(tables.orders.observed)) {
     if (observeAt > now || due.length >= max) break
     due.push(id)
+  }
+  return due
+}
+
+export function readDueForExpiry(tables: Tables, max: number, now: number): readonly ExpiringBinding[] {
+  const due: ExpiringBinding[] = []
+  for (const binding of tables.bindings.walk(tables.orders.noticed, { before: now + 1 })) {
+    if (due.length >= max) break
+    due.push({ instanceId: binding.instanceId, id: binding.id })
   }
   return due
 }

@@ -17,7 +17,7 @@ import { forgetNotes, readNotes, writeNotes } from './notes.ts'
 import { handBack, park, renew, writeCheckpoint } from './progress.ts'
 import { purge } from './purge.ts'
 import { readPlatforms, readPlatformUse } from './quota.ts'
-import { readBacklog, readBindings, readDueForObservation } from './reads.ts'
+import { readBacklog, readBindings, readDueForExpiry, readDueForObservation } from './reads.ts'
 import { share } from './share.ts'
 import { readFailures, readSurvey } from './survey.ts'
 import { pair, Tables } from './tables.ts'
@@ -85,6 +85,7 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
     cleanUp: wanted => run(now => cleanUp(tables, wanted, now)),
     purge: (before, max) => run(now => purge(tables, before, max, now)),
     dueForObservation: max => run(now => readDueForObservation(tables, max, now)),
+    dueForExpiry: max => run(now => readDueForExpiry(tables, max, now)),
 
     catalog: known => run(() => readCatalog(tables, known)),
     registries: () => run(now => ({ now, ...readRegistries(tables) })),

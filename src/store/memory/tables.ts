@@ -1,3 +1,4 @@
+import { noticeDue } from '../../domain/expiry.ts'
 import { dueAt, isActive } from '../../domain/operation.ts'
 import type { SharedResource } from '../../domain/shared-claim.ts'
 import type { MovedEvent } from '../../moving.ts'
@@ -56,6 +57,13 @@ export class Tables {
       observeAt === undefined ? undefined : [observeAt, sequence],
     ),
     createdBindings: new Order<Binding>(({ createdAt, instanceId, id }) => [createdAt, instanceId, id]),
+    expiring: new Order<Binding>(({ expiresAt, instanceId, id }) =>
+      expiresAt === undefined ? undefined : [expiresAt, instanceId, id],
+    ),
+    noticed: new Order<Binding>((row, sequence) => {
+      const due = noticeDue(row)
+      return due === undefined ? undefined : [due, sequence]
+    }),
     accepted: new Order<Operation>(({ acceptedAt, id }) => [acceptedAt, id]),
     finished: new Order<Operation>(({ finishedAt, id }) => (finishedAt === undefined ? undefined : [finishedAt, id])),
     due: new Order<Operation>((row, sequence) => [dueAt(row), sequence]),
@@ -73,7 +81,10 @@ export class Tables {
   readonly services = new Table<RegisteredService>(this.#undo)
   readonly registries = new Table<RegistryState>(this.#undo)
   readonly editions = new Table<CatalogEdition>(this.#undo)
-  readonly bindings = new Table<Binding>(this.#undo, { groupOf: ofInstance, orders: [this.orders.createdBindings] })
+  readonly bindings = new Table<Binding>(this.#undo, {
+    groupOf: ofInstance,
+    orders: [this.orders.createdBindings, this.orders.expiring, this.orders.noticed],
+  })
   readonly operations = new Table<Operation>(this.#undo, {
     groupOf: ofInstance,
     orders: [this.orders.accepted, this.orders.finished],

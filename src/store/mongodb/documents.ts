@@ -61,6 +61,9 @@ export interface ListedBinding {
   readonly unready?: true
   readonly service: string
   readonly plan: string
+  /** Of bindings that expire: when, and when the chore has to look at it. */
+  readonly expiresAt?: number
+  readonly noticeAt?: number
 }
 
 export interface ListedInstance extends ListedBinding {

@@ -80,15 +80,20 @@ export async function countInstances({
 }
 
 export function listBindings(ledger: Database, query: BindingQuery) {
-  const { instanceId, serviceId, planId, phase } = query
+  const { instanceId, serviceId, planId, phase, by = 'created', after, before } = query
+  const expires = by === 'expires'
+  const time = expires ? 'listed.expiresAt' : 'listed.createdAt'
   const wanted = {
     ...standing(phase),
+    ...(expires && { 'listed.live': true }),
     instance: instanceId && keyOf(instanceId),
     'listed.service': serviceId && textKeyOf(serviceId),
     'listed.plan': planId && textKeyOf(planId),
+    [time]: { $exists: true, $gte: after, $lt: before },
   }
-  const hint = instanceId === undefined ? hintOf(leadOf(query)) : 'by_instance'
-  return read(ledger, ledger.collections.binding, toBindingList(query), { wanted, time: 'listed.createdAt', hint })
+  const hint = expires ? 'list_by_expiry' : hintOf(leadOf(query))
+  const asked = { wanted, time, hint: instanceId === undefined ? hint : 'by_instance' }
+  return read(ledger, ledger.collections.binding, toBindingList(query), asked)
 }
 
 export async function listOperations(ledger: Database, query: OperationQuery) {

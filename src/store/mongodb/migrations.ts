@@ -29,6 +29,7 @@ export async function prepareCollections(db: Db, collections: Collections, name:
   if (version !== undefined && version < 3) await addListed(collections)
   if (version !== undefined && version < 4) await addActed(collections)
   if (version !== undefined && version < 5) await addListedServices(collections)
+  if (version !== undefined && version < 6) await addExpiring(collections)
   await Promise.all(
     Object.entries(collections).map(([key, collection]) => {
       const wanted = indexes[key as keyof Collections]
@@ -70,6 +71,8 @@ const indexes: Partial<Record<keyof Collections, readonly IndexDescription[]>> =
     index('list_by_plan', ['listed.plan', 'listed.createdAt', '_id'], live),
     index('list_by_phase', ['phase', 'listed.createdAt', '_id'], unready),
     index('deleted', ['deletedAt'], having('deletedAt')),
+    index('list_by_expiry', ['listed.expiresAt', '_id'], { ...live, ...having('listed.expiresAt') }),
+    index('notice', ['listed.noticeAt', 'seq'], having('listed.noticeAt')),
   ],
   operation: [
     { ...index('one_active', ['resource'], active), unique: true },
@@ -160,6 +163,13 @@ async function addListedServices({ operation }: Collections): Promise<void> {
   const old = operation.find({ 'listed.service': { $exists: false } }, { projection: { doc: 1, state: 1 } })
   for await (const { _id, doc, state } of old)
     await operation.updateOne({ _id, doc }, { $set: { listed: listedOperation({ ...JSON.parse(doc), state }) } })
+}
+
+/** The same for the bindings of the schemas before the sixth that expire. */
+async function addExpiring({ binding }: Collections): Promise<void> {
+  const old = binding.find({ 'listed.expiresAt': { $exists: false }, doc: /"expiresAt":/ }, { projection: { doc: 1 } })
+  for await (const { _id, doc } of old)
+    await binding.updateOne({ _id, doc }, { $set: { listed: listedBinding(JSON.parse(doc)) } })
 }
 
 async function add<Row extends Document>(

@@ -1,7 +1,8 @@
 import type { Collection, Filter, FindOptions } from 'mongodb'
 import type { LeftOut } from '../../domain/left-out.ts'
 import { longestLease } from '../../domain/replica-name.ts'
-import type { Backlog, Reads } from '../../store.ts'
+import type { Backlog, ExpiringBinding, Reads } from '../../store.ts'
+import { toExpiring } from '../columns.ts'
 import { type Database, lookup, readWithTime } from './database.ts'
 import { keyOf } from './keys.ts'
 import { notLeftOut, toBinding, toHistory, toInstance, toOperation, toStep } from './rows.ts'
@@ -81,6 +82,19 @@ export async function readBacklog(ledger: Database, most: number, leftOut?: Left
   )
   const [due] = found.due
   return { now: found.now, due: due?.count ?? 0, dueSince: due?.since, running: found.leased[0]?.count ?? 0 }
+}
+
+export async function readDueForExpiry(
+  { collections, now }: Database,
+  max: number,
+): Promise<readonly ExpiringBinding[]> {
+  if (max <= 0) return []
+  const due = collections.binding.find({
+    'listed.noticeAt': { $exists: true },
+    $expr: { $lte: ['$listed.noticeAt', now()] },
+  })
+  const found = due.sort({ 'listed.noticeAt': 1, seq: 1 }).limit(max).project<{ doc: string }>({ doc: 1 })
+  return (await found.toArray()).map(toExpiring)
 }
 
 export async function readDueForObservation({ collections, now }: Database, max: number): Promise<readonly string[]> {

@@ -1,5 +1,6 @@
 /** Between the documents of the database and the rows of the ledger. */
 import type { ObjectId } from 'mongodb'
+import { noticeDue } from '../../domain/expiry.ts'
 import type { LeftOut } from '../../domain/left-out.ts'
 import { dueAt, isActive } from '../../domain/operation.ts'
 import { withoutUndefined } from '../../protocol/json.ts'
@@ -117,8 +118,10 @@ export function listedInstance(row: Omit<Instance, SealedKeys>): ListedInstance 
   }
 }
 
-export function listedBinding({ createdAt, phase, serviceId, planId }: Omit<Binding, SealedKeys>): ListedBinding {
-  return { createdAt, ...standingInLists(phase), service: textKeyOf(serviceId), plan: textKeyOf(planId) }
+export function listedBinding(row: Omit<Binding, SealedKeys>): ListedBinding {
+  const { createdAt, phase, serviceId, planId, expiresAt } = row
+  const listed = { createdAt, ...standingInLists(phase), service: textKeyOf(serviceId), plan: textKeyOf(planId) }
+  return { ...listed, expiresAt, noticeAt: noticeDue(row) }
 }
 
 type Listed = 'acceptedAt' | 'action' | 'state' | 'deadlineAt' | 'serviceId' | 'planId' | 'platform' | 'error' | 'hold'

@@ -24,7 +24,7 @@ import { forgetNotes, readNote, readNotes, writeNotes } from './notes.ts'
 import { handBack, park, renew, writeCheckpoint } from './progress.ts'
 import { purge } from './purge.ts'
 import { readPlatforms, readPlatformUse } from './quota.ts'
-import { createReads, readBacklog, readDueForObservation } from './reads.ts'
+import { createReads, readBacklog, readDueForExpiry, readDueForObservation } from './reads.ts'
 import { createSealing } from './seal-again.ts'
 import { share } from './share.ts'
 import { readFailures, readSurvey } from './survey.ts'
@@ -79,6 +79,7 @@ export function createMongoStore({ name, ledger, clock, onStreamBreak, onClosed 
     dueForObservation: max => readDueForObservation(ledger, max),
     platforms: () => readPlatforms(ledger),
     platformUse: platform => readPlatformUse(ledger, platform),
+    dueForExpiry: max => readDueForExpiry(ledger, max),
     backlog: (most, leftOut) => readBacklog(ledger, most, leftOut),
     instanceCounts: () => countInstances(ledger),
     failures: most => readFailures(ledger, most),

@@ -1,6 +1,7 @@
 import { batchFunctions, leasingWrites } from './batch-functions.ts'
 import { catalogSchema } from './catalog-schema.ts'
 import { chainSchema } from './chain.ts'
+import { expirySchema } from './expiry-schema.ts'
 import { completingWrite, functions, leasingWrite, listedWrite, pinningWrite } from './functions.ts'
 import { listSchema } from './list-schema.ts'
 import { sweptLook } from './look-functions.ts'
@@ -155,4 +156,5 @@ ${leasingWrites(schema)}`,
   schema => `${chainSchema(schema)}
 ${keepingPurge(schema)}`,
   quotaSchema,
+  expirySchema,
 ]

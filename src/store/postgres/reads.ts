@@ -1,4 +1,4 @@
-import { text, toOperation } from '../columns.ts'
+import { text, toExpiring, toOperation } from '../columns.ts'
 import { keyOf } from '../keys.ts'
 import type { RowReads } from '../methods.ts'
 import { type Sealer, toEvent } from '../sealing.ts'
@@ -41,6 +41,7 @@ export function createReads({ run, statements, sealer }: Calls): RowReads {
         running: Number(running),
       }
     },
+    dueForExpiry: async max => (await run(statements.dueForExpiry, [Math.max(0, max)])).map(toExpiring),
     async dueForObservation(max) {
       const rows = await run(statements.dueForObservation, [Math.max(0, max)])
       return rows.map(row => text(JSON.parse(text(row.doc)).id))

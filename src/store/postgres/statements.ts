@@ -95,6 +95,8 @@ function texts(schema: string) {
     steps: `select to_json(s) as row from ${schema}.step s where s.operation_id = $1 order by s.seq`,
     dueForObservation: `with ${clock} select i.doc from ${schema}.instance i
       where i.observe_at <= (select now from clock) order by i.observe_at, i.seq limit $1`,
+    dueForExpiry: `with ${clock} select b.doc from ${schema}.binding b
+      where b.deleted_at is null and b.notice_at <= (select now from clock) order by b.notice_at, b.seq limit $1`,
     backlog: backlog(),
     backlogOfOthers: backlog(notLeftOut(2)),
     ping: 'select pg_is_in_recovery() as read_only',

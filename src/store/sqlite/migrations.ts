@@ -285,6 +285,17 @@ export const migrations: readonly string[] = [
   alter table history add column chain_hash text;
   create index history_chain on history (chain_no, seq);
   `,
+  // Bindings that expire, and when the chore has to look at each of them.
+  `
+  alter table binding add column expires_at integer;
+  alter table binding add column notice_at integer;
+  update binding set expires_at = json_extract(doc, '$.expiresAt'),
+    notice_at = case phase when 'deleted' then null else json_extract(doc, '$.expiresAt') end
+    where json_extract(doc, '$.expiresAt') is not null;
+  create index binding_list_expires on binding (expires_at, instance_id, id)
+    where deleted_at is null and expires_at is not null;
+  create index binding_notice on binding (notice_at) where deleted_at is null and notice_at is not null;
+  `,
 ]
 
 /** Says in the file's header whose database it is ("Purs"). */

@@ -1,6 +1,6 @@
 import { longestLease } from '../../domain/replica-name.ts'
 import type { Binding, Step } from '../../store.ts'
-import { text } from '../columns.ts'
+import { text, toExpiring } from '../columns.ts'
 import { freeze } from '../freeze.ts'
 import type { RowReads } from '../methods.ts'
 import { type Sealer, toEvent } from '../sealing.ts'
@@ -58,6 +58,7 @@ export function createReads(calls: Calls, cache: RowCache): RowReads {
         running: Number(row?.running),
       }
     },
+    dueForExpiry: max => statements.dueForExpiry.all(clock.now(), Math.max(0, max)).map(toExpiring),
     dueForObservation: max => statements.dueForObservation.all(clock.now(), Math.max(0, max)).map(row => text(row.id)),
   }
 }

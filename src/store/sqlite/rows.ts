@@ -1,5 +1,6 @@
 /** Between the rows of the tables and the rows of the ledger. */
 
+import { noticeDue } from '../../domain/expiry.ts'
 import type { SealedPlace } from '../../sealing.ts'
 import type { Binding, Instance, Operation, Step } from '../../store.ts'
 import { toOperation as operationOf, text, toDocument, toText } from '../columns.ts'
@@ -73,6 +74,8 @@ export function fromBinding(sealer: Sealer, binding: Binding): SqlValue[] {
     doc.createdAt,
     keyOf(doc.serviceId),
     keyOf(doc.planId),
+    doc.expiresAt ?? null,
+    noticeDue(doc) ?? null,
     JSON.stringify(doc),
     sealer.seal(
       { parameters, state, result, requestHash },

@@ -84,9 +84,10 @@ const tables = {
     name: 'binding',
     key: ['instance_id', 'id'],
     columns: words(
-      `instance_id id phase last_operation_id unclean_until deleted_at created_at service_id plan_id doc sealed`,
+      `instance_id id phase last_operation_id unclean_until deleted_at created_at service_id plan_id
+      expires_at notice_at doc sealed`,
     ),
-    steady: ['created_at', 'service_id', 'deleted_at'],
+    steady: ['created_at', 'service_id', 'deleted_at', 'expires_at', 'notice_at'],
   },
   operation: {
     name: 'operation',
@@ -126,6 +127,8 @@ export const sql = {
   replaceInstance: replace(tables.instance),
   sealInstance: 'update instance set sealed = ? where id = ?',
   dueForObservation: 'select id from instance where observe_at <= ? order by observe_at, rowid limit ?',
+
+  dueForExpiry: `select doc from binding where deleted_at is null and notice_at <= ? order by notice_at, rowid limit ?`,
 
   // An accept's first read, in one statement: most requests need no other.
   snapshot: `select id, doc, sealed,

@@ -26,6 +26,7 @@ export const wholeCases = [
     await refused(store.bindings('i'))
     await refused(store.operation('o'))
     await refused(store.dueForObservation(1))
+    await refused(store.dueForExpiry(1))
     await refused(store.steps('o'))
     await refused(store.history('i'))
     await refused(store.listInstances())
