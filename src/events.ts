@@ -168,6 +168,11 @@ export interface BrokerEvents {
     readonly traceparent?: string
   }
 
+  /** A binding should be rotated from now on (`renew_before`). Told once. */
+  'binding.expiresSoon': ExpiringFields
+  /** A binding has expired. Told once. Where its service wants it, `operationId` is the unbind that has begun. */
+  'binding.expired': ExpiringFields & { readonly operationId?: string }
+
   /** An operator has changed something by hand. The history of the instance has the same. */
   'operator.acted': {
     /** `move`, `abandon`, … */
@@ -326,6 +331,16 @@ export interface OperationFields {
   /** Of the latest lease; absent before the first. */
   readonly fence?: number
   readonly acceptedAt: number
+}
+
+/** Which binding expires, and when. */
+export interface ExpiringFields {
+  readonly instanceId: string
+  readonly bindingId: string
+  readonly serviceId: string
+  readonly planId: string
+  readonly platform: string
+  readonly expiresAt: number
 }
 
 /** A service, or a plan of one that is there, and how many instances need it. */

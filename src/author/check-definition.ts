@@ -39,6 +39,20 @@ export function checkStepSettings(settings: unknown): string[] {
   return mistakes.map(mistake => `${showPath(mistake.path) || 'it'} ${explain(mistake)}`)
 }
 
+const bindingSettings = object(
+  {
+    lifetime: optional(duration('1s', '3650d')),
+    renewBefore: optional(time),
+    unbindExpired: optional(flag()),
+  },
+  {
+    rules: [
+      ({ lifetime = Number.POSITIVE_INFINITY, renewBefore = 0 }) =>
+        renewBefore > lifetime && { path: ['renewBefore'], error: 'must not be longer than lifetime; make it shorter' },
+    ],
+  },
+)
+
 const settable = ['provision', 'update', 'deprovision', 'bind', 'unbind'] as const
 
 const needed: readonly [key: string, needs: string][] = [
@@ -88,6 +102,7 @@ const serviceShape = object(
     observeEvery: optional(time),
     concurrency: optional(wholeNumber(1, 10_000)),
     requiresApp: optional(flag()),
+    bindings: optional(bindingSettings),
     hold: optional(flag()),
     dashboard: optional(
       given("'redirect' or a function", value => value === 'redirect' || typeof value === 'function'),

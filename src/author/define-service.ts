@@ -26,6 +26,15 @@ export interface ActionSettings {
   readonly retry?: RetrySettings
 }
 
+export interface BindingSettings {
+  /** A binding expires so long after it was made, unless its bind returns `metadata.expiresAt`. */
+  readonly lifetime?: Duration
+  /** So long before it expires, it should be rotated, unless its bind returns `metadata.renewBefore`. */
+  readonly renewBefore?: Duration
+  /** The broker unbinds what has expired. Without it, `bindings.unbindExpired` of the settings says so. */
+  readonly unbindExpired?: boolean
+}
+
 type Settable = 'provision' | 'update' | 'deprovision' | 'bind' | 'unbind'
 type Awaitable<T> = T | Promise<T>
 /** An action may return nothing at all. */
@@ -107,6 +116,8 @@ export interface ServiceDefinition<
    * somebody decides or its time is up. Without it, `engine.hold` says so.
    */
   readonly hold?: boolean
+  /** How long bindings last, where the `bind` itself does not say it, and what becomes of them then. */
+  readonly bindings?: BindingSettings
   /** A binding needs an application: refused with RequiresApp where the platform names none. */
   readonly requiresApp?: boolean
   /**

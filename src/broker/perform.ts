@@ -2,6 +2,7 @@ import type { Hook } from '../author/broker-definition.ts'
 import { checkResult, wrongResult } from '../author/check-result.ts'
 import type { AnyResult, BindResult, ObserveResult, ProvisionResult, UnbindResult } from '../author/results.ts'
 import type { Binding } from '../domain/binding.ts'
+import { expiryOf } from '../domain/expiry.ts'
 import { limits } from '../domain/limits.ts'
 import { mergePatch } from '../domain/merge-patch.ts'
 import type { Operation } from '../domain/operation.ts'
@@ -164,7 +165,7 @@ async function bind(performing: Performing): Promise<ActionResult | Wait> {
   const calling = { action: 'bind', binding, predecessorState: before?.state } as const
   const result = await call<BindResult<object, JsonObject>>(performing, calling)
   if (isWait(result)) return result
-  const body = toBindingBody(service.offering, result)
+  const body = toBindingBody(service, result, performing.storeNow())
   const state = result.state ?? run.state
   await checkState(service.code, 'bindingState', state)
   await checkInstanceState(performing, 'bind', result)
@@ -197,9 +198,10 @@ async function observe(performing: Performing): Promise<ActionResult | Wait> {
 
 /** What an author's bind returned, as platforms read it. It was checked where it was returned. */
 function toBindingBody(
-  offering: Offering,
+  { offering, bindings }: ResolvedService,
   result: BindResult<object, object>,
-): Pick<ActionResult, 'binding' | 'expiresAt'> {
+  now: number,
+): Pick<ActionResult, 'binding' | 'expiresAt' | 'renewBefore'> {
   const { credentials, syslogDrainUrl, routeServiceUrl, volumeMounts, endpoints, metadata } = result
   if (syslogDrainUrl !== undefined) needs(offering, 'syslog_drain', 'syslogDrainUrl')
   if (routeServiceUrl !== undefined) needs(offering, 'route_forwarding', 'routeServiceUrl')
@@ -207,21 +209,25 @@ function toBindingBody(
   // A service with `requires` may arrange everything with the platform in other ways.
   if ((offering.requires ?? []).length === 0 && credentials === undefined && endpoints === undefined)
     throw wrongResult('bind', 'credentials are missing; return { credentials: {} } where an application needs none')
-  const expiresAt = toDate(metadata?.expiresAt)
-  const renewBefore = toDate(metadata?.renewBefore)
+  const given = { expiresAt: toTime(metadata?.expiresAt), renewBefore: toTime(metadata?.renewBefore) }
+  const { expiresAt, renewBefore } = expiryOf(given, bindings, now)
   const answer = {
     credentials: credentials as JsonObject | undefined,
     syslogDrainUrl,
     routeServiceUrl,
     volumeMounts,
     endpoints,
-    metadata: { expiresAt: expiresAt?.toISOString(), renewBefore: renewBefore?.toISOString() },
+    metadata: { expiresAt: toIso(expiresAt), renewBefore: toIso(renewBefore) },
   }
-  return { binding: toWire(answers.bind, answer, latestMinor), expiresAt: expiresAt?.getTime() }
+  return { binding: toWire(answers.bind, answer, latestMinor), expiresAt, renewBefore }
 }
 
-function toDate(time: Date | string | undefined): Date | undefined {
-  return time === undefined ? undefined : new Date(time)
+function toTime(time: Date | string | undefined): number | undefined {
+  return time === undefined ? undefined : new Date(time).getTime()
+}
+
+function toIso(time: number | undefined): string | undefined {
+  return time === undefined ? undefined : new Date(time).toISOString()
 }
 
 /** A platform would throw the answer away and leave the credentials behind. */

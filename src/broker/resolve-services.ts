@@ -7,6 +7,7 @@ import { checkCatalog } from '../catalog/check-catalog.ts'
 import type { LoadedCatalog } from '../catalog/load-yaml.ts'
 import { checkSource } from '../catalog/parameters.ts'
 import { CatalogError, formatProblem, subjectOf } from '../catalog/problem.ts'
+import type { BindingLife } from '../domain/expiry.ts'
 import type { Instance } from '../domain/instance.ts'
 import type { AsyncMode } from '../domain/intent.ts'
 import type { RetryPolicy } from '../domain/retry.ts'
@@ -36,6 +37,8 @@ export interface ResolvedService {
   readonly observeEvery: number
   /** What has used up its retries is held for an operator. */
   readonly holds: boolean
+  /** How long bindings last, and whether the broker unbinds what has expired. */
+  readonly bindings: BindingLife & { readonly unbindExpired: boolean }
   readonly plans: ReadonlyMap<string, { readonly plan: Plan; readonly schemas: ServiceSchemas }>
   /** The author's own, for what has a plan that left the catalog. */
   readonly schemas: ServiceSchemas
@@ -173,7 +176,12 @@ export function resolve(
     },
     callTimeout: durationOr(engine.callTimeout, code.callTimeout),
     observeEvery: durationOr(engine.observeEvery, code.observeEvery),
-    holds: code.hold ?? [offering.id, offering.name, '*'].some(name => engine.hold.includes(name)),
+    holds: code.hold ?? isNamed(offering, engine.hold),
+    bindings: {
+      lifetime: durationOr(undefined, code.bindings?.lifetime),
+      renewBefore: durationOr(undefined, code.bindings?.renewBefore),
+      unbindExpired: code.bindings?.unbindExpired ?? isNamed(offering, settings.bindings.unbindExpired),
+    },
     plans: new Map(offering.plans.map(plan => [plan.id, { plan, schemas: planSchemas(offering, plan, schemas) }])),
     schemas,
   }
@@ -210,6 +218,11 @@ export function sweepDelay({ callTimeout }: ResolvedService): number {
   return 2 * callTimeout
 }
 
-function durationOr(fallback: number, given: Duration | undefined): number {
+/** Settings name services by id or name, and all of them by a star. */
+function isNamed({ id, name }: Offering, names: readonly string[]): boolean {
+  return [id, name, '*'].some(each => names.includes(each))
+}
+
+function durationOr<Fallback extends number | undefined>(fallback: Fallback, given: Duration | undefined) {
   return given === undefined ? fallback : parseDuration(given)
 }

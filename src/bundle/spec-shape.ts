@@ -2,6 +2,7 @@ import { isJsonObject, type JsonObject } from '../protocol/json.ts'
 import { anything, asFlag, flag, semver, text } from '../shape/fields.ts'
 import { quoted } from '../shape/place.ts'
 import { convert, fallback, field, list, object, optional, type Read } from '../shape/shape.ts'
+import { bindings } from './bindings-shape.ts'
 import { resources, timeouts } from './limits-shape.ts'
 import { manifestsShape } from './manifests-shape.ts'
 import { camelCase } from './mistakes.ts'
@@ -121,6 +122,7 @@ export const specShape = object(
     // Objects of a cluster that it consists of, in place of a program.
     manifests: optional(manifestsShape),
     timeouts: fallback(timeouts, {}),
+    bindings: fallback(bindings, {}),
     resources: fallback(resources, {}),
     image: optional(outdated('image')),
     id: optional(outdated('id')),

@@ -86,6 +86,7 @@ const groups: Readonly<Record<string, Readonly<Record<string, Loader>>>> = {
     registries: () => import('./commands/registries.ts'),
     operations: () => import('./commands/operations.ts'),
     instances: () => import('./commands/instances.ts'),
+    bindings: () => import('./commands/bindings.ts'),
     batches: () => import('./commands/batches.ts'),
     gates: () => import('./commands/gates.ts'),
     keys: () => import('./commands/keys.ts'),

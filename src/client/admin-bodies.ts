@@ -234,6 +234,7 @@ export interface BindingBody {
   readonly last_operation_id: string
   readonly created_at: string
   readonly expires_at?: string
+  readonly renew_before?: string
   readonly deleted_at?: string
 }
 

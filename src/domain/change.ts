@@ -29,7 +29,10 @@ export interface Finishing extends Snapshot {
   readonly finishing: Operation
 }
 
-/** `held`: its retries were used up, and an operator decides. `acted`: an operator did something by hand. */
+/**
+ * `held`: its retries were used up, and an operator decides. `acted`: an operator did something by hand. `expiring`: a binding
+ * should be rotated from now on.
+ */
 export type HistoryType =
   | 'accepted'
   | 'superseded'
@@ -39,6 +42,8 @@ export type HistoryType =
   | 'degraded'
   | 'forced'
   | 'held'
+  | 'expiring'
+  | 'expired'
   | 'acted'
 
 /** One line of the append-only history. */
@@ -56,8 +61,9 @@ export interface HistoryEvent {
   readonly principal?: string
   readonly address?: string
   readonly message?: string
-  /** Of what an operator did: who it was, what it was, why, and what of the row was other before and after it. */
+  /** Who did it, where that was no platform: an operator, or a chore. */
   readonly by?: string
+  /** Of what an operator did: what it was, why, and what of the row was other before and after it. */
   readonly verb?: Verb
   readonly reason?: string
   readonly before?: JsonObject

@@ -19,6 +19,7 @@ const attempt = [...operation, 'attempt'] as const
 const step = [...attempt, 'step', 'calls'] as const
 const target = ['method', 'path'] as const
 const client = ['address', 'principal', 'platform', 'requestId'] as const
+const expiring = ['instanceId', 'bindingId', 'serviceId', 'platform', 'expiresAt'] as const
 const chore = ['chore', 'durationMs'] as const
 
 function sayMissing({ missing, more }: BrokerEvents['catalog.incomplete']): string {
@@ -126,6 +127,13 @@ export const lines: { readonly [Type in EventType]: LineOf<BrokerEvents[Type]> }
     'bindingId',
     'requestId',
     'traceparent',
+  ],
+  'binding.expiresSoon': ['warn', 'a binding expires: it should be rotated', ...expiring],
+  'binding.expired': [
+    'warn',
+    ({ operationId }) => `a binding has expired${operationId === undefined ? '' : ': it is unbound'}`,
+    ...expiring,
+    'operationId',
   ],
   'operator.acted': [
     'warn',

@@ -284,6 +284,12 @@ const chores = section({
     cron('looks for instances whose health is due to be looked at, where a service has `observe`'),
     '*/5 * * * * *',
   ),
+  expiry: fallback(
+    cron(
+      'looks for bindings that should be rotated or have expired, tells of them, and unbinds them where that is wanted',
+    ),
+    '* * * * *',
+  ),
   purge: fallback(
     cron('removes what was deleted longer ago than `chores.purgeAfter`; its history stays for `history.keep`'),
     '30 * * * *',
@@ -337,15 +343,23 @@ const traces = section({
   ),
 })
 
-const forceDeleteUnknown = (doc: string) => section({ forceDeleteUnknown: fallback(flag(doc), false) })
-
 /** The sections that a broker needs wherever it runs; `purser serve` has more. */
 export const brokerSections = {
   ledger,
   encryption,
   osb,
-  instances: forceDeleteUnknown('deleting an unknown instance answers 200 `{}` instead of 410'),
-  bindings: forceDeleteUnknown('the same for bindings'),
+  instances: section({
+    forceDeleteUnknown: fallback(flag('deleting an unknown instance answers 200 `{}` instead of 410'), false),
+  }),
+  bindings: section({
+    forceDeleteUnknown: fallback(flag('the same for bindings'), false),
+    unbindExpired: fallback(
+      list(text(), {
+        doc: 'services by name or id, `*` for all: a binding of theirs is unbound when it has expired, by the chore `expiry`',
+      }),
+      [],
+    ),
+  }),
   engine,
   limits,
   quotas,

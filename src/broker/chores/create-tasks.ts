@@ -14,6 +14,7 @@ import { historyChore, keepHistory } from '../history/link-history.ts'
 import { rotateKeys, rotateKeysChore } from '../keys/rotate-keys.ts'
 import { deleteUnusedRevisions } from '../registries/delete-unused-revisions.ts'
 import { takeSurvey } from '../survey.ts'
+import { expireBindings } from './expire-bindings.ts'
 
 export interface TaskOptions {
   /** Throws if the pattern is not valid. */
@@ -56,6 +57,7 @@ export function createChoreTasks(broker: BrokerContext, options: TaskOptions): r
       schedule: schedule('observe', observes ? settings.observe : '-'),
       run: run => observeDue(broker, run, random),
     },
+    { name: 'expiry', schedule: schedule('expiry', settings.expiry), run: run => expireBindings(broker, run) },
     {
       name: 'purge',
       schedule: schedule('purge', settings.purge),

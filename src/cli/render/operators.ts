@@ -28,8 +28,17 @@ export function renderInstances(instances: readonly InstanceBody[]): string {
 
 export function renderBindings(bindings: readonly BindingBody[]): string {
   if (bindings.length === 0) return ''
-  const rows = bindings.map(({ id, phase, created_at }) => [id, phase, created_at])
-  return `\n${renderTable([['BINDING', 'PHASE', 'CREATED'], ...rows])}`
+  const rows = bindings.map(({ id, phase, created_at, expires_at = '-' }) => [id, phase, created_at, expires_at])
+  return `\n${renderTable([['BINDING', 'PHASE', 'CREATED', 'EXPIRES'], ...rows])}`
+}
+
+/** Those of many instances. */
+export function renderBindingList(bindings: readonly BindingBody[]): string {
+  if (bindings.length === 0) return 'There are no such bindings.\n'
+  const rows = bindings.map(({ instance_id, id, phase, created_at, renew_before = '-', expires_at = '-' }) => {
+    return [instance_id, id, phase, created_at, renew_before, expires_at]
+  })
+  return renderTable([['INSTANCE', 'BINDING', 'PHASE', 'CREATED', 'RENEW BEFORE', 'EXPIRES'], ...rows])
 }
 
 export function renderSteps(steps: NonNullable<ShownOperationBody['steps']>): string {

@@ -35,6 +35,7 @@ function createBundleService(bundle: Bundle): Service {
     ...offering,
     callTimeout: pullTimeout,
     actions: actionSettings(spec),
+    bindings: spec.bindings,
     dashboard: spec.alpha.dashboardRedirect === true ? 'redirect' : undefined,
     ...actions,
     bind: bindable ? bind : undefined,

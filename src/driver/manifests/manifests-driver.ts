@@ -35,6 +35,7 @@ export function createManifestsDriver(parts: ManifestParts): (revision: Revision
       callTimeout: '60s',
       observeEvery: spec.manifests?.observeEvery,
       actions: bindable ? settings : ofInstances,
+      bindings: spec.bindings,
       ...actions,
       bind: bindable ? bind : undefined,
       unbind: bindable ? unbind : undefined,

@@ -3,7 +3,7 @@ import { flag, oneOf, text } from '../../shape/fields.ts'
 import { object, optional } from '../../shape/shape.ts'
 import { json } from '../respond.ts'
 import type { AdminEndpoint } from './admin-app.ts'
-import { answerList, pageFields } from './lists.ts'
+import { answerList, pageFields, time, toMs } from './lists.ts'
 import { toBody } from './to-body.ts'
 
 const ofResources = { serviceId: optional(text()), planId: optional(text()) }
@@ -24,6 +24,9 @@ export const bindingsQuery = object({
   ...ofResources,
   instanceId: optional(text()),
   phase: optional(oneOf(['creating', 'ready', 'deleting', 'failed', 'deleted'])),
+  by: optional(oneOf(['created', 'expires'])),
+  after: optional(time),
+  before: optional(time),
 })
 
 /** GET /admin/instances: those that are deleted only where `phase` asks for them. */
@@ -32,7 +35,9 @@ export const listInstancesEndpoint: AdminEndpoint = ({ broker }, { query }) =>
 
 /** GET /admin/bindings: the same. */
 export const listBindingsEndpoint: AdminEndpoint = ({ broker }, { query }) =>
-  answerList(bindingsQuery, query, wanted => broker.store.listBindings(wanted))
+  answerList(bindingsQuery, query, ({ after, before, ...wanted }) =>
+    broker.store.listBindings({ ...wanted, after: toMs(after), before: toMs(before) }),
+  )
 
 /** GET /admin/instances/:id: what is not sealed of it, its bindings and its last operation, and what may be done. */
 export const showInstanceEndpoint: AdminEndpoint = async ({ broker }, { id }) => {

@@ -119,6 +119,8 @@ export function createMetrics(options: MetricsOptions): Metrics {
     'operation.superseded': event => finished(event, 'superseded'),
     'step.succeeded': event => stepped(event, 'succeeded'),
     'step.failed': event => stepped(event, event.delayMs === undefined ? 'failed' : 'retried'),
+    'binding.expiresSoon': event => metrics.purser_bindings_expired_total.add(1, serviceOf(event)[0], 'soon'),
+    'binding.expired': event => metrics.purser_bindings_expired_total.add(1, serviceOf(event)[0], 'expired'),
     'store.called'({ operation, durationMs, refused }) {
       let key = storeKeys.get(operation)
       if (key === undefined) {

@@ -90,6 +90,11 @@ export const metricsTable = {
   purser_worker_slots: gauge('Places of this process for operations: used and free.', 'state'),
   purser_instances: gauge(`Instances; health is usable or unusable. ${db}`, 'service', 'plan', 'state', 'health'),
   purser_bindings: gauge(`Bindings. ${db}`, 'service', 'state'),
+  purser_bindings_expired_total: counter(
+    'Bindings that should be rotated (soon), or have expired (expired), as the chore expiry has found here.',
+    'service',
+    'event',
+  ),
   purser_instances_revision: gauge(
     `Instances of services from registries whose revision is current, behind, or retired. ${db}`,
     'service',
