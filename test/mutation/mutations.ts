@@ -7,6 +7,7 @@ import { emptiedMutations } from './emptied-mutations.ts'
 import { encryptionMutations } from './encryption-mutations.ts'
 import { fairnessMutations } from './fairness-mutations.ts'
 import { historyMutations } from './history-mutations.ts'
+import { expiryMutations } from './expiry-mutations.ts'
 import { kubernetesMutations } from './kubernetes-mutations.ts'
 import { loadMutations } from './load-mutations.ts'
 import { manifestMutations } from './manifest-mutations.ts'
@@ -304,6 +305,7 @@ export const mutations: readonly Mutation[] = [
   ...emptiedMutations,
   ...encryptionMutations,
   ...historyMutations,
+  ...expiryMutations,
   ...movingMutations,
   ...verbMutations,
   ...webMutations,

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useResource } from '../api/resource.ts'
-import type { ChoresBody, InstanceBody, ListBody, OperationBody, RegistriesBody } from '../api/types.ts'
+import type { BindingBody, ChoresBody, InstanceBody, ListBody, OperationBody, RegistriesBody } from '../api/types.ts'
 import { serviceName, useCatalog } from '../catalog.ts'
 import { Link, toPath } from '../router.tsx'
 import { Empty, Head, Problem, Section, State, Tone } from '../ui/basics.tsx'
@@ -41,6 +41,7 @@ export function Attention() {
   const broken = useResource<ListBody<InstanceBody>>('admin/instances?usable=false&phase=failed&limit=20', {
     every: 10_000,
   })
+  const expired = useExpired()
   const chores = useResource<ChoresBody>('admin/chores', { every: 5_000 })
   const registries = useResource<RegistriesBody>('admin/registries', { every: 10_000 })
   const groups = failed.data?.items ?? []
@@ -54,14 +55,15 @@ export function Attention() {
   })
   const holds = held.data?.items ?? []
   const overdue = useOverdue(stats.data?.operations.past_deadline ?? 0)
-  const all = [stats, held, failed, broken, chores, registries]
+  const all = [stats, held, failed, broken, expired, chores, registries]
   const problem = all.find(({ error }) => error !== undefined)?.error
   const again = () => {
     for (const { reload } of all) reload()
   }
   const isLoaded = [failed, held, chores, registries].every(({ data }) => data !== undefined)
   const past = stats.data?.operations.past_deadline ?? 0
-  const found = groups.length + late.length + silent.length + holds.length + past + (broken.data?.items?.length ?? 0)
+  const lists = [groups, late, silent, holds, broken.data?.items ?? [], expired.data?.items ?? []]
+  const found = lists.reduce((sum, { length }) => sum + length, past)
   const isCalm = isLoaded && found === 0
   return (
     <>
@@ -159,6 +161,22 @@ export function Attention() {
           </li>
         )}
       </List>
+      <List title="Bindings that have expired" of={expired.data?.items ?? []}>
+        {binding => (
+          <li key={`${binding.instance_id} ${binding.id}`}>
+            <span class="what">
+              <Link to={toPath('instances', binding.instance_id)}>
+                <strong>{binding.id}</strong>
+              </Link>{' '}
+              <span class="muted">
+                {serviceName(binding.service_id)}, of {binding.instance_id}
+              </span>
+            </span>
+            <State of={binding.phase} />
+            {binding.expires_at !== undefined && <Time at={binding.expires_at} />}
+          </li>
+        )}
+      </List>
       <List title="Registries that do not answer" of={silent}>
         {({ name, trouble }) => <TroubleLine key={name} name={name} trouble={trouble} />}
       </List>
@@ -167,6 +185,16 @@ export function Attention() {
       </List>
     </>
   )
+}
+
+/** Those that nobody has unbound an hour after their end: the broker has had the time to do it, where it should. */
+function useExpired() {
+  const hour = 3_600_000
+  // A path that is another one with each second would be asked for anew with each.
+  const before = new Date(Math.floor(now.value / hour) * hour - hour).toISOString()
+  return useResource<ListBody<BindingBody>>(`admin/bindings?by=expires&order=oldest&limit=20&before=${before}`, {
+    every: 10_000,
+  })
 }
 
 /** The first of them, among those that were accepted first: there is no list by deadlines. */
