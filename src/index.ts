@@ -25,6 +25,7 @@ export type {
   SignIn,
   TlsConnection,
 } from './authenticator.ts'
+export type * from './author/backend.ts'
 export * from './author/broker-definition.ts'
 export type * from './author/context.ts'
 export * from './author/define-service.ts'

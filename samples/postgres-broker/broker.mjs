@@ -3,7 +3,18 @@
 // This file is the service: what is offered, and what happens for each request. server.mjs talks to PostgreSQL.
 import { randomBytes } from 'node:crypto'
 import { defineBroker, defineService, TerminalError } from 'purser'
-import { address, databaseUrl, dropRole, ifMissing, nameOf, query, quote, toScramVerifier } from './server.mjs'
+import {
+  address,
+  databaseUrl,
+  dropRole,
+  ifMissing,
+  label,
+  listDatabases,
+  nameOf,
+  query,
+  quote,
+  toScramVerifier,
+} from './server.mjs'
 
 const extensions = ['citext', 'hstore', 'btree_gist', 'pg_trgm', 'pgcrypto', 'uuid-ossp']
 const plans = [
@@ -29,6 +40,8 @@ const postgres = defineService({
     // The database belongs to the superuser, so that no application can lift its limits. It is made from template0
     // because nobody is ever connected to that one.
     await ctx.step('create database', call => ifMissing(query(call, `CREATE DATABASE ${name} TEMPLATE template0`)))
+    // Its name is a hash: without this, nobody could say which instance a database was made for.
+    await ctx.step('label database', call => label(call, ctx.instance.id))
     await applyPlan(ctx)
   },
 
@@ -61,6 +74,9 @@ const postgres = defineService({
     await ctx.step('drop database', call => query(call, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`))
     await ctx.step('drop owner', call => dropRole(call, ctx.instance.id))
   },
+
+  // What the server holds, for `purser orphans`: a database that no instance has is dropped by deprovision.
+  list: listDatabases,
 })
 
 export default defineBroker({ services: [postgres] })

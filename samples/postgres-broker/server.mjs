@@ -49,6 +49,34 @@ export function ifMissing(creation) {
   })
 }
 
+/** Notes at a database which instance it is for, and since when: PostgreSQL does not know when it was made. */
+export function label(call, instanceId) {
+  const comment = JSON.stringify({ instance: instanceId, since: new Date().toISOString() })
+  return query(call, `COMMENT ON DATABASE ${nameOf(instanceId)} IS ${pg.escapeLiteral(comment)}`)
+}
+
+/** All databases that are called as ours are. One whose label does not fit its name is not ours to judge. */
+export async function* listDatabases(call) {
+  const found = await query(
+    call,
+    `SELECT datname AS name, shobj_description(oid, 'pg_database') AS comment FROM pg_database
+     WHERE datname ~ '^osb_[0-9a-f]{32}$' ORDER BY datname`,
+  )
+  for (const { name, comment } of found) {
+    const { instance, since } = readLabel(comment)
+    if (instance !== undefined && nameOf(instance) === name) yield { name, instanceId: instance, createdAt: since }
+    else yield { name, detail: 'It has no label of this broker.' }
+  }
+}
+
+function readLabel(comment) {
+  try {
+    return JSON.parse(comment) ?? {}
+  } catch {
+    return {}
+  }
+}
+
 /** Ends the sessions of a role, hands over what it owns to the owner of the database, and drops it. */
 export async function dropRole(call, instanceId, ...bindingId) {
   const owner = nameOf(instanceId)

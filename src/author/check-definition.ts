@@ -90,7 +90,7 @@ const serviceShape = object(
     id: text(),
     provision: code,
     deprovision: code,
-    ...optionals(code, 'update', 'bind', 'unbind', 'observe'),
+    ...optionals(code, 'update', 'bind', 'unbind', 'observe', 'list'),
     ...optionals(code, 'fetchInstance', 'fetchBinding', 'upgradeState', 'upgradeBindingState'),
     parameters: schema,
     updateParameters: schema,

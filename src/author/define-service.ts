@@ -4,6 +4,7 @@ import type { Wait } from '../engine/work.ts'
 import type { JsonObject } from '../protocol/json.ts'
 import type { Offering, Plan } from '../protocol/offering.ts'
 import type { Duration } from '../shape/duration.ts'
+import type { BackendList, ListContext } from './backend.ts'
 import type {
   BindContext,
   DeprovisionContext,
@@ -103,6 +104,12 @@ export interface ServiceDefinition<
   ): Awaitable<UnbindResult | Wait | Nothing>
   /** Looks at the instance on a schedule, and may heal it. */
   observe?(ctx: ObserveContext<ParametersOf<P>, StateOf<S, NoInfer<State>>>): Awaitable<ObserveResult>
+
+  /**
+   * Everything of this service that its backend holds, so that it can be compared with the ledger. What belongs to nobody is
+   * removed, where an operator asks for that, by `deprovision` or `unbind`, with what the item has as its `state`.
+   */
+  list?(ctx: ListContext): BackendList
 
   readonly actions?: Partial<Record<Settable, ActionSettings>>
   /** The longest that one call of a step may take. */

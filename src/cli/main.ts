@@ -87,6 +87,7 @@ const groups: Readonly<Record<string, Readonly<Record<string, Loader>>>> = {
     operations: () => import('./commands/operations.ts'),
     instances: () => import('./commands/instances.ts'),
     bindings: () => import('./commands/bindings.ts'),
+    orphans: () => import('./commands/orphans.ts'),
     batches: () => import('./commands/batches.ts'),
     gates: () => import('./commands/gates.ts'),
     keys: () => import('./commands/keys.ts'),

@@ -283,3 +283,28 @@ export interface AbandonedBody extends Problem {
   readonly ended?: { readonly operation: string; readonly action: string; readonly state: string }
   readonly remains?: RemainsBody
 }
+
+/** What a backend and the ledger do not agree on. */
+export interface OrphanBody {
+  readonly kind: 'orphan' | 'missing'
+  readonly service_id: string
+  readonly name: string
+  readonly instance_id?: string
+  readonly binding_id?: string
+  readonly created_at?: string
+  readonly detail?: string
+  readonly removable: boolean
+  /** Why it is left alone. */
+  readonly reason?: string
+  /** What removes it. */
+  readonly operation?: string
+}
+
+export interface OrphansBody extends Problem {
+  readonly items?: readonly OrphanBody[]
+  /** Services whose backend was compared. */
+  readonly services?: readonly string[]
+  /** There was more than is told. */
+  readonly incomplete?: boolean
+  readonly dry_run?: boolean
+}

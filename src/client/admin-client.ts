@@ -26,6 +26,7 @@ import type {
   MovedBody,
   OperationBody,
   OperationLogBody,
+  OrphansBody,
   Problem,
   RegistriesBody,
   ShownInstanceBody,
@@ -69,6 +70,12 @@ export function createAdminClient(options: OsbClientOptions) {
       send<ShownInstanceBody>('GET', toPath('admin', 'instances', id), call),
     bindings: (query: Query = {}, call?: CallOptions) =>
       send<ListBody<BindingBody>>('GET', '/admin/bindings', { ...call, query }),
+    /** What backends hold and nobody has, and what they lack. */
+    orphans: (query: Query = {}, call?: CallOptions) => send<OrphansBody>('GET', '/admin/orphans', { ...call, query }),
+    removeOrphans: (
+      body: { readonly service_id?: string; readonly dry_run?: boolean; readonly reason: string },
+      call?: CallOptions,
+    ) => post<OrphansBody>('/admin/orphans/remove', body, call),
     operations: (query: Query = {}, call?: CallOptions) =>
       send<ListBody<OperationBody>>('GET', '/admin/operations', { ...call, query }),
     operation: (id: string, call?: CallOptions) =>

@@ -11,7 +11,7 @@ import { versionOf } from './row-version.ts'
 export const instanceVerbs = ['move', 'abandon', 'observe', 'sweep'] as const
 export type InstanceVerb = (typeof instanceVerbs)[number]
 /** All that operators do by hand. */
-export const verbs = [...operationVerbs, ...instanceVerbs, 'adopt', 'rotate-keys'] as const
+export const verbs = [...operationVerbs, ...instanceVerbs, 'adopt', 'rotate-keys', 'remove-orphan'] as const
 export type Verb = (typeof verbs)[number]
 
 /** Who does it, why, and under which request. */

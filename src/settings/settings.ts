@@ -360,6 +360,12 @@ export const brokerSections = {
       [],
     ),
   }),
+  orphans: section({
+    minimumAge: fallback(
+      duration('1m', '3650d', 'what a backend holds and no instance has is not removed before it is so old'),
+      '1d',
+    ),
+  }),
   engine,
   limits,
   quotas,

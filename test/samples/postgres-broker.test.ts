@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { beforeAll, expect, it, onTestFinished, vi } from 'vitest'
 import { loadLibrary } from '../../src/store/postgres/driver.ts'
 import { connect } from '../external/postgres-connection.ts'
@@ -18,6 +19,14 @@ import {
 
 const refused = { code: '42501' }
 const unknownUser = { code: '28P01' }
+/** As the sample names a database. */
+function nameOf(id: string): string {
+  return `osb_${createHash('sha256')
+    .update(JSON.stringify([id]))
+    .digest('hex')
+    .slice(0, 32)}`
+}
+
 const incomplete = { acceptsIncomplete: true }
 
 describePostgres('samples/postgres-broker', server => {
@@ -234,6 +243,53 @@ describePostgres('samples/postgres-broker', server => {
     const state = async () => (await client.lastOperation('db')).body.state
     await expect.poll(state, { timeout: 30_000 }).toBe('succeeded')
     expect((await client.deprovision('db', small)).status).toBe(200)
+  })
+
+  it('orphans are found by their labels, removed when they are old enough, and nothing else is touched', async () => {
+    const { client, operators, admin } = await start()
+    await client.provision('mine', small)
+    await client.provision("lost'; \u200b", small)
+    await client.provision('young', small)
+    const [mine] = await rows(
+      admin,
+      `SELECT datname AS name FROM pg_database WHERE datname LIKE 'osb%'
+      AND shobj_description(oid, 'pg_database') LIKE '%"mine"%'`,
+    )
+    const long = JSON.stringify({ instance: "lost'; \u200b", since: '2020-01-01T00:00:00Z' })
+    const lost = nameOf("lost'; \u200b")
+    await rows(admin, `COMMENT ON DATABASE ${lost} IS '${long.replaceAll("'", "''")}'`)
+    await rows(admin, 'CREATE DATABASE osb_00000000000000000000000000000000 TEMPLATE template0')
+    onTestFinished(async () => {
+      await rows(admin, 'DROP DATABASE IF EXISTS osb_00000000000000000000000000000000')
+    })
+    // A broker whose ledger was lost, but for one instance.
+    const other = await startSample(server.url)
+    await other.client.provision('mine', small)
+    const found = (await other.operators.orphans()).body.items ?? []
+    const seen = found.map(({ name, instance_id, removable, reason }) => [name, instance_id, removable, reason])
+    expect(seen.toSorted()).toEqual(
+      [
+        ['osb_00000000000000000000000000000000', undefined, false, 'It names no instance.'],
+        [lost, "lost'; \u200b", true, undefined],
+        [nameOf('young'), 'young', false, 'It is too young.'],
+      ].toSorted(),
+    )
+    const { body } = await other.operators.removeOrphans({ reason: 'the ledger was lost' })
+    const operation = body.items?.find(({ name }) => name === lost)?.operation ?? ''
+    const state = async () => (await other.store.operation(operation))?.state
+    await expect.poll(state, { timeout: 30_000 }).toBe('succeeded')
+    const left = (await rows(admin, `SELECT datname AS name FROM pg_database WHERE datname LIKE 'osb%'`)).map(
+      ({ name }) => name,
+    )
+    expect(left.toSorted()).toEqual(['osb_00000000000000000000000000000000', mine?.name, nameOf('young')].toSorted())
+    expect((await other.operators.orphans()).body.items?.map(({ name }) => name)).not.toContain(lost)
+    // The broker that has lost its database is told, not healed.
+    expect((await operators.orphans()).body.items).toContainEqual(
+      expect.objectContaining({ kind: 'orphan', name: 'osb_00000000000000000000000000000000' }),
+    )
+    for (const id of ['mine', 'young', "lost'; \u200b"]) await client.deprovision(id, small)
+    await rows(admin, 'DROP DATABASE osb_00000000000000000000000000000000')
+    expect(await things(admin)).toEqual([])
   })
 
   it('a server that is away for a while is waited for', async () => {

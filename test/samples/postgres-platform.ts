@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { onTestFinished, vi } from 'vitest'
 import { createOpenAuthenticator } from '../../src/authenticator/open.ts'
 import type { BrokerDefinition } from '../../src/author/broker-definition.ts'
-import { createOsbClient, type OsbClient } from '../../src/client/index.ts'
+import { createAdminClient, createOsbClient, type OsbClient } from '../../src/client/index.ts'
 import { systemClock } from '../../src/clock.ts'
 import { toFetch } from '../../src/http/fetch.ts'
 import { observeLines } from '../../src/observer/log.ts'
@@ -49,7 +49,8 @@ export async function startSample(url: string, callTimeout: Duration = '12s') {
   onTestFinished(() => broker.stop(0))
   const send = toFetch(broker.app)
   const client = createOsbClient({ url: 'http://broker.test', fetch: (input, init) => send(new Request(input, init)) })
-  return { client, log, store: broker.context.store }
+  const admin = createAdminClient({ url: 'http://broker.test', fetch: (input, init) => send(new Request(input, init)) })
+  return { client, operators: admin, log, store: broker.context.store }
 }
 
 /** Binds and waits for it. */

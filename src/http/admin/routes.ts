@@ -32,6 +32,7 @@ import {
   runOperationNowEndpoint,
 } from './operation-verbs.ts'
 import { listOperationsEndpoint, readTimelineEndpoint, showOperationEndpoint } from './operations.ts'
+import { listOrphansEndpoint, removeOrphansEndpoint } from './orphans.ts'
 import { listQuotasEndpoint } from './quotas.ts'
 import { readLogEndpoint } from './read-log.ts'
 import { listRegistriesEndpoint, syncRegistriesEndpoint } from './registries.ts'
@@ -74,6 +75,8 @@ export const adminRoutes: AdminRoutes = {
   '/admin/instances/:id/adopt': { method: 'POST', role: 'admin', endpoint: adoptInstanceEndpoint },
   '/admin/instances/:id/adopt-bindings': { method: 'POST', role: 'admin', endpoint: adoptBindingsEndpoint },
   '/admin/bindings': { method: 'GET', role: 'viewer', endpoint: listBindingsEndpoint },
+  '/admin/orphans': { method: 'GET', role: 'operator', endpoint: listOrphansEndpoint },
+  '/admin/orphans/remove': { method: 'POST', role: 'admin', endpoint: removeOrphansEndpoint },
   '/admin/operations': { method: 'GET', role: 'viewer', endpoint: listOperationsEndpoint },
   '/admin/operations/:id': { method: 'GET', role: 'viewer', endpoint: showOperationEndpoint },
   '/admin/operations/:id/timeline': { method: 'GET', role: 'viewer', endpoint: readTimelineEndpoint },

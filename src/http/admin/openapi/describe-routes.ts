@@ -13,6 +13,7 @@ import { exportQuery } from '../moving.ts'
 import { observeBody } from '../observe-instance.ts'
 import { failBody, verbBody } from '../operation-verbs.ts'
 import { operationsQuery } from '../operations.ts'
+import { orphansQuery, removeOrphansBody } from '../orphans.ts'
 import { ofPrincipal, sessionsQuery } from '../sessions.ts'
 import { sweepBody } from '../sweep-instance.ts'
 import type { schemas } from './schemas.ts'
@@ -75,6 +76,16 @@ export const routeDescriptions: Readonly<Record<string, RouteDescription>> = {
     answer: 'Adopted',
   },
   '/admin/bindings': { summary: 'Lists bindings', query: bindingsQuery, answer: 'Bindings' },
+  '/admin/orphans': {
+    summary: 'Compares what backends hold with the ledger',
+    query: orphansQuery,
+    answer: 'Orphans',
+  },
+  '/admin/orphans/remove': {
+    summary: 'The same, and begins to remove what belongs to nobody',
+    body: removeOrphansBody,
+    answer: 'Orphans',
+  },
   '/admin/operations': { summary: 'Lists operations', query: operationsQuery, answer: 'Operations' },
   '/admin/operations/:id': { summary: 'One operation', answer: 'ShownOperation' },
   '/admin/operations/:id/timeline': { summary: 'What happened to it', answer: 'Timeline', streams: true },
