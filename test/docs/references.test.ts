@@ -54,6 +54,7 @@ describe('docs/reference/author-api.md', () => {
     .map(match => match[1] ?? '')
     .filter(name => name !== 'Offering' && name !== 'Plan')
   const sources = [
+    'author/backend.ts',
     'author/broker-definition.ts',
     'author/context.ts',
     'author/define-service.ts',

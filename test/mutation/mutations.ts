@@ -14,6 +14,7 @@ import { manifestMutations } from './manifest-mutations.ts'
 import { movingMutations } from './moving-mutations.ts'
 import type { Mutation } from './mutation.ts'
 import { observeMutations } from './observe-mutations.ts'
+import { orphanMutations } from './orphan-mutations.ts'
 import { reconcileMutations } from './reconcile-mutations.ts'
 import { replicaMutations } from './replica-mutations.ts'
 import { reuseMutations } from './reuse-mutations.ts'
@@ -306,6 +307,7 @@ export const mutations: readonly Mutation[] = [
   ...encryptionMutations,
   ...historyMutations,
   ...expiryMutations,
+  ...orphanMutations,
   ...movingMutations,
   ...verbMutations,
   ...webMutations,
