@@ -1,6 +1,7 @@
 import type { Mutation } from './mutation.ts'
 
 const decision = { file: 'src/domain/decide-expiry.ts', suite: ['test/engine/expiry.test.ts'] }
+const domain = ['test/domain/decide-expiry.test.ts']
 
 /** The guards of bindings that expire. */
 export const expiryMutations: readonly Mutation[] = [
@@ -9,7 +10,7 @@ export const expiryMutations: readonly Mutation[] = [
     name: 'what was told already is told again',
     find: 'if (due === undefined || due > now) return { answer: {} }',
     replace: 'if (due === undefined) return { answer: {} }',
-    only: 'told of once',
+    suite: domain,
   },
   {
     ...decision,
@@ -23,7 +24,7 @@ export const expiryMutations: readonly Mutation[] = [
     name: 'an expiry takes no notice of whoever is at work on the binding',
     find: 'const isBusy = snapshot.bindingOperation !== undefined || isHeld(snapshot.operation)',
     replace: 'const isBusy = false',
-    only: 'one operation, whoever is first',
+    suite: domain,
   },
   {
     ...decision,
