@@ -129,7 +129,10 @@ export interface ActiveCount extends EndedCount {
  */
 export interface Page<Item> {
   readonly items: readonly Item[]
-  /** The cursor of the page after this one; undefined where this is the last one. */
+  /**
+   * The cursor of the page after this one; undefined where this is the last one. A page that has one may be short, and even
+   * empty: it ends where enough rows were looked at for one page.
+   */
   readonly next?: string
 }
 
@@ -139,11 +142,14 @@ export interface ListQuery {
   readonly order?: 'newest' | 'oldest'
   /** From 1 on, 50 by default; more than `largestPage` are `largestPage`. */
   readonly limit?: number
+  /** How many rows may be looked at for the page, from 1 on; `largestWalk` by default and at most. */
+  readonly examine?: number
   /** `next` of the page before. CursorError where it is not from the same list in the same order. */
   readonly cursor?: string
 }
 
 export const largestPage = 500
+export const largestWalk = 2_000
 
 export interface InstanceQuery extends ListQuery {
   readonly platform?: string

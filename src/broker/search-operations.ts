@@ -2,7 +2,7 @@ import { parseJson } from '../protocol/json.ts'
 import { CursorError, type OperationQuery, type OperationSummary, type Page } from '../store.ts'
 
 /** So many rows are looked at for one page of what was found. */
-const budget = 10_000
+const budget = 2_000
 const pageSize = 500
 
 interface Search {
@@ -16,14 +16,14 @@ interface Search {
  * a number of rows, and where that found less than was asked for, `next` goes on from there.
  */
 export async function searchOperations(
-  list: (page: Pick<OperationQuery, 'cursor' | 'limit'>) => Promise<Page<OperationSummary>>,
+  list: (page: Pick<OperationQuery, 'cursor' | 'limit' | 'examine'>) => Promise<Page<OperationSummary>>,
   { words, cursor, limit = 50 }: Search,
 ): Promise<Page<OperationSummary>> {
   const wanted = words.toLowerCase()
   const found: OperationSummary[] = []
   let place = readPlace(cursor)
   for (let looked = 0; looked < budget; looked += pageSize) {
-    const { items, next } = await list({ cursor: place.page, limit: pageSize })
+    const { items, next } = await list({ cursor: place.page, limit: pageSize, examine: pageSize })
     const seen = items.findIndex(({ id }) => id === place.after)
     for (const item of items.slice(seen + 1)) {
       if (!holds(item, wanted)) continue

@@ -13,35 +13,21 @@ import {
   instanceSummaryKeys,
   type ListQuery,
   largestPage,
+  largestWalk,
   type OperationQuery,
   type OperationSummary,
   operationSummaryKeys,
   type Page,
 } from '../store.ts'
-
-/** Where a row stands in a list: its time, and the keys that tell rows of the same time apart. */
-export type Position = readonly [time: number, ...keys: string[]]
-
-/** What a list can go by, the filter that fewest rows pass first. */
-const leads = ['revisionId', 'planId', 'serviceId', 'platform', 'action'] as const
-
-export type Lead = 'phase' | 'usable' | (typeof leads)[number]
-
-/**
- * The filter whose index a list walks; the others are looked at row by row. A database that keeps no statistics of its rows
- * takes any index that fits, also one that leads through all of them.
- */
-export function leadOf(query: Readonly<Partial<Record<Lead, unknown>>>): Lead | undefined {
-  if (query.phase !== undefined && query.phase !== 'ready') return 'phase'
-  if (query.usable === false) return 'usable'
-  return leads.find(lead => query[lead] !== undefined)
-}
+import type { Position } from './leads.ts'
 
 /** A query as the stores work with it. */
 export interface List<Item> {
   readonly name: string
   readonly descending: boolean
   readonly limit: number
+  /** How many rows are looked at for a page. */
+  readonly examine: number
   /** The rows after this position. */
   readonly after?: Position
   readonly shown: readonly (keyof Item)[]
@@ -67,12 +53,13 @@ export function toActList(query: ActQuery): List<HistoryEvent> {
 
 function toList<Item>(kind: Kind<Item>, query: ListQuery, title: string, keys = 1): List<Item> {
   checkQuery(kind, query)
-  const { order = 'newest', limit = 50, cursor } = query
+  const { order = 'newest', limit = 50, examine = largestWalk, cursor } = query
   const name = `${title} ${order}`
   return {
     name,
     descending: order === 'newest',
     limit: Math.min(Math.trunc(limit), largestPage),
+    examine: Math.min(Math.trunc(examine), largestWalk),
     after: cursor === undefined ? undefined : readCursor(name, cursor, keys),
     shown: kind.shown,
   }
@@ -87,7 +74,7 @@ interface Kind<Item> {
 
 const anything = undefined
 const phase = ['creating', 'ready', 'updating', 'deleting', 'failed', 'deleted']
-const ofEachList = { order: ['newest', 'oldest'], limit: anything, cursor: anything }
+const ofEachList = { order: ['newest', 'oldest'], limit: anything, cursor: anything, examine: anything }
 const ofEachResource = { ...ofEachList, serviceId: anything, planId: anything, phase }
 
 const instances: Kind<InstanceSummary> = {
@@ -164,23 +151,29 @@ function checkQuery({ rows, possible }: Kind<never>, query: ListQuery): void {
     if (value !== undefined && words?.includes(value) === false)
       throw new RangeError(`the list of ${rows}: ${key} must be ${words.join(' or ')}`)
   }
-  const { limit = 1 } = query
-  if (typeof limit !== 'number' || !(limit >= 1))
-    throw new RangeError(
-      `the list of ${rows}: limit must be a number from 1 on (more than ${largestPage} are ${largestPage})`,
-    )
+  const { limit = 1, examine = 1 } = query
+  for (const [name, given, largest] of [
+    ['limit', limit, largestPage],
+    ['examine', examine, largestWalk],
+  ] as const)
+    if (typeof given !== 'number' || !(given >= 1))
+      throw new RangeError(
+        `the list of ${rows}: ${name} must be a number from 1 on (more than ${largest} are ${largest})`,
+      )
 }
 
-/** `rows` are one more than the page holds, where there are so many. */
+/** `rows` are one more than the page holds, where there are so many up to `edge`: the last place that was looked at. */
 export function toPage<Row, Item>(
   { name, limit, shown }: List<Item>,
   rows: readonly Row[],
   positionOf: (row: Row) => Position,
   toItem: (row: Row) => Item,
+  edge?: Position,
 ): Page<Item> {
   const page = rows.slice(0, limit)
   const last = rows.length > limit ? page.at(-1) : undefined
-  return { items: page.map(row => pick(toItem(row), shown)), next: last && writeCursor(name, positionOf(last)) }
+  const place = last === undefined ? edge : positionOf(last)
+  return { items: page.map(row => pick(toItem(row), shown)), next: place && writeCursor(name, place) }
 }
 
 function pick<Item>(row: Item, keys: readonly (keyof Item)[]): Item {

@@ -2,24 +2,29 @@
 import type {
   ActQuery,
   BindingQuery,
+  BindingSummary,
   HistoryEvent,
   InstanceCount,
   InstanceQuery,
+  InstanceSummary,
   OperationQuery,
+  OperationSummary,
   Page,
 } from '../store.ts'
 import { fromText, text } from './columns.ts'
 import { keyOf } from './keys.ts'
 import {
+  actWalks,
+  bindingWalks,
+  type Choice,
+  choose,
+  instanceWalks,
   type Lead,
-  type List,
-  leadOf,
-  toActList,
-  toBindingList,
-  toInstanceList,
-  toOperationList,
-  toPage,
-} from './lists.ts'
+  operationWalks,
+  type Position,
+  type Walks,
+} from './leads.ts'
+import { type List, toActList, toBindingList, toInstanceList, toOperationList, toPage } from './lists.ts'
 
 type Row = Readonly<Record<string, unknown>>
 
@@ -31,7 +36,7 @@ export interface Dialect {
   id(id: string): string
   /** Reads the operations that are active by their index, and lets nothing of the rest of the statement change that. */
   activeOperations: string
-  /** A column that is compared without leading to an index, where the database would not know which one is better. */
+  /** A column of text that is compared without leading to its index. */
   beside(column: string): string
   /** Joins `active`, the active operations, with the steps of each that have failed, as `s`. */
   failedSteps: string
@@ -42,22 +47,47 @@ export interface Dialect {
 }
 
 /** Values stand where the text has question marks. */
-export interface SqlList<Item> {
+interface SqlText {
   readonly text: string
   readonly values: readonly (string | number)[]
+}
+
+export interface SqlRead<Item> extends SqlText {
   toPage(rows: readonly Row[]): Page<Item>
 }
 
-export function instanceList(query: InstanceQuery, { table, beside }: Dialect) {
-  const where = new Where()
-  const column = ledBy(leadOf(query), beside)
-  where.service(column('serviceId', 'service_id'), query, keyOf)
-  where.equal(column('planId', 'plan_id'), query.planId, keyOf)
-  where.equal(column('platform', 'platform'), query.platform, keyOf)
-  where.equal(column('revisionId', 'revision_id'), query.revisionId)
-  where.phase(query.phase)
-  if (query.usable !== undefined) where.add(query.usable ? 'usable' : 'not usable')
-  return select(toInstanceList(query), { from: table('instance'), where, order: ['created_at', 'id'] })
+export interface SqlList<Item> {
+  /** Asked first: each answers one row, or none. */
+  readonly edges: readonly SqlText[]
+  /** What is read then, by what the edges answered. */
+  after(edges: readonly (Row | undefined)[]): SqlRead<Item>
+}
+
+export function instanceList(query: InstanceQuery, { table, beside }: Dialect): SqlList<InstanceSummary> {
+  const { phase, usable, serviceId, planId, platform, revisionId } = query
+  const filters = [
+    ...notDeleted(phase),
+    ...equal('serviceId', beside('service_id'), serviceId, keyOf),
+    ...equal('planId', beside('plan_id'), planId, keyOf),
+    ...equal('platform', beside('platform'), platform, keyOf),
+    ...equal('revisionId', beside('revision_id'), revisionId),
+    ...equal('phase', beside('phase'), phase),
+  ]
+  if (usable !== undefined) filters.push({ lead: 'usable', text: usable ? 'usable is true' : 'usable is not true' })
+  return listOf({
+    list: toInstanceList(query),
+    walks: instanceWalks(query),
+    from: table('instance'),
+    order: ['created_at', 'id'],
+    leads: {
+      ...leadsOfResources(query),
+      revisionId: [`revision_id = ?`, revisionId],
+      platform: ['deleted_at is null and platform = ?', mapped(platform, keyOf)],
+      usable: ['deleted_at is null and not usable'],
+    },
+    filters,
+    toItem: toSummary,
+  })
 }
 
 /** One row for each plan, with the document of one of its instances: columns may hold a hash in place of an id. */
@@ -75,125 +105,251 @@ export function instanceCounts({ table }: Dialect) {
   }
 }
 
-export function bindingList(query: BindingQuery, { table, id, beside }: Dialect) {
-  const { instanceId, by = 'created', after, before } = query
-  const time = `${by}_at`
-  const where = new Where()
-  const column = ledBy(instanceId === undefined && by === 'created' ? leadOf(query) : undefined, beside)
-  where.equal('instance_id', instanceId, id)
-  where.service(column('serviceId', 'service_id'), query, keyOf)
-  where.equal(column('planId', 'plan_id'), query.planId, keyOf)
-  where.phase(query.phase, by === 'created' ? 'phase' : beside('phase'))
-  // The condition of its index, word for word.
-  if (by === 'expires') where.add('deleted_at is null and expires_at is not null')
-  if (after !== undefined) where.add(`${time} >= ?`, after)
-  if (before !== undefined) where.add(`${time} < ?`, before)
-  const order = [time, 'instance_id', 'id']
-  return select(toBindingList(query, 2), { from: table('binding'), where, order })
+export function bindingList(query: BindingQuery, { table, id, beside }: Dialect): SqlList<BindingSummary> {
+  const { phase, instanceId, serviceId, planId } = query
+  return listOf({
+    list: toBindingList(query, 2),
+    walks: bindingWalks(query),
+    from: table('binding'),
+    order: ['created_at', 'instance_id', 'id'],
+    leads: { ...leadsOfResources(query), instance: ['instance_id = ?', mapped(instanceId, id)] },
+    filters: [
+      ...notDeleted(phase),
+      ...equal('serviceId', beside('service_id'), serviceId, keyOf),
+      ...equal('planId', beside('plan_id'), planId, keyOf),
+      ...equal('phase', beside('phase'), phase),
+    ],
+    toItem: toSummary,
+  })
 }
 
-export function operationList(query: OperationQuery, dialect: Dialect) {
-  const list = toOperationList(query)
-  const { of, state, by = 'accepted', step, fingerprint } = query
-  const time = `${by}_at`
-  const table = dialect.table('operation')
-  const columns = ['state', 'attempt', 'not_before', 'description']
-  const order = [time, 'id']
-  const active = (state === 'queued' || state === 'running') && of === undefined
-  const isEnded = by === 'finished' || step !== undefined || fingerprint !== undefined
-  const isNamed = leadOf(query) !== undefined
-  if (active || of !== undefined || state === 'failed' || state === 'superseded' || isEnded || !isNamed) {
-    const where = operationWhere(query, dialect)
-    return select(list, { from: active ? dialect.activeOperations : table, where, order, columns })
-  }
-  // Those that have ended have an index for each of these; the active ones are few, and walked.
-  const [queued, ended] = [operationWhere(query, dialect), operationWhere(query, dialect)]
-  ended.add('finished_at is not null')
-  const both = [
-    select(list, { from: dialect.activeOperations, where: queued, order, columns }),
-    select(list, { from: table, where: ended, order, columns }),
-  ]
-  const sorted = order.map(column => `${column} ${list.descending ? 'desc' : 'asc'}`).join(', ')
+/** Their conditions are those of the indexes, word for word. */
+function leadsOfResources({
+  phase,
+  serviceId,
+  planId,
+}: Omit<InstanceQuery, 'phase'> & { readonly phase?: string }): Leads {
   return {
-    ...(both[1] as (typeof both)[number]),
-    text: `select * from (${both.map(({ text: each }, index) => `select * from (${each}) part${index}`).join(' union all ')}) parts
-      order by ${sorted} limit ?`,
-    values: [...both.flatMap(({ values }) => values), list.limit + 1],
+    time: ['deleted_at is null'],
+    serviceId: ['deleted_at is null and service_id = ?', mapped(serviceId, keyOf)],
+    planId: ['deleted_at is null and plan_id = ?', mapped(planId, keyOf)],
+    phase: [`phase = '${phase}' and phase <> 'ready'`],
   }
 }
 
-function operationWhere(query: OperationQuery, { id, generated, beside }: Dialect): Where {
-  const { of, action, state, by = 'accepted', after, before, step, fingerprint } = query
-  // There are few actions: in the order of their ends, those of one are found sooner among all than by their index.
-  const lead = leadOf(by === 'finished' ? { ...query, action: undefined } : query)
-  const column = ledBy(of === undefined ? lead : undefined, beside)
-  const stateColumn = of === undefined ? 'state' : beside('state')
-  const time = `${by}_at`
-  const where = new Where()
-  if (by === 'finished') where.add('finished_at is not null')
-  where.equal('instance_id', of?.instanceId, id)
-  where.equal('binding_id', of?.bindingId, id)
-  where.service(column('serviceId', 'service_key'), query, generated)
-  where.equal(column('planId', 'plan_key'), query.planId, generated)
-  where.equal(column('platform', 'platform_key'), query.platform, generated)
-  where.equal(column('action', 'action'), action)
-  // The condition of their indexes, word for word.
-  if (step !== undefined || fingerprint !== undefined) where.add(`${stateColumn} = 'failed'`)
-  where.equal('failed_step', step, generated)
-  where.equal('fingerprint', fingerprint)
-  if (state !== undefined) where.add(`${stateColumn} = '${state}'`)
-  if (state === 'failed' || state === 'superseded') where.add(`${stateColumn} in ('failed', 'superseded')`)
-  if (after !== undefined) where.add(`${time} >= ?`, after)
-  if (before !== undefined) where.add(`${time} < ?`, before)
-  return where
+function notDeleted(phase: string | undefined): Filter[] {
+  return phase === 'deleted' ? [] : [{ text: `deleted_at is null and phase <> 'deleted'` }]
 }
 
-/** How the columns are written, so that no more than one of them leads to an index. */
-function ledBy(lead: Lead | undefined, beside: Dialect['beside']) {
-  return (filter: Lead, column: string) => (filter === lead ? column : beside(column))
+export function operationList(query: OperationQuery, dialect: Dialect): SqlList<OperationSummary> {
+  const { id, generated, beside, activeOperations } = dialect
+  const { of, action, state, by = 'accepted', step, fingerprint, serviceId, planId, platform } = query
+  const walks = operationWalks(query)
+  const table = dialect.table('operation')
+  const ended = (column: string) => `${column} = ? and finished_at is not null`
+  const hasFailed = `${beside('state')} = 'failed'`
+  const parts: Parts<OperationSummary> = {
+    list: toOperationList(query),
+    walks,
+    from: walks.leads[0] === 'active' ? activeOperations : table,
+    order: [`${by}_at`, 'id'],
+    few: ['accepted_at', 'id'],
+    columns: ['state', 'attempt', 'not_before', 'description'],
+    // Where an index has a condition, it is here word for word.
+    leads: {
+      time: by === 'finished' ? ['finished_at is not null'] : [],
+      failed: [`state = '${state}' and state in ('failed', 'superseded')`],
+      step: [`failed_step = ? and state = 'failed'`, mapped(step, generated)],
+      fingerprint: [`fingerprint = ? and state = 'failed'`, fingerprint],
+      serviceId: [ended('service_key'), mapped(serviceId, generated)],
+      planId: [ended('plan_key'), mapped(planId, generated)],
+      platform: [ended('platform_key'), mapped(platform, generated)],
+      action: [ended('action'), action],
+      instance: ['instance_id = ?', mapped(of?.instanceId, id)],
+    },
+    filters: [
+      ...(by === 'finished' ? [{ lead: 'time' as const, text: 'finished_at is not null' }] : []),
+      ...equal(undefined, 'binding_id', of?.bindingId, id),
+      ...equal('serviceId', beside('service_key'), serviceId, generated),
+      ...equal('planId', beside('plan_key'), planId, generated),
+      ...equal('platform', beside('platform_key'), platform, generated),
+      ...equal('action', beside('action'), action),
+      ...equal('step', `${hasFailed} and ${beside('failed_step')}`, step, generated),
+      ...equal('fingerprint', `${hasFailed} and ${beside('fingerprint')}`, fingerprint),
+      ...equal('failed', beside('state'), state),
+    ],
+    after: query.after,
+    before: query.before,
+    toItem: toSummary,
+  }
+  const whole = listOf(parts)
+  if (by === 'finished' || state !== undefined || step !== undefined || fingerprint !== undefined) return whole
+  // Those that have ended have an index for each name; the active ones are few, and walked.
+  return {
+    ...whole,
+    after(edges) {
+      const choice = choiceOf(parts, edges)
+      if (!isName(choice.lead)) return whole.after(edges)
+      const active = selectRows({ ...parts, from: activeOperations, leads: {} }, { ...choice, lead: 'active' })
+      const rest = selectRows(parts, choice)
+      return {
+        ...whole.after(edges),
+        text: `select * from (select * from (${active.text}) part0 union all select * from (${rest.text}) part1) parts
+          order by ${sorted(parts)} limit ?`,
+        values: [...active.values, ...rest.values, parts.list.limit + 1],
+      }
+    },
+  }
+}
+
+function isName(lead: Lead): boolean {
+  return lead === 'serviceId' || lead === 'planId' || lead === 'platform' || lead === 'action'
 }
 
 /** By the index of nothing but acts, or by that of the one instance, which has few. */
-export function actList(query: ActQuery, { table, id, generated }: Dialect): SqlList<HistoryEvent> {
-  const list = toActList(query)
+export function actList(query: ActQuery, { table, id, generated, beside }: Dialect): SqlList<HistoryEvent> {
   const { by, verb, instanceId, after, before } = query
-  const where = new Where()
-  where.add('acted_at is not null')
-  where.equal('acted_by', by, generated)
-  where.equal('acted_verb', verb)
-  where.equal('instance_id', instanceId, id)
-  if (after !== undefined) where.add('acted_at >= ?', after)
-  if (before !== undefined) where.add('acted_at < ?', before)
-  const { text: words, values } = select(list, { from: table('history'), where, order: ['acted_at', 'seq'] })
-  const positionOf = (row: Row) => [Number(row.acted_at), String(row.seq)] as const
-  return {
-    text: words,
-    values,
-    toPage: rows => toPage(list, rows, positionOf, row => JSON.parse(text(row.doc))),
-  }
+  return listOf({
+    list: toActList(query),
+    walks: actWalks(query),
+    from: table('history'),
+    order: ['acted_at', 'seq'],
+    leads: {
+      time: ['acted_at is not null'],
+      by: ['acted_at is not null and acted_by = ?', mapped(by, generated)],
+      verb: ['acted_at is not null and acted_verb = ?', verb],
+      instance: ['acted_at is not null and instance_id = ?', mapped(instanceId, id)],
+    },
+    filters: [...equal('by', beside('acted_by'), by, generated), ...equal('verb', beside('acted_verb'), verb)],
+    after,
+    before,
+    toItem: row => JSON.parse(text(row.doc)),
+  })
 }
 
-interface Select {
+type Value = string | number | undefined
+
+/** What leads to an index, and its values. */
+type Leads = Readonly<Partial<Record<Lead, readonly [text?: string, ...values: Value[]]>>>
+
+/** `lead`: where it leads, every row of its index passes. */
+interface Filter {
+  readonly lead?: Lead
+  readonly text: string
+  readonly values?: readonly (string | number)[]
+}
+
+interface Parts<Item> {
+  readonly list: List<Item>
+  readonly walks: Walks
   readonly from: string
-  readonly where: Where
   /** The columns of a position. */
   readonly order: readonly string[]
+  /** The order of the indexes that have another one. */
+  readonly few?: readonly string[]
   /** What a list shows and the document does not have. */
   readonly columns?: readonly string[]
+  readonly leads: Leads
+  readonly filters: readonly Filter[]
+  /** Times from this one on, and before that one. */
+  readonly after?: number
+  readonly before?: number
+  toItem(row: Row): Item
 }
 
-function select<Item>(list: List<Item>, { from, where, order, columns = [] }: Select): SqlList<Item> {
-  const names = order.join(', ')
-  if (list.after !== undefined)
-    where.add(`(${names}) ${list.descending ? '<' : '>'} (${order.map(() => '?').join(', ')})`, ...list.after)
-  const sorted = order.map(column => `${column} ${list.descending ? 'desc' : 'asc'}`).join(', ')
-  const selected = [...order, ...columns, 'doc'].join(', ')
-  const [time = '', ...keys] = order
+function listOf<Item>(parts: Parts<Item>): SqlList<Item> {
+  const { list, walks } = parts
   return {
-    text: `select ${selected} from ${from}${where.text()} order by ${sorted} limit ?`,
-    values: [...where.values, list.limit + 1],
-    toPage: rows => toPage(list, rows, row => [Number(row[time]), ...keys.map(key => text(row[key]))], toSummary<Item>),
+    edges: walks.sifts
+      ? [...walks.leads.map(lead => edgeOf(parts, lead)), ...walks.few.map(lead => fewOf(parts, lead))]
+      : [],
+    after(edges) {
+      const choice = choiceOf(parts, edges)
+      return {
+        ...selectRows(parts, choice),
+        toPage: rows => toPage(list, rows, row => positionOf(parts, row), parts.toItem, choice.edge),
+      }
+    },
   }
+}
+
+function choiceOf<Item>(parts: Parts<Item>, edges: readonly (Row | undefined)[]): Choice {
+  const { list, walks } = parts
+  if (!walks.sifts) return { lead: walks.leads[0] ?? 'time', byHand: false }
+  return choose(
+    walks,
+    edges.map(row => row && positionOf(parts, row)),
+    list,
+  )
+}
+
+function positionOf({ order: [time = '', ...keys] }: Pick<Parts<unknown>, 'order'>, row: Row): Position {
+  return [Number(row[time]), ...keys.map(key => String(row[key]))]
+}
+
+/** The last of the rows that one page may look at. */
+function edgeOf<Item>(parts: Parts<Item>, lead: Lead): SqlText {
+  const where = new Where()
+  where.lead(parts, lead)
+  where.rest(parts)
+  return {
+    text: `select ${parts.order.join(', ')} from ${parts.from}${where.text()} order by ${sorted(parts)} limit 1 offset ?`,
+    values: [...where.values, parts.list.examine - 1],
+  }
+}
+
+/** Whether an index has more rows than one page may look at. */
+function fewOf<Item>(parts: Parts<Item>, lead: Lead): SqlText {
+  const { from, order, few: columns = order, list } = parts
+  const where = new Where()
+  where.lead(parts, lead)
+  const names = columns.join(', ')
+  return {
+    text: `select ${names} from ${from}${where.text()} order by ${names} limit 1 offset ?`,
+    values: [...where.values, list.examine - 1],
+  }
+}
+
+function selectRows<Item>(parts: Parts<Item>, { lead, byHand, edge }: Choice): SqlText {
+  const { from, order, columns = [], filters, list } = parts
+  const where = new Where()
+  where.lead(parts, lead)
+  where.rest(parts)
+  if (edge !== undefined) where.add(...beyond(order, list.descending ? '>=' : '<=', edge))
+  for (const filter of filters)
+    if (filter.lead === undefined || filter.lead !== lead) where.add(filter.text, ...(filter.values ?? []))
+  const selected = [...order, ...columns, 'doc'].join(', ')
+  return {
+    text: `select ${selected} from ${from}${where.text()} order by ${sorted(parts, byHand)} limit ?`,
+    values: [...where.values, list.limit + 1],
+  }
+}
+
+/** `byHand`: by no index. */
+function sorted<Item>({ order, list }: Parts<Item>, byHand = false): string {
+  const direction = list.descending ? 'desc' : 'asc'
+  return order.map((column, index) => `${byHand && index === 0 ? '+' : ''}${column} ${direction}`).join(', ')
+}
+
+function beyond(
+  order: readonly string[],
+  sign: string,
+  position: Position,
+): [text: string, ...values: (string | number)[]] {
+  return [`(${order.join(', ')}) ${sign} (${order.map(() => '?').join(', ')})`, ...position]
+}
+
+function equal(
+  lead: Lead | undefined,
+  column: string,
+  value: string | undefined,
+  toKey = (id: string) => id,
+): Filter[] {
+  return value === undefined ? [] : [{ lead, text: `${column} = ?`, values: [toKey(value)] }]
+}
+
+function mapped(value: string | undefined, toKey: (id: string) => string): string | undefined {
+  return value === undefined ? undefined : toKey(value)
 }
 
 function toSummary<Item>({ doc, state, attempt, not_before: notBefore, description = null }: Row): Item {
@@ -204,26 +360,22 @@ class Where {
   readonly values: (string | number)[] = []
   readonly #conditions: string[] = []
 
-  add(condition: string, ...values: readonly (string | number)[]): void {
+  add(condition: string, ...values: readonly Value[]): void {
     this.#conditions.push(condition)
-    this.values.push(...values)
+    this.values.push(...values.filter(value => value !== undefined))
   }
 
-  equal(column: string, value: string | undefined, toKey = (id: string) => id): void {
-    if (value !== undefined) this.add(`${column} = ?`, toKey(value))
+  lead({ leads }: Pick<Parts<unknown>, 'leads'>, lead: Lead): void {
+    const [condition, ...values] = leads[lead] ?? []
+    if (condition !== undefined) this.add(condition, ...values)
   }
 
-  /** A plan is of one service: who takes them for independent expects few rows, and sorts them, where there are many. */
-  service(column: string, { serviceId, planId }: InstanceQuery, toKey: (id: string) => string): void {
-    if (planId === undefined) this.equal(column, serviceId, toKey)
-    else if (serviceId !== undefined) this.add(`coalesce(${column} = ?, false)`, toKey(serviceId))
-  }
-
-  /** "deleted_at is null" and "phase <> 'ready'" are the conditions of the indexes, word for word. */
-  phase(phase: string | undefined, column = 'phase'): void {
-    if (phase !== 'deleted') this.add(`deleted_at is null and ${column} <> 'deleted'`)
-    if (phase !== undefined) this.add(`${column} = '${phase}'`)
-    if (phase !== undefined && phase !== 'ready') this.add(`${column} <> 'ready'`)
+  /** What is left of the list after the cursor, within its times. */
+  rest<Item>({ list, order, after, before }: Parts<Item>): void {
+    const [time = ''] = order
+    if (after !== undefined) this.add(`${time} >= ?`, after)
+    if (before !== undefined) this.add(`${time} < ?`, before)
+    if (list.after !== undefined) this.add(...beyond(order, list.descending ? '<' : '>', list.after))
   }
 
   text(): string {

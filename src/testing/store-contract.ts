@@ -38,6 +38,7 @@ import { purgeCases } from './store-contract/purge.ts'
 import { quotaCases } from './store-contract/quotas.ts'
 import { readCases } from './store-contract/reads.ts'
 import { sharedCases } from './store-contract/shared.ts'
+import { shortPageCases } from './store-contract/short-pages.ts'
 import type { StoreCase } from './store-contract/subject.ts'
 import { surveyCases } from './store-contract/survey.ts'
 import { takeCases } from './store-contract/take.ts'
@@ -94,6 +95,7 @@ export const readsContract: readonly StoreCase[] = [
   ...failureCases,
   ...listCases,
   ...listCursorCases,
+  ...shortPageCases,
   ...namedOperationCases,
   ...actCases,
 ]

@@ -87,11 +87,15 @@ function hold(numRuns: number, onStore: (check: (store: Store) => Promise<void>)
     rows: fc.uniqueArray(row, { selector: ({ id }) => id, maxLength: 25 }),
     filter,
     order: fc.constantFrom('newest', 'oldest') as fc.Arbitrary<'newest' | 'oldest'>,
-    /** One for each page: its size, and what is written before the next one. */
-    pages: fc.array(fc.record({ limit: fc.integer({ min: 1, max: 5 }), writes: fc.array(row, { maxLength: 3 }) }), {
-      minLength: 1,
-      maxLength: 8,
-    }),
+    /** One for each page: its size, how many rows it may look at, and what is written before the next one. */
+    pages: fc.array(
+      fc.record({
+        limit: fc.integer({ min: 1, max: 5 }),
+        examine: fc.option(fc.integer({ min: 1, max: 6 }), { nil: undefined }),
+        writes: fc.array(row, { maxLength: 3 }),
+      }),
+      { minLength: 1, maxLength: 8 },
+    ),
   })
   return fc.assert(
     fc.asyncProperty(reading, async ({ rows, filter, order, pages }) =>
@@ -109,12 +113,12 @@ function hold(numRuns: number, onStore: (check: (store: Store) => Promise<void>)
         const seen: InstanceSummary[] = []
         let cursor: string | undefined
         for (let index = 0; index === 0 || cursor !== undefined; index += 1) {
-          const { limit, writes } = pages[index % pages.length] ?? { limit: 1, writes: [] }
-          const page = await store.listInstances({ ...filter, order, limit, cursor })
+          const { limit, examine, writes } = pages[index % pages.length] ?? { limit: 1, writes: [] }
+          const page = await store.listInstances({ ...filter, order, limit, examine, cursor })
           expect(page.items.length).toBeLessThanOrEqual(limit)
           seen.push(...page.items)
           cursor = page.next
-          if (cursor === undefined || index > 100) break
+          if (cursor === undefined) break
           // Not for ever: what is written before the cursor again and again would never end.
           if (index >= pages.length) continue
           for (const written of writes) {

@@ -102,6 +102,28 @@ export const actQueries: Queries<ActQuery> = [
   [{ instanceId: 'i1' }, 'instance'],
 ]
 
+/** Several filters at once, and what can lead: the one whose rows reach furthest does. */
+export const siftedLists: readonly (readonly [
+  list: 'instances' | 'bindings' | 'operations' | 'acts',
+  query: Readonly<Record<string, string | boolean>>,
+  leads: readonly Lead[],
+])[] = [
+  ['instances', { planId: 'p', platform: 'cf' }, ['plan', 'platform']],
+  ['instances', { serviceId: 's', platform: 'cf', usable: false }, ['unusable', 'service', 'platform']],
+  ['instances', { phase: 'failed', revisionId: 'r', serviceId: 's' }, ['phase', 'revision', 'service']],
+  ['instances', { phase: 'deleted', serviceId: 's', usable: false }, ['phase']],
+  ['instances', { revisionId: 'r' }, ['revision']],
+  ['instances', { phase: 'ready', usable: true }, ['time']],
+  ['bindings', { phase: 'failed', serviceId: 's' }, ['phase', 'service']],
+  ['bindings', { planId: 'p', serviceId: 's' }, ['plan']],
+  ['operations', { serviceId: 's', platform: 'cf', action: 'bind' }, ['service', 'platform', 'action']],
+  ['operations', { serviceId: 's', state: 'failed' }, ['failed', 'service']],
+  ['operations', { step: 'create', planId: 'p' }, ['step', 'plan']],
+  ['operations', { fingerprint: '0123', state: 'failed', platform: 'cf' }, ['error', 'failed', 'platform']],
+  ['operations', { state: 'succeeded' }, ['time']],
+  ['acts', { by: 'ops', verb: 'abandon' }, ['by', 'verb']],
+]
+
 /** Each of them in both orders. */
 export function inBothOrders<Query extends object>(
   queries: Queries<Query>,

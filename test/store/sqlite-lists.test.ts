@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { systemClock } from '../../src/clock.ts'
 import { listsOf } from '../../src/store/sqlite/lists.ts'
 import { openWith } from '../../src/store/sqlite/open.ts'
@@ -11,6 +11,7 @@ import {
   isOfTwoParts,
   isSortedByHand,
   operationQueries,
+  siftedLists,
   sqlIndexes,
 } from './list-queries.ts'
 import { describeDrivers, testFolder, watch } from './sqlite-drivers.ts'
@@ -28,17 +29,13 @@ const lists = [
   ...inBothOrders(actQueries).map(([title, query, lead]) => ['acts', title, lead, listsOf.acts(query)] as const),
 ]
 
+const rowsOfTables = /^(SEARCH|SCAN) (instance|binding|operation|history)\b/
+
 describeDrivers('sqlite: the plan behind a list', driver => {
-  it.each(lists)('%s %s walk the index of the %s, in its order', async (list, _title, lead, { text, values }) => {
-    const watched = watch(driver)
-    const store = openWith(watched, { file: join(testFolder(), 'ledger.db'), clock: systemClock })
-    const plan = watched
-      .database()
-      .prepare(`explain query plan ${text}`)
-      .all(...values)
-      .map(row => ({ parent: row.parent, detail: String(row.detail) }))
-    await store.close()
-    const reads = plan.filter(({ detail }) => /^(SEARCH|SCAN) (instance|binding|operation|history)\b/.test(detail))
+  it.each(lists)('%s %s walk the index of the %s, in its order', async (list, _title, lead, { edges, after }) => {
+    const planOf = await planner(driver)
+    const plan = planOf(after(edges.map(() => undefined)))
+    const reads = plan.filter(({ detail }) => rowsOfTables.test(detail))
     // The active ones are walked besides, by the index of the queue.
     const walked = reads.filter(({ detail }) => !isOfTwoParts(list, lead) || !detail.includes('operation_due'))
     const verb = ['time', 'finished', 'expires', 'unusable', 'active'].includes(lead) ? '(SEARCH|SCAN)' : 'SEARCH'
@@ -47,4 +44,48 @@ describeDrivers('sqlite: the plan behind a list', driver => {
     const beside = plan.filter(({ parent }) => parent === walked[0]?.parent)
     if (!isSortedByHand(lead)) expect(beside.filter(({ detail }) => detail.includes('TEMP B-TREE'))).toEqual([])
   })
+
+  it.each(lists)('%s %s: edges are found by indexes', async (_list, _title, _lead, { edges }) => {
+    const planOf = await planner(driver)
+    for (const edge of edges)
+      expect(planOf(edge).map(({ detail }) => detail)).toEqual([
+        expect.stringMatching(/^(SEARCH|SCAN) \w+ USING (COVERING )?INDEX /),
+      ])
+  })
+
+  it.each(siftedLists)('%s by %j: any of %j can lead, in its order', async (list, query, leads) => {
+    const planOf = await planner(driver)
+    const { edges, after } = listsOf[list](query as object)
+    expect(edges).toHaveLength(leads.length)
+    const [time = ''] = orders[query.by === 'finished' ? 'finished' : list] ?? []
+    for (const [index, lead] of leads.entries()) {
+      // The others end sooner.
+      const found = edges.map((_, place) => ({ [time]: place === index ? 1 : 2, id: 'i', instance_id: 'i', seq: 1 }))
+      const plan = planOf(after(found)).map(({ detail }) => detail)
+      const reads = plan.filter(detail => rowsOfTables.test(detail) && !detail.includes('operation_due'))
+      expect(reads).toEqual([expect.stringMatching(new RegExp(`USING INDEX \\w+_${sqlIndexes[lead]} `))])
+      // From the cursor to the edge, and no further.
+      expect(reads[0]).toMatch(/\((.* AND )?\(?\w+,?.*\)?[<>]/)
+    }
+  })
 })
+
+const orders: Readonly<Record<string, readonly string[]>> = {
+  instances: ['created_at'],
+  bindings: ['created_at'],
+  operations: ['accepted_at'],
+  finished: ['finished_at'],
+  acts: ['acted_at'],
+}
+
+async function planner(driver: Parameters<typeof watch>[0]) {
+  const watched = watch(driver)
+  const store = openWith(watched, { file: join(testFolder(), 'ledger.db'), clock: systemClock })
+  onTestFinished(() => store.close())
+  return ({ text, values }: { readonly text: string; readonly values: readonly (string | number)[] }) =>
+    watched
+      .database()
+      .prepare(`explain query plan ${text}`)
+      .all(...values)
+      .map(row => ({ parent: row.parent, detail: String(row.detail) }))
+}

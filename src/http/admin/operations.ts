@@ -47,7 +47,8 @@ function toOperationQuery(wanted: Omit<Read<typeof filters>, 'q'>) {
 export function findOperations(store: Store, asked: Read<typeof operationsQuery>): Promise<Page<OperationSummary>> {
   const { order, limit, cursor, q, ...wanted } = asked
   const filter = toOperationQuery(wanted)
-  const list = (page: Pick<OperationQuery, 'cursor' | 'limit'>) => listOperations(store, { order, ...filter, ...page })
+  const list = (page: Pick<OperationQuery, 'cursor' | 'limit' | 'examine'>) =>
+    listOperations(store, { order, ...filter, ...page })
   return q === undefined ? list({ cursor, limit }) : searchOperations(list, { words: q, cursor, limit })
 }
 

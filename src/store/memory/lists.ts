@@ -11,15 +11,8 @@ import type {
   OperationQuery,
   Page,
 } from '../../store.ts'
-import {
-  type List,
-  type Position,
-  toActList,
-  toBindingList,
-  toInstanceList,
-  toOperationList,
-  toPage,
-} from '../lists.ts'
+import type { Position } from '../leads.ts'
+import { type List, toActList, toBindingList, toInstanceList, toOperationList, toPage } from '../lists.ts'
 import { compare, type Walk } from './order.ts'
 import type { EventRow, Tables } from './tables.ts'
 
@@ -33,6 +26,7 @@ export function listInstances(tables: Tables, query: InstanceQuery) {
     rows,
     row => matches(row, wanted) && isShown(row, phase),
     ({ createdAt, id }) => [createdAt, id],
+    itself,
   )
 }
 
@@ -48,22 +42,15 @@ export function countInstances(tables: Tables): readonly InstanceCount[] {
 }
 
 export function listBindings(tables: Tables, query: BindingQuery) {
-  const { instanceId, serviceId, planId, phase, by = 'created', after: from = -Infinity, before = Infinity } = query
+  const { instanceId, serviceId, planId, phase } = query
   const list = toBindingList(query, 2)
   const wanted = given<Binding>({ instanceId, serviceId, planId, phase })
-  const timeOf = ({ createdAt, expiresAt = Number.NaN, phase: is }: Binding) => {
-    if (by === 'created') return createdAt
-    return is === 'deleted' ? Number.NaN : expiresAt
-  }
-  const positionOf = (row: Binding): Position => [timeOf(row), row.instanceId, row.id]
-  const order = by === 'created' ? tables.orders.createdBindings : tables.orders.expiring
+  const positionOf = (row: Binding): Position => [row.createdAt, row.instanceId, row.id]
   const rows =
     instanceId === undefined
-      ? tables.bindings.walk(order, { ...list, from, before })
+      ? tables.bindings.walk(tables.orders.createdBindings, list)
       : sorted(list, tables.bindings.allOf(instanceId), positionOf)
-  const isWanted = (row: Binding) =>
-    matches(row, wanted) && isShown(row, phase) && timeOf(row) >= from && timeOf(row) < before
-  return page(list, rows, isWanted, positionOf)
+  return page(list, rows, row => matches(row, wanted) && isShown(row, phase), positionOf, itself)
 }
 
 export function listOperations(tables: Tables, query: OperationQuery) {
@@ -83,20 +70,18 @@ export function listOperations(tables: Tables, query: OperationQuery) {
     (error.length === 0 || (row.state === 'failed' && matches(row.error ?? {}, error))) &&
     timeOf(row) >= from &&
     timeOf(row) < before
-  return page(list, rows, isWanted, positionOf)
+  return page(list, rows, isWanted, positionOf, itself)
 }
 
 export function listActs(tables: Tables, query: ActQuery): Page<HistoryEvent> {
   const { by, verb, instanceId, after: from = -Infinity, before = Infinity } = query
   const list = toActList(query)
   const wanted = given<HistoryEvent>({ by, verb, instanceId })
-  const found: EventRow[] = []
-  for (const row of tables.events.walk(tables.orders.acted, { ...list, from, before }))
-    if (found.length <= list.limit && matches(row.event, wanted)) found.push(row)
-  return toPage(
+  return page(
     list,
-    found,
-    ({ key, event }) => [event.at, key],
+    tables.events.walk(tables.orders.acted, { ...list, from, before }),
+    ({ event }) => matches(event, wanted),
+    ({ key, event }: EventRow) => [event.at, key],
     ({ event }) => event,
   )
 }
@@ -124,18 +109,23 @@ function sorted<Row>({ after, descending }: Walk, rows: readonly Row[], position
   return [...left].sort((one, other) => sign * compare(positionOf(one), positionOf(other)))
 }
 
-/** As many of the wanted rows as the page has room for, and one more where there is one. */
-function page<Item, Row extends Item>(
+/** As many of the wanted rows as the page has room for, and one more where there is one; or as many as may be looked at. */
+function page<Item, Row>(
   list: List<Item>,
   rows: Iterable<Row>,
   isWanted: (row: Row) => boolean,
   positionOf: (row: Row) => Position,
+  toItem: (row: Row) => Item,
 ): Page<Item> {
   const found: Row[] = []
+  let looked = 0
   for (const row of rows) {
-    if (!isWanted(row)) continue
-    found.push(row)
+    if (isWanted(row)) found.push(row)
+    looked += 1
     if (found.length > list.limit) break
+    if (looked === list.examine) return toPage(list, found, positionOf, toItem, positionOf(row))
   }
-  return toPage(list, found, positionOf, row => row)
+  return toPage(list, found, positionOf, toItem)
 }
+
+const itself = <Row>(row: Row) => row

@@ -8,6 +8,7 @@ import {
   instanceList,
   operationList,
   type SqlList,
+  type SqlRead,
 } from '../sql-lists.ts'
 import { failureTexts, surveyTexts, toFailedOperation, toSurvey } from '../sql-survey.ts'
 import type { Run } from './database.ts'
@@ -18,8 +19,8 @@ export function createLists(run: Run, schema: string) {
     table: name => `${schema}.${name}`,
     id: keyOf,
     activeOperations: `(select * from ${schema}.operation where state in ('queued', 'running') offset 0) active`,
-    // It has statistics, and takes the better one.
-    beside: column => column,
+    // Its statistics know each column, but not which values stand together.
+    beside: column => `(${column} || '')`,
     failedSteps: `cross join lateral (select s.doc from ${schema}.step s
       where s.operation_id = active.id and s.state = 'failed' offset 0) s`,
     generated: generatedKey,
@@ -28,14 +29,17 @@ export function createLists(run: Run, schema: string) {
   }
 
   /** Without a name: planned anew for its values, since no plan is right for all of them. */
-  function ask({ text, values }: Pick<SqlList<unknown>, 'text' | 'values'>) {
+  function ask({ text, values }: Pick<SqlRead<unknown>, 'text' | 'values'>) {
     let place = 0
     const numbered = text.replaceAll('?', () => `$${++place}`)
     return run({ text: numbered }, values)
   }
 
-  async function read<Item>(list: SqlList<Item>): Promise<Page<Item>> {
-    return list.toPage(await ask(list))
+  /** An edge that is older than the page is still a place in the list: all up to there is looked at. */
+  async function read<Item>({ edges, after }: SqlList<Item>): Promise<Page<Item>> {
+    const found = await Promise.all(edges.map(ask))
+    const page = after(found.map(([row]) => row))
+    return page.toPage(await ask(page))
   }
 
   const counts = instanceCounts(dialect)

@@ -20,7 +20,11 @@ export const listsOf = {
 
 /** Prepared for each page: there are very many lists, and few of them are read often. */
 export function createLists(database: Database) {
-  const read = <Item>({ text, values, toPage }: SqlList<Item>) => toPage(database.prepare(text).all(...values))
+  const read = <Item>({ edges, after }: SqlList<Item>) => {
+    const found = edges.map(({ text, values }) => database.prepare(text).get(...values))
+    const { text, values, toPage } = after(found)
+    return toPage(database.prepare(text).all(...values))
+  }
   return {
     instanceCounts: () => database.prepare(counts.text).all().map(counts.toCount),
     listInstances: (query: InstanceQuery = {}) => read(listsOf.instances(query)),
