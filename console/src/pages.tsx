@@ -3,11 +3,13 @@ import { Attention } from './pages/attention.tsx'
 import { BatchPage } from './pages/batch.tsx'
 import { Batches } from './pages/batches.tsx'
 import { CatalogPage } from './pages/catalog.tsx'
+import { Gates } from './pages/gates.tsx'
 import { History } from './pages/history.tsx'
 import { InstancePage } from './pages/instance.tsx'
 import { Instances } from './pages/instances.tsx'
 import { OperationPage } from './pages/operation.tsx'
 import { Operations } from './pages/operations.tsx'
+import { Sessions } from './pages/sessions.tsx'
 import { TryIt } from './pages/try-it.tsx'
 import { TryService } from './pages/try-service.tsx'
 import { Upkeep } from './pages/upkeep.tsx'
@@ -35,6 +37,8 @@ export const nav = [
     links: [
       { path: 'workers', name: 'Workers and store' },
       { path: 'upkeep', name: 'Chores and registries' },
+      { path: 'gates', name: 'Gates' },
+      { path: 'sessions', name: 'Sessions' },
       { path: 'history', name: 'History' },
     ],
   },
@@ -58,6 +62,8 @@ export function findPage([page = '', id, ...rest]: readonly string[]): Component
   if (page === 'workers') return <Workers />
   if (page === 'history') return <History />
   if (page === 'upkeep') return <Upkeep />
+  if (page === 'gates') return <Gates />
+  if (page === 'sessions') return <Sessions />
   if (page === 'try') return <TryIt />
   return undefined
 }

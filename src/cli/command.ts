@@ -50,7 +50,12 @@ export class CliCommand extends Command {
   }
 
   limitOption(): this {
-    return this.option('--limit <count>', 'how many at most', parseLimit, 50)
+    return this.option('--limit <count>', 'how many at most', parseLimit, 50).pagerOption()
+  }
+
+  /** For what may be longer than a terminal. */
+  pagerOption(): this {
+    return this.option('--no-pager', 'print a long list as it is, also on a terminal')
   }
 
   /** For a verb on one operation or instance, or on all that match. */

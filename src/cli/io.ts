@@ -6,7 +6,7 @@ import { type CliErrorParts, interrupted } from './cli-error.ts'
 export interface CliIo {
   readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean }
   /** Data only. */
-  readonly stdout: { write(text: string): unknown; readonly isTTY?: boolean }
+  readonly stdout: { write(text: string): unknown; readonly isTTY?: boolean; readonly rows?: number }
   /** Progress and errors. */
   readonly stderr: { write(text: string): unknown; readonly isTTY?: boolean; readonly columns?: number }
   readonly env: Readonly<Record<string, string | undefined>>

@@ -90,6 +90,7 @@ const groups: Readonly<Record<string, Readonly<Record<string, Loader>>>> = {
     orphans: () => import('./commands/orphans.ts'),
     batches: () => import('./commands/batches.ts'),
     gates: () => import('./commands/gates.ts'),
+    sessions: () => import('./commands/sessions.ts'),
     keys: () => import('./commands/keys.ts'),
     errors: () => import('./commands/errors.ts'),
     stats: () => import('./commands/stats.ts'),

@@ -5,6 +5,7 @@ import { CliError, wrongUsage } from './cli-error.ts'
 import type { CliCommand } from './command.ts'
 import type { CliIo } from './io.ts'
 import { createMemory } from './memory.ts'
+import { showInPager } from './pager.ts'
 import { renderFields, withoutNull } from './render/fields.ts'
 import { type Output, render } from './render/output.ts'
 
@@ -16,6 +17,8 @@ export interface SessionOptions extends BrokerFlags {
   readonly wait?: boolean
   readonly sync?: boolean
   readonly timeout?: number
+  /** False with --no-pager. */
+  readonly pager?: boolean
   /** Of lists. */
   readonly order?: string
   readonly limit?: number
@@ -53,6 +56,12 @@ export async function openSession(io: CliIo, options: SessionOptions) {
     callOptions: { acceptsIncomplete: !sync },
     /** Prints the result: the object for `--output json`, else the text. */
     print: (result: object, text: string) => void io.stdout.write(render(result, text, output)),
+    /** The same for what may be longer than a terminal: a person reads it in a pager. */
+    async show(result: object, text: string) {
+      const shown = render(result, text, output)
+      const isPaged = output === 'text' && options.pager !== false && (await showInPager(io, shown))
+      if (!isPaged) io.stdout.write(shown)
+    },
     /** Prints the fields of a result; leaves out those that the broker did not send, or sent as null. */
     printFields: (result: object) =>
       void io.stdout.write(render(withoutNull(result), renderFields(withoutNull(result)), output)),

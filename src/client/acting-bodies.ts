@@ -82,6 +82,16 @@ export interface BatchItemBody {
 }
 
 /** What platforms ask for anew is refused. */
+/** Who is signed in to the console. */
+export interface SessionBody {
+  readonly id: string
+  readonly principal: string
+  readonly scheme: string
+  readonly address?: string
+  readonly begun_at: string
+  readonly expires_at: string
+}
+
 export interface GateBody {
   readonly action: string
   readonly service_id?: string

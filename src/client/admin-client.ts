@@ -12,6 +12,7 @@ import type {
   MeBody,
   QuotaBody,
   RevisionsBody,
+  SessionBody,
   StatsBody,
   ToAdopt,
   WorkerBody,
@@ -118,6 +119,13 @@ export function createAdminClient(options: OsbClientOptions) {
       send<GateBody & Problem>('PUT', toPath('admin', 'gates', action), call, { body }),
     openGate: (action: string, query: Query = {}, call?: CallOptions) =>
       send<GateBody & Problem>('DELETE', toPath('admin', 'gates', action), { ...call, query }),
+    sessions: (query: Query = {}, call?: CallOptions) =>
+      send<ListBody<SessionBody>>('GET', '/admin/sessions', { ...call, query }),
+    endSession: (id: string, call?: CallOptions) =>
+      send<Problem & { readonly ended?: number }>('DELETE', toPath('admin', 'sessions', id), call),
+    /** All of one principal. */
+    endSessions: (principal: string, call?: CallOptions) =>
+      send<Problem & { readonly ended?: number }>('DELETE', '/admin/sessions', { ...call, query: { principal } }),
     chores: (call?: CallOptions) => send<ChoresBody>('GET', '/admin/chores', call),
     runChore: (name: string, call?: CallOptions) =>
       send<StartedRun>('POST', toPath('admin', 'chores', name, 'runs'), call),

@@ -155,6 +155,22 @@ describe.skipIf(noTmux !== '')(`in a terminal${noTmux}`, { timeout: 60_000 }, ()
     expect(await piped.until('"id"')).toContain('{"id":"o1","action":"provision","state":"succeeded"')
   })
 
+  it.skipIf(!has('less'))('a long list is read in less; in a pipe it is printed', async () => {
+    const items = Array.from({ length: 60 }, (_, index) => ({ ...operation, id: `operation-${index}` }))
+    const broker = await startCannedBroker({ 'GET /admin/operations': { status: 200, body: { items } } })
+    const terminal = await openTerminal(broker.url, 'purser operations list --limit 60')
+    const first = await terminal.until('operation-20')
+    expect(first).toContain('OPERATION')
+    expect(first).not.toContain('operation-40')
+    await terminal.type('G')
+    expect(await terminal.until('operation-59')).not.toContain('exit')
+    await terminal.type('q')
+    await terminal.until('exit 0')
+
+    const piped = await openTerminal(broker.url, 'purser operations list --limit 60 | tail -1')
+    expect(await piped.until('exit 0')).toContain('operation-59')
+  })
+
   it('a question is asked, and "no" is exit code 3', async () => {
     const broker = await startCannedBroker({})
     const terminal = await openTerminal(broker.url, 'purser instances abandon db --reason gone')

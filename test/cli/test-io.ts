@@ -20,6 +20,8 @@ export interface TestIoOptions {
   readonly cwd?: string
   readonly tty?: boolean
   readonly columns?: number
+  /** A terminal that is also read from. */
+  readonly rows?: number
   readonly onErr?: (text: string) => void
 }
 
@@ -28,6 +30,7 @@ export function createTestIo(options: TestIoOptions = {}): TestIo {
   let err = ''
   const interrupts = new Set<() => void>()
   const stdin: PassThrough & { isTTY?: boolean } = new PassThrough()
+  if (options.rows !== undefined) stdin.isTTY = options.tty
   return {
     stdin,
     stdout: {
@@ -35,6 +38,7 @@ export function createTestIo(options: TestIoOptions = {}): TestIo {
         out += text
       },
       isTTY: options.tty,
+      rows: options.rows,
     },
     stderr: {
       write(text) {

@@ -50,7 +50,7 @@ describe.skipIf(noBrowser !== undefined)('a page', () => {
     await page.getByText('Nothing needs you').waitFor()
     for (const [path, words, link] of [
       ['operations', 'No operation fits', 'provision something'],
-      ['instances', 'No instance fits', 'provision one'],
+      ['instances', 'No instance fits', 'provision something'],
       ['batches', 'Nobody has begun a batch', 'Operations'],
       ['history', 'Nobody has done anything by hand', undefined],
       ['upkeep', 'No registry is configured', undefined],

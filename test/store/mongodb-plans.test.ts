@@ -39,7 +39,13 @@ interface Profiled {
   readonly docsExamined?: number
   readonly keysExamined?: number
   readonly hasSortStage?: boolean
-  readonly command: { readonly writeConcern?: Concern; readonly readConcern?: Concern; readonly maxTimeMS?: number }
+  readonly command: {
+    readonly writeConcern?: Concern
+    readonly readConcern?: Concern
+    readonly maxTimeMS?: number
+    /** Of a look for the edge of an index. */
+    readonly skip?: number
+  }
 }
 
 interface Concern {
@@ -74,15 +80,16 @@ describeMongo('mongodb: the work behind a call', server => {
       const profile = await profiled(server(), database, async () => {
         for (const [list, query] of calls) await list({ ...query, limit: 5 })
       })
-      const expected = calls.flatMap(([list, , lead]) =>
-        isOfTwoParts(list === (listOperations as unknown) ? 'operations' : '', lead)
-          ? [lead, 'active' as const]
-          : [lead],
-      )
-      const walked = profile.map(({ ns, planSummary }) => `${ns.split('.')[1]} ${planSummary}`)
+      const expected = calls.flatMap(([list, query, lead]) => {
+        const isOfOperations = list === (listOperations as unknown) && !('state' in query)
+        return isOfTwoParts(isOfOperations ? 'operations' : '', lead) ? [lead, 'active' as const] : [lead]
+      })
+      const pages = profile.filter(({ command }) => command.skip === undefined)
+      const walked = pages.map(({ ns, planSummary }) => `${ns.split('.')[1]} ${planSummary}`)
       expect(walked.map(leadIn).sort()).toEqual([...expected].sort())
       // Nobody waits longer for a list than for any other statement.
       expect(profile.filter(({ command }) => command.maxTimeMS === undefined).map(shown)).toEqual([])
+      expect(profile.filter(({ planSummary = '' }) => !planSummary.startsWith('IXSCAN')).map(shown)).toEqual([])
       // Few by their nature: the active ones, and those of one instance.
       const sorted = profile.filter(({ hasSortStage }) => hasSortStage)
       expect([...new Set(sorted.map(({ planSummary }) => planSummary))].sort()).toEqual([
@@ -90,6 +97,24 @@ describeMongo('mongodb: the work behind a call', server => {
         'IXSCAN { instance: 1, lock: 1, place: 1 }',
         'IXSCAN { instance: 1, seq: 1 }',
       ])
+    })
+  })
+
+  it('looks at no more documents for a page than it may', async () => {
+    await withStores(server(), 1, async ([store], database) => {
+      if (store === undefined) throw new Error('no store')
+      await fill(store)
+      const lists = [store.listInstances, store.listBindings] as Store['listInstances'][]
+      const profile = await profiled(server(), database, async () => {
+        for (const list of lists) {
+          const { items, next } = await list({ planId: 'plan', serviceId: 'nobody', examine: 10 })
+          expect([items, next !== undefined]).toEqual([[], true])
+        }
+      })
+      const pages = profile.filter(({ planSummary = '' }) => planSummary.includes('listed.plan'))
+      expect(pages).toHaveLength(2 * lists.length)
+      for (const { docsExamined, keysExamined } of pages)
+        expect(Math.max(docsExamined ?? 0, keysExamined ?? 0)).toBeLessThanOrEqual(12)
     })
   })
 

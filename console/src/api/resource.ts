@@ -109,10 +109,33 @@ export function usePages<Item>(path: string, { every }: { every?: number } = {})
   const busy = useRef<string | undefined>(undefined)
   const all = !isFirst ? own : first.data === undefined ? [] : [first.data]
   const next = all.at(-1)?.next
+  const items = all.flatMap(({ items: some = [] }) => some)
+  const loadMore = () => {
+    if (next === undefined || stuck !== undefined) return
+    const wanted = nextPath(path, next)
+    if (busy.current === wanted) return
+    busy.current = wanted
+    readOn<Item>(path, next)
+      .then(
+        page => setFurther({ path, all: [...all, page] }),
+        error => {
+          setFurther({ path, all: own, stuck: toApiError(error) })
+          setTimeout(() => setFurther(now => (now.path === path ? { path, all: now.all } : now)), pauseAfterFailure)
+        },
+      )
+      .finally(() => {
+        busy.current = undefined
+      })
+  }
+  // A page may be empty and have another one after it: the broker looks at some rows for each.
+  const isEmpty = items.length === 0 && next !== undefined && stuck === undefined
+  useEffect(() => {
+    if (isEmpty) loadMore()
+  }, [isEmpty, path])
   return {
-    items: all.flatMap(({ items = [] }) => items),
+    items,
     error: first.error,
-    loading: first.loading,
+    loading: first.loading || isEmpty,
     more: next !== undefined,
     stuck,
     reload() {
@@ -122,24 +145,14 @@ export function usePages<Item>(path: string, { every }: { every?: number } = {})
     refresh() {
       if (isFirst) first.reload()
     },
-    loadMore() {
-      if (next === undefined || stuck !== undefined) return
-      const wanted = nextPath(path, next)
-      if (busy.current === wanted) return
-      busy.current = wanted
-      get<Page<Item>>(wanted)
-        .then(
-          page => setFurther({ path, all: [...all, page] }),
-          error => {
-            setFurther({ path, all: own, stuck: toApiError(error) })
-            setTimeout(() => setFurther(now => (now.path === path ? { path, all: now.all } : now)), pauseAfterFailure)
-          },
-        )
-        .finally(() => {
-          busy.current = undefined
-        })
-    },
+    loadMore,
   }
+}
+
+/** The next page that has rows, or the last one. */
+async function readOn<Item>(path: string, cursor: string): Promise<Page<Item>> {
+  const page = await get<Page<Item>>(nextPath(path, cursor))
+  return page.next === undefined || (page.items ?? []).length > 0 ? page : readOn(path, page.next)
 }
 
 export function nextPath(path: string, cursor: string): string {

@@ -86,36 +86,16 @@ export function Attention() {
       )}
       <List title="Held: they wait for a decision" of={holds}>
         {operation => (
-          <li key={operation.id}>
-            <span class="what">
-              <p>
-                <Link to={toPath('operations', operation.id)}>
-                  <strong>{operation.action}</strong> of {operation.instance_id}
-                </Link>
-              </p>
-              <p class="small muted">{operation.hold?.error?.message ?? operation.description}</p>
-            </span>
-            <State of="held" />
-            <span class="small muted nowrap">fails {relative(Date.parse(operation.deadline_at))}</span>
-          </li>
+          <OperationLine key={operation.id} operation={operation} ends="fails">
+            {operation.hold?.error?.message ?? operation.description}
+          </OperationLine>
         )}
       </List>
       <List title="Past their deadline: nobody ends them" of={overdue}>
         {operation => (
-          <li key={operation.id}>
-            <span class="what">
-              <p>
-                <Link to={toPath('operations', operation.id)}>
-                  <strong>{operation.action}</strong> of {operation.instance_id}
-                </Link>
-              </p>
-              <p class="small muted">
-                A worker ends it as soon as it has a place free: see <Link to="workers">whether any lives</Link>.
-              </p>
-            </span>
-            <State of={stateOf(operation)} />
-            <span class="small muted nowrap">was to end {relative(Date.parse(operation.deadline_at))}</span>
-          </li>
+          <OperationLine key={operation.id} operation={operation} ends="was to end">
+            A worker ends it as soon as it has a place free: see <Link to="workers">whether any lives</Link>.
+          </OperationLine>
         )}
       </List>
       <List title="Failures, by kind" of={groups}>
@@ -223,6 +203,32 @@ function List<Item>({
     <Section title={title}>
       <ul class="lines">{items.map(children)}</ul>
     </Section>
+  )
+}
+
+interface OperationLineProps {
+  readonly operation: OperationBody
+  /** What happens to it at its deadline. */
+  readonly ends: string
+  readonly children: ComponentChildren
+}
+
+function OperationLine({ operation, ends, children }: OperationLineProps) {
+  return (
+    <li>
+      <span class="what">
+        <p>
+          <Link to={toPath('operations', operation.id)}>
+            <strong>{operation.action}</strong> of {operation.instance_id}
+          </Link>
+        </p>
+        <p class="small muted">{children}</p>
+      </span>
+      <State of={stateOf(operation)} />
+      <span class="small muted nowrap">
+        {ends} {relative(Date.parse(operation.deadline_at))}
+      </span>
+    </li>
   )
 }
 

@@ -21,7 +21,7 @@ const filters = [
   {
     name: 'verb',
     label: 'What',
-    options: ['retry', 'cancel', 'fail', 'hold', 'release', 'run-now', 'move', 'abandon'],
+    options: ['retry', 'cancel', 'fail', 'hold', 'release', 'run-now', 'move', 'abandon', 'observe', 'sweep', 'adopt'],
   },
   { name: 'instance_id', label: 'Instance' },
   { name: 'order', label: 'Order', options: ['newest', 'oldest'] },

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { post } from '../api/client.ts'
 import { useResource } from '../api/resource.ts'
-import type { AbandonedBody, ListBody, MovedBody, OperationBody, ShownInstanceBody } from '../api/types.ts'
+import type { AbandonedBody, BindingBody, ListBody, MovedBody, OperationBody, ShownInstanceBody } from '../api/types.ts'
 import { planName, serviceName, useCatalog } from '../catalog.ts'
 import { Link, toPath } from '../router.tsx'
 import { Copy, Empty, Facts, Head, Loaded, Section, ShortId, State, Tone } from '../ui/basics.tsx'
@@ -86,6 +86,7 @@ export function InstancePage({ id }: { readonly id: string }) {
               </ul>
             )}
           </Section>
+          <DeletedBindings id={id} />
           <OperationsOf id={id} />
         </>
       )}
@@ -157,6 +158,7 @@ function OperatorActions({ instance, reload, onAbandoned }: OperatorProps) {
         reload()
       },
     }),
+    sweep: () => ({ needsReason: true, act: reason => sweep(id, { reason }).then(reload) }),
     abandon: () => ({
       needsReason: true,
       fields: bindings.length > 0 && (
@@ -172,7 +174,7 @@ function OperatorActions({ instance, reload, onAbandoned }: OperatorProps) {
       },
     }),
   }
-  const refusals = instanceVerbs.map(verb => {
+  const refusals = [...instanceVerbs, 'sweep'].map(verb => {
     const { words, role } = verbOf(verb)
     return { verb, words, why: whyNot(allowed[verb] ?? { allowed: false }, role) }
   })
@@ -198,6 +200,50 @@ function OperatorActions({ instance, reload, onAbandoned }: OperatorProps) {
       )}
       <ReasonDialog asked={asked} onClose={() => setAsked(undefined)} />
     </div>
+  )
+}
+
+async function sweep(id: string, body: { readonly reason: string; readonly binding_id?: string }): Promise<void> {
+  await post(toPath('admin', 'instances', id, 'sweep'), body)
+  toast('Accepted: it is being deleted once more.')
+}
+
+/** The latest of them: what an unbind has left behind is deleted once more. */
+function DeletedBindings({ id }: { readonly id: string }) {
+  const [asked, setAsked] = useState<Asked | undefined>()
+  const path = `admin/bindings?limit=20&phase=deleted&instance_id=${encodeURIComponent(id)}`
+  const { data, reload } = useResource<ListBody<BindingBody>>(path, { every: 5_000 })
+  const { words, about, role } = verbOf('sweep')
+  const bindings = data?.items ?? []
+  if (bindings.length === 0) return null
+  const ask = (binding: string) =>
+    setAsked({
+      title: `${words}: ${binding}`,
+      about: <p>{about}</p>,
+      verb: words,
+      needsReason: true,
+      act: reason => sweep(id, { reason, binding_id: binding }).then(reload),
+    })
+  const why = whyNot({ allowed: true }, role)
+  return (
+    <Section title="Deleted bindings">
+      <ul class="lines">
+        {bindings.map(binding => (
+          <li key={binding.id}>
+            <span class="what">
+              <code class="id">{binding.id}</code>{' '}
+              <span class="small muted">
+                deleted <Time at={binding.deleted_at} />
+              </span>
+            </span>
+            <button type="button" disabled={why !== undefined} title={why} onClick={() => ask(binding.id)}>
+              {words}
+            </button>
+          </li>
+        ))}
+      </ul>
+      <ReasonDialog asked={asked} onClose={() => setAsked(undefined)} />
+    </Section>
   )
 }
 

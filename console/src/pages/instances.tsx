@@ -1,14 +1,12 @@
 import { usePages } from '../api/resource.ts'
 import type { InstanceBody } from '../api/types.ts'
-import { planName, serviceName, useCatalog, withServices } from '../catalog.ts'
+import { planName, serviceName } from '../catalog.ts'
 import { Link, query, toPath } from '../router.tsx'
-import { Empty, Head, ShortId, State, Tone } from '../ui/basics.tsx'
-import { Filters, filterOf, toQueryText } from '../ui/filters.tsx'
-import { PagedTable } from '../ui/paged-table.tsx'
-import { SavedViews } from '../ui/saved-views.tsx'
+import { ShortId, State, Tone } from '../ui/basics.tsx'
+import { toQueryText } from '../ui/filters.tsx'
 import { Time } from '../ui/time.tsx'
 import type { Column } from '../ui/virtual-table.tsx'
-import { BulkBar, useSelection } from './bulk-bar.tsx'
+import { ListPage, order } from './list-page.tsx'
 
 export type Instance = InstanceBody & { readonly dashboard_url?: string }
 
@@ -20,7 +18,6 @@ const matching = [
   { name: 'phase', label: 'Phase', options: ['creating', 'ready', 'updating', 'deleting', 'failed', 'deleted'] },
   { name: 'usable', label: 'Usable', options: ['true', 'false'] },
 ] as const
-const filters = [...matching, { name: 'order', label: 'Order', options: ['newest', 'oldest'] }] as const
 
 const views = [
   { name: 'All', query: '' },
@@ -71,32 +68,9 @@ const columns: readonly Column<Instance>[] = [
 ]
 
 export function Instances() {
-  useCatalog()
-  const path = `admin/instances?${toQueryText(query.value, filters, { limit: '200' })}`
+  const path = `admin/instances?${toQueryText(query.value, [...matching, order], { limit: '200' })}`
   const pages = usePages<Instance>(path, { every: 5_000 })
-  const selection = useSelection(path, pages.items)
-  return (
-    <>
-      <Head
-        title="Instances"
-        about="What platforms have asked for, and how it is. Deleted ones are shown only where the phase asks for them."
-      />
-      <SavedViews page="instances" preset={views} />
-      <Filters of={withServices(filters)} />
-      <PagedTable
-        label="Instances"
-        pages={pages}
-        columns={columns}
-        keyOf={({ id }) => id}
-        selected={selection.ids}
-        onSelect={selection.select}
-        empty={
-          <Empty title="No instance fits">
-            Take a filter away, or <Link to="try">provision one</Link>.
-          </Empty>
-        }
-      />
-      <BulkBar of="instances" selection={selection} pages={pages} filter={filterOf(query.value, matching)} />
-    </>
-  )
+  const about =
+    'What platforms have asked for, and how it is. Deleted ones are shown only where the phase asks for them.'
+  return <ListPage of="instances" title="Instances" about={about} {...{ path, pages, views, matching, columns }} />
 }

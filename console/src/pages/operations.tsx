@@ -1,15 +1,13 @@
 import { usePages } from '../api/resource.ts'
 import { useSoon, useStream } from '../api/stream.ts'
 import type { OperationBody } from '../api/types.ts'
-import { serviceName, useCatalog, withServices } from '../catalog.ts'
+import { serviceName } from '../catalog.ts'
 import { Link, query, toPath } from '../router.tsx'
-import { Empty, Head, InstanceLink, State } from '../ui/basics.tsx'
-import { Filters, filterOf, toQueryText } from '../ui/filters.tsx'
-import { PagedTable } from '../ui/paged-table.tsx'
-import { SavedViews } from '../ui/saved-views.tsx'
+import { InstanceLink, State } from '../ui/basics.tsx'
+import { toQueryText } from '../ui/filters.tsx'
 import { duration, now, Time } from '../ui/time.tsx'
 import type { Column } from '../ui/virtual-table.tsx'
-import { BulkBar, useSelection } from './bulk-bar.tsx'
+import { ListPage, order } from './list-page.tsx'
 
 const operationStates = ['queued', 'held', 'running', 'succeeded', 'failed', 'superseded']
 const actions = ['provision', 'update', 'deprovision', 'bind', 'unbind', 'observe', 'sweep']
@@ -27,8 +25,6 @@ const matching = [
   { name: 'since', label: 'Accepted since', rare: true },
   { name: 'until', label: 'Accepted until', rare: true },
 ] as const
-const order = { name: 'order', label: 'Order', options: ['newest', 'oldest'] } as const
-const filters = [...matching, order]
 
 const views = [
   { name: 'All', query: '' },
@@ -47,7 +43,7 @@ export function errorOf({ error }: Pick<OperationBody, 'error'>): string | undef
   return typeof error === 'string' ? error : error?.message
 }
 
-const operationColumns: readonly Column<OperationBody>[] = [
+const columns: readonly Column<OperationBody>[] = [
   {
     title: 'Operation',
     width: 'minmax(84px, 0.8fr)',
@@ -82,33 +78,9 @@ const operationColumns: readonly Column<OperationBody>[] = [
 ]
 
 export function Operations() {
-  useCatalog()
-  const path = `admin/operations?${toQueryText(query.value, filters, { limit: '200' })}`
+  const path = `admin/operations?${toQueryText(query.value, [...matching, order], { limit: '200' })}`
   const pages = usePages<OperationBody>(path, { every: 10_000 })
   useStream('admin/events', useSoon(pages.refresh, 700))
-  const selection = useSelection(path, pages.items)
-  return (
-    <>
-      <Head
-        title="Operations"
-        about="Each is one durable run of one action. The filters are in the address: keep it, or send it."
-      />
-      <SavedViews page="operations" preset={views} />
-      <Filters of={withServices(filters)} />
-      <PagedTable
-        label="Operations"
-        pages={pages}
-        columns={operationColumns}
-        keyOf={({ id }) => id}
-        selected={selection.ids}
-        onSelect={selection.select}
-        empty={
-          <Empty title="No operation fits">
-            Take a filter away, or <Link to="try">provision something</Link>.
-          </Empty>
-        }
-      />
-      <BulkBar of="operations" selection={selection} pages={pages} filter={filterOf(query.value, matching)} />
-    </>
-  )
+  const about = 'Each is one durable run of one action. The filters are in the address: keep it, or send it.'
+  return <ListPage of="operations" title="Operations" about={about} {...{ path, pages, views, matching, columns }} />
 }

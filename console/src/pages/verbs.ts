@@ -47,6 +47,11 @@ const verbs: Readonly<Record<string, Verb>> = {
       'Another revision of its service acts on the instance from then on. Nothing is run: what it has is what the old revision has made.',
     role: 'admin',
   },
+  sweep: {
+    words: 'Delete once more',
+    about: 'The service deletes again what is deleted: for what a deletion has left behind.',
+    role: 'operator',
+  },
   abandon: {
     words: 'Abandon',
     about:

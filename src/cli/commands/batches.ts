@@ -46,7 +46,7 @@ const parseBatch = createNameParser('the id of a batch', 'purser batches list sh
 
 async function listBatches(session: Session): Promise<void> {
   const list = await readList(session, 'batches', ({ order: _order, ...page }) => session.admin.batches(page))
-  session.print(list, renderBatches(list.items))
+  await session.show(list, renderBatches(list.items))
 }
 
 async function showBatch(session: Session, name: string): Promise<void> {
@@ -57,7 +57,7 @@ async function showBatch(session: Session, name: string): Promise<void> {
 
 async function listItems(session: Session, name: string): Promise<void> {
   const list = await readList(session, 'items', ({ order: _order, ...page }) => session.admin.batchItems(name, page))
-  session.print(list, renderBatchItems(list.items))
+  await session.show(list, renderBatchItems(list.items))
 }
 
 async function stopBatch(session: Session, name: string): Promise<void> {

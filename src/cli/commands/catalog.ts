@@ -7,6 +7,7 @@ export function defineCommand(program: CliCommand): void {
   program
     .command('catalog')
     .description('show what a broker offers')
+    .pagerOption()
     .connectionOptions()
     .examples('purser catalog', 'purser catalog --url https://broker.example.com --output json')
     .action(onBroker(showCatalog))
@@ -14,5 +15,5 @@ export function defineCommand(program: CliCommand): void {
 
 async function showCatalog(session: Session): Promise<void> {
   const services = await readCatalog(session)
-  session.print({ services }, renderCatalog(services))
+  await session.show({ services }, renderCatalog(services))
 }

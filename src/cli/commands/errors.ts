@@ -11,6 +11,7 @@ export function defineCommand(program: CliCommand): void {
     .option('--service <id>', 'those of one service')
     .option('--action <action>', 'provision, update, deprovision, bind, unbind or observe')
     .option('--since <time>', 'that happened from then on, such as 2026-01-01T00:00:00Z')
+    .pagerOption()
     .connectionOptions()
     .examples('purser errors', 'purser errors --action provision --output jsonl')
     .action(onBroker(showErrors))
@@ -26,7 +27,7 @@ async function showErrors(session: Session, { service: service_id, action, since
   const response = await session.admin.errors({ service_id, action, since })
   const { items } = response.body
   if (response.status !== 200 || !Array.isArray(items)) throw refusal('could not read the errors', response)
-  session.print(response.body, render(items))
+  await session.show(response.body, render(items))
 }
 
 function render(groups: readonly ErrorGroupBody[]): string {

@@ -57,7 +57,7 @@ interface Flags {
 async function listHistory(session: Session, { by, verb, instance: instance_id, since, until }: Flags): Promise<void> {
   const query = { by, verb, instance_id, since, until }
   const list = await readList(session, 'acts', page => session.admin.history({ ...query, ...page }))
-  session.print(list, render(list.items))
+  await session.show(list, render(list.items))
 }
 
 function render(acts: readonly ActBody[]): string {

@@ -137,7 +137,7 @@ interface ListFlags {
 async function list(session: Session, { phase, service, plan, revision }: ListFlags): Promise<void> {
   const query = { phase, service_id: service, plan_id: plan, revision_id: revision }
   const found = await readList(session, 'instances', page => session.admin.instances({ ...query, ...page }))
-  session.print(found, renderInstances(found.items))
+  await session.show(found, renderInstances(found.items))
 }
 
 async function show(session: Session, id: string): Promise<void> {

@@ -144,7 +144,7 @@ async function listOperations(session: Session, flags: ListFlags): Promise<void>
   const named = { service_id, plan_id, platform, step, error, q }
   const query = { state, action, instance_id, binding_id, after, before, ...named }
   const list = await readList(session, 'operations', page => session.admin.operations({ ...query, ...page }))
-  session.print(list, renderOperations(list.items))
+  await session.show(list, renderOperations(list.items))
 }
 
 async function showOperation(session: Session, name: string): Promise<void> {

@@ -95,4 +95,4 @@ function kindOf(command: Command, name: string): LiveKind | undefined {
   return kinds.find(kind => kind === name)
 }
 
-const kinds = ['instance', 'binding', 'operation', 'batch', 'service', 'plan', 'what', 'profile'] as const
+const kinds = ['instance', 'binding', 'operation', 'batch', 'session', 'service', 'plan', 'what', 'profile'] as const

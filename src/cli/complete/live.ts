@@ -9,6 +9,7 @@ export type LiveKind =
   | 'binding'
   | 'operation'
   | 'batch'
+  | 'session'
   | 'service'
   | 'plan'
   | 'service-id'
@@ -57,6 +58,7 @@ const lists: Readonly<Record<Exclude<LiveKind, 'profile'>, List>> = {
   binding: async ({ admin }, { positionals }, signal) =>
     idsOf(await admin.bindings({ instance_id: positionals[0], limit }, { signal })),
   batch: async ({ admin }, _asked, signal) => idsOf(await admin.batches({ limit }, { signal })),
+  session: async ({ admin }, _asked, signal) => idsOf(await admin.sessions({ limit }, { signal })),
   service: async (session, _asked, signal) => (await readOfferings(session, signal)).map(({ name }) => name),
   'service-id': async (session, _asked, signal) => (await readOfferings(session, signal)).map(({ id }) => id),
   plan: async (session, asked, signal) => (await plansOf(session, asked, signal)).map(({ name }) => name),
