@@ -11,10 +11,15 @@ export interface Child {
   stop(): Promise<void>
 }
 
-export async function startChild(script: string, args: readonly string[]): Promise<Child> {
+export async function startChild(
+  script: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<Child> {
   const child = fork(join(import.meta.dirname, 'servers', script), [...args], {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     execArgv: [],
+    env: { ...process.env, ...env },
   })
   const next = () =>
     new Promise<unknown>((resolve, reject) => {

@@ -6,49 +6,55 @@ import { onLoadCore } from './pin.ts'
 import { costOf, counts, type Kind, makePolled } from './request-cost.ts'
 import { atMost, noGoal, type Result, type Round, toResult } from './result.ts'
 
-const settings = {
+/** From nothing to everything; the log has a line for each request and each outcome. */
+const brokers = {
   off: { metrics: { serve: 'off' }, traces: { mode: 'off' } },
   metrics: { metrics: { serve: 'open' }, traces: { mode: 'off' } },
-  traces: { metrics: { serve: 'open' }, traces: { mode: 'linked' } },
+  all: { metrics: { serve: 'open' }, traces: { mode: 'linked' } },
+  sdk: { metrics: { serve: 'open' }, traces: { mode: 'linked' } },
 }
+type Which = keyof typeof brokers
 
 /** Of an idle broker, in megabytes. */
 const memoryGoal = 85
 
 /**
- * Metrics, and traces through the API (what an SDK of the user's costs is its own), against a broker without them: the processor
- * time of one request, in turns on the same machine, and the memory of an idle one.
+ * Metrics, traces through the API and a log of all requests, against a broker without them: the processor time of one request,
+ * in turns on the same machine, and the memory of an idle one. What a tracing SDK of the user's costs is its own, and shown apart.
  */
 export function benchObserved(rounds: number): Promise<Result[]> {
   return inNewFolder(folder => onLoadCore(() => measure(folder, rounds)))
 }
 
 async function measure(folder: string, rounds: number): Promise<Result[]> {
-  const start = (which: keyof typeof settings) =>
-    startChild('broker.mjs', [`sqlite:${join(folder, `${which}.db`)}`, '3', JSON.stringify(settings[which])])
-  const [off, metrics, traces] = [await start('off'), await start('metrics'), await start('traces')]
-  const lines: Record<Kind, [metrics: Round[], traces: Round[]]> = { poll: [[], []], provision: [[], []] }
+  const children = new Map<Which, Child>()
+  const lines: Record<Kind, Record<Which, Round[]>> = { poll: noRounds(), provision: noRounds() }
   let made = 1
   try {
-    const memory = memoryOf(metrics)
-    for (const child of [off, metrics, traces]) await makePolled(child)
+    for (const which of Object.keys(brokers) as Which[]) children.set(which, await start(folder, which))
+    const memory = memoryOf(children.get('metrics'))
+    for (const child of children.values()) await makePolled(child)
     for (let round = 0; round <= rounds; round++)
       for (const kind of ['provision', 'poll'] as const) {
-        const order = round % 2 === 0 ? [off, metrics, traces] : [traces, metrics, off]
-        const costs = new Map<Child, number>()
-        for (const child of order) costs.set(child, await costOf(child, kind, made))
+        const order = round % 2 === 0 ? [...children] : [...children].reverse()
+        const costs = new Map<Which, number>()
+        for (const [which, child] of order) costs.set(which, await costOf(child, kind, made))
         if (kind === 'provision') made += counts.provision
         // The first round warms everything up.
-        const baseline = costs.get(off) ?? Number.NaN
-        if (round > 0)
-          for (const [place, child] of [metrics, traces].entries())
-            lines[kind][place]?.push({ ours: costs.get(child) ?? Number.NaN, baseline })
+        const baseline = costs.get('off') ?? Number.NaN
+        if (round > 0) for (const [which, ours] of costs) lines[kind][which].push({ ours, baseline })
       }
+    const row = (kind: Kind, which: Which, about: string, goal = atMost(1.05)) => {
+      const what = kind === 'poll' ? 'last_operation' : 'provisions to their end'
+      return toResult(`${what}, ${about} against none of it`, 'µs of CPU', lines[kind][which], goal)
+    }
     return [
-      toResult('last_operation, with metrics against without', 'µs of CPU', lines.poll[0], atMost(1.05)),
-      toResult('provisions to their end, with metrics against without', 'µs of CPU', lines.provision[0], atMost(1.05)),
-      toResult('last_operation, with metrics and traces', 'µs of CPU', lines.poll[1], noGoal),
-      toResult('provisions to their end, with metrics and traces', 'µs of CPU', lines.provision[1], noGoal),
+      row('poll', 'metrics', 'with metrics'),
+      row('provision', 'metrics', 'with metrics'),
+      row('poll', 'all', 'with metrics, traces and access log'),
+      row('provision', 'all', 'with metrics, traces and access log'),
+      row('poll', 'sdk', 'with all of it and a tracing SDK', noGoal),
+      row('provision', 'sdk', 'with all of it and a tracing SDK', noGoal),
       toResult(
         `memory of an idle broker with metrics, against ${memoryGoal} MB`,
         'MB',
@@ -57,11 +63,20 @@ async function measure(folder: string, rounds: number): Promise<Result[]> {
       ),
     ]
   } finally {
-    await Promise.all([off, metrics, traces].map(child => child.stop()))
+    await Promise.all([...children.values()].map(child => child.stop()))
   }
 }
 
-function memoryOf({ process: { pid } }: Child): number {
-  const [, kilobytes] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
+const noRounds = (): Record<Which, Round[]> => ({ off: [], metrics: [], all: [], sdk: [] })
+
+function start(folder: string, which: Which): Promise<Child> {
+  const file = (type: string) => join(folder, `${which}.${type}`)
+  const log = which === 'all' || which === 'sdk' ? [file('log')] : []
+  const env: Record<string, string> = which === 'sdk' ? { BENCH_TRACES: 'on' } : {}
+  return startChild('broker.mjs', [`sqlite:${file('db')}`, '3', JSON.stringify(brokers[which]), ...log], env)
+}
+
+function memoryOf(child: Child | undefined): number {
+  const [, kilobytes] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child?.process.pid}/status`, 'utf8')) ?? []
   return Number(kilobytes) / 1000
 }

@@ -142,7 +142,10 @@ export interface ListQuery {
   readonly order?: 'newest' | 'oldest'
   /** From 1 on, 50 by default; more than `largestPage` are `largestPage`. */
   readonly limit?: number
-  /** How many rows may be looked at for the page, from 1 on; `largestWalk` by default and at most. */
+  /**
+   * How many rows may be looked at for the page, from 1 on. By default and at most `largestWalk`; a store that reads them from
+   * nowhere looks at more.
+   */
   readonly examine?: number
   /** `next` of the page before. CursorError where it is not from the same list in the same order. */
   readonly cursor?: string

@@ -1,9 +1,13 @@
 // A whole broker from dist/: a store, basic authentication, the worker running. Counts the operations it has finished.
-// `broker.mjs <store URL> <steps> [<settings as JSON>]`
-import { combineObservers, createBroker, defineService, logTrouble } from '../../dist/index.js'
+// `broker.mjs <store URL> <steps> [<settings as JSON> [<file of the log>]]`: without a file only trouble is logged. With
+// BENCH_TRACES a tracing SDK records every span, and sends them nowhere.
+import { createWriteStream } from 'node:fs'
+import { combineObservers, createBroker, createLogObserver, defineService, logTrouble } from '../../dist/index.js'
 import { createBasicAuthenticator, listen } from '../../dist/server/index.js'
 
-const [store = '', steps = '3', settings = '{}'] = process.argv.slice(2)
+const [store = '', steps = '3', settings = '{}', log] = process.argv.slice(2)
+if (process.env.BENCH_TRACES) await (await import('./tracing.mjs')).startTracing()
+const logger = log ? createLogObserver({ format: 'json', stream: createWriteStream(log) }) : logTrouble()
 let finished = 0
 const service = defineService({
   id: 'bench',
@@ -35,7 +39,7 @@ const broker = createBroker(
     authenticator: createBasicAuthenticator([
       { username: 'bench', password: 'bench', platform: 'default', roles: ['platform'] },
     ]),
-    observer: combineObservers(counting, logTrouble()),
+    observer: combineObservers(counting, logger),
     settings: JSON.parse(settings),
   },
 )

@@ -33,33 +33,36 @@ export interface List<Item> {
   readonly shown: readonly (keyof Item)[]
 }
 
-export function toInstanceList(query: InstanceQuery): List<InstanceSummary> {
-  return toList(instances, query, instances.rows)
+/** What a store of databases takes for granted. `keys`: how many keys tell rows of the same time apart. */
+const usual = { keys: 1, walk: largestWalk }
+
+export function toInstanceList(query: InstanceQuery, how: Partial<typeof usual> = {}): List<InstanceSummary> {
+  return toList(instances, query, instances.rows, how)
 }
 
-/** `keys`: how many keys tell rows of the same time apart. */
-export function toBindingList(query: BindingQuery, keys = 1): List<BindingSummary> {
-  return toList(bindings, query, query.by === 'expires' ? 'bindings by expiry' : bindings.rows, keys)
+export function toBindingList(query: BindingQuery, how: Partial<typeof usual> = {}): List<BindingSummary> {
+  return toList(bindings, query, query.by === 'expires' ? 'bindings by expiry' : bindings.rows, how)
 }
 
 /** The two lists of operations: a cursor of one is of no use to the other. */
-export function toOperationList(query: OperationQuery): List<OperationSummary> {
-  return toList(operations, query, `operations by ${query.by ?? 'accepted'}`)
+export function toOperationList(query: OperationQuery, how: Partial<typeof usual> = {}): List<OperationSummary> {
+  return toList(operations, query, `operations by ${query.by ?? 'accepted'}`, how)
 }
 
-export function toActList(query: ActQuery): List<HistoryEvent> {
-  return toList(acts, query, acts.rows)
+export function toActList(query: ActQuery, how: Partial<typeof usual> = {}): List<HistoryEvent> {
+  return toList(acts, query, acts.rows, how)
 }
 
-function toList<Item>(kind: Kind<Item>, query: ListQuery, title: string, keys = 1): List<Item> {
+function toList<Item>(kind: Kind<Item>, query: ListQuery, title: string, how: Partial<typeof usual>): List<Item> {
   checkQuery(kind, query)
-  const { order = 'newest', limit = 50, examine = largestWalk, cursor } = query
+  const { keys, walk } = { ...usual, ...how }
+  const { order = 'newest', limit = 50, examine = walk, cursor } = query
   const name = `${title} ${order}`
   return {
     name,
     descending: order === 'newest',
     limit: Math.min(Math.trunc(limit), largestPage),
-    examine: Math.min(Math.trunc(examine), largestWalk),
+    examine: Math.min(Math.trunc(examine), walk),
     after: cursor === undefined ? undefined : readCursor(name, cursor, keys),
     shown: kind.shown,
   }

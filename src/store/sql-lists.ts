@@ -108,7 +108,7 @@ export function instanceCounts({ table }: Dialect) {
 export function bindingList(query: BindingQuery, { table, id, beside }: Dialect): SqlList<BindingSummary> {
   const { phase, instanceId, serviceId, planId } = query
   return listOf({
-    list: toBindingList(query, 2),
+    list: toBindingList(query, { keys: 2 }),
     walks: bindingWalks(query),
     from: table('binding'),
     order: ['created_at', 'instance_id', 'id'],

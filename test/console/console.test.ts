@@ -259,6 +259,66 @@ describe.skipIf(missing !== undefined)('the console', () => {
     await page.locator('.head .state', { hasText: 'deleted' }).waitFor()
   })
 
+  it('deletes once more what is deleted: an instance, and a binding', async () => {
+    await page.getByRole('button', { name: 'Delete once more' }).first().click()
+    await giveReason('Delete once more', 'its volume is still there')
+    const isSwept = async (binding?: string) => {
+      const path = '/admin/operations?instance_id=by-form&action=sweep'
+      const { items } = await send<{ items: { binding_id?: string; state: string }[] }>(replica.url, 'GET', path)
+      return items.some(({ binding_id, state }) => binding_id === binding && state === 'succeeded')
+    }
+    await until('the instance is swept', () => isSwept())
+    const gone = page.getByRole('region', { name: 'Deleted bindings' })
+    await gone.getByRole('button', { name: 'Delete once more' }).first().click()
+    await giveReason('Delete once more', 'its user is still there')
+    const id = (await gone.locator('code').first().textContent()) ?? ''
+    await until('the binding is swept', () => isSwept(id))
+  })
+
+  it('closes a gate, of which platforms are told, and opens it', async () => {
+    await go('gates')
+    await press('Close a gate')
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('What is refused').selectOption('provision')
+    await dialog.getByLabel('Of the service').selectOption({ label: 'database' })
+    await dialog.getByLabel('What platforms are told').fill('Until nine nothing new is made.')
+    await dialog.getByLabel(/^Ask again after/).fill('600')
+    await giveReason('Close', 'maintenance')
+    const line = page.getByRole('listitem').filter({ hasText: 'Provision: database' })
+    await line.getByText('again after 600 s').waitFor()
+    const { gates } = await send<{ gates: object[] }>(replica.url, 'GET', '/admin/gates')
+    expect(gates).toEqual([
+      expect.objectContaining({ action: 'provision', retry_after: 600, reason: 'maintenance', by: 'ada' }),
+    ])
+    await line.getByRole('button', { name: 'Open' }).click()
+    await dialog.getByRole('button', { name: 'Open', exact: true }).click()
+    await shown('All gates are open')
+    expect(await send(replica.url, 'GET', '/admin/gates')).toEqual({ gates: [] })
+  })
+
+  it('shows an admin who is signed in; a session that is ended asks for the password, and goes on where it was', async () => {
+    const other = await newPage()
+    await signIn(other, replica.url, viewer)
+    await go('sessions', other)
+    await shown('Only admins see this', other)
+    await go('instances?phase=ready', other)
+    await other.getByRole('table').waitFor()
+    await go('sessions')
+    await page.getByRole('button', { name: 'All of vera' }).first().click()
+    await page.getByRole('dialog').getByRole('button', { name: 'End', exact: true }).click()
+    await until('nobody else is there', async () => (await page.getByText('All of vera').count()) === 0)
+    // Nobody touches that page: what it asks for by itself is refused.
+    await shown('Your session is over. The page behind stays as it is.', other)
+    await other.getByLabel('User', { exact: true }).fill(viewer.username)
+    await other.getByLabel('Password').fill(viewer.password)
+    await press('Sign in', other)
+    await other.getByRole('dialog', { name: 'Sign in again' }).waitFor({ state: 'hidden' })
+    expect(new URL(other.url()).pathname + new URL(other.url()).search).toBe('/console/instances?phase=ready')
+    await other.getByRole('table').waitFor()
+    await until('all of it is there again', async () => (await other.locator('.problem-box').count()) === 0)
+    await other.close()
+  })
+
   it('lets a viewer look, and says why not where they may not', async () => {
     const other = await newPage()
     await signIn(other, replica.url, viewer)
@@ -423,6 +483,8 @@ describe.skipIf(missing !== undefined)('the console', () => {
       'catalog',
       'workers',
       'upkeep',
+      'gates',
+      'sessions',
       'history',
       'try',
       'try/database',

@@ -54,6 +54,8 @@ describe.skipIf(noBrowser !== undefined)('a page', () => {
       ['batches', 'Nobody has begun a batch', 'Operations'],
       ['history', 'Nobody has done anything by hand', undefined],
       ['upkeep', 'No registry is configured', undefined],
+      ['gates', 'All gates are open', undefined],
+      ['sessions', 'Nobody is signed in', undefined],
       ['catalog', 'No service comes from a registry', undefined],
       ['try/unknown', 'Nothing of this id is offered', 'See what is'],
       ['nowhere', 'There is no such page', 'Go to what needs attention'],
@@ -81,6 +83,26 @@ describe.skipIf(noBrowser !== undefined)('a page', () => {
     await page.unroute('**/admin/catalog')
     await page.getByRole('link', { name: 'service', exact: true }).waitFor()
     expect(await page.locator('.problem-box').count()).toBe(0)
+  })
+
+  it('of a list goes on where the broker has looked at enough rows for one page', async () => {
+    const clock = createVirtualClock(Date.now() - day)
+    const store = createMemoryStore({ clock })
+    for (let at = 0; at < 12; at += 1)
+      await provision(store, `i${at}`, { acceptedAt: at, notBefore: clock.now() + day })
+    // As a database that looks at two rows for each page.
+    const few = { ...store, listInstances: (query = {}) => store.listInstances({ ...query, examine: 2 }) }
+    const { page, go } = await open({ store: few, clock })
+    const cursors: string[] = []
+    page.on('request', request => {
+      const { pathname, searchParams } = new URL(request.url())
+      if (pathname.endsWith('/admin/instances')) cursors.push(searchParams.get('cursor') ?? '')
+    })
+    await go('instances?platform=nobody')
+    await page.getByText('No instance fits').waitFor()
+    expect(new Set(cursors).size).toBeGreaterThanOrEqual(6)
+    await go('instances?order=oldest')
+    await page.getByText('12 rows', { exact: true }).waitFor()
   })
 
   it('that is the home page names what is past its deadline, and a chore that nobody takes', async () => {

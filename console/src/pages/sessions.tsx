@@ -53,7 +53,7 @@ function List() {
     { title: 'Ends', width: '84px', wide: true, cell: ({ expires_at }: SessionBody) => <Time at={expires_at} /> },
     {
       title: 'End it',
-      width: '190px',
+      width: '180px',
       cell: ({ id, principal }: SessionBody) => (
         <>
           <button
@@ -62,7 +62,7 @@ function List() {
             aria-label={`End this session of ${principal}`}
             onClick={() => setAsked(end(`this session of ${principal}`, toPath('admin', 'sessions', id)))}
           >
-            This one
+            End
           </button>
           <button
             type="button"

@@ -16,9 +16,12 @@ import { type List, toActList, toBindingList, toInstanceList, toOperationList, t
 import { compare, type Walk } from './order.ts'
 import type { EventRow, Tables } from './tables.ts'
 
+/** There is no index of a name, but no row is read from anywhere: as many take no longer than those of a database. */
+const walk = 100_000
+
 export function listInstances(tables: Tables, query: InstanceQuery) {
   const { platform, serviceId, planId, revisionId, phase, usable } = query
-  const list = toInstanceList(query)
+  const list = toInstanceList(query, { walk })
   const wanted = given<Instance>({ platform, serviceId, planId, revisionId, phase, usable })
   const rows = tables.instances.walk(tables.orders.created, list)
   return page(
@@ -43,7 +46,7 @@ export function countInstances(tables: Tables): readonly InstanceCount[] {
 
 export function listBindings(tables: Tables, query: BindingQuery) {
   const { instanceId, serviceId, planId, phase } = query
-  const list = toBindingList(query, 2)
+  const list = toBindingList(query, { keys: 2, walk })
   const wanted = given<Binding>({ instanceId, serviceId, planId, phase })
   const positionOf = (row: Binding): Position => [row.createdAt, row.instanceId, row.id]
   const rows =
@@ -55,7 +58,7 @@ export function listBindings(tables: Tables, query: BindingQuery) {
 
 export function listOperations(tables: Tables, query: OperationQuery) {
   const { of, action, state, by = 'accepted', after: from = -Infinity, before = Infinity } = query
-  const list = toOperationList(query)
+  const list = toOperationList(query, { walk })
   const { serviceId, planId, platform, step, fingerprint } = query
   const wanted = given<Operation>({ ...of, action, state, serviceId, planId, platform })
   const error = given<OperationError>({ step, fingerprint })
@@ -75,7 +78,7 @@ export function listOperations(tables: Tables, query: OperationQuery) {
 
 export function listActs(tables: Tables, query: ActQuery): Page<HistoryEvent> {
   const { by, verb, instanceId, after: from = -Infinity, before = Infinity } = query
-  const list = toActList(query)
+  const list = toActList(query, { walk })
   const wanted = given<HistoryEvent>({ by, verb, instanceId })
   return page(
     list,
