@@ -2,6 +2,7 @@ import { boundMutations } from './bound-mutations.ts'
 import { bundleMutations } from './bundle-mutations.ts'
 import { catalogMutations } from './catalog-mutations.ts'
 import { choreMutations } from './chore-mutations.ts'
+import { commandMutations } from './command-mutations.ts'
 import { edgeMutations } from './edge-mutations.ts'
 import { emptiedMutations } from './emptied-mutations.ts'
 import { encryptionMutations } from './encryption-mutations.ts'
@@ -9,6 +10,7 @@ import { expiryMutations } from './expiry-mutations.ts'
 import { fairnessMutations } from './fairness-mutations.ts'
 import { historyMutations } from './history-mutations.ts'
 import { kubernetesMutations } from './kubernetes-mutations.ts'
+import { listMutations } from './list-mutations.ts'
 import { loadMutations } from './load-mutations.ts'
 import { manifestMutations } from './manifest-mutations.ts'
 import { movingMutations } from './moving-mutations.ts'
@@ -196,6 +198,8 @@ export const mutations: readonly Mutation[] = [
   ...loadMutations,
   ...fairnessMutations,
   ...seeingMutations,
+  ...listMutations,
+  ...commandMutations,
   ...takeMutations,
   ...catalogMutations,
   ...boundMutations,

@@ -53,28 +53,4 @@ export const seeingMutations: readonly Mutation[] = [
     find: 'if (failed.length >= most) break',
     replace: '',
   },
-  {
-    file: 'src/store/sql-lists.ts',
-    suite: ['test/store/sqlite-lists.test.ts'],
-    only: 'walk the index of the service',
-    name: 'operations by a service without their index',
-    find: "ended.add('finished_at is not null')",
-    replace: '',
-  },
-  {
-    file: 'src/store/lists.ts',
-    suite: ['test/store/sqlite-lists.test.ts'],
-    only: 'walk the index of the plan',
-    name: 'a list goes by the filter that more rows pass',
-    find: "'planId', 'serviceId', 'platform'",
-    replace: "'serviceId', 'planId', 'platform'",
-  },
-  {
-    file: 'src/store/sqlite/lists.ts',
-    suite: ['test/store/sqlite-lists.test.ts'],
-    only: 'walk the index of the phase',
-    name: 'SQLite takes any index that fits a list',
-    find: 'beside: column => `+${column}`',
-    replace: 'beside: column => column',
-  },
 ]
