@@ -39,7 +39,7 @@ describe('a list that is longer than the terminal', () => {
   })
 
   it.each([
-    ['in a pipe', {}, []],
+    ['in a pipe', { rows: 24 }, []],
     ['with --no-pager', { tty: true, rows: 24 }, ['--no-pager']],
     ['as JSON', { tty: true, rows: 24 }, ['--output', 'json']],
     ['where it fits', { tty: true, rows: 32 }, []],

@@ -248,6 +248,23 @@ describe.skipIf(missing !== undefined)('the console', () => {
     await shown(/volume, server/)
   })
 
+  /** Once more than by itself. */
+  const isSwept = async (binding?: string) => {
+    const path = '/admin/history?instance_id=by-form&verb=sweep'
+    const { items } = await send<{ items: { operation_id: string; binding_id?: string }[] }>(replica.url, 'GET', path)
+    const id = items.find(({ binding_id }) => binding_id === binding)?.operation_id
+    return id !== undefined && (await stateOf(replica.url, id)) === 'succeeded'
+  }
+
+  it('deletes a binding once more that an unbind has deleted', async () => {
+    await go('instances/by-form')
+    const gone = page.getByRole('region', { name: 'Deleted bindings' })
+    await gone.getByText('app', { exact: true }).waitFor()
+    await gone.getByRole('button', { name: 'Delete once more' }).click()
+    await giveReason('Delete once more', 'its user is still there')
+    await until('it is swept', () => isSwept('app'))
+  })
+
   it('deprovisions', async () => {
     await go('instances/by-form')
     await press('Deprovision')
@@ -259,20 +276,11 @@ describe.skipIf(missing !== undefined)('the console', () => {
     await page.locator('.head .state', { hasText: 'deleted' }).waitFor()
   })
 
-  it('deletes once more what is deleted: an instance, and a binding', async () => {
-    await page.getByRole('button', { name: 'Delete once more' }).first().click()
+  it('deletes an instance once more', async () => {
+    await page.getByRole('region', { name: 'Deleted bindings' }).waitFor({ state: 'hidden' })
+    await press('Delete once more')
     await giveReason('Delete once more', 'its volume is still there')
-    const isSwept = async (binding?: string) => {
-      const path = '/admin/operations?instance_id=by-form&action=sweep'
-      const { items } = await send<{ items: { binding_id?: string; state: string }[] }>(replica.url, 'GET', path)
-      return items.some(({ binding_id, state }) => binding_id === binding && state === 'succeeded')
-    }
-    await until('the instance is swept', () => isSwept())
-    const gone = page.getByRole('region', { name: 'Deleted bindings' })
-    await gone.getByRole('button', { name: 'Delete once more' }).first().click()
-    await giveReason('Delete once more', 'its user is still there')
-    const id = (await gone.locator('code').first().textContent()) ?? ''
-    await until('the binding is swept', () => isSwept(id))
+    await until('it is swept', () => isSwept())
   })
 
   it('closes a gate, of which platforms are told, and opens it', async () => {
@@ -283,7 +291,7 @@ describe.skipIf(missing !== undefined)('the console', () => {
     await dialog.getByLabel('Of the service').selectOption({ label: 'database' })
     await dialog.getByLabel('What platforms are told').fill('Until nine nothing new is made.')
     await dialog.getByLabel(/^Ask again after/).fill('600')
-    await giveReason('Close', 'maintenance')
+    await giveReason('Close it', 'maintenance')
     const line = page.getByRole('listitem').filter({ hasText: 'Provision: database' })
     await line.getByText('again after 600 s').waitFor()
     const { gates } = await send<{ gates: object[] }>(replica.url, 'GET', '/admin/gates')

@@ -18,6 +18,7 @@ import {
   isSortedByHand,
   type Lead,
   operationQueries,
+  siftedLists,
   sqlIndexes,
 } from './list-queries.ts'
 import { describePostgres, newSchema, patient } from './postgres-subject.ts'
@@ -194,6 +195,30 @@ describePostgres('postgres: the plan behind a call', server => {
           const sorted = isSortedByHand(lead)
           // The page is the front of the index: nothing stands between them.
           expect(plans.join('\n')).toMatch(new RegExp(sorted ? index : `Limit .*\n *-> +${index}`))
+        })
+
+        it.each(siftedLists)(`%s by %j walk one of %j to its edge (${kind} plans)`, async (list, query, leads) => {
+          const examine = 20
+          const plans = await plansOf(server.url, generic, connection => {
+            const lists = createLists(
+              async ({ text }, values) => (await connection.query({ text, values })).rows,
+              `"${schema}"`,
+            )
+            const named = {
+              instances: 'listInstances',
+              bindings: 'listBindings',
+              operations: 'listOperations',
+            } as const
+            return list === 'acts'
+              ? lists.listActs({ ...query, examine })
+              : lists[named[list]]({ ...query, examine } as object)
+          })
+          expect(plans).toHaveLength(leads.length + 1)
+          expect(scansIn(plans)).toEqual([])
+          if (generic || rows !== 20_000) return
+          // What has no rows may be found so by any index that begins with it.
+          const indexes = ['survey', ...leads.map(lead => sqlIndexes[lead])].join('|')
+          for (const plan of plans) expect(plan).toMatch(new RegExp(`Scan .*_(${indexes})\\b`))
         })
 
         it(`a clean-up finds what may go by an index of nothing else (${kind} plans)`, async () => {

@@ -27,7 +27,7 @@ export function Gates() {
   const close: Asked = {
     title: 'Close a gate',
     about: <p>New requests are refused on all replicas. What was accepted goes on.</p>,
-    verb: 'Close',
+    verb: 'Close it',
     danger: true,
     fields: <GateFields />,
     act: async (reason, given) => {

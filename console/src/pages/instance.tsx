@@ -86,7 +86,8 @@ export function InstancePage({ id }: { readonly id: string }) {
               </ul>
             )}
           </Section>
-          <DeletedBindings id={id} />
+          {/* Those of a deleted instance are deleted once more together with it. */}
+          {instance.phase !== 'deleted' && <DeletedBindings id={id} />}
           <OperationsOf id={id} />
         </>
       )}
