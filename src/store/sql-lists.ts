@@ -106,19 +106,25 @@ export function instanceCounts({ table }: Dialect) {
 }
 
 export function bindingList(query: BindingQuery, { table, id, beside }: Dialect): SqlList<BindingSummary> {
-  const { phase, instanceId, serviceId, planId } = query
+  const { phase, instanceId, serviceId, planId, by = 'created', after, before } = query
+  const leads: Leads = { ...leadsOfResources(query), instance: ['instance_id = ?', mapped(instanceId, id)] }
+  const expiring = 'deleted_at is null and expires_at is not null'
   return listOf({
     list: toBindingList(query, { keys: 2 }),
     walks: bindingWalks(query),
     from: table('binding'),
-    order: ['created_at', 'instance_id', 'id'],
-    leads: { ...leadsOfResources(query), instance: ['instance_id = ?', mapped(instanceId, id)] },
+    order: [`${by}_at`, 'instance_id', 'id'],
+    few: ['created_at', 'instance_id', 'id'],
+    leads: by === 'expires' ? { ...leads, time: [expiring] } : leads,
     filters: [
+      ...(by === 'expires' ? [{ lead: 'time' as const, text: expiring }] : []),
       ...notDeleted(phase),
       ...equal('serviceId', beside('service_id'), serviceId, keyOf),
       ...equal('planId', beside('plan_id'), planId, keyOf),
       ...equal('phase', beside('phase'), phase),
     ],
+    after,
+    before,
     toItem: toSummary,
   })
 }

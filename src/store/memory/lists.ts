@@ -45,15 +45,22 @@ export function countInstances(tables: Tables): readonly InstanceCount[] {
 }
 
 export function listBindings(tables: Tables, query: BindingQuery) {
-  const { instanceId, serviceId, planId, phase } = query
+  const { instanceId, serviceId, planId, phase, by = 'created', after: from = -Infinity, before = Infinity } = query
   const list = toBindingList(query, { keys: 2, walk })
   const wanted = given<Binding>({ instanceId, serviceId, planId, phase })
-  const positionOf = (row: Binding): Position => [row.createdAt, row.instanceId, row.id]
+  const timeOf = ({ createdAt, expiresAt = Number.NaN, phase: is }: Binding) => {
+    if (by === 'created') return createdAt
+    return is === 'deleted' ? Number.NaN : expiresAt
+  }
+  const isInTime = (row: Binding) => timeOf(row) >= from && timeOf(row) < before
+  const positionOf = (row: Binding): Position => [timeOf(row), row.instanceId, row.id]
+  const order = by === 'created' ? tables.orders.createdBindings : tables.orders.expiring
   const rows =
     instanceId === undefined
-      ? tables.bindings.walk(tables.orders.createdBindings, list)
-      : sorted(list, tables.bindings.allOf(instanceId), positionOf)
-  return page(list, rows, row => matches(row, wanted) && isShown(row, phase), positionOf, itself)
+      ? tables.bindings.walk(order, { ...list, from, before })
+      : sorted(list, tables.bindings.allOf(instanceId).filter(isInTime), positionOf)
+  const isWanted = (row: Binding) => matches(row, wanted) && isShown(row, phase) && isInTime(row)
+  return page(list, rows, isWanted, positionOf, itself)
 }
 
 export function listOperations(tables: Tables, query: OperationQuery) {

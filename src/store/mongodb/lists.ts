@@ -22,6 +22,7 @@ const live = { 'listed.live': true }
 const unready = { 'listed.unready': true }
 const unsuccessful = { 'listed.unsuccessful': true }
 const ended = { finishedAt: { $exists: true } }
+const expiring = { ...live, 'listed.expiresAt': { $exists: true } }
 const acted = { 'acted.at': { $exists: true } }
 
 export function listInstances(ledger: Database, query: InstanceQuery): Promise<Page<InstanceSummary>> {
@@ -76,13 +77,21 @@ export async function countInstances({
 
 export function listBindings(ledger: Database, query: BindingQuery): Promise<Page<BindingSummary>> {
   const { filters, leads } = ofResource(query)
-  const instance = equal('instance', query.instanceId, keyOf)
+  const { instanceId, by, after, before } = query
+  const instance = equal('instance', instanceId, keyOf)
+  const expires = by === 'expires'
   return readPage(ledger, ledger.collections.binding, {
     list: toBindingList(query),
     walks: bindingWalks(query),
-    time: 'listed.createdAt',
-    filters: { ...filters, instance },
-    leads: { ...leads, instance: ['by_instance', instance] },
+    time: expires ? 'listed.expiresAt' : 'listed.createdAt',
+    from: after,
+    before,
+    filters: { ...filters, instance, expires: expires ? expiring : undefined },
+    leads: {
+      ...leads,
+      time: expires ? ['list_by_expiry', expiring] : leads.time,
+      instance: ['by_instance', instance],
+    },
     toItem: toSummary,
   })
 }
