@@ -17,26 +17,27 @@ const kv = defineService({
   async deprovision() {},
 })
 
-/** An instance that was provisioned, observed in vain by an operator, and deleted; then all lines of its history. */
+/** The lines about an instance that was provisioned, deleted, and swept by an operator. */
 async function historyWith(settings: Settings) {
   const broker = await startTestBroker({ services: [kv], settings, transport: 'socket' })
   const client = broker.createClient({ originatingIdentity: identity, requestIdentity: 'request-1' })
   const admin = adminOf(broker)
   try {
-    await client.provision('i', ids, { acceptsIncomplete: true })
+    const place = { organization_guid: 'o', space_guid: 's' }
+    expect((await client.provision('i', { ...ids, ...place }, { acceptsIncomplete: true })).status).toBe(202)
     await broker.clock.advance(1_000)
     await client.deprovision('i', ids, { acceptsIncomplete: true })
     await broker.clock.advance(1_000)
     expect((await admin.sweepInstance('i', { reason: 'its bucket' })).status).toBe(202)
     await broker.clock.advance(60_000)
-    return { lines: await broker.store.history('i'), operation: (await broker.store.listOperations()).items[0] }
+    return await broker.store.history('i')
   } finally {
     await broker.stop()
   }
 }
 
 it('a line says who asked, who had signed in, from where, and how it ended', async () => {
-  const { lines } = await historyWith({})
+  const lines = await historyWith({})
   const [accepted, succeeded] = lines
   const asked = { identity, requestId: 'request-1', action: 'provision' }
   expect(accepted).toMatchObject({ type: 'accepted', ...asked, principal: 'anonymous', address: '127.0.0.1' })
@@ -45,7 +46,7 @@ it('a line says who asked, who had signed in, from where, and how it ended', asy
 })
 
 it('what history.mask names is not written, wherever it would stand', async () => {
-  const { lines } = await historyWith({ history: { mask: ['identity', 'principal', 'address', 'by'] } })
+  const lines = await historyWith({ history: { mask: ['identity', 'principal', 'address', 'by'] } })
   const text = JSON.stringify(lines)
   for (const secret of ['ada-683ea748', '127.0.0.1', 'anonymous']) expect(text).not.toContain(secret)
   const masked = { principal: 'masked', address: 'masked', identity: { masked: true } }
@@ -53,5 +54,5 @@ it('what history.mask names is not written, wherever it would stand', async () =
   expect(lines[1]).toMatchObject({ type: 'succeeded', identity: { masked: true } })
   expect(lines.find(({ type }) => type === 'acted')).toMatchObject({ by: 'masked', address: 'masked' })
   const some = await historyWith({ history: { mask: ['address'] } })
-  expect(some.lines[0]).toMatchObject({ identity, principal: 'anonymous', address: 'masked' })
+  expect(some[0]).toMatchObject({ identity, principal: 'anonymous', address: 'masked' })
 })
