@@ -48,6 +48,7 @@ describe('GET /admin/chores', () => {
       'clean-up-bindings-succeeded off',
       'clean-up-bindings-failed 0 0 4 * * *',
       'survey */30 * * * * *',
+      'history */15 * * * * *',
       'batches * * * * *',
     ])
     expect(body.chores[7]).toEqual({
