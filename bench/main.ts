@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util'
 import { benchBundles } from './bundles.ts'
 import { benchCatalog } from './catalog.ts'
 import { benchEncrypted } from './encrypted.ts'
+import { benchFairness } from './fairness.ts'
 import { benchGrowth } from './growth.ts'
 import { benchHttp } from './http.ts'
 import { benchKubernetes } from './kubernetes.ts'
@@ -31,6 +32,7 @@ const parts: Readonly<Record<string, () => Promise<Result[]>>> = {
   observed: () => benchObserved(rounds),
   encrypted: () => benchEncrypted(rounds),
   overload: () => benchOverload(),
+  fairness: () => benchFairness(rounds),
   start: () => benchStart(rounds),
   sync: async () => [...(await benchSync(rounds)), ...(await benchDirectorySync(rounds))],
   catalog: () => benchCatalog(rounds),

@@ -1,5 +1,5 @@
 // npm run bench: ratios against bare baselines that are measured in the same run. `-- --json` prints JSON, `-- --only http`
-// runs one part (http, growth, stores, observed, start, sync, catalog, bundles, kubernetes, postgres, growth-postgres). The last two start a
+// runs one part (http, growth, stores, observed, encrypted, overload, fairness, start, sync, catalog, bundles, kubernetes, postgres, growth-postgres). The last two start a
 // PostgreSQL of their own (and compare it with DBOS, where BENCH_DBOS names a folder with it), and bundles starts a Podman where there is one.
 // kubernetes needs a cluster: CONTRIBUTING.md says how to name one; `--at-once 50` has fewer pods at a time than 200.
 import { ensureBuilt, ensureInstalled, run } from './setup.mjs'

@@ -6,7 +6,11 @@ const postgres = { needs: 'postgres', suite: ['test/store/postgres.test.ts'] } a
 const mongodb = { needs: 'mongodb', suite: ['test/store/mongodb.test.ts'] } as const
 const leftOut = 'left out'
 const quota = 'quota:'
-const worker = { file: 'src/engine/worker.ts', suite: ['test/replicas/slow-service.test.ts'], only: 'memory|places|waits for' }
+const worker = {
+  file: 'src/engine/worker.ts',
+  suite: ['test/replicas/slow-service.test.ts'],
+  only: 'memory|places|waits for',
+}
 const shares = { ...worker, file: 'src/engine/shares.ts' }
 const http = { suite: ['test/http/limits.test.ts'] }
 
@@ -34,7 +38,7 @@ export const fairnessMutations: readonly Mutation[] = [
     only: leftOut,
     name: 'postgres claims what is left out',
     find: "` and coalesce(o.service_key, '') <> all ($${first})",
-    replace: "` and ($${first}::text[] is null or true)",
+    replace: '` and ($${first}::text[] is null or true)',
   },
   {
     ...mongodb,
@@ -116,8 +120,8 @@ export const fairnessMutations: readonly Mutation[] = [
     file: 'src/store/postgres/quota.ts',
     only: quota,
     name: 'postgres counts two at once without each other',
-    find: "perform pg_advisory_xact_lock(hashtextextended(",
-    replace: "perform (hashtextextended(",
+    find: 'perform pg_advisory_xact_lock(hashtextextended(',
+    replace: 'perform (hashtextextended(',
   },
   {
     ...mongodb,

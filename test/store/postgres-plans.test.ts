@@ -49,7 +49,10 @@ const change = {
 const step = JSON.stringify({ name: 's', state: 'done', doc: document, sealed: '{}' })
 
 /** Every statement, with values that lead it all the way. `o1` is held with fence 1, and belongs to `i1`. */
-const calls: Record<Exclude<keyof Statements, 'ping' | 'write' | 'writeMore' | 'writeWithin' | 'share'>, readonly SqlValue[]> = {
+const calls: Record<
+  Exclude<keyof Statements, 'ping' | 'write' | 'writeMore' | 'writeWithin' | 'share'>,
+  readonly SqlValue[]
+> = {
   instance: ['i1'],
   binding: ['i1', 'b'],
   bindings: ['i1'],

@@ -83,7 +83,9 @@ describeDrivers('sqlite: the work behind a call', driver => {
       it(name, async () => {
         const watched = watch(driver)
         const store = openWith(watched, { file: join(testFolder(), 'ledger.db'), clock })
-        const scans = planOf(watched.database(), text).filter(detail => /^SCAN (?!CONSTANT|\()/.test(detail))
+        // Lists in JSON, and what a statement has found itself, are no tables.
+        const others = /^SCAN (?!CONSTANT|\(|json_each|found)/
+        const scans = planOf(watched.database(), text).filter(detail => others.test(detail))
         expect(scans).toEqual([])
         await store.close()
       })
