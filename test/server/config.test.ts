@@ -43,7 +43,8 @@ describe('loadConfig', () => {
         apbRoutes: false,
       },
       instances: { forceDeleteUnknown: false },
-      bindings: { forceDeleteUnknown: false },
+      bindings: { forceDeleteUnknown: false, unbindExpired: [] },
+      orphans: { minimumAge: 86_400_000 },
       engine: {
         concurrency: 16,
         lease: 30_000,
@@ -95,6 +96,7 @@ describe('loadConfig', () => {
       chores: {
         timeZone: 'UTC',
         observe: '*/5 * * * * *',
+        expiry: '* * * * *',
         purge: '30 * * * *',
         survey: '*/30 * * * * *',
         batches: '* * * * *',
