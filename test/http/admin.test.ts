@@ -50,6 +50,7 @@ describe('GET /admin/chores', () => {
       'survey */30 * * * * *',
       'history */15 * * * * *',
       'batches * * * * *',
+      'expiry * * * * *',
     ])
     expect(body.chores[7]).toEqual({
       name: 'clean-up-bindings-failed',

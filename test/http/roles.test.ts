@@ -26,6 +26,8 @@ const table: Readonly<Record<string, Role>> = Object.fromEntries([
   ['GET /admin/sessions', 'admin'],
   ['DELETE /admin/sessions', 'admin'],
   ['DELETE /admin/sessions/:id', 'admin'],
+  ['GET /admin/orphans', 'operator'],
+  ['POST /admin/orphans/remove', 'admin'],
   ['GET /admin/keys', 'operator'],
   ['POST /admin/keys/rotate', 'operator'],
 ])

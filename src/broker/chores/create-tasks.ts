@@ -57,7 +57,6 @@ export function createChoreTasks(broker: BrokerContext, options: TaskOptions): r
       schedule: schedule('observe', observes ? settings.observe : '-'),
       run: run => observeDue(broker, run, random),
     },
-    { name: 'expiry', schedule: schedule('expiry', settings.expiry), run: run => expireBindings(broker, run) },
     {
       name: 'purge',
       schedule: schedule('purge', settings.purge),
@@ -100,6 +99,7 @@ export function createChoreTasks(broker: BrokerContext, options: TaskOptions): r
   if (broker.store.sealing?.keyring !== undefined)
     tasks.push({ name: rotateKeysChore, run: run => rotateKeys(broker, run) })
   tasks.push({ name: 'batches', schedule: schedule('batches', settings.batches), run: run => runBatches(broker, run) })
+  tasks.push({ name: 'expiry', schedule: schedule('expiry', settings.expiry), run: run => expireBindings(broker, run) })
   return tasks
 }
 
