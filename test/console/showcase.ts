@@ -57,6 +57,12 @@ export async function startShowcase() {
       (await stateOf(url, bundle.operation)) !== 'running' && (await stateOf(url, bundle.operation)) !== 'queued',
   )
   await send(url, 'POST', `/admin/operations/${running.operation}/run-now`, { reason: 'the network is back' })
+  await send(url, 'PUT', '/admin/gates/update', {
+    service_id: 'database',
+    message: 'Databases cannot be changed until 9 pm.',
+    retry_after: 600,
+    reason: 'a new storage system',
+  })
   const plan = await send<{ token: string }>(url, 'POST', '/admin/batches', {
     action: 'retry',
     operations: {},
@@ -91,6 +97,8 @@ export async function startShowcase() {
       catalog: 'catalog',
       workers: 'workers',
       upkeep: 'upkeep',
+      gates: 'gates',
+      sessions: 'sessions',
       history: 'history',
       'try-it': 'try',
       'try-service': 'try/database',

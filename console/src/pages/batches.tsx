@@ -25,7 +25,7 @@ const columns: readonly Column<BatchBody>[] = [
     wide: true,
     cell: ({ reason }) => <span title={reason}>{reason}</span>,
   },
-  { title: 'Asked for', width: '84px', cell: ({ created_at }) => <Time at={created_at} /> },
+  { title: 'Asked for', width: '84px', wide: true, cell: ({ created_at }) => <Time at={created_at} /> },
 ]
 
 export function Batches() {

@@ -29,7 +29,7 @@ const filters = [
 
 const columns: readonly Column<Act>[] = [
   { title: 'When', width: '84px', cell: ({ at }) => <Time at={at} /> },
-  { title: 'Who', width: 'minmax(80px, 0.7fr)', cell: ({ by }) => by },
+  { title: 'Who', width: 'minmax(80px, 0.7fr)', wide: true, cell: ({ by }) => by },
   {
     title: 'What',
     width: 'minmax(90px, 0.8fr)',

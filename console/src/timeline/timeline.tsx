@@ -47,7 +47,8 @@ export function TimelineView({ operation }: { readonly operation: TimelineOperat
               title={`The lease ran out: fence ${fence}`}
             >
               <span>
-                {shortWorker(from)} → {shortWorker(to)}, fence {shortFence(fence)}
+                {shortWorker(from)} → {shortWorker(to)}
+                <span class="wide-only">, fence {shortFence(fence)}</span>
               </span>
             </span>
           ))}
@@ -122,7 +123,7 @@ function TimelineRow({ row, scale, at }: { readonly row: Row; readonly scale: Sc
             title={describe(bar)}
             style={{ left: percent(scale.at(bar.from)), width: percent(scale.at(bar.to) - scale.at(bar.from)) }}
           >
-            {bar.count > 1 && <span class="times">×{bar.count}</span>}
+            {bar.count > 1 && <span class={`times${scale.at(bar.to) > 0.9 ? ' inside' : ''}`}>×{bar.count}</span>}
           </i>
         ))}
       </span>
