@@ -7,15 +7,14 @@ export async function startShowcase() {
   const { folder, remove, mend, unmend } = makeFolder()
   const postgres = await startPostgres()
   const first = await startReplica(postgres.url, folder)
-  const second = await startReplica(postgres.url, folder)
-  const { url } = second
+  let { url } = first
   await Promise.all(['orders', 'billing', 'reports'].map(id => provision(url, id)))
   await Promise.all(['sessions', 'search-cache'].map(id => provision(url, id, {}, 'cache')))
   const failed = await provision(url, 'archive', { name: 'archive', chaos: 'fails' })
   await provision(url, 'archive-2', { name: 'archive-2', chaos: 'fails' })
   const held = await provision(url, 'ledger', { name: 'ledger', chaos: 'held' }, 'held-database')
-  // Taken over in the middle of its retries.
-  const taken = await provision(first.url, 'inventory', { name: 'inventory', chaos: 'retries' })
+  // Taken over in the middle of its retries: by one that is not there before, and so cannot have it already.
+  const taken = await provision(url, 'inventory', { name: 'inventory', chaos: 'retries' })
   const attempts = async () => {
     const { steps = [] } = await send<{ steps?: { attempts: number }[] }>(
       url,
@@ -29,6 +28,8 @@ export async function startShowcase() {
     async () => (await attempts()) >= 6 && (await stateOf(url, taken.operation)) === 'running',
   )
   await first.kill()
+  const second = await startReplica(postgres.url, folder)
+  url = second.url
   const killedAt = await attempts()
   await until('it goes on', async () => (await attempts()) >= killedAt + 3)
   mend()
