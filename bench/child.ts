@@ -14,10 +14,10 @@ export interface Child {
 export async function startChild(
   script: string,
   args: readonly string[],
-  env: Readonly<Record<string, string>> = {},
+  { env, stdout }: { readonly env?: Readonly<Record<string, string>>; readonly stdout?: number } = {},
 ): Promise<Child> {
   const child = fork(join(import.meta.dirname, 'servers', script), [...args], {
-    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    stdio: ['ignore', stdout ?? 'inherit', 'inherit', 'ipc'],
     execArgv: [],
     env: { ...process.env, ...env },
   })

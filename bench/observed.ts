@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Child, startChild } from './child.ts'
 import { inNewFolder } from './new-folder.ts'
@@ -71,9 +71,11 @@ const noRounds = (): Record<Which, Round[]> => ({ off: [], metrics: [], all: [],
 
 function start(folder: string, which: Which): Promise<Child> {
   const file = (type: string) => join(folder, `${which}.${type}`)
-  const log = which === 'all' || which === 'sdk' ? [file('log')] : []
-  const env: Record<string, string> = which === 'sdk' ? { BENCH_TRACES: 'on' } : {}
-  return startChild('broker.mjs', [`sqlite:${file('db')}`, '3', JSON.stringify(brokers[which]), ...log], env)
+  const args = [`sqlite:${file('db')}`, '3', JSON.stringify(brokers[which])]
+  if (which === 'off' || which === 'metrics') return startChild('broker.mjs', args)
+  // As under a supervisor that keeps what a broker prints in a file.
+  const env: Record<string, string> = { BENCH_LOG: 'on', ...(which === 'sdk' && { BENCH_TRACES: 'on' }) }
+  return startChild('broker.mjs', args, { env, stdout: openSync(file('log'), 'a') })
 }
 
 function memoryOf(child: Child | undefined): number {

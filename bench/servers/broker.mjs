@@ -1,13 +1,12 @@
 // A whole broker from dist/: a store, basic authentication, the worker running. Counts the operations it has finished.
-// `broker.mjs <store URL> <steps> [<settings as JSON> [<file of the log>]]`: without a file only trouble is logged. With
-// BENCH_TRACES a tracing SDK records every span, and sends them nowhere.
-import { createWriteStream } from 'node:fs'
+// `broker.mjs <store URL> <steps> [<settings as JSON>]`. With BENCH_LOG all requests and outcomes are logged to stdout, else
+// only trouble. With BENCH_TRACES a tracing SDK records every span, and sends them nowhere.
 import { combineObservers, createBroker, createLogObserver, defineService, logTrouble } from '../../dist/index.js'
 import { createBasicAuthenticator, listen } from '../../dist/server/index.js'
 
-const [store = '', steps = '3', settings = '{}', log] = process.argv.slice(2)
+const [store = '', steps = '3', settings = '{}'] = process.argv.slice(2)
 if (process.env.BENCH_TRACES) await (await import('./tracing.mjs')).startTracing()
-const logger = log ? createLogObserver({ format: 'json', stream: createWriteStream(log) }) : logTrouble()
+const logger = process.env.BENCH_LOG ? createLogObserver({ format: 'json' }) : logTrouble()
 let finished = 0
 const service = defineService({
   id: 'bench',
