@@ -67,7 +67,9 @@ export async function findPlanInUse(
   const service = own ?? (await refuseUnknown(broker, caller, instanceId, serviceId))
   if (service.plans.has(planId)) return planOf(service, planId)
   const instance = await store.instance(instanceId)
-  if (instance?.serviceId !== serviceId || instance.planId !== planId) return planOf(service, planId)
+  // Another platform's instance must not be told by its plan.
+  const isCallers = instance?.platform === caller.platform
+  if (!isCallers || instance.serviceId !== serviceId || instance.planId !== planId) return planOf(service, planId)
   return { service, schemas: service.schemas }
 }
 
@@ -112,7 +114,8 @@ export async function checkTarget(
   }
   if (planId === undefined) return
   const instance = await store.instance(instanceId)
-  if (instance?.serviceId === serviceId && instance.planId === planId) return
+  const isCallers = instance?.platform === caller.platform
+  if (isCallers && instance.serviceId === serviceId && instance.planId === planId) return
   planOf(knownService(await serviceOf(broker, undefined, serviceId)), planId)
 }
 
