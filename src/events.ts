@@ -1,4 +1,5 @@
 import type { Action } from './protocol/actions.ts'
+import type { Sensitive } from './sensitive/sensitive.ts'
 
 /**
  * Everything that a broker tells about itself. Logs, metrics and traces are listeners (`Observer`).
@@ -370,4 +371,4 @@ export interface StepFields extends OperationFields {
 export type ParkReason = 'wait' | 'retry' | 'store' | 'unknownService' | 'poisonous' | 'held'
 
 /** What an author adds to a line of the log. Names that sound like a secret lose their value. */
-export type LogFields = Readonly<Record<string, string | number | boolean | Error | undefined>>
+export type LogFields = Readonly<Record<string, string | number | boolean | Error | Sensitive<unknown> | undefined>>

@@ -2,6 +2,7 @@
  * Purser: an Open Service Broker for TypeScript.
  *
  * - `defineService`, `defineBroker`: what an author writes, as data. `TerminalError`: "stop, retrying cannot help".
+ *   `sensitive`: a value that no log, error or page shows.
  * - `createBroker`: runs what was defined, inside any application. `purser serve` does it as a server of its own.
  * - `purser/express`, `purser/fastify`: that broker as a part of such an application.
  * - `purser/server`: the parts of the server, and `createBasicAuthenticator`. `purser/sign-in`: authenticators for tokens, certificates
@@ -56,6 +57,7 @@ export type { Offering, Plan } from './protocol/offering.ts'
 export type { Registry } from './registry.ts'
 export type { BundleOptions, RegistryEntry } from './running/bundles/from-options.ts'
 export type { Runtime } from './sandbox.ts'
+export { Sensitive, sensitive } from './sensitive/sensitive.ts'
 export { type Settings, SettingsError } from './settings/settings.ts'
 export type { Duration } from './shape/duration.ts'
 export type { Store } from './store.ts'

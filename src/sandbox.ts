@@ -11,7 +11,7 @@
  * - No answer is never read as "gone" or "done": it is `unknown`, and asked again.
  * - When a sandbox has ended, everything that it started has ended.
  */
-import type { Json, JsonObject } from './protocol/json.ts'
+import type { JsonObject } from './protocol/json.ts'
 
 export interface SandboxSpec {
   /** The operation's name for it; see `checkName`. */
@@ -193,14 +193,6 @@ export interface KeptCopy {
 export interface NotKept {
   readonly image: string
   readonly error: Error
-}
-
-/** Every text in a value, and every number that is long enough to be recognised: what to cut out where a value is a secret. */
-export function secretsIn(value: Json | undefined): readonly string[] {
-  if (typeof value === 'string') return [value]
-  if (typeof value === 'number') return Math.abs(value) >= 1000 ? [String(value)] : []
-  if (typeof value !== 'object' || value === null) return []
-  return Object.values(value).flatMap(secretsIn)
 }
 
 /**

@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { hash, randomBytes } from 'node:crypto'
 import type { Authenticator, Memory, Principal, Refusal, Role } from '../authenticator.ts'
 import { type Clock, systemClock } from '../clock.ts'
+import { revealed, type Sensitive } from '../sensitive/sensitive.ts'
 import { makeDecoys } from './decoys.ts'
 import { createLimiter } from './limiter.ts'
 import { hasControls, type PasswordHash, parsePasswordHash, verifyPassword } from './password.ts'
@@ -11,9 +12,9 @@ import { createThrottle, networkOf, type Throttle } from './throttle.ts'
 /** A user who may log in, with `password` or `passwordHash`. During a rotation the previous hash is accepted too. */
 export interface BasicUser {
   readonly username: string
-  readonly password?: string
-  readonly passwordHash?: string
-  readonly previousPasswordHash?: string
+  readonly password?: string | Sensitive<string>
+  readonly passwordHash?: string | Sensitive<string>
+  readonly previousPasswordHash?: string | Sensitive<string>
   readonly platform: string
   readonly roles: readonly Role[]
 }
@@ -142,11 +143,11 @@ function checkUsers(users: readonly BasicUser[]): void {
   if (!Array.isArray(users) || users.length === 0)
     throw new TypeError(`createBasicAuthenticator needs a list with at least one user: ${form}`)
   users.forEach((user: Partial<BasicUser> | undefined, index) => {
-    const texts = [user?.username, user?.password ?? user?.passwordHash, user?.platform]
+    const texts = [user?.username, revealed(user?.password ?? user?.passwordHash), user?.platform]
     const complete = texts.every(text => typeof text === 'string') && Array.isArray(user?.roles)
     if (!complete)
       throw new TypeError(`createBasicAuthenticator: user ${index + 1} of the list is not complete: ${form}`)
-    if (user?.username?.includes(':') || hasControls(`${user?.username}${user?.password}`))
+    if (user?.username?.includes(':') || hasControls(`${user?.username}${revealed(user?.password)}`))
       throw new TypeError(
         `createBasicAuthenticator: user ${index + 1} of the list could never log in: no client can send control characters, such as a line end, or a username with a colon`,
       )
@@ -176,8 +177,9 @@ function toPrincipal({ username, platform, roles }: BasicUser): Principal {
 
 /** What is known of the same hash goes on being known: a platform does not have to show its password anew. */
 function toAccount(user: BasicUser, toPair: ToPair, before: Account | undefined): Account {
-  const { username, password } = user
-  const hashes = [user.passwordHash, user.previousPasswordHash].filter(text => text !== undefined)
+  const { username } = user
+  const password = revealed(user.password)
+  const hashes = [user.passwordHash, user.previousPasswordHash].map(revealed).filter(text => text !== undefined)
   const plain = password === undefined ? [] : [{ pair: toPair(username.normalize('NFC'), password.normalize('NFC')) }]
   const stored = hashes.map(text => before?.passwords.find(known => known.text === text) ?? toStored(text))
   return { principal: toPrincipal(user), passwords: [...plain, ...stored], proof: once(user) }

@@ -1,6 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { type Authenticator, isRefusal, type Principal, type Refusal } from '../authenticator.ts'
 import { type Clock, wallClock } from '../clock.ts'
+import { revealed, type Sensitive } from '../sensitive/sensitive.ts'
 import type { SignatureAlgorithm } from './algorithms.ts'
 import { type ClaimRules, toPrincipal } from './claims.ts'
 import { fetchJson } from './fetch-json.ts'
@@ -13,7 +14,7 @@ import { verifyToken } from './verify-token.ts'
 export interface OpenIdOptions extends ClaimRules {
   readonly issuer: string
   readonly clientId: string
-  readonly clientSecret?: string | undefined
+  readonly clientSecret?: string | Sensitive<string> | undefined
   readonly scopes: readonly string[]
   readonly algorithms: readonly SignatureAlgorithm[]
   /** In milliseconds. */
@@ -33,7 +34,8 @@ const scheme = 'openid'
  * sign-in is kept in a cookie of the browser that has begun it, so any replica can finish it, and no other browser can.
  */
 export function createOpenIdAuthenticator(options: OpenIdOptions): Authenticator {
-  const { issuer, clientId, clientSecret, redirectUri, clock = wallClock, onFailure = () => {} } = options
+  const { issuer, clientId, redirectUri, clock = wallClock, onFailure = () => {} } = options
+  const clientSecret = revealed(options.clientSecret)
   const provider = createProvider(issuer, clock, onFailure)
   const keys = createKeySet({ load: async () => fetchJson((await provider()).keys), clock, onFailure })
   const memory = createTokenMemory(scheme, trusted => trusted === issuer)

@@ -20,8 +20,11 @@ export function checkResult(action: Action, result: unknown): object {
   if (!reading.ok) throw wrongResult(action, reading.mistakes.map(explain).join('; '))
   const checked: Record<string, unknown> = {}
   for (const [key, value] of Object.entries(result ?? {})) {
-    const bytes = key === 'state' || key === 'instanceState' ? limits.stateBytes : limits.bindingBytes
-    checked[key] = toJson(value, { what: `The ${action} returned a wrong result`, path: key, bytes })
+    const isState = key === 'state' || key === 'instanceState'
+    const bytes = isState ? limits.stateBytes : limits.bindingBytes
+    // A state comes back to its author; the platform has to read credentials.
+    const sensitive = isState ? 'marked' : key === 'credentials' ? 'revealed' : undefined
+    checked[key] = toJson(value, { what: `The ${action} returned a wrong result`, path: key, bytes, sensitive })
   }
   return checked
 }

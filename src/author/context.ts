@@ -2,8 +2,9 @@ import type { Call } from '../engine/call.ts'
 import type { Wait } from '../engine/work.ts'
 import type { LogFields } from '../events.ts'
 import type { Action } from '../protocol/actions.ts'
-import type { JsonObject } from '../protocol/json.ts'
+import type { Json, JsonObject } from '../protocol/json.ts'
 import type { Plan } from '../protocol/offering.ts'
+import type { Sensitive } from '../sensitive/sensitive.ts'
 import type { Duration } from '../shape/duration.ts'
 import type { Jsonify, Storable } from './jsonify.ts'
 
@@ -45,12 +46,19 @@ export interface RetrySettings {
   readonly for?: Duration
 }
 
-/** Fields whose names sound like a secret lose their value. The message is written as it is. */
+/**
+ * Without the secrets that the broker knows of: every `Sensitive`, parameters that their schema marks, and credentials of the
+ * binding, wherever they stand in the message and the fields.
+ */
 export interface AuthorLog {
   info(message: string, fields?: LogFields): void
   warn(message: string, fields?: LogFields): void
   error(message: string, fields?: LogFields): void
 }
+
+/** JSON, with a `Sensitive` wherever a value is a secret. */
+export type StatePatch = { readonly [key: string]: StateValue | undefined }
+export type StateValue = Json | Sensitive<Json> | readonly StateValue[] | StatePatch
 
 export interface PlanInfo {
   readonly id: string
@@ -94,7 +102,7 @@ export interface ActionContext {
   /** `return ctx.wait('10s', 'database is starting')`: frees the worker and runs the action again later. */
   wait(after: Duration, description: string): Wait
   /** Merges into the state at once, so that a deprovision after a failure knows it too. */
-  saveState(patch: JsonObject): Promise<void>
+  saveState(patch: StatePatch): Promise<void>
   /** Claims something that several instances need; `create` runs for the first of them only. */
   share(key: string, create: (call: Call) => unknown): Promise<void>
   /** Gives the claim back; `remove` runs for the last of them only. */

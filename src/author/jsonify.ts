@@ -1,4 +1,5 @@
 import type { JsonObject } from '../protocol/json.ts'
+import type { Sensitive } from '../sensitive/sensitive.ts'
 
 /**
  * What is left of a value in the ledger: `JSON.parse(JSON.stringify(value))`, as a type. A `Date` is a text, a key that may
@@ -10,19 +11,21 @@ export type Jsonify<T> =
     : // biome-ignore lint/suspicious/noConfusingVoidType: a step may return nothing
       T extends Primitive | void
       ? T
-      : T extends { toJSON(...args: never[]): infer Written }
-        ? Jsonify<Written>
-        : T extends readonly unknown[]
-          ? IsTuple<T> extends true
-            ? { [Index in keyof T]: JsonifyItem<T[Index]> }
-            : JsonifyItem<T[number]>[]
-          : T extends object
-            ? Flat<
-                { [Key in keyof T as PresentKey<T, Key>]: Jsonify<T[Key]> } & {
-                  [Key in keyof T as AbsentKey<T, Key>]?: Jsonify<Defined<T[Key]>>
-                }
-              >
-            : never
+      : T extends Sensitive<infer Hidden>
+        ? Sensitive<Jsonify<Hidden>>
+        : T extends { toJSON(...args: never[]): infer Written }
+          ? Jsonify<Written>
+          : T extends readonly unknown[]
+            ? IsTuple<T> extends true
+              ? { [Index in keyof T]: JsonifyItem<T[Index]> }
+              : JsonifyItem<T[number]>[]
+            : T extends object
+              ? Flat<
+                  { [Key in keyof T as PresentKey<T, Key>]: Jsonify<T[Key]> } & {
+                    [Key in keyof T as AbsentKey<T, Key>]?: Jsonify<Defined<T[Key]>>
+                  }
+                >
+              : never
 
 /** JSON has null where a list has undefined. */
 type JsonifyItem<T> = undefined extends T ? Jsonify<Defined<T>> | null : Jsonify<T>

@@ -20,6 +20,7 @@ import type { Run, StepOptions } from '../engine/run.ts'
 import { createWait, type Wait } from '../engine/work.ts'
 import type { Action } from '../protocol/actions.ts'
 import { isJsonObject, type JsonObject } from '../protocol/json.ts'
+import { readMarked } from '../sensitive/marked.ts'
 import type { ReadSettings } from '../settings/settings.ts'
 import { type Duration, parseDuration } from '../shape/duration.ts'
 import { show, typeName } from '../shape/mistake.ts'
@@ -107,7 +108,7 @@ export async function createActionContext(options: ContextOptions): Promise<Cont
       return bindingState.value()
     },
     binding: binding && toBindingInfo(binding),
-    predecessorState: options.predecessorState,
+    predecessorState: readMarked(options.predecessorState),
     previous: {
       planId: instance.planId,
       parameters: instance.parameters,

@@ -1,7 +1,9 @@
 import { BrokerError } from '../protocol/errors.ts'
 import type { JsonObject } from '../protocol/json.ts'
+import { readMarked } from '../sensitive/marked.ts'
 import { type BrokerContext, type Caller, toInstanceInfo } from './context.ts'
 import { findFetched } from './fetch-instance.ts'
+import { callSafely, secretsOf, withoutMarked } from './service-secrets.ts'
 
 /** GET /v2/service_instances/:instance_id/service_bindings/:binding_id */
 export async function fetchBinding(
@@ -20,10 +22,14 @@ export async function fetchBinding(
     binding?.phase !== 'ready'
   )
     throw new BrokerError('BindingNotFound', 'There is no binding with this id, or it is not there yet.')
-  const body: JsonObject = { ...binding.result, parameters: binding.parameters }
-  const { code } = service
-  if (code.fetchBinding === undefined) return body
-  const { state } = instance
-  const fetched = { instance: toInstanceInfo(instance), state, bindingId, bindingState: binding.state, body }
-  return code.fetchBinding(structuredClone(fetched))
+  const parameters = withoutMarked(binding.parameters, service.sensitive.bindParameters)
+  const body: JsonObject = { ...binding.result, parameters }
+  const { fetchBinding: fetched } = service.code
+  if (fetched === undefined) return body
+  const [state, bindingState] = [instance.state, binding.state]
+  const given = structuredClone({ instance: toInstanceInfo(instance), state, bindingId, bindingState, body })
+  const secrets = () => secretsOf(service.sensitive, { parameters: [instance.parameters], binding })
+  return callSafely(secrets, [state, bindingState], () =>
+    fetched({ ...given, state: readMarked(given.state), bindingState: readMarked(given.bindingState) }),
+  )
 }

@@ -4,9 +4,11 @@ import { answers } from '../protocol/answers.ts'
 import { latestMinor } from '../protocol/api-version.ts'
 import { BrokerError } from '../protocol/errors.ts'
 import type { JsonObject } from '../protocol/json.ts'
+import { readMarked } from '../sensitive/marked.ts'
 import { toWire } from '../shape/wire.ts'
 import { type BrokerContext, type Caller, toInstanceInfo } from './context.ts'
 import type { ResolvedService } from './resolve-services.ts'
+import { callSafely, secretsOf, withoutMarked } from './service-secrets.ts'
 
 /** GET /v2/service_instances/:instance_id */
 export async function fetchInstance(broker: BrokerContext, caller: Caller, instanceId: string): Promise<JsonObject> {
@@ -18,11 +20,14 @@ export async function fetchInstance(broker: BrokerContext, caller: Caller, insta
     throw new BrokerError('ConcurrencyError', 'The instance is being updated. Repeat the request when that has ended.')
   const { serviceId, planId, dashboardUrl, parameters, maintenanceVersion: version, metadata } = instance
   const maintenanceInfo = version === undefined ? undefined : { version }
-  const fields = { serviceId, planId, dashboardUrl, parameters, maintenanceInfo, metadata }
+  const shown = withoutMarked(parameters, service.sensitive.parameters)
+  const fields = { serviceId, planId, dashboardUrl, parameters: shown, maintenanceInfo, metadata }
   const body: JsonObject = toWire(answers.fetchInstance, fields, latestMinor)
-  const { code } = service
-  if (code.fetchInstance === undefined) return body
-  return code.fetchInstance(structuredClone({ instance: toInstanceInfo(instance), state: instance.state, body }))
+  const { fetchInstance: fetched } = service.code
+  if (fetched === undefined) return body
+  const given = structuredClone({ instance: toInstanceInfo(instance), state: instance.state, body })
+  const secrets = () => secretsOf(service.sensitive, { parameters: [parameters] })
+  return callSafely(secrets, instance.state, () => fetched({ ...given, state: readMarked(given.state) }))
 }
 
 /** An instance that an update has broken is still there; one whose creation failed never was. */

@@ -16,11 +16,12 @@ import { performAction, reportFailure } from './perform.ts'
 import { deleteRevisionsAfter } from './registries/delete-unused-revisions.ts'
 import { type ResolvedService, retryOf, sweepDelay } from './resolve-services.ts'
 import { checkParameters } from './service-schemas.ts'
+import { secretsOf } from './service-secrets.ts'
 
 /** Tells the engine how this broker does an operation. */
 export function createFindWork(broker: BrokerContext, hooks: readonly Hook[], random: () => number): FindWork {
   const { services, settings, store, observer, storeNow } = broker
-  return ({ operation, instance }) => {
+  return ({ operation, instance, binding }) => {
     const { action, serviceId } = operation
     // An update is done by the revision that it leads to.
     const { revisionId = instance.revisionId } = operation.input
@@ -36,11 +37,17 @@ export function createFindWork(broker: BrokerContext, hooks: readonly Hook[], ra
       perform: run => performAction({ ...parts, run }),
       onFailure: (run, error) =>
         reportFailure({ ...parts, run }, error, (hook, thrown) =>
-          observer['hook.failed']?.({ ...operationFields(operation, instance), hook, error: toError(thrown) }),
+          observer['hook.failed']?.({
+            ...operationFields(operation, instance),
+            hook,
+            error: run.hide.error(toError(thrown)),
+          }),
         ),
       // One look per observation: the next one is scheduled anyway.
       retry: action === 'observe' ? { ...retry, attempts: 1 } : retry,
       callTimeout: service.callTimeout,
+      secrets: () =>
+        secretsOf(service.sensitive, { parameters: [instance.parameters, operation.input.parameters], binding }),
       holds: service.holds,
       settlePolicy: now => ({
         sweepDelay: sweepDelay(service),

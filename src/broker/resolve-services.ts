@@ -19,6 +19,7 @@ import { type Duration, parseDuration } from '../shape/duration.ts'
 import { isObject } from '../shape/place.ts'
 import { messageOf } from '../shape/thrown.ts'
 import { planSchemas, readSchemas, type ServiceSchemas, withSchemas } from './service-schemas.ts'
+import { type SensitiveNames, sensitiveNamesOf } from './service-secrets.ts'
 
 export type SettableAction = 'provision' | 'update' | 'deprovision' | 'bind' | 'unbind'
 
@@ -42,6 +43,8 @@ export interface ResolvedService {
   readonly plans: ReadonlyMap<string, { readonly plan: Plan; readonly schemas: ServiceSchemas }>
   /** The author's own, for what has a plan that left the catalog. */
   readonly schemas: ServiceSchemas
+  /** Which parameters their schemas mark as secret. */
+  readonly sensitive: SensitiveNames
   /** Where it came from a registry. */
   readonly revisionId?: string
   /** Plan ids by plan id: where an update may lead. Absent: wherever the plan may be left at all. */
@@ -164,6 +167,7 @@ export function resolve(
     const mode = name === 'bind' && offering.bindingsRetrievable !== true ? 'never' : wanted
     return { mode, timeout: durationOr(engine.timeouts[name], timeout), retry: toRetryPolicy(retry, engine.retry) }
   }
+  const plans = new Map(offering.plans.map(plan => [plan.id, { plan, schemas: planSchemas(offering, plan, schemas) }]))
   return {
     offering,
     code,
@@ -182,8 +186,9 @@ export function resolve(
       renewBefore: durationOr(undefined, code.bindings?.renewBefore),
       unbindExpired: code.bindings?.unbindExpired ?? isNamed(offering, settings.bindings.unbindExpired),
     },
-    plans: new Map(offering.plans.map(plan => [plan.id, { plan, schemas: planSchemas(offering, plan, schemas) }])),
+    plans,
     schemas,
+    sensitive: sensitiveNamesOf([schemas, ...Array.from(plans.values(), plan => plan.schemas)]),
   }
 }
 

@@ -1,3 +1,4 @@
+import { lookUp } from '../catalog/json-schema-walk.ts'
 import { isJsonObject, type Json, type JsonObject, withoutUndefined } from '../protocol/json.ts'
 import type { BundleParameter, BundleParameters, BundleSpec } from './spec.ts'
 
@@ -132,15 +133,4 @@ function freeName(taken: Json | undefined, count: number): string {
     const name = `shown-${number}`
     if (!isJsonObject(taken) || !Object.hasOwn(taken, name)) return name
   }
-}
-
-/** What a reference within the schema means. */
-function lookUp(root: JsonObject, reference: Json | undefined): JsonObject | undefined {
-  if (typeof reference !== 'string' || !/^#(\/[\w$.~-]+)+$/.test(reference)) return undefined
-  let at: Json | undefined = root
-  for (const part of reference.split('/').slice(1)) {
-    const name = part.replaceAll('~1', '/').replaceAll('~0', '~')
-    at = isJsonObject(at) && Object.hasOwn(at, name) ? at[name] : undefined
-  }
-  return isJsonObject(at) ? at : undefined
 }

@@ -50,3 +50,14 @@ export function booleanSubschemas(schema: JsonObject): string[] {
   })
   return found
 }
+
+/** What a reference within the schema means. */
+export function lookUp(root: JsonObject, reference: Json | undefined): JsonObject | undefined {
+  if (typeof reference !== 'string' || !/^#(\/[\w$.~-]+)+$/.test(reference)) return undefined
+  let at: Json | undefined = root
+  for (const part of reference.split('/').slice(1)) {
+    const name = part.replaceAll('~1', '/').replaceAll('~0', '~')
+    at = isJsonObject(at) && Object.hasOwn(at, name) ? at[name] : undefined
+  }
+  return isJsonObject(at) ? at : undefined
+}

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { type Sensitive, witnessSensitive } from '../sensitive/sensitive.ts'
 
 /** Whose code is running: what a rejected promise that nobody awaits, and an error in a timer, are traced to. */
 export interface Origin {
@@ -9,10 +10,15 @@ export interface Origin {
 export interface UnhandledListener {
   /** Nobody handles this error. The process lives on after a rejection and ends after an exception. */
   onUnhandled(kind: 'rejection' | 'exception', thrown: unknown, step: string | undefined): void
+  /** The code has made something that none of its texts may show. */
+  onSensitive?(made: Sensitive<unknown>): void
 }
 
 const origins = new AsyncLocalStorage<Origin>()
 let tracing = 0
+
+/** What author's code makes while it is traced is told to its run. */
+const tellRun = (made: Sensitive<unknown>) => origins.getStore()?.run.onSensitive?.(made)
 
 /**
  * Begins to trace what `runAuthorCode` runs; the returned function ends it. Before version 24, Node.js pays for tracing with
@@ -21,6 +27,7 @@ let tracing = 0
  */
 export function traceAuthorCode(): () => void {
   tracing += 1
+  witnessSensitive(tellRun)
   return () => {
     tracing -= 1
     if (tracing === 0) origins.disable()

@@ -130,9 +130,9 @@ async function perform(running: Running): Promise<void> {
   if (run.unhandled !== undefined || ended === 'over') return retryOrFail(running, run.unhandled)
   if (isWait(ended.value)) {
     const { waitFor, description } = ended.value
-    return park(running, 'wait', { until: held.storeNow() + waitFor, description })
+    return park(running, 'wait', { until: held.storeNow() + waitFor, description: run.hide.text(description) })
   }
-  const outcome: Outcome = { kind: 'succeeded', result: ended.value }
+  const outcome: Outcome = { kind: 'succeeded', result: run.hide.result(ended.value) }
   if (await finish(running, { outcome, unclean: run.unclean })) await work.afterwards?.(outcome)
 }
 
@@ -186,7 +186,7 @@ async function retryOrFail(running: Running, thrown: unknown): Promise<void> {
   const before = failuresSoFar(claim)
   const failures = before.attempts + 1
   const now = held.storeNow()
-  const error = asError(thrown, `the ${action}`)
+  const error = run.hide.error(asError(thrown, `the ${action}`))
   const reason = publicReason(error)
   const exhausted = isExhausted(work.retry, failures, before.startedAt, now)
   if (isPermanent(thrown) || exhausted) {

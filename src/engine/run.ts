@@ -3,19 +3,22 @@ import { limits } from '../domain/limits.ts'
 import type { Step, StepTry } from '../domain/operation.ts'
 import { backOff, isExhausted, type RetryPolicy } from '../domain/retry.ts'
 import type { SharedWish } from '../domain/shared-claim.ts'
-import type { LogFields, OperationFields, StepFields } from '../events.ts'
+import type { LogFields, StepFields } from '../events.ts'
 import type { Checkpoint, Claim, Ledger } from '../ledger.ts'
 import type { Observer } from '../observer.ts'
 import type { JsonObject } from '../protocol/json.ts'
+import { readMarked } from '../sensitive/marked.ts'
 import { count } from '../shape/count.ts'
 import { StoreUnavailableError } from '../store.ts'
 import type { OpenSpan, Tracer } from '../tracer.ts'
-import { currentStep, runAuthorCode, type UnhandledListener } from './author-code.ts'
+import { currentStep, runAuthorCode } from './author-code.ts'
 import { type Call, callWithDeadline } from './call.ts'
 import { asError, ExhaustedError, isPermanent, RunEnded, retryAfter, TerminalError } from './errors.ts'
 import type { HeldLease } from './held-lease.ts'
 import { operationFields } from './operation-fields.ts'
 import { publicReason } from './public-reason.ts'
+import { type RunFields, RunLink } from './run-link.ts'
+import { RunSecrets } from './run-secrets.ts'
 import { noteSkipped, traceStep } from './run-trace.ts'
 import { ShownOutput } from './shown-output.ts'
 import { countedSteps, toFailed, triesOf } from './step-rows.ts'
@@ -24,25 +27,31 @@ import { type Kept, toJson } from './to-json.ts'
 /** Steps with this prefix decide whether the action may begin: when one of them refuses, nothing has been done. */
 const beforePrefix = 'before: '
 
-const keptState: Kept = { what: 'ctx.saveState got what cannot be kept', path: 'state', bytes: limits.stateBytes }
+const keptState: Kept = {
+  what: 'ctx.saveState got what cannot be kept',
+  path: 'state',
+  bytes: limits.stateBytes,
+  sensitive: 'marked',
+}
 const keptOutput = (name: string): Kept => ({
   what: `The step "${name}" returned what cannot be kept`,
   path: 'output',
   bytes: limits.stepOutputBytes,
+  sensitive: 'marked',
 })
 
 function keep<T>(returned: T, kept: Kept): T | ShownOutput {
   if (!(returned instanceof ShownOutput)) return toJson(returned, kept)
-  return new ShownOutput(toJson(returned.output, kept), toJson(returned.shown, { ...kept, path: 'shown' }))
+  return new ShownOutput(
+    toJson(returned.output, kept),
+    toJson(returned.shown, { ...kept, path: 'shown', sensitive: undefined }),
+  )
 }
 
 export interface StepOptions {
   readonly retry?: RetryPolicy
   readonly timeout?: number
 }
-
-/** What every event of a run begins with. */
-type RunFields = OperationFields & { readonly attempt: number }
 
 /** Why the run has to end without a result for now: the failed steps, and when to come again. */
 export interface Retry {
@@ -73,6 +82,8 @@ export interface Attempt {
 export interface CallPolicy {
   readonly retry: RetryPolicy
   readonly callTimeout: number
+  /** What no text of the run may show, besides what its own code calls sensitive. */
+  secrets?(): readonly string[]
 }
 
 /**
@@ -90,6 +101,8 @@ export class Run {
   readonly #skipped: string[] = []
   readonly #inFlight = new Set<Promise<unknown>>()
   readonly #link: RunLink
+  /** For whoever tells of the run: nothing of its secrets is told. */
+  readonly hide: RunSecrets
   #whenOver: () => void = () => {}
   // What follows is set here only, and read by whoever ends the run.
   /** The state of the operation's resource, with what this operation has saved. */
@@ -112,7 +125,11 @@ export class Run {
     this.#fields = { ...operationFields(operation, instance), attempt: operation.attempt }
     this.#steps = new Map(countedSteps(claim).map(step => [step.name, step]))
     this.state = (operation.bindingId === undefined ? instance : claim.binding)?.state ?? {}
-    this.#link = new RunLink(this.#fields, tools.observer)
+    this.hide = new RunSecrets(
+      () => policy.secrets?.() ?? [],
+      () => [this.state, instance.state, claim.binding?.state, ...[...this.#steps.values()].map(step => step.output)],
+    )
+    this.#link = new RunLink(this.#fields, tools.observer, this.hide)
     this.#link.fail = error => {
       this.unhandled ??= error
       this.#end()
@@ -179,14 +196,17 @@ export class Run {
   /** Shown by the platform while it polls. Not awaited by the action; the end of the run waits for it. */
   describe(description: string): void {
     if (description === '' || this.#held.ending.aborted) return
-    this.description = description
-    const writing = this.#write({ description }).catch(() => this.#held.doubt())
+    this.description = this.hide.text(description)
+    const writing = this.#write({ description: this.description }).catch(() => this.#held.doubt())
     this.#inFlight.add(writing)
     void writing.then(() => this.#inFlight.delete(writing))
   }
 
   log(level: 'info' | 'warn' | 'error', message: string, fields?: LogFields): void {
-    this.#tools.observer['author.log']?.({ ...this.#fields, step: currentStep(), level, message, fields })
+    const listener = this.#tools.observer['author.log']
+    if (listener === undefined) return
+    const safe = { message: this.hide.text(String(message)), fields: this.hide.fields(fields) }
+    listener({ ...this.#fields, step: currentStep(), level, ...safe })
   }
 
   /** Every step that was started has ended, so nothing of this run is under way any more. */
@@ -197,6 +217,7 @@ export class Run {
   /** The run is over. Its code may have left something behind that runs on; that has no hold on the run. */
   close(): void {
     this.#link.fail = undefined
+    this.hide.settle()
     noteSkipped(this.#tools.span, this.#skipped)
   }
 
@@ -214,14 +235,14 @@ export class Run {
     const before = this.#steps.get(name)
     if (before?.state === 'done') {
       this.#skipped.push(name)
-      return before.output as T
+      return readMarked(before.output) as T
     }
     const { output: returned, step } = await this.#call(name, fn, options)
     const { output, shown } = returned instanceof ShownOutput ? returned : { output: returned }
     const done: Step = { ...step, state: 'done', output, shown }
     this.#stillHeld(await this.#tools.store.checkpoint(this.#held.lease, { step: done }))
     this.#steps.set(name, done)
-    return output as T
+    return readMarked(output) as T
   }
 
   async #shared(wish: Exclude<SharedWish, 'settle'>, key: string, fn: (call: Call) => unknown): Promise<void> {
@@ -283,7 +304,7 @@ export class Run {
       return { output: kept, step }
     } catch (thrown) {
       if (this.#held.ending.aborted) throw new RunEnded()
-      const error = asError(thrown, `the step "${name}"`)
+      const error = this.hide.error(asError(thrown, `the step "${name}"`))
       const tries = this.#triesOf(name, calledAt, error.message)
       const failed: Step = { name, state: 'failed', attempts, startedAt, tries }
       const step = toFailed(failed, error, operation, this.#held.storeNow())
@@ -365,28 +386,5 @@ export class Run {
         else reject(error)
       })
     })
-  }
-}
-
-/**
- * Hears of what nobody handles in the code of a run. It outlives the run where that code has opened a connection or set a
- * timer, and then it knows no more than which operation it was.
- */
-class RunLink implements UnhandledListener {
-  readonly #fields: RunFields
-  readonly #observer: Observer
-  /** Fails the run; absent once that is over. */
-  fail: ((error: Error) => void) | undefined
-
-  constructor(fields: RunFields, observer: Observer) {
-    this.#fields = fields
-    this.#observer = observer
-  }
-
-  onUnhandled(kind: 'rejection' | 'exception', thrown: unknown, step: string | undefined): void {
-    const error = asError(thrown, step === undefined ? `the ${this.#fields.action}` : `the step "${step}"`)
-    this.#observer['author.unhandled']?.({ ...this.#fields, step, kind, error })
-    const message = `a promise that was not awaited was rejected: ${error.message}`
-    this.fail?.(error instanceof TerminalError ? error : new Error(message, { cause: error }))
   }
 }

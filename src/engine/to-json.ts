@@ -1,15 +1,17 @@
 import { deepestJson } from '../protocol/json.ts'
+import { writeSensitive } from '../sensitive/marked.ts'
+import { Sensitive } from '../sensitive/sensitive.ts'
 import { TerminalError } from './errors.ts'
 
 /**
  * A copy of the value as the ledger will give it back, so that a later run sees no difference. `what` begins the message
  * about a value that cannot be kept, and `path` names the value in it.
  */
-export function toJson<T>(value: T, { what, path, bytes }: Kept): T {
+export function toJson<T>(value: T, { what, path, bytes, sensitive }: Kept): T {
   if (value === undefined) return value
   const problem = findProblem(value, path, [])
   if (problem !== undefined) throw new TerminalError(`${what}: ${problem}. Only JSON can be kept.`)
-  const text = stringify(value, what, path)
+  const text = stringify(value, { what, path, sensitive })
   const size = Buffer.byteLength(text)
   if (size > bytes)
     throw new TerminalError(`${what}: ${path} has ${size} bytes of JSON, and at most ${bytes} are allowed.`)
@@ -21,11 +23,13 @@ export interface Kept {
   readonly path: string
   /** The most that its JSON may have. */
   readonly bytes: number
+  /** How a `Sensitive` is kept; hidden unless told otherwise. */
+  readonly sensitive?: 'marked' | 'revealed'
 }
 
-function stringify(value: unknown, what: string, path: string): string {
+function stringify(value: unknown, { what, path, sensitive }: Omit<Kept, 'bytes'>): string {
   try {
-    return JSON.stringify(value) ?? 'null'
+    return JSON.stringify(value, sensitive && writeSensitive(sensitive)) ?? 'null'
   } catch (cause) {
     throw new TerminalError(`${what}: ${path} cannot be written as JSON.`, { cause })
   }
@@ -39,6 +43,7 @@ function findProblem(value: unknown, path: string, above: readonly object[]): st
   if (typeof value !== 'object' || value === null) return undefined
   if (above.includes(value)) return `${path} contains itself`
   if (above.length >= deepestJson) return `${path} is nested deeper than ${deepestJson} levels`
+  if (value instanceof Sensitive) return findProblem(value.reveal(), path, [...above, value])
   if ('toJSON' in value && typeof value.toJSON === 'function') return undefined
   if (!isPlain(value)) return losesAll(value) ? `${path} is ${className(value)}, which JSON loses` : undefined
   const inside = [...above, value]

@@ -31,6 +31,8 @@ export interface Work {
   /** What has used up its retries is held for an operator instead of failing. */
   readonly holds?: boolean
   settlePolicy(now: number): SettlePolicy
+  /** What no text of the run may show, besides what its own code calls sensitive. */
+  secrets?(): readonly string[]
   /** Called when the operation has ended, as far as this process lives that long; must not throw. */
   afterwards?(outcome: Outcome): Promise<void>
 }

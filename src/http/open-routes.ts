@@ -2,6 +2,8 @@ import type { LedgerView, Route } from '../author/broker-definition.ts'
 import type { BrokerContext } from '../broker/context.ts'
 import { findDashboard } from '../broker/dashboard.ts'
 import { BrokerError } from '../protocol/errors.ts'
+import type { JsonObject } from '../protocol/json.ts'
+import { readMarked } from '../sensitive/marked.ts'
 import { isConsolePath } from './console.ts'
 import type { Exchange } from './exchange.ts'
 import { type HttpRequest, type HttpResponse, originOf } from './message.ts'
@@ -103,6 +105,11 @@ function findAuthorRoute(routes: readonly Route[], method: string, path: string)
   return routes.find(route => route.method === method && matches(route.path, path))
 }
 
+/** What an author has kept as a `Sensitive` comes back as one. */
+function asAuthorsSee<Row extends { readonly state: JsonObject }>(row: Row | undefined): Row | undefined {
+  return row && { ...row, state: readMarked(row.state) }
+}
+
 /** The route knows its callers, the broker does not: so no byte of the body is read before the route asks for it. */
 async function runAuthorRoute(route: Route, request: HttpRequest, limit: number, ledger: LedgerView) {
   const hasBody = request.method !== 'GET' && request.method !== 'HEAD'
@@ -119,7 +126,10 @@ async function runAuthorRoute(route: Route, request: HttpRequest, limit: number,
         body: body && ReadableStream.from(body),
         duplex: 'half',
       }),
-      { instance: id => ledger.instance(id), binding: (instanceId, id) => ledger.binding(instanceId, id) },
+      {
+        instance: async id => asAuthorsSee(await ledger.instance(id)),
+        binding: async (instanceId, id) => asAuthorsSee(await ledger.binding(instanceId, id)),
+      },
     )
     return await toAnswer(response)
   } finally {

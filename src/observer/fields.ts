@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import type { LogFields } from '../events.ts'
+import { redacted, Sensitive } from '../sensitive/sensitive.ts'
 
 /** An error as a log shows it. Errors whose message says it all have no stack. */
 export interface LoggedError {
@@ -14,11 +15,10 @@ export interface LoggedError {
 
 export type LoggedValue = string | number | boolean | LoggedError
 
-/** An author's fields as they may be shown: a field whose name sounds like a secret loses its value. */
+/** An author's fields as they are shown. Secrets were cut out where they were logged, and a `Sensitive` shows nothing. */
 export function toLoggedFields(fields: LogFields): Record<string, LoggedValue> {
   const logged: Record<string, LoggedValue> = {}
-  for (const [name, value] of Object.entries(fields))
-    if (value !== undefined) logged[name] = isSecretName(name) ? '[redacted]' : toShown(value)
+  for (const [name, value] of Object.entries(fields)) if (value !== undefined) logged[name] = toShown(value)
   return logged
 }
 
@@ -27,16 +27,10 @@ function toShown(value: LogFields[string]): LoggedValue {
 }
 
 export function toLoggedValue(value: unknown): LoggedValue {
+  if (value instanceof Sensitive) return redacted
   if (value instanceof Error) return toLoggedError(value)
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? value : toText(value)
 }
-
-/** Words that a secret's name contains, and one that it ends with: `state`, but not `statement`. */
-export function isSecretName(name: string): boolean {
-  return secretName.test(name.replaceAll(/[-_. ]/g, ''))
-}
-
-const secretName = /passw|secret|token|authori[sz]ation|credential|parameters?$|parameters|apikey|privatekey|state$/i
 
 function toLoggedError(error: Error): LoggedError {
   const causes = causesOf(error)
@@ -65,7 +59,7 @@ function toMessage(error: Error, depth = 3): string {
   return `${message} [${shown.join('; ')}${more > 0 ? `; ${more} more` : ''}]`.trimStart()
 }
 
-/** Any value as a text that is not too long. Inside objects, what is named like a secret loses its value. */
+/** Any value as a text that is not too long. */
 function toText(value: unknown, depth = 3): string {
   if (value instanceof Error) return toMessage(value, depth)
   const text = hideUsers(typeof value === 'string' ? value : toJson(value))
@@ -80,10 +74,8 @@ function hideUsers(text: string): string {
 }
 
 function toJson(value: unknown): string {
-  const replace = (name: string, inner: unknown) => {
-    if (isSecretName(name)) return '[redacted]'
-    return inner instanceof Error || typeof inner === 'bigint' ? String(inner) : inner
-  }
+  const replace = (_name: string, inner: unknown) =>
+    inner instanceof Error || typeof inner === 'bigint' ? String(inner) : inner
   try {
     return JSON.stringify(value, replace) ?? String(value)
   } catch {

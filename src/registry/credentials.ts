@@ -19,7 +19,7 @@ export async function readCredentials(
 ): Promise<Credentials> {
   if (authType === 'file') return fromFile(authName)
   if (authType === 'secret') return fromSecret(authName, secrets, signal)
-  return toCredentials(user, pass, token)
+  return toCredentials(user?.reveal(), pass?.reveal(), token?.reveal())
 }
 
 /** For pulling images: a token alone cannot pull. */

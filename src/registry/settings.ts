@@ -1,4 +1,4 @@
-import { anything, asText, flag, oneOf, text, type WrittenValue, written } from '../shape/fields.ts'
+import { anything, asText, flag, oneOf, secretText, text, type WrittenValue, written } from '../shape/fields.ts'
 import { type Path, quoted } from '../shape/place.ts'
 import {
   convert,
@@ -30,7 +30,7 @@ const patterns = fallback(
   list(pattern, { rule: 'a list of regular expressions', rules: [areExpressions], doc: 'see [lists](#lists)' }),
   [],
 )
-const credential = optional(text({ secret: true, doc: 'see [credentials](#credentials)' }))
+const credential = optional(secretText({ doc: 'see [credentials](#credentials)' }))
 
 /** As `URL.hostname` has it. */
 function isHost(written: string): boolean {

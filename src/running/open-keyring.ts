@@ -28,9 +28,9 @@ async function openKey(source: KeySource): Promise<LabelledKey> {
   throw refused(label, 'What was found there is not 32 bytes as base64.')
 }
 
-async function readSource({ label, key = '', file, command }: KeySource): Promise<string> {
+async function readSource({ label, key, file, command }: KeySource): Promise<string> {
   if (file !== undefined) return readKeyFile(label, file)
-  return command === undefined ? key : runCommand(label, command)
+  return command === undefined ? (key?.reveal() ?? '') : runCommand(label, command)
 }
 
 async function readKeyFile(label: string, file: string): Promise<string> {

@@ -1,6 +1,6 @@
 import { posix } from 'node:path'
 import { type NamedSecret, type SandboxInputs, SandboxRefusedError } from '../sandbox.ts'
-import { escapeSpaces } from './redact.ts'
+import { escapeSpaces } from '../sensitive/redact.ts'
 
 /** Where a sandbox sees its folders. */
 export interface Places {

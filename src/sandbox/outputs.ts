@@ -1,9 +1,10 @@
 import { isJsonObject, type JsonObject, parseJson } from '../protocol/json.ts'
-import { type SandboxOutputs, secretsIn, type TestResult } from '../sandbox.ts'
+import type { SandboxOutputs, TestResult } from '../sandbox.ts'
+import { createRedactor } from '../sensitive/redact.ts'
+import { secretsIn } from '../sensitive/secrets-in.ts'
 import { terminationLog } from './folders.ts'
 import { isStateKey } from './inputs.ts'
 import { inFolder, type ReadEnd, readFileEnd, readOutputFile } from './read-output-file.ts'
-import { createRedactor } from './redact.ts'
 
 export const maxJson = 1024 * 1024
 export const maxText = 4096

@@ -1,5 +1,6 @@
 import { dirname, resolve } from 'node:path'
 import type { RegistrySettings } from '../registry/settings.ts'
+import { sensitive } from '../sensitive/sensitive.ts'
 import { type ConfigSettings, configShape } from '../settings/config.ts'
 import { brokerSections, type Settings } from '../settings/settings.ts'
 import { resolveStoreUrl } from '../settings/store-url.ts'
@@ -57,7 +58,7 @@ export async function loadConfig(options: LoadConfigOptions): Promise<Config> {
   const { store, bundles } = reading.value
   return deepFreeze({
     ...reading.value,
-    store: resolveStoreUrl(store, cwd),
+    store: sensitive(resolveStoreUrl(store.reveal(), cwd)),
     bundles: { ...bundles, folder: resolve(home, bundles.folder) },
     registries,
     warnings: notes.filter(isWarning).map(formatMistake),

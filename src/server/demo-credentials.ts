@@ -1,13 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { BasicUser } from '../authenticator/basic.ts'
+import { sensitive } from '../sensitive/sensitive.ts'
+import type { Config } from './config.ts'
 
 export const demoUser = 'demo'
 export const demoPasswordFile = 'demo-password'
 
 /** One user whose password is chosen once and kept in a file that only this user can read: commands can be pasted again. */
-export async function demoCredentials(folder: string): Promise<BasicUser[]> {
+export async function demoCredentials(folder: string): Promise<Config['auth']['basic']> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const file = join(folder, demoPasswordFile)
   // At the first start there is none.
@@ -16,5 +17,5 @@ export async function demoCredentials(folder: string): Promise<BasicUser[]> {
     password = randomBytes(18).toString('base64url')
     await writeFile(file, `${password}\n`, { mode: 0o600 })
   }
-  return [{ username: demoUser, password, platform: 'default', roles: ['platform', 'admin'] }]
+  return [{ username: demoUser, password: sensitive(password), platform: 'default', roles: ['platform', 'admin'] }]
 }

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { systemClock } from '../clock.ts'
 import type { RunningServer } from '../http/node.ts'
 import { type Observer, toError } from '../observer.ts'
+import { writeSensitive } from '../sensitive/marked.ts'
 import type { Config } from './config.ts'
 import { hasCredentials, refuseUnsafe } from './refuse-unsafe.ts'
 import { watchFiles } from './reload.ts'
@@ -48,7 +49,7 @@ export function followFiles(parts: FollowParts, stopping: AbortSignal): Promise<
     const tls = server.tls &&
       serverBefore.tls && { ...server.tls, clientCertificates: serverBefore.tls.clientCertificates }
     const isFixed =
-      isDeepStrictEqual({ ...others, plainSecrets: [] }, { ...othersBefore, plainSecrets: [] }) &&
+      isDeepStrictEqual(toPlain({ ...others, plainSecrets: [] }), toPlain({ ...othersBefore, plainSecrets: [] })) &&
       isDeepStrictEqual({ ...server, tls }, { ...serverBefore, tls })
     if (!isFixed) observer['configuration.warning']?.({ message: onlyAuth })
     return {
@@ -61,6 +62,11 @@ export function followFiles(parts: FollowParts, stopping: AbortSignal): Promise<
 
   const files = () => filesOf(config)
   return watchFiles({ files, every: config.auth.reloadEvery, clock: systemClock, onChange: reload }, stopping)
+}
+
+/** To be compared: two hidden values look alike. */
+function toPlain(config: object): unknown {
+  return JSON.parse(JSON.stringify(config, writeSensitive('revealed')))
 }
 
 const onlyAuth = 'settings besides auth and the files of server.tls have changed; they count after a restart'

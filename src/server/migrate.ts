@@ -26,7 +26,8 @@ export async function previewMigration(options: MigrateOptions): Promise<string>
 }
 
 async function findStore({ store, config: file, env, cwd }: MigrateOptions) {
-  const { store: url, ledger } = await loadConfig({ file, env, flags: { store }, cwd })
+  const { store: found, ledger } = await loadConfig({ file, env, flags: { store }, cwd })
+  const url = found.reveal()
   return { url, name: maskStoreUrl(url), adapter: findAdapter(url), ledger }
 }
 

@@ -59,7 +59,8 @@ async function withStore<Result>(
   work: (store: Store) => Promise<Result>,
 ): Promise<Result> {
   const { config: file, env, cwd, store: named, isThere = false } = choice
-  const { store: url, ledger, encryption } = await loadConfig({ file, env, flags: { store: named }, cwd })
+  const { store: found, ledger, encryption } = await loadConfig({ file, env, flags: { store: named }, cwd })
+  const url = found.reveal()
   if (url === 'memory:')
     throw new StoreOpenError(
       'unusable-path',

@@ -18,7 +18,7 @@ export async function refuseUnsafe(config: Config, env: Environment): Promise<vo
       'Set PURSER_USERNAME and PURSER_PASSWORD, or auth in purser.yaml; or listen on 127.0.0.1. If it is meant: unsafe.open.',
     )
   const known = config.auth.basic.find(user =>
-    [user.password, user.passwordHash, user.previousPasswordHash].some(isKnownPassword),
+    [user.password, user.passwordHash, user.previousPasswordHash].some(secret => isKnownPassword(secret?.reveal())),
   )
   if ((isReachable || isProduction) && known !== undefined && !unsafe.knownPasswords)
     throw new StartError(
@@ -26,7 +26,7 @@ export async function refuseUnsafe(config: Config, env: Environment): Promise<vo
       'It stands in documents, or is among the first that are tried.',
       'Choose another one: "openssl rand -base64 24" makes one. If it is meant: unsafe.knownPasswords.',
     )
-  if (isProduction && config.store.startsWith('memory:') && !unsafe.memoryStore)
+  if (isProduction && config.store.reveal().startsWith('memory:') && !unsafe.memoryStore)
     throw new StartError(
       'The store memory: forgets everything when the process ends, and NODE_ENV is production.',
       'Instances would go on existing, and nobody would know of them.',
@@ -38,7 +38,7 @@ export async function refuseUnsafe(config: Config, env: Environment): Promise<vo
 
 /** A database on a server has administrators, backups and disks of its own: values in clear are a decision. */
 function refuseClear({ store, encryption: { key, keys, required } }: Config): void {
-  if (!required || key !== undefined || keys.length > 0 || findAdapter(store)?.server !== true) return
+  if (!required || key !== undefined || keys.length > 0 || findAdapter(store.reveal())?.server !== true) return
   throw new StartError(
     `A broker without an encryption key does not start on ${maskStoreUrl(store)}.`,
     'Whoever reads that database, or a backup of it, would read credentials, parameters and state.',

@@ -9,6 +9,7 @@ import { combineObservers } from '../observer.ts'
 import type { OpenBundlesParts } from '../running/bundles/open.ts'
 import type { RegistryOptions } from '../running/start-broker.ts'
 import { StartError } from '../running/start-error.ts'
+import { sensitive } from '../sensitive/sensitive.ts'
 import { type Config, type ConfigFlags, loadConfig, maskStoreUrl, toSettings } from './config.ts'
 import { demoCredentials } from './demo-credentials.ts'
 import { followFiles } from './follow-files.ts'
@@ -62,7 +63,12 @@ export async function runServe(options: ServeOptions): Promise<void> {
   for (const warning of config.warnings) observer['configuration.warning']?.({ message: warning })
   const broker = openBroker(
     config.catalog === undefined ? definition : { ...definition, catalog: config.catalog },
-    { store: config.store, authenticator: signIn?.authenticator ?? 'none', settings: toSettings(config), observer },
+    {
+      store: config.store.reveal(),
+      authenticator: signIn?.authenticator ?? 'none',
+      settings: toSettings(config),
+      observer,
+    },
     {
       log: log.levels,
       openRegistries: opened => openRegistries(config, { ...opened, env, hidden: privateFolders(config) }),
@@ -130,7 +136,7 @@ async function loadDefinition(config: Config, cwd: string): Promise<BrokerDefini
 /** A demo leaves its traces in one folder, which is easy to delete; a file or a flag that names a store is obeyed. */
 async function withDemo(config: Config, options: ServeOptions, folder: string): Promise<Config> {
   const named = config.file !== undefined || options.store !== undefined || (options.env.PURSER_STORE ?? '') !== ''
-  const store = named ? config.store : `sqlite:${join(folder, 'demo.db')}`
+  const store = named ? config.store : sensitive(`sqlite:${join(folder, 'demo.db')}`)
   const { auth } = config
   return { ...config, store, auth: hasCredentials(config) ? auth : { ...auth, basic: await demoCredentials(folder) } }
 }

@@ -1,6 +1,6 @@
 import { signatureAlgorithms } from '../authenticator/algorithms.ts'
 import { hasControls, readPasswordHash } from '../authenticator/password.ts'
-import { duration, file, flag, oneOf, text } from '../shape/fields.ts'
+import { duration, file, flag, oneOf, secretText, text } from '../shape/fields.ts'
 import { fallback, list, object, optional, type Rule, section, unique } from '../shape/shape.ts'
 import { exactlyOne } from './rules.ts'
 
@@ -29,10 +29,9 @@ const standsFor = {
 }
 
 const passwordHash = (doc: string) =>
-  text({
+  secretText({
     rule: 'a hash made with "purser hash-password" (scrypt$N$r$p$salt$hash)',
     allows: hash => typeof readPasswordHash(hash) !== 'string',
-    secret: true,
     doc,
   })
 
@@ -44,10 +43,9 @@ const user = object(
       doc: 'required, once each',
     }),
     password: optional(
-      text({
+      secretText({
         rule: 'a text without control characters, such as a line end; in quotes where it is a number',
         allows: password => password !== '' && !hasControls(password),
-        secret: true,
         doc: 'the password itself; better a placeholder, or a hash',
       }),
     ),
@@ -154,7 +152,7 @@ const oidc = object(
     clientId: text(
       'what the provider knows this broker by; the redirect URI there is `<server.publicUrl>/console/signed-in`',
     ),
-    clientSecret: optional(text({ secret: true, doc: 'the secret of a confidential client; better a placeholder' })),
+    clientSecret: optional(secretText({ doc: 'the secret of a confidential client; better a placeholder' })),
     scopes: fallback(
       list(text({ rule: 'a scope', allows: /^[\x21\x23-\x5b\x5d-\x7e]+$/ }), {
         rule: 'a list of scopes',

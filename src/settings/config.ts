@@ -1,6 +1,18 @@
 import { logAreas } from '../observer/levels.ts'
 import { runtimeTypes } from '../sandbox/types.ts'
-import { anything, decimal, duration, file, flag, folder, oneOf, size, text, wholeNumber } from '../shape/fields.ts'
+import {
+  anything,
+  decimal,
+  duration,
+  file,
+  flag,
+  folder,
+  oneOf,
+  secretText,
+  size,
+  text,
+  wholeNumber,
+} from '../shape/fields.ts'
 import { fallback, field, list, object, optional, type Read, section } from '../shape/shape.ts'
 import { storeForms } from '../store/schemes.ts'
 import { auth, certificatesNeedCa, oidcNeedsPublicUrl, unsafe } from './auth.ts'
@@ -275,9 +287,10 @@ export const configShape = object(
       ),
     ),
     store: fallback(
-      text({
+      secretText({
         rule: storeForms,
         allows: isStoreUrl,
+        secret: false,
         show: maskStoreUrl,
         doc: 'where state is kept: `memory:` (forgets), `sqlite:<file>`, `postgres://…`, `mongodb://…` (see [ledger](#ledger))',
       }),

@@ -1,12 +1,11 @@
-import { file, flag, text } from '../shape/fields.ts'
+import { file, flag, secretText, text } from '../shape/fields.ts'
 import { fallback, list, object, optional, section, unique } from '../shape/shape.ts'
 import { isLabel, readKey } from '../store/keyring.ts'
 
 const encryptionKey = (doc: string) =>
-  text({
+  secretText({
     rule: '32 bytes as base64, such as "openssl rand -base64 32" makes',
     allows: key => readKey(key) !== undefined,
-    secret: true,
     doc,
   })
 

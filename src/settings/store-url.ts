@@ -1,4 +1,5 @@
 import { isAbsolute, resolve } from 'node:path'
+import { revealed, type Sensitive } from '../sensitive/sensitive.ts'
 import { findAdapter, sqliteFile } from '../store/schemes.ts'
 
 /** Whether the text names a store. */
@@ -16,7 +17,8 @@ export function resolveStoreUrl(url: string, folder: string): string {
 }
 
 /** For logs and messages: without user, password and options. Safe for texts that are no URL at all, too. */
-export function maskStoreUrl(url: string): string {
+export function maskStoreUrl(given: string | Sensitive<string>): string {
+  const url = revealed(given)
   const scheme = /^[a-z+]{1,20}:(\/\/)?/i.exec(url)?.[0] ?? ''
   const at = url.lastIndexOf('@')
   if (at < 0) return withoutOptions(url)

@@ -1,4 +1,5 @@
 import type * as v from 'valibot'
+import { revealed, Sensitive } from '../sensitive/sensitive.ts'
 import { isJson } from './check-json.ts'
 import { type Duration, parseDuration } from './duration.ts'
 import type { Json, JsonObject } from './json.ts'
@@ -25,6 +26,16 @@ export function text(info: TextInfo | string = {}): Field<string> {
   const { rule = 'a text', allows = /\S/, kind = 'text', ...about }: TextInfo = told(info)
   const isAllowed = typeof allows === 'function' ? allows : (value: string) => allows.test(value)
   return field({ kind, rule, ...about }, value => (typeof value === 'string' && isAllowed(value) ? value : undefined))
+}
+
+/** A text that nobody may see. Code may give it hidden already. */
+export function secretText(info: TextInfo = {}): Field<string | Sensitive<string>, Sensitive<string>> {
+  const { rule = 'a text', allows = /\S/, kind = 'text', ...about } = info
+  const isAllowed = typeof allows === 'function' ? allows : (value: string) => allows.test(value)
+  return field({ kind, rule, secret: true, ...about }, value => {
+    const plain = revealed(value)
+    return typeof plain === 'string' && isAllowed(plain) ? new Sensitive(plain) : undefined
+  })
 }
 
 /** A file that has to be there. */

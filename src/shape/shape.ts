@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import type { Sensitive } from '../sensitive/sensitive.ts'
 import type { Json } from './json.ts'
 import { fromCode, type Path, put } from './place.ts'
 import { createObjectRun } from './run-object.ts'
@@ -11,7 +12,7 @@ export type Written<S extends Shape> = DeepReadonly<v.InferInput<S>>
 /** What is made of it. */
 export type Read<S extends Shape> = DeepReadonly<v.InferOutput<S>>
 
-type DeepReadonly<Value> = Value extends (...args: never[]) => unknown
+type DeepReadonly<Value> = Value extends Sensitive<unknown> | ((...args: never[]) => unknown)
   ? Value
   : Value extends object
     ? string extends keyof Value
@@ -21,11 +22,14 @@ type DeepReadonly<Value> = Value extends (...args: never[]) => unknown
         : { readonly [Key in keyof Value]: DeepReadonly<Value[Key]> }
     : Value
 
-type DeepPartial<Value> = Value extends readonly (infer Item)[]
-  ? readonly (DeepPartial<Item> | undefined)[]
-  : Value extends object
-    ? { readonly [Key in keyof Value]?: DeepPartial<Value[Key]> }
-    : Value
+type DeepPartial<Value> =
+  Value extends Sensitive<unknown>
+    ? Value
+    : Value extends readonly (infer Item)[]
+      ? readonly (DeepPartial<Item> | undefined)[]
+      : Value extends object
+        ? { readonly [Key in keyof Value]?: DeepPartial<Value[Key]> }
+        : Value
 
 /** What can be said about any field. */
 export interface About {

@@ -3,7 +3,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
 import type { Service } from '../../src/index.ts'
-import { TerminalError } from '../../src/index.ts'
+import { sensitive, TerminalError } from '../../src/index.ts'
 import { observeLines } from '../../src/observer/log.ts'
 import { createWorld, minutes, seconds, takes } from './world.ts'
 
@@ -291,7 +291,7 @@ it('the log shows no password that stands in a URL in an error', async () => {
 it('ctx.log writes with the operation and the step, without secrets', async () => {
   const { lines, run } = recorded({
     async provision(ctx) {
-      ctx.log.info('begins', { size: 3, password: 'hidden' })
+      ctx.log.info('begins', { size: 3, key: sensitive('hidden'), note: 'it is hidden' })
       await ctx.step('create', async () => {
         await Promise.resolve()
         ctx.log.warn('is slow')
@@ -302,7 +302,7 @@ it('ctx.log writes with the operation and the step, without secrets', async () =
   const operation = await run()
   const fields = { operationId: operation, action: 'provision', instanceId: 'i', attempt: 1 }
   expect(lines.slice(0, 3)).toMatchObject([
-    { level: 'info', text: 'begins', ...fields, size: 3, password: '[redacted]' },
+    { level: 'info', text: 'begins', ...fields, size: 3, key: '[redacted]', note: 'it is [redacted]' },
     { level: 'warn', text: 'is slow', ...fields, step: 'create' },
     { level: 'error', text: 'odd', ...fields },
   ])

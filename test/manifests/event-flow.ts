@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { createManifestsDriver } from '../../src/driver/manifests/manifests-driver.ts'
 import { silent } from '../../src/observer.ts'
-import { createRedactor } from '../../src/sandbox/redact.ts'
+import { createRedactor } from '../../src/sensitive/redact.ts'
 import { createMemoryStore } from '../../src/store/memory/index.ts'
 import { startTestBrokerWith } from '../../src/testing/test-broker.ts'
 import { asynchronous, revisionOf } from '../kubernetes/manifests-world.ts'

@@ -38,7 +38,7 @@ export async function openBroker({ folder, config: text, clock, drive, log }: Br
   writeFileSync(join(folder, 'purser.yaml'), text)
   const config = await loadConfig({ env: {}, flags: {}, cwd: folder, terminal: false })
   const observer = createLogObserver({ format: 'json', level: 'info', stream: { write: line => log.push(line) } })
-  const store = await openStore(config.store, systemClock, { ledger: config.ledger, observer })
+  const store = await openStore(config.store.reveal(), systemClock, { ledger: config.ledger, observer })
   const opened = await openBundles(config, { store, storeNow: systemClock.now, clock, env: {}, observer })
   const broker = await startBroker({
     definition: { services: [] },

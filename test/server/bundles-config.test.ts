@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { loadConfig } from '../../src/server/config.ts'
 import { mistakesIn } from './mistakes.ts'
+import { revealAll } from './reveal-all.ts'
 
 let cwd = ''
 beforeEach(() => {
@@ -185,7 +186,7 @@ describe('bundles', () => {
 
 function load(text: string, env: Record<string, string> = {}) {
   writeFileSync(join(cwd, 'purser.yaml'), text)
-  return loadConfig({ env, flags: {}, cwd, terminal: false })
+  return loadConfig({ env, flags: {}, cwd, terminal: false }).then(revealAll)
 }
 
 function mistakes(text: string): Promise<string[]> {

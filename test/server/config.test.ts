@@ -1,11 +1,13 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { inspect } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { hashPassword } from '../../src/authenticator/password.ts'
 import { type LoadConfigOptions, loadConfig, toSettings } from '../../src/server/config.ts'
 import { brokerSections } from '../../src/settings/settings.ts'
 import { mistakesIn } from './mistakes.ts'
+import { revealAll } from './reveal-all.ts'
 
 let cwd = ''
 beforeEach(() => {
@@ -14,6 +16,36 @@ beforeEach(() => {
 afterEach(() => rmSync(cwd, { recursive: true, force: true }))
 
 describe('loadConfig', () => {
+  it('shows no secret of it, whoever prints it', async () => {
+    const canary = 'canary-1f6b'
+    const key = Buffer.from(canary.padEnd(32)).toString('base64')
+    const registries = [{ name: 'r', type: 'quay', org: 'o', user: canary, pass: canary, token: canary }]
+    const env = { PURSER_STORE: `postgres://u:${canary}@db/x`, PURSER_ENCRYPTION_KEY: key }
+    writeFileSync(
+      join(cwd, 'purser.yaml'),
+      JSON.stringify({
+        registries,
+        server: { publicUrl: 'https://broker.example' },
+        auth: {
+          basic: [{ username: 'u', password: canary }],
+          oidc: { name: 'o', issuer: 'https://id.example', clientId: 'c', clientSecret: canary },
+        },
+      }),
+    )
+    const config = await hidden({ env })
+    const shown = [
+      inspect(config, { depth: 12, showHidden: true }),
+      JSON.stringify(config),
+      inspect(toSettings(config), { depth: 12 }),
+    ]
+    for (const text of shown) {
+      expect(text).not.toContain(canary)
+      expect(text).not.toContain(key)
+      expect(text).toContain('[redacted]')
+    }
+    expect(config.store.reveal()).toBe(env.PURSER_STORE)
+  })
+
   it('without a file gives the defaults, frozen', async () => {
     const config = await load()
     expect(config).toEqual({
@@ -109,7 +141,7 @@ describe('loadConfig', () => {
       traces: { mode: 'off' },
       log: { format: 'json', level: 'info', areas: [] },
     })
-    expect(Object.isFrozen(config.engine.timeouts)).toBe(true)
+    expect(Object.isFrozen((await hidden()).engine.timeouts)).toBe(true)
   })
 
   it.each(['purser.yaml', 'purser.yml'])('finds %s in the folder, and an empty one is fine', async name => {
@@ -487,6 +519,10 @@ function write(name: string, text: string): void {
 }
 
 function load(options: Partial<LoadConfigOptions> = {}) {
+  return hidden(options).then(revealAll)
+}
+
+function hidden(options: Partial<LoadConfigOptions> = {}) {
   return loadConfig({ env: {}, flags: {}, cwd, terminal: false, ...options })
 }
 

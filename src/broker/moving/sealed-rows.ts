@@ -9,7 +9,7 @@ const secret: Partial<Readonly<Record<keyof LedgerRows, readonly string[]>>> = {
   operation: ['input'],
   step: ['output'],
 }
-/** No secrets, but who asked is personal, and a hash can be guessed at: they are encrypted with the rest. */
+/** No secrets, but who asked is personal, and a hash can be guessed at: they go with the rest. */
 const besides: typeof secret = {
   instance: ['requestHash'],
   binding: ['requestHash'],
@@ -19,13 +19,14 @@ const besides: typeof secret = {
 
 export function withoutSealed(row: LedgerRow): object {
   const { kind, fields } = partsOf(row)
-  return { [kind]: Object.fromEntries(fields.filter(([key]) => !secret[kind]?.includes(key))) }
+  const hidden = hiddenOf(kind)
+  return { [kind]: Object.fromEntries(fields.filter(([key]) => !hidden.includes(key))) }
 }
 
 /** One value for each row, in the field `sealed`: it belongs to this line of this export. */
 export function sealRow(keyring: Keyring, row: LedgerRow, place: SealedPlace): object {
   const { kind, fields } = partsOf(row)
-  const hidden = [...(secret[kind] ?? []), ...(besides[kind] ?? [])]
+  const hidden = hiddenOf(kind)
   const inside = fields.filter(([key]) => hidden.includes(key))
   if (inside.length === 0) return row
   const sealed = keyring.seal(JSON.stringify(Object.fromEntries(inside)), place)
@@ -40,6 +41,10 @@ export function unsealRow(keyring: Keyring, row: object, sealed: string, place: 
 
 export function placeOfLine(exportId: string, line: number): SealedPlace {
   return ['export', 'line', exportId, String(line)]
+}
+
+function hiddenOf(kind: keyof LedgerRows): readonly string[] {
+  return [...(secret[kind] ?? []), ...(besides[kind] ?? [])]
 }
 
 function partsOf(row: LedgerRow): { readonly kind: keyof LedgerRows; readonly fields: [string, unknown][] } {

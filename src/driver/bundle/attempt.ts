@@ -14,8 +14,8 @@ import {
   SandboxRefusedError,
   type SandboxSpec,
   type SandboxStatus,
-  secretsIn,
 } from '../../sandbox.ts'
+import { secretsIn } from '../../sensitive/secrets-in.ts'
 import { askRuntime } from './ask-runtime.ts'
 import { limitsFor } from './limits.ts'
 import type { Bundle, BundleParts } from './parts.ts'

@@ -2,7 +2,8 @@ import type { ActionContext, BindingInfo, UpdateContext } from '../../author/con
 import type { AuthorAction } from '../../bundle/actions.ts'
 import type { Revision } from '../../domain/revision.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../protocol/json.ts'
-import { type SandboxOrigin, secretsIn } from '../../sandbox.ts'
+import type { SandboxOrigin } from '../../sandbox.ts'
+import { secretsIn } from '../../sensitive/secrets-in.ts'
 import { pickNamed, type SensitiveNames, secretsInState } from './secrets.ts'
 import type { BundleState } from './state.ts'
 

@@ -1,7 +1,8 @@
 import type { BundleParameters, BundleSpec } from '../../bundle/spec.ts'
-import { visitSchemas } from '../../catalog/json-schema-walk.ts'
-import { isJsonObject, type JsonObject, parseJson } from '../../protocol/json.ts'
-import { type NamedSecret, secretsIn } from '../../sandbox.ts'
+import { sensitiveProperties } from '../../catalog/sensitive-properties.ts'
+import { type JsonObject, parseJson } from '../../protocol/json.ts'
+import type { NamedSecret } from '../../sandbox.ts'
+import { secretsIn } from '../../sensitive/secrets-in.ts'
 import type { StateChanges } from './state.ts'
 
 /** The names of all parameters that are secret in some plan: an instance may have moved from one to another. */
@@ -20,19 +21,7 @@ export function sensitiveNamesOf({ plans }: BundleSpec): SensitiveNames {
 /** The names of the parameters whose values are secrets, whole or in part. */
 export function sensitiveNames(parameters: BundleParameters): readonly string[] {
   if (parameters.kind === 'list') return parameters.list.filter(({ sensitive }) => sensitive).map(({ name }) => name)
-  const { properties } = parameters.schema
-  if (!isJsonObject(properties)) return []
-  return Object.entries(properties).flatMap(([name, schema]) =>
-    isJsonObject(schema) && holdsSecret(schema) ? [name] : [],
-  )
-}
-
-function holdsSecret(schema: JsonObject): boolean {
-  let secret = false
-  visitSchemas(schema, part => {
-    secret ||= part.sensitive === true || part.writeOnly === true || part.format === 'password'
-  })
-  return secret
+  return sensitiveProperties(parameters.schema)
 }
 
 /** The entries of all secrets, later ones over earlier ones. */

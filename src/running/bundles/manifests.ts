@@ -6,7 +6,7 @@ import { createManifestsDriver, kindsOf } from '../../driver/manifests/manifests
 import type { ManifestParts } from '../../driver/manifests/parts.ts'
 import { createDriftWatch } from '../../driver/manifests/watch-drift.ts'
 import type { OpenCluster } from '../../kubernetes/open-later.ts'
-import { createRedactor } from '../../sandbox/redact.ts'
+import { createRedactor } from '../../sensitive/redact.ts'
 import type { ConfigSettings } from '../../settings/config.ts'
 
 type Given = Pick<ManifestParts, 'storeNow' | 'secretsFor' | 'brokerLabel'> & {

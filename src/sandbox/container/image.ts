@@ -1,7 +1,7 @@
 import { text } from 'node:stream/consumers'
 import { isJsonObject, type JsonObject } from '../../protocol/json.ts'
 import { type ImageProgram, RuntimeUnavailableError, type SandboxProgram, SandboxRefusedError } from '../../sandbox.ts'
-import { createRedactor } from '../redact.ts'
+import { createRedactor } from '../../sensitive/redact.ts'
 import { brokenOff, type Engine, unavailable } from './engine.ts'
 
 /** Throws where the program is none that a container can be made of. */

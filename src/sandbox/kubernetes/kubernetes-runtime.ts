@@ -13,9 +13,10 @@ import {
   type SandboxStatus,
   type Stop,
 } from '../../sandbox.ts'
+import { createRedactor } from '../../sensitive/redact.ts'
 import { readProgress } from '../outputs.ts'
 import type { FileEnd } from '../read-output-file.ts'
-import { createRedactor, tailOf } from '../redact.ts'
+import { tailOf } from '../redact.ts'
 import { all } from './all.ts'
 import { authorize } from './authorize.ts'
 import { askScript } from './keeper.ts'

@@ -20,7 +20,8 @@ interface SecretFile {
 }
 
 async function secretFiles(config: Config): Promise<readonly SecretFile[]> {
-  const { file, server, bundles, registries, store } = config
+  const { file, server, bundles, registries } = config
+  const store = config.store.reveal()
   const named = [...bundles.secrets.map(({ secret }) => secret), ...registries.map(secretOf)]
   const folders = bundles.secretsFrom === 'folder' ? named.flatMap(name => name ?? []) : []
   const mounted = await Promise.all(folders.map(name => filesIn(join(bundles.secretsFolder, name))))
@@ -53,11 +54,11 @@ async function filesIn(folder: string): Promise<readonly string[]> {
 /** A placeholder is none: what it stands for is not in the file. */
 async function holdsSecret(file: string, { auth, store, registries }: Config): Promise<boolean> {
   const text = await readFile(file, 'utf8')
-  const [, password = ''] = /^[a-z+]+:\/\/[^/@]*?:([^/]+)@/.exec(store) ?? []
+  const [, password = ''] = /^[a-z+]+:\/\/[^/@]*?:([^/]+)@/.exec(store.reveal()) ?? []
   const given = [
     password,
-    ...auth.basic.map(user => user.password),
-    ...registries.flatMap(({ pass, token }) => [pass, token]),
+    ...auth.basic.map(user => user.password?.reveal()),
+    ...registries.flatMap(({ pass, token }) => [pass?.reveal(), token?.reveal()]),
   ]
   return given.some(secret => secret !== undefined && secret !== '' && text.includes(secret))
 }

@@ -17,7 +17,8 @@ const silence = 10_000
 
 /** The store answers, is of this release or can be brought to it, and its clock agrees with ours. */
 export const checkStore: Check = async ({ config }) => {
-  const { store, ledger, engine } = config
+  const { ledger, engine } = config
+  const store = config.store.reveal()
   const name = maskStoreUrl(store)
   const examine = findAdapter(store)?.examine
   if (examine === undefined)

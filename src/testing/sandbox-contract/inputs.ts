@@ -82,6 +82,26 @@ export const inputCases: readonly SandboxCase[] = [
     },
   ),
 
+  sandboxCase('no process in it has what is secret in its arguments or variables', async ({ run, runtime }) => {
+    // The word is put together by the shell itself, so that the search does not find itself.
+    const search = `printf '%s-%s\n' canary given > "$TMPDIR/word"
+      grep -alf "$TMPDIR/word" /proc/[0-9]*/cmdline /proc/[0-9]*/environ 2>/dev/null | wc -l > "$BUNDLE_OUTPUT/message"
+      grep -clf "$TMPDIR/word" "$BUNDLE_INPUT" "\${3#@}" "$BUNDLE_STATE/key" >> "$BUNDLE_OUTPUT/message"`
+    await run(search, {
+      inputs: {
+        input: { password: 'canary-given' },
+        extraVars: { password: 'canary-given' },
+        state: { key: 'canary-given' },
+        bindingState: { key: 'canary-given' },
+        secrets: [{ name: 'one', entries: { token: 'canary-given' } }],
+      },
+    })
+    const [found, ...files] = (await runtime.collect(only, [])).outputs.message?.split('\n') ?? []
+    assert.equal(found, '0')
+    // In its files it is, for its user alone.
+    assert.equal(files.length, 3)
+  }),
+
   sandboxCase('arguments hold the action and no values', async ({ run, runtime }) => {
     await run(`echo "$1 $2 \${3%%/*} $#" > "$BUNDLE_OUTPUT/message"`, {
       inputs: { action: 'bind', extraVars: { password: 'sesame-open' } },

@@ -126,7 +126,8 @@ function createDevContext(
     log: { info: onProgress, warn: onProgress, error: onProgress },
     describe: onProgress,
     wait: (after, description) => createWait(parseDuration(after), description),
-    saveState: async patch => saveState(patch),
+    // Bundles keep texts alone.
+    saveState: async patch => saveState(patch as JsonObject),
     async share(_key, create) {
       await create(call)
     },

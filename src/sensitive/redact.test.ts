@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { tailOf } from '../sandbox/redact.ts'
 import { findParts } from './find-parts.ts'
-import { createRedactor, tailOf } from './redact.ts'
+import { createRedactor } from './redact.ts'
 
 describe('findParts', () => {
   const text = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), maxLength: 40 })
