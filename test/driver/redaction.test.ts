@@ -1,6 +1,8 @@
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { inspect } from 'node:util'
 /** Canaries: no secret that an action is given, or makes, can be read where people look. */
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { observeAll } from '../../src/observer/log.ts'
 import { isJsonObject, type Json } from '../../src/protocol/json.ts'
 import type { Step } from '../../src/store.ts'
@@ -75,6 +77,54 @@ describe('secrets', () => {
     expect(seen.some(text => text.includes('"log":"{\\"action\\":\\"provision\\"'))).toBe(true)
   })
 })
+
+describe('while a bundle runs', () => {
+  it('no process of the machine has a secret in its arguments or variables, and its files are for its user only', async () => {
+    const world = await open({
+      // The variables of the broker are its own.
+      script: `env > "$out/env"; echo running > "$out/running"; until [ -e "$out/go" ]; do sleep 0.05; done; exit 0`,
+      parts: { secretsFor: async () => [{ name: 'one', entries: { token: 'canary-operator' } }] },
+    })
+    process.env.PURSER_CANARY = 'canary-of-the-broker'
+    onTestFinished(() => void delete process.env.PURSER_CANARY)
+    const { client } = await world.start()
+    const parameters = { password: 'canary-parameter', size: 4 }
+    const accepted = await client.provision('i', { ...idsOf(world), ...place, parameters }, asynchronous)
+    await world.until(() => world.lines('running').length > 0)
+    expect(holders(['canary-operator', 'canary-parameter'])).toEqual([])
+    expect(world.lines('env').join()).not.toContain('canary')
+    const { folder } = world
+    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).map(name => join(folder, name))
+    const holding = files.filter(file => statSync(file).isFile() && readFileSync(file, 'utf8').includes('canary-'))
+    expect(holding.length).toBeGreaterThan(0)
+    for (const file of holding) expect(isClosed(file, folder), file).toBe(true)
+    world.touch('go')
+    expect((await world.ended(accepted)).state).toBe('succeeded')
+    // They go with the sandbox.
+    await world.until(() => holding.every(file => !existsSync(file)))
+  })
+})
+
+/** The processes that hold one of the texts, but for this one. */
+function holders(texts: readonly string[]): readonly string[] {
+  const files = readdirSync('/proc').flatMap(pid =>
+    /^\d+$/.test(pid) && pid !== String(process.pid) ? [`/proc/${pid}/cmdline`, `/proc/${pid}/environ`] : [],
+  )
+  return files.filter(file => {
+    try {
+      const text = readFileSync(file, 'utf8')
+      return texts.some(each => text.includes(each))
+    } catch {
+      return false
+    }
+  })
+}
+
+/** Whether other users are kept out of the file itself, or of a folder that it is in. */
+function isClosed(file: string, top: string): boolean {
+  for (let path = file; path.startsWith(top); path = dirname(path)) if ((statSync(path).mode & 0o007) === 0) return true
+  return false
+}
 
 /** A step as operators may be shown it: its outputs are sealed where they are credentials or state. */
 function readable({ name, error, output, shown }: Step): string {

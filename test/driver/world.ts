@@ -78,6 +78,8 @@ export interface World {
   readonly revision: Revision
   start(replica?: Replica): Promise<TestBroker>
   runtimeOf(host?: string): Promise<Runtime>
+  /** Where the runtime keeps its sandboxes. */
+  readonly folder: string
   /** Asks until there is an answer, while both times pass. */
   until<T>(ask: () => Promise<T | undefined | false> | T | undefined | false): Promise<T>
   /** The operation that an answer speaks of, when it has ended. */
@@ -168,6 +170,7 @@ async function createWorld(command: readonly string[], options: WorldOptions) {
     revision,
     start,
     runtimeOf: (host = 'here') => subjectOf(host).open(),
+    folder: subjectOf('here').folder,
     until,
     ended: answer =>
       until(async () => {

@@ -9,6 +9,7 @@ import { freePort } from './free-port.ts'
 import { findMongod } from './mongod-binary.ts'
 
 export interface Mongod {
+  readonly folder: string
   /** Its host and port. */
   readonly address: string
   /** Starts it on its data; `until` tells when it can be used. */
@@ -55,6 +56,7 @@ export async function createMongod(options: readonly string[]): Promise<Mongod> 
 
   return {
     address,
+    folder,
     start() {
       server = spawn(binary, [...place, ...options, '--wiredTigerCacheSizeGB', '0.25'], { stdio: 'ignore' })
     },

@@ -5,6 +5,8 @@ import { whyNot } from './wanted.ts'
 
 export interface MongoServer {
   readonly url: string
+  /** Where its files are. */
+  readonly folder: string
   /** Kills the server without a warning. */
   kill(): Promise<void>
   /** Starts it again on the same data. */
@@ -37,6 +39,7 @@ export async function startMongo({ standalone = false }: StartOptions = {}): Pro
   }
   await start()
   return {
+    folder: server.folder,
     url: `mongodb://${address}/?${standalone ? 'directConnection=true' : 'replicaSet=rs0'}`,
     kill,
     start,

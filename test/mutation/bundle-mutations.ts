@@ -221,7 +221,7 @@ export const bundleMutations: readonly Mutation[] = [
   },
   {
     ...processes,
-    file: 'src/sandbox/redact.ts',
+    file: 'src/sensitive/redact.ts',
     name: 'secrets stay in what people read',
     find: 'findParts(bytes, parts)',
     replace: 'findParts(bytes, parts.slice(parts.length))',

@@ -20,6 +20,7 @@ import { orphanMutations } from './orphan-mutations.ts'
 import { reconcileMutations } from './reconcile-mutations.ts'
 import { replicaMutations } from './replica-mutations.ts'
 import { reuseMutations } from './reuse-mutations.ts'
+import { secretMutations } from './secret-mutations.ts'
 import { seeingMutations } from './seeing-mutations.ts'
 import { signInMutations } from './sign-in-mutations.ts'
 import { takeMutations } from './take-mutations.ts'
@@ -312,6 +313,7 @@ export const mutations: readonly Mutation[] = [
   ...historyMutations,
   ...expiryMutations,
   ...orphanMutations,
+  ...secretMutations,
   ...movingMutations,
   ...verbMutations,
   ...webMutations,

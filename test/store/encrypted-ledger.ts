@@ -1,6 +1,6 @@
 /** A ledger that is opened with these keys and those, and looked at behind the back of its store. */
 import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { MongoClient } from 'mongodb'
 import { describe, onTestFinished } from 'vitest'
 import { systemClock } from '../../src/clock.ts'
@@ -18,6 +18,8 @@ import {
   operationRow,
   stepRow,
 } from '../../src/testing/store-contract/rows.ts'
+import type { MongoServer } from '../external/mongodb.ts'
+import type { PostgresServer } from '../external/postgres.ts'
 import { connect } from '../external/postgres-connection.ts'
 import { describeMongo, newDatabase } from './mongodb-subject.ts'
 import { describePostgres, newSchema, patient } from './postgres-subject.ts'
@@ -28,6 +30,8 @@ export interface EncryptedLedger {
   open(keyring?: Keyring): Promise<Store>
   /** Every byte of it, as text. No store has it open. */
   bytes(): Promise<string>
+  /** The folder of its files; other ledgers may have theirs there, too. */
+  folder(): string
   /** Gives what is sealed of the instance `a` to the instance `b`, and the binding, the operation and the step of `a`, too. */
   moveToB(what: Moved): Promise<void>
 }
@@ -36,8 +40,8 @@ export type Moved = 'sealed' | 'binding' | 'operation' | 'step' | 'history'
 
 export function describeEncrypted(title: string, tests: (newLedger: () => EncryptedLedger) => void): void {
   describe(`${title}: sqlite`, () => tests(newSqlite))
-  describePostgres(`${title}: postgres`, server => tests(() => newPostgres(server.url)))
-  describeMongo(`${title}: mongodb`, server => tests(() => newMongo(server().url)))
+  describePostgres(`${title}: postgres`, server => tests(() => newPostgres(server)))
+  describeMongo(`${title}: mongodb`, server => tests(() => newMongo(server())))
 }
 
 function closing(store: Store): Store {
@@ -57,6 +61,7 @@ function newSqlite(): EncryptedLedger {
   const file = join(testFolder(), 'ledger.db')
   return {
     open: async keyring => closing(await openSqliteStore({ file, clock: systemClock, keyring })),
+    folder: () => dirname(file),
     async bytes() {
       const files = [file, `${file}-wal`].filter(path => existsSync(path))
       return files.map(path => readFileSync(path, 'latin1')).join('')
@@ -70,7 +75,7 @@ function newSqlite(): EncryptedLedger {
   }
 }
 
-function newPostgres(url: string): EncryptedLedger {
+function newPostgres({ url, data }: PostgresServer): EncryptedLedger {
   const schema = newSchema()
   const withConnection = async <Result>(
     work: (ask: (text: string) => Promise<readonly object[]>) => Promise<Result>,
@@ -84,6 +89,7 @@ function newPostgres(url: string): EncryptedLedger {
   }
   return {
     open: async keyring => closing(await openPostgresStore({ url, schema, keyring, ...patient })),
+    folder: () => data,
     bytes: () =>
       withConnection(async ask => {
         const tables = await ask(`select tablename as name from pg_tables where schemaname = '${schema}'`)
@@ -96,7 +102,7 @@ function newPostgres(url: string): EncryptedLedger {
   }
 }
 
-function newMongo(url: string): EncryptedLedger {
+function newMongo({ url, folder }: MongoServer): EncryptedLedger {
   const database = newDatabase()
   const withDatabase = async <Result>(work: (db: ReturnType<MongoClient['db']>) => Promise<Result>) => {
     const client = new MongoClient(url)
@@ -109,6 +115,7 @@ function newMongo(url: string): EncryptedLedger {
   return {
     open: async keyring =>
       closing(await openMongoStore({ url, database, keyring, connectTimeout: 120_000, statementTimeout: 120_000 })),
+    folder: () => folder,
     bytes: () =>
       withDatabase(async db => {
         const collections = await db.collections()
