@@ -121,7 +121,7 @@ export const secretMutations: readonly Mutation[] = [
   {
     ...isolation,
     file: 'src/domain/instance.ts',
-    name: "another platform's instance is known",
+    name: 'an instance of another platform is known',
     find: "instance.phase !== 'deleted' && instance.platform === platform",
     replace: "instance.phase !== 'deleted' && platform !== undefined",
   },

@@ -98,7 +98,8 @@ export function createTellingService(
     },
     async unbind(ctx) {
       const { user } = ctx.bindingState as { user?: { reveal(): string } }
-      if (isFirst('unbind')) throw new Error(`cannot revoke ${of.credential} of ${user?.reveal()}`)
+      // It has not asked for the state in this run: what is kept tells that it is secret.
+      if (isFirst('unbind')) throw new Error(`cannot revoke ${of.credential} of ${user?.reveal()} by ${of.state}`)
     },
     async deprovision(ctx) {
       const { key } = ctx.state as { key?: { reveal(): string } }
