@@ -66,7 +66,7 @@ export function createChain({ database, schema, statements, sealer }: ChainParts
   }
 }
 
-/** The fifteenth schema: the chain of the history, which outlives the instances that it is about. */
+/** Schema 15: the chain of the history, which outlives the instances that it is about. */
 export function chainSchema(schema: string): string {
   return `
 alter table ${schema}.history add column chain_no bigint, add column chain_hash text;

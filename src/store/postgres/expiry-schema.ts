@@ -1,5 +1,5 @@
 /**
- * The fifteenth schema: bindings that expire, and when the chore has to look at each of them. Both are generated from the
+ * Schema 17: bindings that expire, and when the chore has to look at each of them. Both are generated from the
  * document, in which an older release writes `expiresAt` as well. The document is read as JSON, since what comes from outside
  * may have keys of the same names deeper inside; but for the escapes that PostgreSQL refuses, in whose place a slash reads the
  * same to whoever wants no more than a number of ours.

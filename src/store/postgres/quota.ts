@@ -13,7 +13,7 @@ import { active, snapshot } from './look-functions.ts'
 import { generatedKey } from './operator-schema.ts'
 
 /**
- * The fifteenth schema: a change that has to stay within what its platform may have. Those of one platform come one after the
+ * Schema 16: a change that has to stay within what its platform may have. Those of one platform come one after the
  * other, by a lock that a change without a limit does not take; it is taken before all others. What is counted includes the
  * change, which is taken back where it is too much: so a request that repeats another one is told so first.
  */

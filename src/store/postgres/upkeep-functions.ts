@@ -65,7 +65,7 @@ end $$;
 ${purgeFunction(schema, 'with history')}`
 }
 
-/** From the fifteenth schema on the history stays: it has a time of its own. */
+/** From schema 15 on the history stays: it has a time of its own. */
 export function keepingPurge(schema: string): string {
   return purgeFunction(schema, 'without history')
 }
