@@ -24,7 +24,7 @@ async function createPager() {
 async function listHistory(options: TestIoOptions, ...flags: string[]) {
   const broker = await startCannedBroker({ 'GET /admin/history': { status: 200, body: { items } } })
   const env = { ...options.env, PURSER_URL: broker.url }
-  return runCli(['history', ...flags], { ...options, cwd: await makeFolder(), env })
+  return runCli(['history', 'list', ...flags], { ...options, cwd: await makeFolder(), env })
 }
 
 describe('a list that is longer than the terminal', () => {

@@ -64,7 +64,7 @@ describeMongo('mongodb: the catalog of several replicas', server => {
       await change(beside, { deleteRevisions: ['r'] })
       expect(await idsIn(beside)).toEqual([[], ['r']])
       const meta = await withClient(server(), client => client.db(database).collection('purser_meta').findOne({}))
-      expect(meta).toMatchObject({ version: 5, fence: 7 })
+      expect(meta).toMatchObject({ version: 6, fence: 7 })
       expect((await store.listInstances({ serviceId: 'service' })).items.map(({ id }) => id)).toEqual(['i'])
       expect((await store.listBindings({ phase: 'creating' })).items.map(({ id }) => id)).toEqual(['b'])
       expect((await store.listOperations({ action: 'bind' })).items.map(({ id }) => id)).toEqual(['i:b:bind'])

@@ -126,7 +126,7 @@ describeMongo('mongodb: a server that fails', server => {
       )
       const opening = openMongoStore({ url: server().url, database })
       await expect(opening).rejects.toMatchObject({ failure: 'newer-version' })
-      await expect(opening).rejects.toThrow(/its schema is 99, this release knows 5/)
+      await expect(opening).rejects.toThrow(/its schema is 99, this release knows 6/)
     })
   })
 
