@@ -136,9 +136,7 @@ describe('whatever is sent to the routes', { timeout: long ? 3_600_000 : 180_000
     )
     expect(troubles).toEqual([])
     // They reach what they are meant to reach.
-    for (const status of name === 'OSB API'
-      ? [200, 201, 202, 400, 404, 409, 410, 412, 422]
-      : [200, 202, 400, 404, 409])
+    for (const status of name === 'OSB API' ? [200, 201, 202, 400, 404, 409, 410, 412, 422] : [200, 202, 400, 404, 409])
       expect([...statuses.keys()]).toContain(status)
   })
 
