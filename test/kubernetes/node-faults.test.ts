@@ -36,11 +36,14 @@ describe.skipIf(reason !== undefined)(
       ...more,
     })
 
-    it.concurrent('evict what prints too much while no broker looks: that is told as its output', async () => {
+    // Of tests that run at the same time, each waits with an `expect` of its own.
+    it.concurrent('evict what prints too much while no broker looks: that is told as its output', async ({
+      expect: own,
+    }) => {
       const limits = { time: 300_000, output: 1_000_000 }
       await runtime.start(await specOf('prints', 'yes 0123456789 | head -c 8000000; sleep 600', { limits }))
       const evicted = async () => (await findPod<Pod>(home, 'prints'))?.status
-      await expect.poll(evicted, { timeout: 120_000, interval: 500 }).toMatchObject({ reason: 'Evicted' })
+      await own.poll(evicted, { timeout: 120_000, interval: 500 }).toMatchObject({ reason: 'Evicted' })
       expect(await runtime.status('prints')).toEqual({ kind: 'exited', code: 137, stopped: 'output' })
       await runtime.remove('prints')
     })
@@ -55,7 +58,9 @@ describe.skipIf(reason !== undefined)(
       await runtime.remove('writes')
     })
 
-    it.concurrent('throw away the log of what they evict: what was followed until then is kept', async () => {
+    it.concurrent('throw away the log of what they evict: what was followed until then is kept', async ({
+      expect: own,
+    }) => {
       const cluster = await connectNode()
       let isFollowed = false
       const stream: Cluster['stream'] = async (path, options) => {
@@ -73,7 +78,7 @@ describe.skipIf(reason !== undefined)(
         'echo my last words; until [ -f "$BUNDLE_OUTPUT/go" ]; do sleep 0.1; done; head -c 9000000 /dev/zero > "$TMPDIR/file"; sleep 600'
       await looking.start(await specOf('talks', script, { limits }))
       const ended = looking.wait('talks', never())
-      await expect.poll(() => isFollowed, { timeout: 120_000 }).toBe(true)
+      await own.poll(() => isFollowed, { timeout: 120_000 }).toBe(true)
       const { namespace = '' } = (await findPod<Pod>(home, 'talks'))?.metadata ?? {}
       const bundle = { namespace, pod: 'talks', container: 'bundle' }
       await execIn(cluster, bundle, ['sh', '-c', 'touch "$BUNDLE_OUTPUT/go"'], 1_000)
@@ -97,7 +102,9 @@ describe.skipIf(reason !== undefined)(
       expect((await leftoversOf(home)).filter(line => line.includes('unkept'))).toEqual([])
     })
 
-    it.concurrent('keep a namespace that somebody holds on to: removing ends all the same, and is not repeated', async () => {
+    it.concurrent('keep a namespace that somebody holds on to: removing ends all the same, and is not repeated', async ({
+      expect: own,
+    }) => {
       const cluster = await connectNode()
       await runtime.start(await specOf('held', 'exit 0'))
       expect(await runtime.wait('held', never())).toEqual({ kind: 'exited', code: 0 })
@@ -115,7 +122,7 @@ describe.skipIf(reason !== undefined)(
       const options = { body: { metadata: { finalizers: null } }, contentType: 'application/merge-patch+json' }
       await cluster.call('PATCH', `${maps}/holds`, options)
       const isThere = async () => (await cluster.find(`/api/v1/namespaces/${namespace}`)) !== undefined
-      await expect.poll(isThere, { timeout: 120_000 }).toBe(false)
+      await own.poll(isThere, { timeout: 120_000 }).toBe(false)
     })
   },
 )
