@@ -10,6 +10,8 @@ import { mutations } from './mutations.ts'
 const missing = { postgres: await whyNoPostgres(), mongodb: await whyNoMongo() }
 const idle: ChildProcess[] = []
 const started = new Set<ChildProcess>()
+/** The end of what each has written to its standard error. */
+const said = new WeakMap<ChildProcess, string>()
 
 afterAll(() => {
   for (const child of started) child.kill()
@@ -43,7 +45,7 @@ async function runMutated(run: Run): Promise<MutatedRun> {
     const [answer] = await Promise.race([
       once(child, 'message', over),
       once(child, 'exit', over).then(([code]) => {
-        throw new Error(`the process that ran the tests ended with ${code}`)
+        throw new Error(`the process that ran the tests ended with ${code}: ${said.get(child)}`)
       }),
     ])
     idle.push(child)
@@ -55,7 +57,8 @@ async function runMutated(run: Run): Promise<MutatedRun> {
 
 function startRunner(): ChildProcess {
   const file = fileURLToPath(new URL('mutated-run.ts', import.meta.url))
-  const child = fork(file, { execArgv: ['--import', 'tsx'], stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
+  const child = fork(file, { execArgv: ['--import', 'tsx'], stdio: ['ignore', 'ignore', 'pipe', 'ipc'] })
+  child.stderr?.setEncoding('utf8').on('data', text => said.set(child, `${said.get(child) ?? ''}${text}`.slice(-5_000)))
   started.add(child)
   return child
 }
