@@ -60,7 +60,7 @@ describeDrivers('sqlite and other processes', driver => {
       const file = join(testFolder(), 'ledger.db')
       const child = start(driver, file, 'fill')
       await child.line('open')
-      execFileSync('prlimit', [`--pid=${child.process.pid}`, '--fsize=400000:unlimited'])
+      execFileSync('prlimit', [`--pid=${child.process.pid}`, '--fsize=1000000:unlimited'])
       const full = await child.line('full')
       const written = Number(full.split(' ')[1])
       expect(written).toBeGreaterThan(0)
