@@ -27,6 +27,8 @@ const vitest = await createVitest('test', {
   project: ['fast', 'containers', 'kubernetes'],
   // The first failed test is enough.
   bail: 1,
+  // Without a guard some wait for ever. With it, none takes so long.
+  testTimeout: 60_000,
   maxWorkers: 1,
   reporters: [{}],
 })
