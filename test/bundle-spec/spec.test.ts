@@ -98,6 +98,7 @@ describe('parseBundleSpec', () => {
       alpha: { other_gate: { a: 1 }, dashboardRedirect: true },
       bundleVersion: '1.2.0',
       entrypoint: 'bin/run.sh',
+      bindings: {},
       timeouts: { provision: 600_000, bind: 90_000 },
       resources: {
         provision: { memory: 2 ** 30, cpu: 0.5, output: 2_000_000 },

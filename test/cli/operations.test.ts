@@ -160,7 +160,7 @@ describe('purser instances', () => {
     }
     const { out } = await run(['instances', 'show', 'i'], { 'GET /admin/instances/i': { status: 200, body } })
     expect(out).toContain('last_operation     provision o1: queued\n')
-    expect(out).toContain('BINDING  PHASE  CREATED\nb        ready  2026')
+    expect(out).toContain('BINDING  PHASE  CREATED                   EXPIRES\nb        ready  2026')
     expect(out).toContain('abandon  yes\n')
     const missing = await run(['instances', 'show', 'i'], { 'GET /admin/instances/i': { status: 404, body: {} } })
     expect(missing.code).toBe(1)

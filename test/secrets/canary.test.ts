@@ -44,6 +44,7 @@ const allowed: Readonly<Record<string, readonly Place[]>> = {
   'GET /admin/operations/:id': ['identity'],
   'GET /admin/operations/:id/timeline': ['identity'],
   'GET /admin/history': ['identity'],
+  'GET /admin/history/entries': ['identity'],
 }
 
 const ids = { service_id: 'telling', plan_id: 'plan' }
