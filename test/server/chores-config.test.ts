@@ -31,6 +31,8 @@ describe('chores', () => {
       purge: '0 15 3 * * *',
       survey: '*/30 * * * * *',
       batches: '* * * * *',
+      expiry: '* * * * *',
+      history: '*/15 * * * * *',
       sync: '@hourly',
       purgeAfter: 90 * 86_400_000,
       cleanUp: {
