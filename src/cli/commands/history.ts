@@ -7,7 +7,7 @@ import { refusal } from '../refusal.ts'
 import { renderFields } from '../render/fields.ts'
 import { renderTable } from '../render/tables.ts'
 import { onBroker, type Session } from '../session.ts'
-import { type ChainSource, verifyChain } from '../verify-chain.ts'
+import type { ChainSource } from '../verify-chain.ts'
 
 export function defineCommand(program: CliCommand): void {
   const history = program
@@ -69,6 +69,7 @@ function render(acts: readonly ActBody[]): string {
 }
 
 async function verifyHistory(session: Session, { head: known }: { readonly head?: Link }): Promise<void> {
+  const { verifyChain } = await import('../verify-chain.ts')
   const { lines, status, fault } = await verifyChain(createSource(session), known)
   const { anchor, head, unlinked, key } = status
   const result = {
