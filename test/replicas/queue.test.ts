@@ -24,7 +24,8 @@ describeWorlds('replicas: new work that could not begin in time', makeWorld => {
     const [world, one] = await bootTwo(makeWorld)
     const answers = await putAll(world, one, numbers(30))
     const accepted = withStatus(answers, 202)
-    expect(accepted.length).toBeGreaterThanOrEqual(8)
+    // One worker alone could begin with four in time, two with eight; how soon each is seen depends on the database.
+    expect(accepted.length).toBeGreaterThanOrEqual(6)
     expect(withStatus(answers, 503).length).toBeGreaterThan(0)
     await world.clock.advance(seconds(6))
     for (const { id, body } of accepted)
