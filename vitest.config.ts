@@ -98,7 +98,8 @@ export default defineConfig({
           include: guards,
           testTimeout: 600_000,
           hookTimeout: 600_000,
-          maxConcurrency: Math.max(3, availableParallelism()),
+          // Tests without their guard often wait until their time is over.
+          maxConcurrency: Math.max(5, availableParallelism()),
         },
       },
     ],

@@ -8,4 +8,5 @@ import { inMemory } from './temporary-folder.mjs'
 prepare()
 say('tests: guards')
 const vitest = join(root, 'node_modules', '.bin', 'vitest')
-run(vitest, ['run', '--project', 'guards', ...process.argv.slice(2)], { env: { ...process.env, ...inMemory() } })
+// Each is told as it ends: all of them take long.
+run(vitest, ['run', '--project', 'guards', '--reporter', 'verbose', ...process.argv.slice(2)], { env: { ...process.env, ...inMemory() } })

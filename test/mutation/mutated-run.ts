@@ -28,7 +28,7 @@ const vitest = await createVitest('test', {
   // The first failed test is enough.
   bail: 1,
   // Without a guard some wait for ever. With it, none takes so long.
-  testTimeout: 60_000,
+  testTimeout: 30_000,
   maxWorkers: 1,
   reporters: [{}],
 })
