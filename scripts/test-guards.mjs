@@ -9,4 +9,6 @@ prepare()
 say('tests: guards')
 const vitest = join(root, 'node_modules', '.bin', 'vitest')
 // Each is told as it ends: all of them take long.
-run(vitest, ['run', '--project', 'guards', '--reporter', 'verbose', ...process.argv.slice(2)], { env: { ...process.env, ...inMemory() } })
+run(vitest, ['run', '--project', 'guards', '--reporter', 'verbose', ...process.argv.slice(2)], {
+  env: { ...process.env, ...inMemory() },
+})
