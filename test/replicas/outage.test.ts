@@ -141,7 +141,7 @@ async function surviveOutage(
   ])
   // Besides what it told of requests, and of the operation that was cut off, or had to wait too long.
   const others = log.filter(
-    line => !/^\w+ request|the store|operation (succeeded|interrupted)|step failed|wake-ups/.test(line),
+    line => !/^\w+ request|the store|chore done|operation (succeeded|interrupted)|step failed|wake-ups/.test(line),
   )
   expect(others).toEqual([])
 }
