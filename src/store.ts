@@ -26,6 +26,7 @@ export type { CatalogChanges, RegisteredService, RegistryState, VanishedImage } 
 export type { Change, Finishing, HistoryEvent, HistoryType, Snapshot, Verdict } from './domain/change.ts'
 export type { Condition, Instance, InstanceMetadata, InstancePhase } from './domain/instance.ts'
 export type { OperationVerb } from './domain/judge-verb.ts'
+export type { LeftOut } from './domain/left-out.ts'
 export type {
   FinalState,
   Hold,
@@ -37,6 +38,7 @@ export type {
   StepTry,
 } from './domain/operation.ts'
 export type { Verb } from './domain/operator.ts'
+export type { PlatformUse, Quota, Within } from './domain/quota.ts'
 export type { NameHolder, NameTaking } from './domain/replica-name.ts'
 export type { Revision } from './domain/revision.ts'
 export type { SharedResource, SharedVerdict, SharedWish } from './domain/shared-claim.ts'
