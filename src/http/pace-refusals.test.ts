@@ -3,10 +3,8 @@ import { BrokerError } from '../protocol/errors.ts'
 import { createVirtualClock } from '../testing/virtual-clock.ts'
 import { createRefusalPace } from './pace-refusals.ts'
 
-const refusal = new BrokerError('Overloaded', 'Too much.')
-
 /** How many of them are out after each of the times, in milliseconds. */
-async function outAfter(count: number, times: readonly number[], errors: readonly unknown[] = [refusal]) {
+async function outAfter(count: number, times: readonly number[], ...errors: readonly unknown[]) {
   const clock = createVirtualClock()
   const pace = createRefusalPace(clock)
   let out = 0
@@ -22,20 +20,27 @@ async function outAfter(count: number, times: readonly number[], errors: readonl
   return seen
 }
 
-describe('refusals for want of room', () => {
+describe.each(['Overloaded', 'QueueTooLong', 'TooManyLogins', 'TooManyRequests'] as const)('refusals: %s', code => {
+  const refusal = new BrokerError(code, 'Too much.')
+
   it('go out at once while there are few', async () => {
-    expect(await outAfter(50, [0])).toEqual([50])
+    expect(await outAfter(50, [0], refusal)).toEqual([50])
   })
 
   it('go out at a pace where there are many', async () => {
-    expect(await outAfter(1050, [0, 1000, 2000])).toEqual([50, 550, 1050])
+    expect(await outAfter(450, [0, 1000, 2000], refusal)).toEqual([50, 250, 450])
   })
 
   it('wait no longer than five seconds', async () => {
-    expect(await outAfter(4000, [4990, 5000])).toEqual([2545, 4000])
+    expect(await outAfter(4000, [4990, 5000], refusal)).toEqual([1048, 4000])
   })
+})
 
-  it('do not make other errors wait', async () => {
-    expect(await outAfter(2000, [0], [new BrokerError('NotFound', 'Nothing.'), new Error('other')])).toEqual([2000])
-  })
+it('other errors do not wait', async () => {
+  expect(await outAfter(2000, [0], new BrokerError('NotFound', 'Nothing.'), new Error('other'))).toEqual([2000])
+})
+
+it('a flood of logins does not delay what is refused for want of room', async () => {
+  const [login, full] = [new BrokerError('TooManyLogins', 'Too many.'), new BrokerError('Overloaded', 'Too much.')]
+  expect(await outAfter(1000, [0], ...Array.from({ length: 19 }, () => login), full)).toEqual([100])
 })

@@ -5,6 +5,7 @@ import { silent } from '../../src/observer.ts'
 import { startTestBroker } from '../../src/testing/test-broker.ts'
 import { createVirtualClock } from '../../src/testing/virtual-clock.ts'
 import { serviceOf } from '../engine/world.ts'
+import { realClock } from '../moving/stores.ts'
 import { cheapHash } from './cheap-hash.ts'
 
 const attacker = '127.0.0.2'
@@ -51,6 +52,8 @@ async function start() {
   const broker = await startTestBroker({
     services: [serviceOf({})],
     transport: 'socket',
+    // Refusals go out at a pace. The limits of logins have a clock of their own, which stands still.
+    clock: realClock,
     authenticator: createBasicAuthenticator(users, createVirtualClock()),
     observer: { ...silent, 'authentication.failed': ({ reason }) => reasons.push(reason) },
   })
