@@ -34,6 +34,8 @@ export class Lane {
   #ahead = 0
   /** Decided here, and not written yet. */
   #entering = 0
+  /** Written here since the look that is under way began: it may have come too early for them. */
+  #unseen = 0
   #lookedAt = Number.NEGATIVE_INFINITY
   #looking: Promise<void> | undefined
   /** For how long the first of those that are due had been so, at the last look. */
@@ -76,6 +78,7 @@ export class Lane {
   /** It is written, and waits. */
   wait(): void {
     this.#ahead += 1
+    this.#unseen += 1
   }
 
   entered(): void {
@@ -128,9 +131,10 @@ export class Lane {
 
   async #readBacklog(): Promise<void> {
     const { store, clock } = this.#options
+    this.#unseen = 0
     const { due, dueSince, running, now } = await store.backlog(most, this.#leftOut)
     this.#lookedAt = clock.now()
-    this.#ahead = due
+    this.#ahead = due + this.#unseen
     this.#oldest = dueSince === undefined ? 0 : now - dueSince
     this.#allSlots = Math.max(this.#slots, running, this.isFull ? 0 : this.#allSlots)
   }

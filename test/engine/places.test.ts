@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createMemoryStore } from '../../src/store/memory/index.ts'
-import type { Store } from '../../src/store.ts'
+import { type Store, StoreUnavailableError } from '../../src/store.ts'
 import { createVirtualClock } from '../../src/testing/virtual-clock.ts'
 import { createWorld, seconds } from './world.ts'
 
@@ -55,6 +55,27 @@ describe('an operation that is accepted where it can run', () => {
     goOn()
     while (begun.length < 4) await world.clock.advance(seconds(1))
     expect(begun).toEqual(['first', 'second', 'third', 'last'])
+  })
+
+  it('waits where nobody knows who waited longer, as a look for them has failed', async () => {
+    const begun: string[] = []
+    const world = createWorld({ service: { provision: async ctx => void begun.push(ctx.instance.id) } })
+    let isDown = true
+    const store: Store = {
+      ...world.ledger,
+      async claim(...request) {
+        if (isDown) throw new StoreUnavailableError('down')
+        return world.ledger.claim(...request)
+      },
+    }
+    const process = await world.boot({ store })
+    await world.clock.advance(1)
+    for (const id of ['first', 'last']) await process.provision(id)
+    await world.clock.advance(1)
+    expect(begun).toEqual([])
+    isDown = false
+    while (begun.length < 2) await world.clock.advance(seconds(1))
+    expect(begun).toEqual(['first', 'last'])
   })
 
   it('is handed back where the process stops while it is being accepted', async () => {
