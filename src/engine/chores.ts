@@ -90,11 +90,12 @@ export function startChores(options: ChoresOptions): RunningChores {
     while (!stopping.signal.aborted) {
       wake = new AbortController()
       let pause = pauseAfterFailure
+      const sentAt = clock.now()
       try {
         pause = await look()
         outage.end('chores')
       } catch (error) {
-        outage.begin('chores', error)
+        outage.begin('chores', error, sentAt)
       }
       if (!stopping.signal.aborted) await sleep(clock, pause, wake.signal)
     }

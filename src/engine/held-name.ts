@@ -62,7 +62,7 @@ function keep({ store, clock, observer, outage, name, owner }: NameOptions, take
       if (kept) seenAt = sentAt
       return kept
     } catch (error) {
-      outage.begin('name', error)
+      outage.begin('name', error, sentAt)
       return true
     }
   }

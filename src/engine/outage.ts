@@ -6,16 +6,20 @@ import { type Observer, toError } from '../observer.ts'
  * last of them gets one again. A store that can be read but not written is still in trouble.
  */
 export interface Outage {
-  begin(who: string, error: unknown): void
+  /** A call that was sent at this time got no answer. */
+  begin(who: string, error: unknown, sentAt: number): void
   end(who: string): void
 }
 
 export function createOutage(store: string, observer: Observer, clock: Clock): Outage {
   const waiting = new Set<string>()
   let since = 0
+  let over = Number.NEGATIVE_INFINITY
   return {
-    begin(who, error) {
+    begin(who, error, sentAt) {
       if (waiting.size === 0) {
+        // It was sent into the last outage, and says nothing about the time since.
+        if (sentAt < over) return
         since = clock.now()
         observer['store.unavailable']?.({ store, error: toError(error) })
       }
@@ -23,7 +27,8 @@ export function createOutage(store: string, observer: Observer, clock: Clock): O
     },
     end(who) {
       if (!waiting.delete(who) || waiting.size > 0) return
-      observer['store.available']?.({ store, outageMs: clock.now() - since })
+      over = clock.now()
+      observer['store.available']?.({ store, outageMs: over - since })
     },
   }
 }

@@ -192,7 +192,7 @@ export class Worker {
       this.#leftOut = leftOut
       return nextAt === undefined ? pollInterval : Math.min(pollInterval, Math.max(nextAt - now, 1))
     } catch (error) {
-      this.#outage.begin('claim', error)
+      this.#outage.begin('claim', error, sentAt)
       this.#refusals += 1
       return this.#pause()
     } finally {
@@ -286,7 +286,7 @@ export class Worker {
       this.#outage.end('renew')
       return true
     } catch (error) {
-      this.#outage.begin('renew', error)
+      this.#outage.begin('renew', error, sentAt)
       for (const held of holders) held.doubt()
       return false
     }

@@ -132,13 +132,17 @@ async function surviveOutage(
   })
   expect(await ended(client, 'next', next)).toBe('succeeded')
 
-  // It is over when the last of those who ask has got an answer.
-  await until(async () => log.some(line => line.includes('answers again')))
-  const told = log.filter(line => /the store (does not answer|answers again)/.test(line))
-  expect(told).toEqual([
-    'error the store does not answer: no work is begun until it does',
-    'info the store answers again',
-  ])
+  // It is over when the last of those who ask has got an answer. A driver may give up one more silent connection after it:
+  // then that is told too, once at its beginning and once at its end. That one outage is told once, `engine/outage` shows.
+  const told = () => log.filter(line => /the store (does not answer|answers again)/.test(line))
+  await until(async () => told().at(-1)?.includes('answers again'))
+  expect(told()).toEqual(
+    told().map((_, index) =>
+      index % 2 === 0
+        ? 'error the store does not answer: no work is begun until it does'
+        : 'info the store answers again',
+    ),
+  )
   // Besides what it told of requests, and of the operation that was cut off, or had to wait too long.
   const others = log.filter(
     line => !/^\w+ request|the store|chore done|operation (succeeded|interrupted)|step failed|wake-ups/.test(line),
