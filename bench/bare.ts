@@ -18,11 +18,9 @@ export async function startBare(folder: string, answers: Readonly<Record<string,
 export async function answerOf(url: string, request: RequestInit = {}): Promise<Answer> {
   const answer = await fetch(url, { ...request, headers: { ...osbHeaders, ...request.headers } })
   const body = await answer.text()
-  const etag = answer.headers.get('etag')
-  const headers = {
-    'content-type': 'application/json',
-    ...(etag === null ? {} : { etag }),
-    'content-length': Buffer.byteLength(body),
-  }
+  const headers = Object.fromEntries([...answer.headers].filter(([name]) => !nodes.includes(name)))
   return [answer.status, headers, body]
 }
+
+/** What node:http adds by itself. */
+const nodes = ['connection', 'date', 'keep-alive']

@@ -118,7 +118,7 @@ export function openBroker(
 
   async function open(): Promise<RunningBroker> {
     const { ledger, encryption } = settings
-    const tracer = await openTracer(settings.traces)
+    const tracer = await openTracer(settings.traces, observer)
     const store =
       typeof options.store === 'string'
         ? await openStore(options.store, clock, { ledger, encryption, observer })

@@ -27,9 +27,9 @@ function toShown(value: LogFields[string]): LoggedValue {
 }
 
 export function toLoggedValue(value: unknown): LoggedValue {
+  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return value
   if (value instanceof Sensitive) return redacted
-  if (value instanceof Error) return toLoggedError(value)
-  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? value : toText(value)
+  return value instanceof Error ? toLoggedError(value) : toText(value)
 }
 
 function toLoggedError(error: Error): LoggedError {

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { Writable } from 'node:stream'
 import { describe, expect, it } from 'vitest'
 import { TerminalError } from '../engine/errors.ts'
@@ -5,6 +6,7 @@ import type { BrokerEvents, LogFields } from '../events.ts'
 import type { Observer } from '../observer.ts'
 import { BrokerError } from '../protocol/errors.ts'
 import { sensitive } from '../sensitive/sensitive.ts'
+import { createVirtualClock } from '../testing/virtual-clock.ts'
 import { createLogObserver, type LogFormat, type LogLevel } from './log.ts'
 
 const canary = 'canary-7f3a'
@@ -134,6 +136,20 @@ describe('the formats', () => {
     })
   })
 
+  it('json: whatever characters a value has, and fields of authors that are called as ours', async () => {
+    const odd = ['"', '\\', '\u007f', '\u2028', '\ud800', 'ü', '/a?b=c&d', '', '\t', '~}]["'].join(' ')
+    const text = await logged('json', observer => {
+      observer['request.ended']?.(request({ path: odd, principal: odd, durationMs: Number.NaN, requestId: '' }))
+      observer['author.log']?.({ ...written({ level: 'mine', msg: 'mine', 'a "b"': 1 }), message: odd })
+    })
+    const [asked, said] = text
+      .trimEnd()
+      .split('\n')
+      .map(line => JSON.parse(line))
+    expect(asked).toMatchObject({ event: 'request.ended', path: odd, principal: odd, requestId: '', durationMs: null })
+    expect(said).toMatchObject({ event: 'author.log', level: 'mine', msg: odd, 'a "b"': 1, action: 'bind' })
+  })
+
   it('people: time, level, text, key=value', async () => {
     const error = new BrokerError('StoreUnavailable', 'full', { cause: new Error('ENOSPC') })
     const text = await logged('people', observer => {
@@ -198,6 +214,48 @@ describe('writes', () => {
     observer['broker.stopped']?.({})
     observer['chore.lost']?.({ chore: 'purge' })
     expect(writes[1]).toMatch(/stopped.*\n.*purge.*\n$/)
+  })
+
+  it('wait for each other where there are many, but not for long, and not where they are too many', async () => {
+    const clock = createVirtualClock()
+    const writes: string[] = []
+    const stream = { write: (text: string) => writes.push(text) }
+    const observer = createLogObserver({ format: 'json', level: 'info', stream, clock })
+    const logOne = () => observer['broker.stopped']?.({})
+    const linesOf = () => writes.map(text => text.trimEnd().split('\n').length)
+    const turn = () => new Promise(resolve => setImmediate(resolve))
+    logOne()
+    await turn()
+    expect(linesOf()).toEqual([1])
+    for (let line = 0; line < 20; line += 1) {
+      logOne()
+      await turn()
+      await clock.advance(1)
+    }
+    expect(linesOf()).toEqual([1])
+    await clock.advance(30)
+    expect(linesOf()).toEqual([1, 20])
+    for (let line = 0; line < 1_000; line += 1) logOne()
+    expect(linesOf()).toEqual([1, 20, 501])
+    await clock.advance(50)
+    expect(linesOf()).toEqual([1, 20, 501, 499])
+    await clock.advance(1_000)
+    logOne()
+    await turn()
+    expect(linesOf()).toEqual([1, 20, 501, 499, 1])
+  })
+
+  it('come before the end of a process that is told to exit', () => {
+    const code = `import { createLogObserver } from ${JSON.stringify(new URL('log.ts', import.meta.url).href)}
+      const observer = createLogObserver({ format: 'people' })
+      observer['broker.serving']({ url: 'u', store: 's', services: 1 })
+      setImmediate(() => {
+        observer['broker.stopped']({})
+        process.exit(3)
+      })`
+    const args = ['--import', 'tsx', '--input-type=module', '--eval', code]
+    const { status, stdout } = spawnSync(process.execPath, args, { encoding: 'utf8' })
+    expect({ status, stdout }).toMatchObject({ status: 3, stdout: expect.stringMatching(/serving.*\n.*stopped\n$/) })
   })
 })
 

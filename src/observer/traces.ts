@@ -5,6 +5,12 @@ import type { OpenSpan, SpanAttributes, Tracer } from '../tracer.ts'
 
 type Api = typeof OpenTelemetry
 
+/** Whether an SDK is there. What is not of the API itself, such as a copy of another version, may be one. */
+export function isListenedTo({ trace, ProxyTracerProvider }: Api): boolean {
+  const provider = trace.getTracerProvider()
+  return !(provider instanceof ProxyTracerProvider) || provider.getDelegateTracer('purser') !== undefined
+}
+
 /** Traces through the API of OpenTelemetry. Whoever wants to see them registers an SDK, before the broker starts. */
 export function createTracer(api: Api, continuous: boolean): Tracer {
   const { trace, context, ROOT_CONTEXT, SpanKind, SpanStatusCode } = api

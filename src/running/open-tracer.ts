@@ -1,15 +1,26 @@
-import { createTracer } from '../observer/traces.ts'
+import { createTracer, isListenedTo } from '../observer/traces.ts'
+import type { Observer } from '../observer.ts'
 import type { Runtime } from '../sandbox.ts'
 import type { ReadSettings } from '../settings/settings.ts'
 import type { Tracer } from '../tracer.ts'
 import { StartError } from './start-error.ts'
 import { wrapMethods } from './wrap-methods.ts'
 
-/** Undefined where traces are off: then nothing is loaded. */
-export async function openTracer({ mode }: ReadSettings['traces']): Promise<Tracer | undefined> {
+/** Undefined where traces are off, and nothing is loaded; and where nobody would see them: spans cost every request something. */
+export async function openTracer({ mode }: ReadSettings['traces'], observer: Observer): Promise<Tracer | undefined> {
   if (mode === 'off') return undefined
+  const api = await loadApi(mode)
+  if (isListenedTo(api)) return createTracer(api, mode === 'continuous')
+  const message =
+    `traces.mode is ${mode}, and this process has no SDK of OpenTelemetry, so there are no traces: ` +
+    'register one before the broker starts, or set traces.mode to off'
+  observer['configuration.warning']?.({ message })
+  return undefined
+}
+
+async function loadApi(mode: string) {
   try {
-    return createTracer(await import('@opentelemetry/api'), mode === 'continuous')
+    return await import('@opentelemetry/api')
   } catch (error) {
     throw new StartError(
       `traces.mode is ${mode}, and the package @opentelemetry/api cannot be loaded.`,

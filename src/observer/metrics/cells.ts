@@ -32,23 +32,24 @@ export class Gauge extends Counter {
 export class Histogram {
   readonly type = 'histogram'
   readonly #bounds: readonly number[]
-  readonly #cells = new Map<string, { sum: number; readonly counts: Float64Array }>()
+  readonly #cells = new Map<string, HistogramCell>()
 
   constructor(bounds: readonly number[]) {
     this.#bounds = bounds
   }
 
-  /** The labels come as one key, since this is done for each request. */
   observe(seconds: number, key: string): void {
+    this.cell(key).observe(seconds)
+  }
+
+  /** Where what has these labels is counted, for whoever needs it often. */
+  cell(key: string): HistogramCell {
     let cell = this.#cells.get(key)
     if (cell === undefined) {
-      cell = { sum: 0, counts: new Float64Array(this.#bounds.length + 1) }
+      cell = new HistogramCell(this.#bounds)
       this.#cells.set(key, cell)
     }
-    cell.sum += seconds
-    let place = 0
-    while (place < this.#bounds.length && seconds > (this.#bounds[place] ?? 0)) place += 1
-    cell.counts[place] = (cell.counts[place] ?? 0) + 1
+    return cell
   }
 
   *samples(): Iterable<Sample> {
@@ -66,6 +67,24 @@ export class Histogram {
   }
 }
 
+export class HistogramCell {
+  readonly #bounds: readonly number[]
+  readonly counts: Float64Array
+  sum = 0
+
+  constructor(bounds: readonly number[]) {
+    this.#bounds = bounds
+    this.counts = new Float64Array(bounds.length + 1)
+  }
+
+  observe(seconds: number): void {
+    this.sum += seconds
+    let place = 0
+    while (place < this.#bounds.length && seconds > (this.#bounds[place] ?? 0)) place += 1
+    this.counts[place] = (this.counts[place] ?? 0) + 1
+  }
+}
+
 interface Sample {
   readonly suffix?: string
   readonly labels: readonly string[]
@@ -75,7 +94,7 @@ interface Sample {
 
 export type Metric = Counter | Gauge | Histogram
 
-/** The key of a histogram's cell. Put together by hand: `join` takes several times as long, and each request has a key. */
+/** The key of a histogram's cell. Put together by hand: `join` takes several times as long. */
 export function keyOf(first: string, second: string, third?: string): string {
   const key = first + between + second
   return third === undefined ? key : key + between + third

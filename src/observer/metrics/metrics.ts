@@ -4,7 +4,7 @@ import type { OperationFields } from '../../events.ts'
 import type { Observer } from '../../observer.ts'
 import type { ActiveCount, EndedCount } from '../../reads.ts'
 import { createBound, other } from './bounded.ts'
-import { Counter, type Gauge, keyOf, type Metric, toText } from './cells.ts'
+import { Counter, type Gauge, type HistogramCell, keyOf, type Metric, toText } from './cells.ts'
 import { type MetricName, metricsTable } from './table.ts'
 
 /** How people call a service and its plan; what is undefined is shown as `other`. */
@@ -57,7 +57,9 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const plans = createBound(most.plans)
   const steps = createBound(most.steps)
   const routes = createBound(most.routes)
-  const storeKeys = new Map<string, string>()
+  const storeCells = new Map<string, HistogramCell>()
+  /** By method, route and status: each poll needs one, and to put a key together takes longer than to count. */
+  const requestCells = new Map<string, Map<string, Map<number, HistogramCell>>>()
   const sandboxes = new Map<string, { readonly needed: number; readonly unneeded: number }>()
 
   const serviceOf = ({ serviceId, planId }: Pick<OperationFields, 'serviceId' | 'planId'>): [string, string] => {
@@ -84,11 +86,19 @@ export function createMetrics(options: MetricsOptions): Metrics {
     metrics.purser_step_duration_seconds.observe(event.durationMs / 1000, keyOf(service, step))
   }
 
+  const findRequestCell = (method: string, route: string, status: number): HistogramCell => {
+    const byRoute = found(requestCells, method, () => new Map())
+    const byStatus = found(byRoute, route, () => new Map())
+    return found(byStatus, status, () =>
+      metrics.http_server_request_duration_seconds.cell(keyOf(method, route, String(status))),
+    )
+  }
+
   const observer: Observer = {
     'request.ended'({ method = '', route, status, durationMs, error }) {
       const verb = methods.has(method) ? method : other
       const path = route === undefined ? 'none' : routes(route)
-      metrics.http_server_request_duration_seconds.observe(durationMs / 1000, keyOf(verb, path, String(status)))
+      findRequestCell(verb, path, status).observe(durationMs / 1000)
       if (error !== undefined && path.startsWith('/v2/'))
         metrics.purser_osb_rejections_total.add(1, osbAction(verb, path), error)
       if (path.startsWith('/admin/') && verb !== 'GET')
@@ -122,12 +132,9 @@ export function createMetrics(options: MetricsOptions): Metrics {
     'binding.expiresSoon': event => metrics.purser_bindings_expired_total.add(1, serviceOf(event)[0], 'soon'),
     'binding.expired': event => metrics.purser_bindings_expired_total.add(1, serviceOf(event)[0], 'expired'),
     'store.called'({ operation, durationMs, refused }) {
-      let key = storeKeys.get(operation)
-      if (key === undefined) {
-        key = keyOf(system, operation)
-        storeKeys.set(operation, key)
-      }
-      metrics.db_client_operation_duration_seconds.observe(durationMs / 1000, key)
+      found(storeCells, operation, () =>
+        metrics.db_client_operation_duration_seconds.cell(keyOf(system, operation)),
+      ).observe(durationMs / 1000)
       if (operation === 'claim') metrics.purser_claim_duration_seconds.observe(durationMs / 1000, '')
       if (refused) metrics.purser_fence_rejections_total.add(1)
     },
@@ -181,6 +188,15 @@ export function createMetrics(options: MetricsOptions): Metrics {
       return texts.join('')
     },
   }
+}
+
+function found<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): Value {
+  let value = map.get(key)
+  if (value === undefined) {
+    value = make()
+    map.set(key, value)
+  }
+  return value
 }
 
 interface Reading {
