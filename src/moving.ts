@@ -42,7 +42,7 @@ export interface LedgerRows {
   readonly chore: Chore
   /** Of each instance in the order of what happened. */
   readonly history: MovedEvent
-  /** Gates, batches with their items, and answers to requests with a key, which would be done twice without them. */
+  /** Gates, batches with their items, answers to requests with a key, which would be done twice without them, and who the ledger is. */
   readonly note: Note
 }
 

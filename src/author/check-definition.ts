@@ -104,6 +104,7 @@ const serviceShape = object(
     requiresApp: optional(flag()),
     bindings: optional(bindingSettings),
     hold: optional(flag()),
+    emptyInstances: optional(flag()),
     dashboard: optional(
       given("'redirect' or a function", value => value === 'redirect' || typeof value === 'function'),
     ),

@@ -110,6 +110,8 @@ export interface ServiceDefinition<
    * removed, where an operator asks for that, by `deprovision` or `unbind`, with what the item has as its `state`.
    */
   list?(ctx: ListContext): BackendList
+  /** An instance may have nothing of its own in the backend: one that `list` does not name is not missing there. */
+  readonly emptyInstances?: boolean
 
   readonly actions?: Partial<Record<Settable, ActionSettings>>
   /** The longest that one call of a step may take. */

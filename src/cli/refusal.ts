@@ -44,6 +44,7 @@ const errorAdvice = new Map<unknown, string>(
     RequiresApp: 'This service binds applications only; use the platform on which the application runs.',
     ChoreRunning: 'Wait until it has ended (purser chores list shows it), then repeat the command.',
     UnknownOperation: 'Check the id: the broker gave it with its 202 and writes it to its log.',
+    BackendNotListed: 'Do what the broker says (its account may need a right), then repeat the command.',
     VerbRefused: 'Do what the broker says, then repeat the command.',
     UnknownRevision: 'purser registries list --output json shows the revisions there are.',
     InvalidState: 'Give the state that the actions of the service read; its author knows it.',

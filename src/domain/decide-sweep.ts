@@ -1,11 +1,18 @@
 import { BrokerError } from '../protocol/errors.ts'
+import type { JsonObject } from '../protocol/json.ts'
 import type { Binding } from './binding.ts'
-import type { Snapshot, Verdict } from './change.ts'
+import type { Change, Snapshot, Verdict } from './change.ts'
 import type { Instance } from './instance.ts'
 import { busy, type OperationIntent } from './intent.ts'
 import type { Operation } from './operation.ts'
 import { type Acting, acted } from './operator.ts'
 import { newSweep } from './sweep.ts'
+
+/** What a backend was found to hold of something deleted. */
+export interface FoundAgain {
+  readonly state: JsonObject
+  readonly revisionId?: string | undefined
+}
 
 export interface SweepIntent extends Acting {
   readonly intent: OperationIntent
@@ -15,6 +22,7 @@ export interface SweepIntent extends Acting {
   readonly unbind: readonly Binding[]
   /** Somebody here can delete it. */
   readonly possible: boolean
+  readonly found?: FoundAgain | undefined
 }
 
 /**
@@ -42,7 +50,16 @@ export function decideSweep(snapshot: Snapshot, sweeping: SweepIntent): Verdict<
   const { phase } = row
   const about = { at: now, instanceId: instance.id, bindingId, operationId: begun.id, action: 'sweep' }
   const event = acted('sweep', sweeping, { ...about, before: { phase }, after: { phase } })
-  return { answer: begun, change: { operations: [begun], history: [event] } }
+  return { answer: begun, change: { ...restored(row, sweeping.found), operations: [begun], history: [event] } }
+}
+
+/** The state went with what was deleted. A row that has kept its own, after a sweep that failed, knows more than the backend. */
+function restored(
+  row: Instance | Binding,
+  found: FoundAgain | undefined,
+): Partial<Pick<Change, 'instance' | 'bindings'>> {
+  if (found === undefined || Object.keys(row.state).length > 0) return {}
+  return 'instanceId' in row ? { bindings: [{ ...row, state: found.state }] } : { instance: { ...row, ...found } }
 }
 
 function deletedInstance({ operation }: Snapshot, instance: Instance): Instance {

@@ -14,6 +14,8 @@ export interface CallOptions {
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>> | undefined
   readonly body?: unknown
   readonly contentType?: string
+  /** The form of the answer, which is JSON. */
+  readonly accept?: string | undefined
   readonly signal?: AbortSignal | undefined
 }
 
@@ -63,9 +65,17 @@ function createCluster(config: KubeConfig, options: ClusterOptions): Cluster {
   const send = createSend(config, clock.now)
 
   /** One try: the answer, or the error and how long the server asks to be left alone. */
-  async function attempt(method: Method, path: string, { query, body, contentType, signal }: CallOptions) {
+  async function attempt(method: Method, path: string, { query, body, contentType, accept, signal }: CallOptions) {
     const sent = body === undefined ? undefined : JSON.stringify(body)
-    const answer = await send({ method, path: path + toQuery(query), body: sent, contentType, signal, patience })
+    const answer = await send({
+      method,
+      path: path + toQuery(query),
+      body: sent,
+      contentType,
+      accept,
+      signal,
+      patience,
+    })
     const status = answer.statusCode ?? 0
     if (status < 300) return { value: await readJson(answer) }
     const error = await toError(method, path, answer)

@@ -11,6 +11,15 @@ export interface Metadata {
   readonly finalizers?: readonly string[]
   readonly labels?: Readonly<Record<string, string>>
   readonly annotations?: Readonly<Record<string, string>>
+  readonly managedFields?: readonly ManagedFields[]
+}
+
+/** Which fields somebody has set, by the name that they gave. */
+export interface ManagedFields {
+  readonly manager?: string
+  readonly operation?: string
+  readonly subresource?: string
+  readonly fieldsV1?: unknown
 }
 
 export interface KubernetesObject {

@@ -12,6 +12,7 @@ export interface Sent {
   readonly path: string
   readonly body?: string | undefined
   readonly contentType?: string | undefined
+  readonly accept?: string | undefined
   readonly signal?: AbortSignal | undefined
   /** How long the server may be silent, in milliseconds. */
   readonly patience: number
@@ -45,11 +46,11 @@ export function createSend(config: KubeConfig, now: () => number): Send {
     return options
   }
 
-  return async ({ method, path, body, contentType, signal, patience }) => {
+  return async ({ method, path, body, contentType, accept = 'application/json', signal, patience }) => {
     const options = await optionsOf()
     const headers = {
       ...options.headers,
-      accept: 'application/json',
+      accept,
       ...(body === undefined
         ? {}
         : { 'content-type': contentType ?? 'application/json', 'content-length': Buffer.byteLength(body) }),

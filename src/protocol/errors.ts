@@ -57,6 +57,7 @@ export const errorStatus = {
   HeadersTooLarge: 431,
   ActionFailed: 500,
   InternalError: 500,
+  BackendNotListed: 502,
   CannotStart: 503,
   CatalogUnknown: 503,
   Maintenance: 503,

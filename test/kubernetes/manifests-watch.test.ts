@@ -41,7 +41,7 @@ describe.skipIf(reason !== undefined)(`what others do${reason === undefined ? ''
     const stop = new AbortController()
     const seen: string[] = []
     const watch = createDriftWatch({
-      ...{ open: async () => opened, clock: hasty, brokerLabel: world.label },
+      ...{ open: async () => opened, clock: hasty, brokerId: async () => world.label },
       kinds: () => [{ apiVersion: 'v1', kind: 'ConfigMap' }],
     })
     const watching = watch(async id => void seen.push(id), stop.signal)
@@ -84,7 +84,7 @@ describe.skipIf(reason !== undefined)(`what others do${reason === undefined ? ''
     const seen: string[] = []
     const watch = createDriftWatch({
       ...{ open: async () => ({ cluster: fronted, findKind: createKinds(fronted) }), clock: hasty },
-      ...{ brokerLabel: world.label, kinds: () => [{ apiVersion: 'v1', kind: 'ConfigMap' }] },
+      ...{ brokerId: async () => world.label, kinds: () => [{ apiVersion: 'v1', kind: 'ConfigMap' }] },
     })
     const watching = watch(async id => void seen.push(id), stop.signal)
     await expect.poll(() => watches, { timeout: 60_000 }).toBe(1)

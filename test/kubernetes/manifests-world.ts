@@ -6,7 +6,7 @@ import { toOffering } from '../../src/bundle/to-offering.ts'
 import type { OsbResponse } from '../../src/client/index.ts'
 import { sleep, systemClock } from '../../src/clock.ts'
 import type { Revision } from '../../src/domain/revision.ts'
-import { createManifestsDriver } from '../../src/driver/manifests/manifests-driver.ts'
+import { createManifestsDriver, madeBy } from '../../src/driver/manifests/manifests-driver.ts'
 import type { ManifestParts } from '../../src/driver/manifests/parts.ts'
 import type { Cluster } from '../../src/kubernetes/cluster.ts'
 import { createKinds } from '../../src/kubernetes/kinds.ts'
@@ -72,7 +72,8 @@ export async function createManifestWorld(options: ManifestWorldOptions) {
       limits,
       createRedactor,
       storeNow: () => clock.now(),
-      brokerLabel: label,
+      brokerId: async () => label,
+      kinds: () => madeBy(spec),
       secretsFor: async () => [{ name: 'operator', entries: options.secrets ?? {} }],
     }
     const broker = await startTestBrokerWith({

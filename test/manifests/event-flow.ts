@@ -43,7 +43,7 @@ export async function runEventFlow(seed: number): Promise<readonly string[]> {
   fake.put('/eventing.knative.dev/v1alpha1/Broker/team/default', 'default')
   const drive = createManifestsDriver({
     ...{ open: async () => fake, limits: { namespaces: ['*'], kinds: ['*', 'v1/Namespace'] }, createRedactor },
-    ...{ storeNow: () => clock.now(), brokerLabel: 'sim', secretsFor: async () => [] },
+    ...{ storeNow: () => clock.now(), brokerId: async () => 'sim', kinds: () => [], secretsFor: async () => [] },
   })
   const broker = await startTestBrokerWith({
     ...{ services: [drive(revision, spec)], clock, store, random, observer: silent },

@@ -80,6 +80,15 @@ describe('orphans', () => {
     ])
   })
 
+  it('an instance that may have nothing in the backend is not missing there', async () => {
+    const world = createBackendWorld({ emptyInstances: true })
+    const process = await world.boot()
+    await process.provision('i')
+    await world.clock.advance(hours(25))
+    world.backend.clear()
+    expect(await report(process)).toEqual([])
+  })
+
   it('are removed by operations that run the author’s own deletions, with who and why in the history', async () => {
     const world = createBackendWorld()
     const process = await world.boot()
@@ -130,13 +139,33 @@ describe('orphans', () => {
     await process.deprovision('i')
     await world.clock.advance(seconds(1))
     const createdAt = world.clock.now() - hours(25)
-    world.put({ instanceId: 'i', createdAt })
+    world.put({ instanceId: 'i', createdAt, state: { disk: 'd1' } })
     expect(await report(process)).toEqual([['orphan', 'i', 'It is too young.']])
     await world.clock.advance(hours(25))
     const { body } = await adminOf(process).removeOrphans({ reason })
     await world.clock.advance(seconds(5))
     expect((await world.ledger.operation(body.items?.[0]?.operation ?? ''))?.action).toBe('sweep')
     expect(world.backend.size).toBe(0)
+    // What was deleted has no state: the author's action finds what the list says.
+    expect(world.removed.at(-1)).toEqual(['i', { disk: 'd1' }])
+    expect((await world.ledger.instance('i'))?.state).toEqual({})
+  })
+
+  it('of a binding that was deleted here before are swept, with what the list says', async () => {
+    const world = createBackendWorld()
+    const process = await world.boot()
+    await process.provision('i')
+    await world.clock.advance(seconds(1))
+    await process.bind('i', 'b')
+    await world.clock.advance(seconds(1))
+    await process.unbind('i', 'b')
+    await world.clock.advance(hours(25))
+    world.put({ instanceId: 'i', bindingId: 'b', createdAt: 0, state: { role: 'r1' } })
+    const { body } = await adminOf(process).removeOrphans({ reason })
+    await world.clock.advance(seconds(5))
+    expect((await world.ledger.operation(body.items?.[0]?.operation ?? ''))?.action).toBe('sweep')
+    expect(world.removed.at(-1)).toEqual(['i', 'b', { role: 'r1' }])
+    expect((await world.ledger.binding('i', 'b'))?.state).toEqual({})
   })
 
   it('nothing of an active operation is touched, and who asks for the id meanwhile has it', async () => {

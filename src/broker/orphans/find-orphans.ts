@@ -54,9 +54,10 @@ export async function findOrphans(broker: BrokerContext, serviceId?: string): Pr
   return { items, services: services.map(idOf), incomplete: false }
 }
 
-function listing({ services }: BrokerContext, serviceId: string | undefined): readonly ResolvedService[] {
+function listing({ services, registered }: BrokerContext, serviceId: string | undefined): readonly ResolvedService[] {
+  const current = (id: string) => services.find(id) ?? registered?.at(registered.service(id)?.revisionId ?? '')
   const wanted = serviceId === undefined ? services.offerings.map(({ id }) => id) : [serviceId]
-  const found = wanted.flatMap(id => services.find(id) ?? []).filter(({ code }) => code.list !== undefined)
+  const found = wanted.flatMap(id => current(id) ?? []).filter(({ code }) => code.list !== undefined)
   if (serviceId !== undefined && found.length === 0)
     throw new BrokerError('UnknownService', `No service "${serviceId}" of this broker can list its backend.`)
   return found
@@ -87,6 +88,7 @@ async function* compare(
     const reason = 'removal' in judged ? undefined : judged.reason
     yield { kind: 'orphan', serviceId, name, ...holding, detail, removable, reason, service, state, judged }
   }
+  if (service.code.emptyInstances) return
   let cursor: string | undefined
   do {
     const page = await store.listInstances({ serviceId, phase: 'ready', limit: 200, cursor })

@@ -44,10 +44,11 @@ async function removeOne(broker: BrokerContext, acting: Acting, found: Found): P
 /** What was deleted here once is deleted once more; what the ledger never knew, or has forgotten, is deleted as what it was. */
 async function begin(broker: BrokerContext, acting: Acting, found: Found): Promise<Operation> {
   const { instanceId = '', bindingId, createdAt, judged, service, state } = found
+  const { revisionId } = service
   const target = { instanceId, bindingId }
   if (judged !== undefined && 'removal' in judged && judged.removal === 'sweep')
-    return sweepInstance(broker, acting, bindingId === undefined ? { instanceId } : { instanceId, bindingId })
-  const { offering, actions, revisionId } = service
+    return sweepInstance(broker, acting, bindingId === undefined ? { instanceId } : target, { state, revisionId })
+  const { offering, actions } = service
   const { timeout } = actions[bindingId === undefined ? 'deprovision' : 'unbind']
   const ids = { instanceId, serviceId: offering.id, planId: offering.plans[0]?.id ?? '' }
   const removing = {

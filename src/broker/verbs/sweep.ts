@@ -1,5 +1,5 @@
 import type { Binding } from '../../domain/binding.ts'
-import { decideSweep } from '../../domain/decide-sweep.ts'
+import { decideSweep, type FoundAgain } from '../../domain/decide-sweep.ts'
 import type { Instance } from '../../domain/instance.ts'
 import { newId } from '../../domain/new-id.ts'
 import type { Operation } from '../../domain/operation.ts'
@@ -10,16 +10,17 @@ import { accept } from '../accept.ts'
 import type { BrokerContext } from '../context.ts'
 import { tell } from './tell.ts'
 
-/** Deletes once more what is deleted: the instance, or the one binding that is named. */
+/** Deletes once more what is deleted: the instance, or the one binding that is named; with what was `found` of it, if anything. */
 export async function sweepInstance(
   broker: BrokerContext,
   acting: Acting,
   target: { readonly instanceId: string; readonly bindingId?: string },
+  found?: FoundAgain,
 ): Promise<Operation> {
   const instance = await broker.store.instance(target.instanceId)
   if (instance === undefined) throw new BrokerError('InstanceNotFound', 'There is no instance with this id.')
   const { bindingId } = target
-  const sweeping = { ...acting, ...(await sweepOf(broker, instance, bindingId)), bindingId }
+  const sweeping = { ...acting, ...(await sweepOf(broker, instance, { bindingId, found })), bindingId, found }
   const begun = await accept(broker, target, snapshot => {
     checkSeen(acting, snapshot.instance)
     return remembered(acting, decideSweep(snapshot, sweeping))
@@ -32,13 +33,13 @@ export async function sweepInstance(
 export async function sweepOf(
   { store, services, settings, clock }: BrokerContext,
   instance: Instance,
-  bindingId?: string,
+  { bindingId, found }: { readonly bindingId?: string | undefined; readonly found?: FoundAgain | undefined } = {},
 ) {
-  const { id: instanceId, serviceId } = instance
+  const { id: instanceId, serviceId, revisionId = found?.revisionId } = instance
   const { deprovision: timeout } = settings.engine.timeouts
   const intent = { operationId: newId(clock.now()), instanceId, serviceId, requestHash: '', timeout }
   const unbind = bindingId === undefined ? await inDoubt(store, instance) : []
-  return { intent, unbind, possible: services.of(instance) !== undefined }
+  return { intent, unbind, possible: services.of({ serviceId, revisionId }) !== undefined }
 }
 
 /** Bindings that went with the instance, and of which a call of the bind may have landed since. */

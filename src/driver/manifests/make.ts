@@ -1,3 +1,4 @@
+import { bundleActions } from '../../bundle/actions.ts'
 import type { CompiledObject } from '../../bundle/manifest-templates.ts'
 import type { Call } from '../../engine/call.ts'
 import { TerminalError } from '../../engine/errors.ts'
@@ -125,7 +126,7 @@ export async function applyPlaced(
   { force, signal }: ApplyOptions,
 ): Promise<KubernetesObject> {
   const { given, kind, body, namespace, object, shared } = placed
-  const { owner } = running
+  const { owner, compiled } = running
   const what = nameOf({ kind: given.kind, object })
   const found = await running.find(kind, namespace, object)
   if (given.mode === 'patch' && found === undefined)
@@ -134,7 +135,8 @@ export async function applyPlaced(
   if (given.mode === 'object' && found !== undefined && !isOurs)
     throw new TerminalError(`${what} is there already, and was not made for this instance: give it another name.`)
   const metadata = isJsonObject(body.metadata) ? body.metadata : {}
-  const own = given.mode === 'object' ? ownMetadata(owner, shared) : {}
+  const order = bundleActions.flatMap(action => compiled.actions[action]).indexOf(given)
+  const own = ownMetadata(owner, { shared, order })
   const applied = {
     ...body,
     metadata: {

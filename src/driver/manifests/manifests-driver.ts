@@ -11,9 +11,10 @@ import { isBindable } from '../../protocol/offering.ts'
 import { type InstanceContext, withoutSecrets } from '../bundle/bundle-driver.ts'
 import { actionSettings } from '../bundle/limits.ts'
 import { sensitiveNamesOf } from '../bundle/secrets.ts'
+import { listHeld } from './list-held.ts'
 import { DeadlineError, look, makeObjects, UnmadeError } from './make.ts'
 import { observeObjects } from './observe.ts'
-import type { ManifestParts, ManifestService } from './parts.ts'
+import type { Made, ManifestParts, ManifestService } from './parts.ts'
 import { keyOf, type Ref, toJsonRefs } from './refs.ts'
 import { removeObjects } from './remove.ts'
 import { openRunning, type Running, type Subject } from './running.ts'
@@ -41,6 +42,9 @@ export function createManifestsDriver(parts: ManifestParts): (revision: Revision
       unbind: bindable ? unbind : undefined,
       observe: async ctx =>
         observeObjects(await openRunning(service, { ...instanceSubject(ctx, 'observe'), parameters: ctx.parameters })),
+      list: ({ signal }) => listHeld(service, signal),
+      // It may consist of patches, and of what several instances have; what is deleted is put back.
+      emptyInstances: true,
       fetchInstance: ({ body }) => withoutSecrets(body, service.sensitive.parameters),
       fetchBinding: ({ body }) => withoutSecrets(body, service.sensitive.bindParameters),
     }
@@ -205,10 +209,15 @@ async function unlessRefused<Result>(running: Running, work: () => Promise<Resul
   throw new TerminalError(refused?.message ?? 'The cluster refuses it.')
 }
 
-/** The kinds of objects that a service has to do with; of those that it makes itself, what others do is worth a look. */
+/** The kinds of objects that a service has to do with. */
 export function kindsOf({ manifests }: Pick<BundleSpec, 'manifests'>) {
   if (manifests === undefined) return []
   return bundleActions.flatMap(action =>
     manifests[action].map(({ mode, template: { apiVersion, kind } }) => ({ mode, apiVersion, kind })),
   )
+}
+
+/** Of these, what it makes itself. */
+export function madeBy(spec: Pick<BundleSpec, 'manifests'>): readonly Made[] {
+  return kindsOf(spec).flatMap(({ mode, apiVersion, kind }) => (mode === 'object' ? { apiVersion, kind } : []))
 }

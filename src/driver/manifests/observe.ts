@@ -91,14 +91,9 @@ async function repair(running: Running, placed: Placed, before: KubernetesObject
 
 /** Who has written to it besides us, as the cluster knows it. */
 function changersOf({ owner }: Running, { shared }: Placed, live: KubernetesObject | undefined): string {
-  const { managedFields = [] } = (live?.metadata ?? {}) as { readonly managedFields?: readonly ManagedFields[] }
+  const { managedFields = [] } = live?.metadata ?? {}
   const others = managedFields.filter(
     ({ manager, subresource }) => manager !== managerOf(owner, shared) && !subresource,
   )
   return [...new Set(others.map(({ manager }) => manager))].join(', ') || 'somebody'
-}
-
-interface ManagedFields {
-  readonly manager?: string
-  readonly subresource?: string
 }

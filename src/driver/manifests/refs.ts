@@ -16,6 +16,8 @@ export interface Ref {
   readonly shared?: string
   /** It goes when its action ends. */
   readonly passing?: boolean
+  /** Whose it is, where it goes with the instance that nobody has any more. */
+  readonly binding?: string
 }
 
 /** What the ledger keeps of an instance or a binding. */
@@ -69,35 +71,54 @@ export function nameOf({
 /** Whose an object is. */
 export interface Owner {
   readonly broker: string
+  readonly service: string
   readonly instance: string
   readonly binding?: string
 }
 
 export const ownerLabel = 'purser.dev/owner'
 export const brokerLabel = 'purser.dev/broker'
+export const serviceLabel = 'purser.dev/service'
 /** What the names of field managers begin with. */
 export const managerPrefix = 'purser-'
 export const instanceAnnotation = 'purser.dev/instance'
+export const bindingAnnotation = 'purser.dev/binding'
+export const orderAnnotation = 'purser.dev/order'
 
 /** Of an object that several instances have, it is the claim. */
-export function ownerIdOf({ broker, instance, binding }: Owner, shared?: string): string {
+export function ownerIdOf({ broker, instance, binding }: Omit<Owner, 'service'>, shared?: string): string {
   return shared === undefined
     ? hash(JSON.stringify([broker, instance, binding]))
     : hash(JSON.stringify([broker, shared]))
 }
 
-export function managerOf(owner: Owner, shared?: string): string {
+export function managerOf(owner: Omit<Owner, 'service'>, shared?: string): string {
   return `${managerPrefix}${ownerIdOf(owner, shared)}`
 }
 
-/** What tells who has made it, and for whom. */
-export function ownMetadata(owner: Owner, shared?: string): Pick<Metadata, 'labels' | 'annotations'> {
-  return {
-    labels: {
-      'app.kubernetes.io/managed-by': 'purser',
-      [brokerLabel]: hash(owner.broker),
-      [ownerLabel]: ownerIdOf(owner, shared),
-    },
-    annotations: shared === undefined ? { [instanceAnnotation]: owner.instance } : {},
+/** Who has made it, for whom, and as which of its objects. Of one that several instances have, only what all of them would say. */
+export function ownMetadata(
+  owner: Owner,
+  { shared, order }: { readonly shared?: string | undefined; readonly order: number },
+): Required<Pick<Metadata, 'labels' | 'annotations'>> {
+  const labels = {
+    'app.kubernetes.io/managed-by': 'purser',
+    [brokerLabel]: hash(owner.broker),
+    [ownerLabel]: ownerIdOf(owner, shared),
   }
+  if (shared !== undefined) return { labels, annotations: {} }
+  const { service, instance, binding } = owner
+  return {
+    labels: { ...labels, [serviceLabel]: hash(service) },
+    annotations: {
+      [instanceAnnotation]: instance,
+      ...(binding !== undefined && { [bindingAnnotation]: binding }),
+      [orderAnnotation]: String(order),
+    },
+  }
+}
+
+/** Selects what one service has made for its instances and bindings. */
+export function labelsOf({ broker, service }: Pick<Owner, 'broker' | 'service'>): string {
+  return `${brokerLabel}=${hash(broker)},${serviceLabel}=${hash(service)}`
 }

@@ -62,8 +62,8 @@ async function findOurs(running: Running, ref: Ref): Promise<KubernetesObject | 
   return live !== undefined && isOurs(running, ref, live) ? live : undefined
 }
 
-function isOurs({ owner }: Running, { shared }: Ref, { metadata }: KubernetesObject): boolean {
-  return metadata.labels?.[ownerLabel] === ownerIdOf(owner, shared)
+function isOurs({ owner }: Running, { shared, binding = owner.binding }: Ref, { metadata }: KubernetesObject): boolean {
+  return metadata.labels?.[ownerLabel] === ownerIdOf({ ...owner, binding }, shared)
 }
 
 /** A kind that the cluster does not know any more has no objects either. */

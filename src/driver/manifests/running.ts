@@ -57,7 +57,10 @@ export async function openRunning(service: ManifestService, subject: Subject) {
     ...secretsIn(pickNamed(binding?.parameters ?? {}, sensitive.bindParameters)),
   ]
   const redact = (text: string) => parts.createRedactor([...hidden])(text)
-  const owner: Owner = { broker: parts.brokerLabel, instance: ctx.instance.id, binding: binding?.info.id }
+  const owner: Owner = {
+    ...{ broker: await parts.brokerId(), service: revision.serviceId },
+    ...{ instance: ctx.instance.id, binding: binding?.info.id },
+  }
   const { open } = parts
   let opened: OpenCluster | undefined
 

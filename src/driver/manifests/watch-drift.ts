@@ -4,14 +4,15 @@ import { hash } from '../../expression/functions.ts'
 import type { Metadata } from '../../kubernetes/objects.ts'
 import type { OpenCluster } from '../../kubernetes/open-later.ts'
 import { watchObjects } from '../../kubernetes/watch.ts'
+import type { Made } from './parts.ts'
 import { brokerLabel, instanceAnnotation, managerPrefix } from './refs.ts'
 
 export interface DriftParts {
   readonly open: () => Promise<OpenCluster>
   readonly clock: Clock
-  readonly brokerLabel: string
+  brokerId(): Promise<string>
   /** What the services of the catalog make; asked again and again, since the catalog changes. */
-  readonly kinds: () => readonly { readonly apiVersion: string; readonly kind: string }[]
+  readonly kinds: () => readonly Made[]
 }
 
 /** One look for many changes, and not more often than this for one instance. */
@@ -20,19 +21,12 @@ const atMostEvery = 15_000
 const lookForKindsEvery = 10_000
 
 interface Watchable {
-  readonly metadata: Metadata & { readonly managedFields?: readonly ManagedFields[] }
+  readonly metadata: Metadata
   readonly status?: { readonly conditions?: readonly { readonly type?: string; readonly status?: string }[] }
 }
 
-interface ManagedFields {
-  readonly manager?: string
-  readonly fieldsV1?: unknown
-}
-
 /** Watches what was made, one watch for each kind, and says whose objects were deleted, changed, or became or ceased to be ready. */
-export function createDriftWatch({ open, clock, brokerLabel: broker, kinds }: DriftParts) {
-  const labels = `${brokerLabel}=${hash(broker)}`
-
+export function createDriftWatch({ open, clock, brokerId, kinds }: DriftParts) {
   return async function watch(
     observeSoon: (instanceId: string) => Promise<void>,
     stopping: AbortSignal,
@@ -53,11 +47,12 @@ export function createDriftWatch({ open, clock, brokerLabel: broker, kinds }: Dr
       })
     }
 
-    const follow = async (kind: { readonly apiVersion: string; readonly kind: string }): Promise<void> => {
+    const follow = async (kind: Made): Promise<void> => {
       const seen: Seen = new Map()
       const { cluster, findKind } = await open()
       const found = await findKind(kind, stopping)
       if (found === undefined) return
+      const labels = `${brokerLabel}=${hash(await brokerId())}`
       await watchObjects<Watchable>(
         cluster,
         { path: found.path(), labels, signal: stopping },

@@ -2,14 +2,14 @@
 import { parseBundleSpec } from '../../bundle/spec.ts'
 import type { Clock } from '../../clock.ts'
 import type { Revision } from '../../domain/revision.ts'
-import { createManifestsDriver, kindsOf } from '../../driver/manifests/manifests-driver.ts'
-import type { ManifestParts } from '../../driver/manifests/parts.ts'
+import { createManifestsDriver, madeBy } from '../../driver/manifests/manifests-driver.ts'
+import type { Made, ManifestParts } from '../../driver/manifests/parts.ts'
 import { createDriftWatch } from '../../driver/manifests/watch-drift.ts'
 import type { OpenCluster } from '../../kubernetes/open-later.ts'
 import { createRedactor } from '../../sensitive/redact.ts'
 import type { ConfigSettings } from '../../settings/config.ts'
 
-type Given = Pick<ManifestParts, 'storeNow' | 'secretsFor' | 'brokerLabel'> & {
+type Given = Pick<ManifestParts, 'storeNow' | 'secretsFor' | 'brokerId'> & {
   readonly clock: Clock
   readonly open: () => Promise<OpenCluster>
 }
@@ -18,16 +18,23 @@ export function openManifests(
   { manifests }: Pick<ConfigSettings['bundles'], 'manifests'>,
   { clock, open, ...given }: Given,
 ) {
-  let kinds: ReturnType<typeof kindsOf> = []
-  const driftWatch = createDriftWatch({ open, clock, brokerLabel: given.brokerLabel, kinds: () => kinds })
+  let made: readonly (Made & Pick<Revision, 'serviceId'>)[] = []
+  const driftWatch = createDriftWatch({ open, clock, brokerId: given.brokerId, kinds: () => made })
   return {
-    drive: createManifestsDriver({ ...given, open, limits: manifests, createRedactor }),
+    drive: createManifestsDriver({
+      ...given,
+      open,
+      limits: manifests,
+      kinds: serviceId => made.filter(one => one.serviceId === serviceId),
+      createRedactor,
+    }),
     /** To be told of every catalog that was read. */
-    look(revisions: readonly Pick<Revision, 'source' | 'fullName'>[]): void {
+    look(revisions: readonly Pick<Revision, 'serviceId' | 'source' | 'fullName'>[]): void {
       // Most have none, and are not read again for it.
       const specs = revisions.filter(({ source }) => source.includes('manifests'))
-      const all = specs.flatMap(({ source, fullName }) => kindsOf(parseBundleSpec(source, fullName).spec ?? {}))
-      kinds = all.filter(({ mode }) => mode === 'object')
+      made = specs.flatMap(({ serviceId, source, fullName }) =>
+        madeBy(parseBundleSpec(source, fullName).spec ?? {}).map(one => ({ ...one, serviceId })),
+      )
     },
     watch: manifests.watch ? driftWatch : undefined,
   }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { dirname, resolve } from 'node:path'
+import { createLedgerId } from '../../broker/ledger-id.ts'
 import { createPinnedKeeper } from '../../broker/registries/keep-pinned.ts'
 import { createUnusedSandboxRemover } from '../../broker/registries/remove-unused-sandboxes.ts'
 import type { Clock } from '../../clock.ts'
@@ -67,7 +68,7 @@ export async function openBundles(config: BundleSettings, parts: OpenBundlesPart
   const brokerLabel = createHash('sha256').update(store.name).digest('base64url').slice(0, 16)
   const registries = createRegistries(config, { ...parts, secrets, open })
   const shared = { runtimes, clock, keepOnError, brokerLabel, observer }
-  const manifests = openManifests(bundles, { clock, open, storeNow, secretsFor, brokerLabel })
+  const manifests = openManifests(bundles, { clock, open, storeNow, secretsFor, brokerId: createLedgerId(store) })
   const driveBundle = createBundleDriver({
     ...shared,
     host,

@@ -95,7 +95,8 @@ async function runDevManifests(bundle: DevBundle, { env, secrets }: DevSettings,
     createRedactor,
     storeNow: () => clock.now(),
     secretsFor: async () => [{ name: 'secrets', entries: secrets }],
-    brokerLabel: 'purser bundle run',
+    brokerId: async () => 'purser bundle run',
+    kinds: () => [],
   }
   const service = toManifestService(parts, await toRevision(bundle, task.signal), bundle.spec)
   const context = { namespace, ...instance.context }
