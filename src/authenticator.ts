@@ -53,6 +53,8 @@ export interface Refusal {
   readonly challenge?: string | readonly string[]
   /** Which scheme refused, where several are combined. */
   readonly scheme?: string
+  /** Whose credentials were tried, where this scheme knows somebody of that name: never what nobody is called. */
+  readonly principal?: string
   /**
    * In whole seconds: the credentials were not looked at, because there were too many attempts. The answer is 429 with
    * `Retry-After` then, and not 401.

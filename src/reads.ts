@@ -47,7 +47,7 @@ export interface Reads {
    */
   failures(most: number): Promise<readonly FailedOperation[]>
 
-  /** What operators did by hand, by the time they did it. */
+  /** What operators did by hand, their sign-ins among it, by the time they did it. */
   listActs(query?: ActQuery): Promise<Page<HistoryEvent>>
 
   /** Instances by the time they were created. Those that are deleted only where the query asks for that phase. */

@@ -79,12 +79,13 @@ export function createBasicAuthenticator(users: readonly BasicUser[], clock: Clo
     const counts: [Throttle, string][] = [[byUser, toPair(login.username, '')]]
     if (address !== undefined) counts.push([byAddress, networkOf(address)])
     const wait = Math.max(...counts.map(([throttle, key]) => throttle.wait(key)))
-    if (wait > 0) return tooMany(wait)
+    const principal = account?.principal.name
+    if (wait > 0) return { ...tooMany(wait), principal }
     for (const [throttle, key] of counts) throttle.take(key)
     const found = await limiter.run(() =>
       findPassword(login.password, account, makeDecoys(hashesOf(account), allHashes)),
     )
-    if (found === 'wrong') return wrong
+    if (found === 'wrong') return { ...wrong, principal }
     for (const [throttle, key] of counts) throttle.giveBack(key)
     if (found === undefined || account === undefined) return tooMany(pauseWhenBusy)
     found.pair = pair

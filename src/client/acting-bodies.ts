@@ -143,13 +143,18 @@ export interface WorkerBody {
   readonly leases: number
 }
 
-/** What an operator did by hand. */
+/** What an operator did by hand, and who signed in to the console. */
 export interface ActBody {
   readonly at: string
-  readonly by: string
+  /** Absent where nobody knows who it was. */
+  readonly by?: string
+  /** Whose session it was, or whose credentials were tried. */
+  readonly principal?: string
   readonly address?: string
   readonly verb: string
   readonly reason?: string
+  readonly message?: string
+  /** Empty where it was about none. */
   readonly instance_id: string
   readonly operation_id?: string
   readonly before?: JsonObject

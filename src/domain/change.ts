@@ -1,7 +1,7 @@
 import type { JsonObject } from '../protocol/json.ts'
 import type { Binding } from './binding.ts'
 import type { Instance } from './instance.ts'
-import type { NewNote } from './note.ts'
+import type { NoteWrite } from './note.ts'
 import type { Operation } from './operation.ts'
 import type { Verb } from './operator.ts'
 import type { Within } from './quota.ts'
@@ -57,7 +57,7 @@ export interface HistoryEvent {
   readonly platform?: string
   readonly identity?: JsonObject
   readonly requestId?: string
-  /** Who had signed in, and from which IP address: of what platforms and operators ask for. */
+  /** Who had signed in, and from which IP address: of what platforms and operators ask for. Of a session: whose it is. */
   readonly principal?: string
   readonly address?: string
   readonly message?: string
@@ -81,8 +81,8 @@ export interface Change {
   /** Ids of operations whose rows are no longer needed (finished observations). */
   readonly deleteOperations?: readonly string[]
   readonly history?: readonly HistoryEvent[]
-  /** Written if none of them is there yet: NoteConflictError otherwise, and nothing is written. */
-  readonly notes?: readonly NewNote[]
+  /** Each from the version that it was: NoteConflictError otherwise, and nothing is written. */
+  readonly notes?: readonly NoteWrite[]
   /**
    * Written only if the platform has no more than that with it, whoever writes for it at the same time: an OverQuotaError
    * otherwise, and nothing is written.

@@ -11,8 +11,14 @@ export function maskHistory<Some extends Change | undefined>(change: Some, field
 }
 
 function mask(event: HistoryEvent, fields: readonly Maskable[]): HistoryEvent {
-  const hidden = fields.filter(field => event[field] !== undefined)
+  const hidden = hiddenIn(event, fields).filter(field => event[field] !== undefined)
   return { ...event, ...Object.fromEntries(hidden.map(field => [field, masks[field]])) }
+}
+
+/** Who signs in is both who does it and whose session it is: what one field hides is not told by the other. */
+function hiddenIn({ by, principal }: HistoryEvent, fields: readonly Maskable[]): readonly Maskable[] {
+  const isOneName = by === principal && (fields.includes('by') || fields.includes('principal'))
+  return isOneName ? [...fields, 'by', 'principal'] : fields
 }
 
 const masks = { identity: { masked: true }, principal: 'masked', address: 'masked', by: 'masked' } as const

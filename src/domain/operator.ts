@@ -10,9 +10,21 @@ import { versionOf } from './row-version.ts'
 /** What batches and pages may do to an instance. */
 export const instanceVerbs = ['move', 'abandon', 'observe', 'sweep'] as const
 export type InstanceVerb = (typeof instanceVerbs)[number]
+/** What people do, and try, to get into the console and out of it. */
+const sessionVerbs = ['sign-in', 'refuse-sign-in', 'end-session'] as const
 /** All that operators do by hand. */
-export const verbs = [...operationVerbs, ...instanceVerbs, 'adopt', 'rotate-keys', 'remove-orphan'] as const
+export const verbs = [
+  ...operationVerbs,
+  ...instanceVerbs,
+  'adopt',
+  'rotate-keys',
+  'remove-orphan',
+  ...sessionVerbs,
+] as const
 export type Verb = (typeof verbs)[number]
+
+/** No instance has this id: the history of what is about none of them, or about all. */
+export const noInstance = ''
 
 /** Who does it, why, and under which request. */
 export interface Acting {
@@ -38,14 +50,14 @@ export function checkSeen({ seen }: Acting, now: Instance | Operation | undefine
 export function remembered<Answer>({ remember }: Acting, verdict: Verdict<Answer>): Verdict<Answer> {
   if (remember === undefined) return verdict
   const { answer, change } = verdict
-  return { answer, change: { ...change, notes: [...(change?.notes ?? []), remember(answer)] } }
+  return { answer, change: { ...change, notes: [...(change?.notes ?? []), { ...remember(answer), version: 0 }] } }
 }
 
 /** The line of the history that every change by hand leaves, in the transaction of the change. */
 export function acted(
   verb: Verb,
   { by, address, reason, requestId }: Acting,
-  about: Pick<HistoryEvent, 'at' | 'instanceId' | 'bindingId' | 'operationId' | 'action'> & {
+  about: Pick<HistoryEvent, 'at' | 'instanceId' | 'bindingId' | 'operationId' | 'action' | 'principal'> & {
     readonly before: JsonObject
     readonly after: JsonObject
   },

@@ -8,6 +8,7 @@ import { type AdminContext, handleAdmin, isAdminPath } from './admin/admin-app.t
 import { type ApbRoutes, handleApb, parseApbPath } from './admin/apb-app.ts'
 import { refuseCrossSite } from './admin/cross-site.ts'
 import { checkRole } from './admin/roles.ts'
+import { isSignIn } from './admin/session.ts'
 import { Streams } from './admin/streams.ts'
 import { Admission, openLimits, type Wanted } from './admission.ts'
 import { Answering } from './answering.ts'
@@ -53,7 +54,7 @@ const nothingThere =
 
 /** The application: the order of its checks is the order of the lines (Host, 503, 401, 429, version, route, body, then the use case). */
 export function createApp(options: AppOptions): App {
-  const { broker, authenticator, apb } = options
+  const { broker, authenticator, apb, countRefused } = options
   const { observer, clock, tracer } = broker
   const { prefixes, missingVersion } = broker.settings.osb
   const routes = createRoutes(options.presentCatalog)
@@ -68,7 +69,8 @@ export function createApp(options: AppOptions): App {
   const checkHost = createHostCheck(options)
   const { publicUrl } = options
   const signIn =
-    options.console && createSignInRoutes({ authenticator, sessions, observer, publicUrl, now: broker.storeNow })
+    options.console &&
+    createSignInRoutes({ authenticator, sessions, observer, publicUrl, countRefused, now: broker.storeNow })
   const openRoutes = { ...options, signIn }
   // Apart: whoever is nobody must not take the places of platforms.
   const openAdmission = new Admission(clock, openLimits)
@@ -135,9 +137,12 @@ export function createApp(options: AppOptions): App {
   /** Operators are told why; clients are not. */
   function unauthorized(exchange: Exchange, refusal: Refusal | undefined): BrokerError {
     const { method, path, address, requestId, traceparent } = exchange
+    const scheme = refusal && (refusal.scheme ?? authenticator.scheme)
     exchange.challenge = refusal?.challenge
+    if (refusal !== undefined && refusal.unavailable !== true && isSignIn(exchange))
+      countRefused({ scheme, principal: refusal.principal, address, reason: refusal.refused })
     observer['authentication.failed']?.({
-      scheme: refusal && (refusal.scheme ?? authenticator.scheme),
+      scheme,
       reason: refusal?.refused ?? 'no credentials of a kind that is accepted',
       method,
       path,

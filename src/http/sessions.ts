@@ -1,6 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { Memory, Principal, Remembered } from '../authenticator.ts'
-import { type Note, NoteConflictError, type Store } from '../store.ts'
+import type { HistoryEvent } from '../domain/change.ts'
+import { type Acting, noInstance } from '../domain/operator.ts'
+import { type SessionFacts, sessionBegun, sessionEnded } from '../domain/sign-in-lines.ts'
+import { type Note, NoteConflictError, type NoteWrite, type Store } from '../store.ts'
 
 /** A session ends this long after it was last renewed, */
 const idleTime = 30 * 60_000
@@ -30,13 +33,13 @@ export interface ListedSession extends Pick<Session, 'id' | 'begunAt' | 'expires
 
 export interface Sessions {
   /** For whom the authenticator has just let in; undefined where it cannot know them again. */
-  begin(principal: Principal, address: string | undefined): Promise<IssuedSession | undefined>
+  begin(principal: Principal, from: Pick<Acting, 'address' | 'requestId'>): Promise<IssuedSession | undefined>
   /** Who it stands for, with what they may do now; undefined where it is not good, or not any more. */
   read(token: string): Promise<Session | undefined>
   /** The same session for some more time; undefined where it has lasted long enough, or was ended. */
   renew(session: Session, token: string): Promise<IssuedSession | undefined>
   /** Whom it was of; undefined where there is none. From now on it is nobody's, on every replica. */
-  end(id: string): Promise<string | undefined>
+  end(id: string, acting: Acting): Promise<string | undefined>
   list(query: { readonly after?: string; readonly limit: number }): Promise<readonly ListedSession[]>
 }
 
@@ -50,28 +53,39 @@ interface SessionDoc {
 /**
  * Sessions as notes in the ledger: every replica sees them begin and end. A token is a number that nobody can guess, and the
  * ledger has only its hash: who reads the ledger is not signed in. What a user may do is looked up for each request.
+ * That one begins or was ended stands in the history, from the same transaction on.
  */
 export function createSessions(store: Store, memory: () => Memory | undefined, now: () => number): Sessions {
   /** No later than the credentials it was begun with. */
   const endOf = ({ begunAt, remembered: { until } }: SessionDoc) =>
     Math.min(now() + idleTime, begunAt + longestTime, until ?? Number.POSITIVE_INFINITY)
 
-  async function write(id: string, version: number, doc: SessionDoc): Promise<number | undefined> {
+  /** Undefined where its time is over. */
+  function toWrite(id: string, version: number, doc: SessionDoc) {
     const expiresAt = endOf(doc)
-    if (expiresAt <= now()) return undefined
-    await store.writeNotes([{ kind, id, version, doc: JSON.parse(JSON.stringify(doc)), expiresAt }])
-    return expiresAt
+    return expiresAt <= now() ? undefined : { kind, id, version, doc: JSON.parse(JSON.stringify(doc)), expiresAt }
+  }
+
+  /** Both or none: nobody is signed in, or signed out, unseen. */
+  function writeTold(note: NoteWrite, toLine: (at: number) => HistoryEvent): Promise<void> {
+    return store.accept({ instanceId: noInstance }, snapshot => ({
+      answer: undefined,
+      change: { notes: [note], history: [toLine(snapshot.now)] },
+    }))
   }
 
   return {
-    async begin(principal, address) {
+    async begin(principal, { address, requestId }) {
       const remembered = await memory()?.remember(principal)
       if (remembered === undefined) return undefined
       const token = randomBytes(32).toString('base64url')
       const doc = { principal: principal.name, remembered, begunAt: now(), address }
       const id = idOf(token)
-      const expiresAt = await write(id, 0, doc)
-      return expiresAt === undefined ? undefined : { id, token, principal, begunAt: doc.begunAt, expiresAt }
+      const note = toWrite(id, 0, doc)
+      if (note === undefined) return undefined
+      const acting = { by: principal.name, address, requestId }
+      await writeTold(note, at => sessionBegun(acting, factsOf(id, doc), at))
+      return { id, token, principal, begunAt: doc.begunAt, expiresAt: note.expiresAt }
     },
     async read(token) {
       if (!form.test(token)) return undefined
@@ -87,21 +101,24 @@ export function createSessions(store: Store, memory: () => Memory | undefined, n
       const note = await store.note(kind, session.id)
       if (note === undefined) return undefined
       try {
-        const expiresAt = await write(session.id, note.version, docOf(note))
-        return expiresAt === undefined ? undefined : { ...session, token, expiresAt }
+        const renewed = toWrite(session.id, note.version, docOf(note))
+        if (renewed === undefined) return undefined
+        await store.writeNotes([renewed])
+        return { ...session, token, expiresAt: renewed.expiresAt }
       } catch (error) {
         // Ended, or renewed by another page, at the same time: what is there now decides.
         if (error instanceof NoteConflictError) return undefined
         throw error
       }
     },
-    async end(id) {
+    async end(id, acting) {
       for (;;) {
         const note = await store.note(kind, id)
         if (note === undefined) return undefined
+        const facts = factsOf(id, docOf(note))
         try {
-          await store.writeNotes([{ kind, id, version: note.version }])
-          return docOf(note).principal
+          await writeTold({ kind, id, version: note.version }, at => sessionEnded(acting, facts, at))
+          return facts.principal
         } catch (error) {
           // It was renewed at the same time.
           if (!(error instanceof NoteConflictError)) throw error
@@ -123,6 +140,10 @@ function idOf(token: string): string {
 
 function docOf({ doc }: Note): SessionDoc {
   return doc as unknown as SessionDoc
+}
+
+function factsOf(id: string, { principal, remembered: { scheme } }: SessionDoc): SessionFacts {
+  return { id, principal, scheme }
 }
 
 function toListed(note: Note): ListedSession {

@@ -31,7 +31,7 @@ export interface SignInParts extends Omit<SessionParts, 'now'> {
  * leads back to: with the cookie of the same browser it begins a session. Then the console shows what came of it.
  */
 export function createSignInRoutes(parts: SignInParts): (exchange: Exchange) => Promise<HttpResponse> {
-  const { authenticator, observer, publicUrl, now } = parts
+  const { authenticator, observer, publicUrl, countRefused, now } = parts
 
   return async exchange => {
     exchange.route = exchange.path
@@ -56,9 +56,9 @@ export function createSignInRoutes(parts: SignInParts): (exchange: Exchange) => 
         : await signIn.finish(exchange.queryText, kept)
     if (isRefusal(found)) return refuse(exchange, found)
     const lacking = refusalOf(found, 'viewer')
-    if (lacking !== undefined) return refuse(exchange, { refused: lacking })
+    if (lacking !== undefined) return refuse(exchange, { refused: lacking, principal: found.name })
     const session = await begin(parts, exchange, found)
-    if (session === undefined) return refuse(exchange, { refused: 'no session could be begun' })
+    if (session === undefined) return refuse(exchange, { refused: 'no session could be begun', principal: found.name })
     const cookies = [toSessionCookie(session.token, session, now(), scope), endSignInCookie(scope)]
     return withCookies(redirect(`${exchange.baseUrl()}/console/`), cookies)
   }
@@ -68,7 +68,9 @@ export function createSignInRoutes(parts: SignInParts): (exchange: Exchange) => 
     const { method, path, address, requestId, request } = exchange
     const scheme = refusal.scheme ?? 'openid'
     observer['authentication.failed']?.({ scheme, reason: refusal.refused, method, path, address, requestId })
+    const { principal, refused: reason } = refusal
     const outcome = refusal.unavailable === true ? 'unavailable' : 'refused'
+    if (outcome === 'refused') countRefused({ scheme, principal, address, reason })
     const answer = redirect(`${exchange.baseUrl()}/console/?sign-in=${outcome}`)
     return withCookies(answer, [endSignInCookie(scopeOf(request, publicUrl))])
   }

@@ -12,6 +12,7 @@ import type { RegisteredCatalogParts } from '../broker/registries/registered-cat
 import type { SyncParts } from '../broker/registries/sync.ts'
 import { reportMissing } from '../broker/report-missing.ts'
 import { resolveServices, type ServiceIndex } from '../broker/resolve-services.ts'
+import { keepRefusedSignIns } from '../broker/sign-ins/keep-refused-sign-ins.ts'
 import { whyUnknown } from '../broker/unknown-catalog.ts'
 import type { LoadedCatalog } from '../catalog/load-yaml.ts'
 import { type Clock, systemClock } from '../clock.ts'
@@ -166,8 +167,10 @@ export async function startBroker(options: StartOptions): Promise<RunningBroker>
     ...worker.load,
     free: worker.load.slots - worker.load.used,
   })
+  const refusals = keepRefusedSignIns(broker)
   const { handle: app, answered } = createApp({
     broker,
+    countRefused: refusals.count,
     authenticator: options.authenticator,
     chores,
     leaving: leaving.signal,
@@ -205,7 +208,7 @@ export async function startBroker(options: StartOptions): Promise<RunningBroker>
     },
     async stop(grace) {
       leaving.abort()
-      await Promise.all([chores.stop(), worker.stop(grace), announcing.stop()])
+      await Promise.all([chores.stop(), worker.stop(grace), announcing.stop(), refusals.stop()])
       await name?.release()
       stopping.abort()
       await following

@@ -123,6 +123,8 @@ const acts: Kind<HistoryEvent> = {
     'at',
     'verb',
     'by',
+    'principal',
+    'address',
     'reason',
     'requestId',
     'instanceId',

@@ -1,12 +1,8 @@
 /** What the stores do alike with notes. */
-import { type NewNote, NoteConflictError, type NoteWrite } from '../store.ts'
+import { NoteConflictError } from '../store.ts'
 
 export function noteConflict(): NoteConflictError {
   return new NoteConflictError('the note is not of the version that it was: read it again')
-}
-
-export function toWrites(notes: readonly NewNote[]): readonly NoteWrite[] {
-  return notes.map(note => ({ ...note, version: 0 }))
 }
 
 /** The first id after all that begin with the prefix. Ids are ASCII. */

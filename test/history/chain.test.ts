@@ -125,6 +125,16 @@ describeTampered('the chain of the history', newLedger => {
     expect((await verify(store)).fault).toMatchObject(fault)
   })
 
+  it('a line is given to another instance where nothing is encrypted: it is found', async () => {
+    const ledger = newLedger()
+    const store = await ledger.open()
+    await write(store, ...lines())
+    await linkAll(store)
+    await store.close()
+    await tamper(ledger, rows => fourth(row => ({ ...row, instance: at(rows, 4).instance }))(rows))
+    expect((await verify(await ledger.open())).fault).toMatchObject(changed)
+  })
+
   it('whoever has all rights but not the key cannot make it look right', async () => {
     const ledger = newLedger()
     await (await filled(ledger)).close()
@@ -247,6 +257,25 @@ describeTampered('the chain of the history', newLedger => {
     )
     await changed.close()
     expect((await ledger.rows()).length).toBe(4)
+  })
+
+  it('is begun by another replica while one looks whether there is a chain: it goes on with that one', async () => {
+    const store = await newLedger().open(testKeyring('2026-a'))
+    await write(store, ...lines())
+    const { chain } = store
+    if (chain === undefined) throw new Error('the store keeps no chain')
+    let overtaken = false
+    const linked: typeof chain.linked = async (after, count) => {
+      if (!overtaken) {
+        overtaken = true
+        await linkAll(store)
+        await write(store, ...lines(11, 1))
+      }
+      return chain.linked(after, count)
+    }
+    const slow = Object.create(store, { chain: { value: Object.create(chain, { linked: { value: linked } }) } })
+    expect(await linkAll(slow)).toBe('put 1 line into the chain')
+    expect(await verify(store)).toMatchObject({ lines: 11, fault: undefined })
   })
 
   it('two replicas that put lines into it at once make one chain', async () => {

@@ -15,8 +15,8 @@ import { loadLibsqlDriver, loadNodeDriver } from '../../src/store/sqlite/driver.
 import { openSqliteStore } from '../../src/store/sqlite/index.ts'
 import type { HistoryEvent, Store } from '../../src/store.ts'
 import { connect } from '../external/postgres-connection.ts'
-import { describeMongo, newDatabase } from '../store/mongodb-subject.ts'
-import { describePostgres, newSchema, patient } from '../store/postgres-subject.ts'
+import { describeSharedMongo, takeDatabase } from '../store/mongodb-subject.ts'
+import { describeSharedPostgres, newSchema, patient } from '../store/postgres-subject.ts'
 import { testFolder } from '../store/sqlite-drivers.ts'
 
 /** A row of the history as it stands in the database. */
@@ -43,8 +43,8 @@ export interface TamperedLedger {
 
 export function describeTampered(title: string, tests: (newLedger: () => TamperedLedger) => void): void {
   describe(`${title}: sqlite`, () => tests(newSqlite))
-  describePostgres(`${title}: postgres`, server => tests(() => newPostgres(server.url)))
-  describeMongo(`${title}: mongodb`, server => tests(() => newMongo(server().url)))
+  describeSharedPostgres(`${title}: postgres`, server => tests(() => newPostgres(server.url)))
+  describeSharedMongo(`${title}: mongodb`, server => tests(() => newMongo(server().url)))
 }
 
 export async function write(store: Store, ...events: readonly HistoryEvent[]): Promise<void> {
@@ -145,7 +145,7 @@ function newPostgres(url: string): TamperedLedger {
 }
 
 function newMongo(url: string): TamperedLedger {
-  const database = newDatabase()
+  const database = takeDatabase({ url })
   const withDatabase = async <Result>(work: (db: ReturnType<MongoClient['db']>) => Promise<Result>) => {
     const client = new MongoClient(url)
     try {

@@ -61,5 +61,6 @@ export async function startWithProvider() {
     await broker.stop()
     provider.stop()
   })
-  return { provider, publicUrl, label, reasons, failures, begin: `${publicUrl}/console/sign-in` }
+  const { store, clock } = broker
+  return { provider, publicUrl, label, reasons, failures, store, clock, begin: `${publicUrl}/console/sign-in` }
 }

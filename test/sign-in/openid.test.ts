@@ -42,6 +42,26 @@ describe('a sign-in with OpenID Connect', () => {
     expect(reasons).toEqual(['undefined: no credentials of a kind that is accepted'])
   })
 
+  it('stands in the history, and so does one that was refused', async () => {
+    const { publicUrl, begin, store, clock } = await start()
+    const browser = createBrowser()
+    await browser.open(await browser.signIn(begin, 'ada'))
+    await createBrowser().open(`${publicUrl}/console/signed-in?code=canary&state=canary`)
+    const other = createBrowser()
+    await other.open(await other.signIn(begin, 'bob'))
+    await clock.advance(60_000)
+    const lines = await store.history('')
+    const here = { type: 'acted', address: '127.0.0.1' }
+    expect(lines).toMatchObject([
+      { ...here, verb: 'sign-in', by: 'example:ada', principal: 'example:ada', after: { scheme: 'openid' } },
+      { ...here, verb: 'refuse-sign-in', message: expect.stringContaining('has begun no sign-in') },
+      { ...here, verb: 'refuse-sign-in', principal: 'example:bob', message: expect.stringContaining('needs the role') },
+    ])
+    const token = cookieOf(browser, publicUrl, 'purser') ?? ''
+    expect(token).not.toBe('')
+    for (const secret of [token, 'canary']) expect(JSON.stringify(lines)).not.toContain(secret)
+  })
+
   it('of somebody without a role of operators begins nothing', async () => {
     const { publicUrl, begin, reasons } = await start()
     const browser = createBrowser()

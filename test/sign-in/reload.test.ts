@@ -107,6 +107,9 @@ describe('sign-in', () => {
     const steady = (async () => {
       while (!isOver) answers.add((await login('old')).status)
     })()
+    onTestFinished(() => {
+      isOver = true
+    })
 
     const next = await hashPassword('new')
     const both = `[{ username: ada, passwordHash: "${next}", previousPasswordHash: "${hash}", roles: [viewer] }, { username: bob, passwordHash: "${next}", roles: [viewer] }]`
@@ -126,8 +129,10 @@ describe('sign-in', () => {
       ['tls.crt', 'noise', /tls\.crt cannot be used/],
     ] as const) {
       const before = readFileSync(at(name))
+      const known = events.length
       write(at(name), broken)
-      await until('failed', reason)
+      await vi.waitFor(() => expect(events.length).toBeGreaterThan(known), { timeout: 60_000 })
+      expect(events[known]).toEqual(['failed', expect.stringMatching(reason)])
       expect((await ask(`Bearer ${await token()}`)).status).toBe(200)
       expect((await login('new')).status).toBe(200)
       const [count] = [events.length]

@@ -22,8 +22,8 @@ import {
   rowsIn,
   writeLedger,
 } from './clean-up-model.ts'
-import { describeMongo, newDatabase } from './mongodb-subject.ts'
-import { createSubject, describePostgres } from './postgres-subject.ts'
+import { describeSharedMongo, newDatabase } from './mongodb-subject.ts'
+import { createSubject, describeSharedPostgres } from './postgres-subject.ts'
 import { describeDrivers, temporaryFolder } from './sqlite-drivers.ts'
 
 describe('memory', () => {
@@ -46,7 +46,7 @@ describeDrivers('sqlite', driver => {
   )
 })
 
-describePostgres('postgres', server => {
+describeSharedPostgres('postgres', server => {
   it('removes what is due and nothing else', { timeout: 300_000 }, () =>
     hold(25, async check => {
       const subject = await createSubject(server, now)
@@ -61,7 +61,7 @@ describePostgres('postgres', server => {
   )
 })
 
-describeMongo('mongodb', server => {
+describeSharedMongo('mongodb', server => {
   it('removes what is due and nothing else', { timeout: 300_000 }, () => {
     const database = newDatabase()
     let runs = 0

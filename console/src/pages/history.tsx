@@ -9,8 +9,11 @@ import type { Column } from '../ui/virtual-table.tsx'
 interface Act {
   readonly at: string
   readonly by?: string
+  readonly principal?: string
+  readonly address?: string
   readonly verb?: string
   readonly reason?: string
+  readonly message?: string
   readonly instance_id: string
   readonly operation_id?: string
   readonly action?: string
@@ -21,11 +24,40 @@ const filters = [
   {
     name: 'verb',
     label: 'What',
-    options: ['retry', 'cancel', 'fail', 'hold', 'release', 'run-now', 'move', 'abandon', 'observe', 'sweep', 'adopt'],
+    options: [
+      'retry',
+      'cancel',
+      'fail',
+      'hold',
+      'release',
+      'run-now',
+      'move',
+      'abandon',
+      'observe',
+      'sweep',
+      'adopt',
+      'rotate-keys',
+      'remove-orphan',
+      'sign-in',
+      'refuse-sign-in',
+      'end-session',
+    ],
   },
   { name: 'instance_id', label: 'Instance' },
   { name: 'order', label: 'Order', options: ['newest', 'oldest'] },
 ] as const
+
+/** Nobody is asked why. */
+const needsNone: ReadonlySet<string> = new Set(['sign-in', 'end-session'])
+
+/** Whose session it was, and from where. */
+function Somebody({ principal, address }: Act) {
+  return (
+    <span title={address}>
+      {principal} {address !== undefined && <span class="muted">from {address}</span>}
+    </span>
+  )
+}
 
 const columns: readonly Column<Act>[] = [
   { title: 'When', width: '84px', cell: ({ at }) => <Time at={at} /> },
@@ -43,15 +75,19 @@ const columns: readonly Column<Act>[] = [
       ),
   },
   {
-    title: 'Instance',
+    title: 'About',
     width: 'minmax(110px, 1fr)',
-    cell: ({ instance_id }) => instance_id !== '' && <InstanceLink id={instance_id} />,
+    cell: act => (act.instance_id === '' ? <Somebody {...act} /> : <InstanceLink id={act.instance_id} />),
   },
   {
     title: 'Why',
     width: 'minmax(120px, 2fr)',
     wide: true,
-    cell: ({ reason }) => <span title={reason}>{reason ?? <span class="muted">no reason was given</span>}</span>,
+    cell: ({ reason, message, verb = '' }) => {
+      const why = reason ?? message
+      if (why !== undefined) return <span title={why}>{why}</span>
+      return !needsNone.has(verb) && <span class="muted">no reason was given</span>
+    },
   },
 ]
 
@@ -59,13 +95,18 @@ export function History() {
   const pages = usePages<Act>(`admin/history?${toQueryText(query.value, filters, { limit: '200' })}`, { every: 5_000 })
   return (
     <>
-      <Head title="History" about="What operators did by hand: who, what and why." />
+      <Head
+        title="History"
+        about="What operators did by hand: who, what and why. Who signed in here, and who was refused."
+      />
       <Filters of={filters} />
       <PagedTable
         label="History"
         pages={pages}
         columns={columns}
-        keyOf={({ at, instance_id, verb }) => `${at} ${instance_id} ${verb}`}
+        keyOf={({ at, instance_id, verb, by, principal, address }) =>
+          [at, instance_id, verb, by, principal, address].join(' ')
+        }
         empty={
           <Empty title="Nobody has done anything by hand">What platforms ask for stands with their operations.</Empty>
         }

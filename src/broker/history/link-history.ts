@@ -53,8 +53,7 @@ async function repeat({ store, chain, signal }: Parts, doSome: (ends: ReadEnds) 
   let done = 0
   for (;;) {
     signal.throwIfAborted()
-    const ends = await readEnds(store)
-    await requireTrust(chain, ends)
+    const ends = await readTrusted(store, chain)
     try {
       const some = await doSome(ends)
       done += some
@@ -66,11 +65,17 @@ async function repeat({ store, chain, signal }: Parts, doSome: (ends: ReadEnds) 
 }
 
 /** Goes on with no chain that somebody else has written: it would look right from then on. */
-async function requireTrust(chain: Chain, { version, proof, key }: ReadEnds): Promise<void> {
-  if (version === 0 && (await chain.linked(0, 1)).length > 0)
-    throw new Error(
-      'the note that says where the chain of the history ends is gone: put back a backup, "purser history verify" says more',
-    )
+async function readTrusted(store: Store, chain: Chain): Promise<ReadEnds> {
+  let ends = await readEnds(store)
+  if (ends.version === 0 && (await chain.linked(0, 1)).length > 0) {
+    // Another replica may have begun the chain in between, and the note came with its first lines.
+    ends = await readEnds(store)
+    if (ends.version === 0)
+      throw new Error(
+        'the note that says where the chain of the history ends is gone: put back a backup, "purser history verify" says more',
+      )
+  }
+  const { proof, key } = ends
   if (proof === 'wrong')
     throw new Error(
       `the end of the chain of the history was written by somebody who does not have the key "${key}": see "purser history verify"`,
@@ -79,6 +84,7 @@ async function requireTrust(chain: Chain, { version, proof, key }: ReadEnds): Pr
     throw new Error(
       `the key "${key}", which proves the chain of the history, is not configured: add it to encryption.keys, or run "purser keys rotate" to trust the chain as it is`,
     )
+  return ends
 }
 
 async function linkSome({ store, chain }: Parts, ends: ReadEnds): Promise<number> {

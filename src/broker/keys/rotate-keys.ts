@@ -1,5 +1,5 @@
 import type { Acting } from '../../domain/operator.ts'
-import { acted } from '../../domain/operator.ts'
+import { acted, noInstance } from '../../domain/operator.ts'
 import type { ChoreRun } from '../../engine/chore-run.ts'
 import { BrokerError } from '../../protocol/errors.ts'
 import { count } from '../../shape/count.ts'
@@ -50,15 +50,14 @@ export async function beginRotation(
   const before = await readKeys(broker)
   const event = acted(rotateKeysChore, acting, {
     at: broker.storeNow(),
-    instanceId: '',
+    instanceId: noInstance,
     before: {
       values: Object.fromEntries(before.keys.map(({ label, values }) => [label, values])),
       plain: before.plain,
     },
     after: { key: keyring.current },
   })
-  // No instance has this id: the history of what is about all of them.
-  await broker.store.accept({ instanceId: '' }, () => ({ answer: undefined, change: { history: [event] } }))
+  await broker.store.accept({ instanceId: noInstance }, () => ({ answer: undefined, change: { history: [event] } }))
   return { dueAt: await runChoreByHand(chores, rotateKeysChore), key: keyring.current }
 }
 

@@ -16,15 +16,22 @@ export function defineCommand(program: CliCommand): void {
     .examples('purser history list --by ops', 'purser history verify')
   history
     .command('list')
-    .description('list what operators did by hand')
+    .description('list what operators did by hand, and who signed in to the console')
     .option('--by <name>', 'what one of them did')
-    .option('--verb <verb>', 'retry, cancel, fail, hold, release, run-now, move, abandon, observe, sweep or adopt')
+    .option(
+      '--verb <verb>',
+      'retry, cancel, fail, hold, release, run-now, move, abandon, observe, sweep, adopt, rotate-keys, remove-orphan, sign-in, refuse-sign-in or end-session',
+    )
     .option('--instance <id>', 'what was done to one instance')
     .option('--since <time>', 'from then on, such as 2026-01-01T00:00:00Z')
     .option('--until <time>', 'earlier')
     .listOptions()
     .connectionOptions()
-    .examples('purser history list --by ops', 'purser history list --verb abandon --output jsonl')
+    .examples(
+      'purser history list --by ops',
+      'purser history list --verb refuse-sign-in',
+      'purser history list --verb abandon --output jsonl',
+    )
     .action(onBroker(listHistory))
   history
     .command('verify')
@@ -62,10 +69,16 @@ async function listHistory(session: Session, { by, verb, instance: instance_id, 
 
 function render(acts: readonly ActBody[]): string {
   if (acts.length === 0) return 'Nobody has done anything of that kind.\n'
-  const rows = acts.map(({ at, by, verb, instance_id, operation_id = '-', reason = '' }) => {
-    return [at, by, verb, instance_id, operation_id, reason]
+  const rows = acts.map(act => {
+    const { at, by = '-', verb, operation_id = '-', reason, message = '' } = act
+    return [at, by, verb, aboutOf(act), operation_id, reason ?? message]
   })
-  return renderTable([['AT', 'BY', 'VERB', 'INSTANCE', 'OPERATION', 'REASON'], ...rows])
+  return renderTable([['AT', 'BY', 'VERB', 'ABOUT', 'OPERATION', 'REASON'], ...rows])
+}
+
+/** An instance; where it is about none, whose session it was, and from where. */
+function aboutOf({ instance_id, principal, address }: ActBody): string {
+  return instance_id || [principal, address && `from ${address}`].filter(Boolean).join(' ') || '-'
 }
 
 async function verifyHistory(session: Session, { head: known }: { readonly head?: Link }): Promise<void> {

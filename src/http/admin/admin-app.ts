@@ -3,6 +3,7 @@ import type { RunningChores } from '../../broker/chores/by-hand.ts'
 import type { BrokerContext } from '../../broker/context.ts'
 import type { OperationChanges } from '../../broker/operation-changes.ts'
 import type { Acting } from '../../domain/operator.ts'
+import type { RefusedSignIn } from '../../domain/refused-sign-ins.ts'
 import type { LogLevels } from '../../observer/levels.ts'
 import { BrokerError } from '../../protocol/errors.ts'
 import type { JsonObject } from '../../protocol/json.ts'
@@ -24,6 +25,7 @@ export interface AdminContext {
   readonly chores: RunningChores
   readonly publicUrl?: string
   readonly sessions: Sessions
+  readonly countRefused: (refused: RefusedSignIn) => void
   /** Where the broker writes the log itself. */
   readonly log?: LogLevels
   /** The registries of the configuration, in its order. */
@@ -81,7 +83,6 @@ export async function handleAdmin(
 ): Promise<HttpResponse> {
   refuseCrossSite(exchange, context.publicUrl)
   if (exchange.path === sessionPath) {
-    checkRole(principal, 'viewer')
     const { observer, storeNow } = context.broker
     return handleSession({ ...context, observer, now: storeNow() }, exchange, principal)
   }

@@ -15,7 +15,10 @@ export const historyQuery = object({
   until: optional(time),
 })
 
-/** GET /admin/history: what operators did by hand: who, what, why, and what was other before and after it. */
+/**
+ * GET /admin/history: what operators did by hand: who, what, why, and what was other before and after it. Who signed in to the
+ * console, and who was refused, is among it.
+ */
 export const listHistoryEndpoint: AdminEndpoint = ({ broker }, { query }) =>
   answerList(historyQuery, query, ({ since, until, ...wanted }) =>
     broker.store.listActs({ ...wanted, after: toMs(since), before: toMs(until) }),

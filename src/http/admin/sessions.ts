@@ -18,7 +18,7 @@ export const listSessionsEndpoint: AdminEndpoint = ({ sessions }, { query }) =>
 
 /** DELETE /admin/sessions/:id: that browser has to sign in again. */
 export const endSessionEndpoint: AdminEndpoint = async (context, request) => {
-  const of = await context.sessions.end(request.id)
+  const of = await context.sessions.end(request.id, request.acting)
   if (of === undefined)
     throw new BrokerError('UnknownSession', 'There is no such session. GET /admin/sessions lists those there are.')
   tell(context, request, request.id, of)
@@ -30,7 +30,7 @@ export const endSessionsEndpoint: AdminEndpoint = async (context, request) => {
   const { principal } = readQuery(ofPrincipal, request.query)
   let ended = 0
   for await (const { id, principal: of } of allOf(context.sessions)) {
-    if (of !== principal || (await context.sessions.end(id)) === undefined) continue
+    if (of !== principal || (await context.sessions.end(id, request.acting)) === undefined) continue
     tell(context, request, id, of)
     ended += 1
   }

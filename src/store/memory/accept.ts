@@ -1,6 +1,5 @@
 import { dueAtOnce, leased } from '../../domain/first-lease.ts'
 import type { Change, Finishing, Lease, Operation, Snapshot, Taker, Target, Verdict, WakeUp } from '../../store.ts'
-import { toWrites } from '../notes.ts'
 import { wakeUpsOf } from '../wake-ups.ts'
 import { readClaim } from './claim.ts'
 import { writeNotes } from './notes.ts'
@@ -65,7 +64,7 @@ function targetOf(tables: Tables, { instanceId, bindingId }: Operation): Target 
 }
 
 function apply({ tables, wake }: Deciding, change: Change): void {
-  if (change.notes !== undefined) writeNotes(tables, toWrites(change.notes))
+  if (change.notes !== undefined) writeNotes(tables, change.notes)
   tables.apply(change)
   wake.push(...wakeUpsOf(change))
 }

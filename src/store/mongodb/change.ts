@@ -1,6 +1,5 @@
 import type { Document } from 'mongodb'
 import type { Binding, Change, Instance, Operation, Snapshot } from '../../store.ts'
-import { toWrites } from '../notes.ts'
 import { pinsOf } from '../pins.ts'
 import { emptied } from '../sealing.ts'
 import { wakeUpsOf } from '../wake-ups.ts'
@@ -49,7 +48,7 @@ export async function applyChange(tx: Transaction, reading: Reading, change: Cha
     const update = [replaceWith(row, { ...keepSeq(tx), steps })]
     await collections.operation.updateOne({ _id: keyOf(operation.id) }, update, { upsert: true, session })
   }
-  await putNotes(tx, toWrites(change.notes ?? []))
+  await putNotes(tx, change.notes ?? [])
   if (deleteOperations.length > 0)
     await collections.operation.deleteMany({ _id: { $in: deleteOperations.map(id => keyOf(id)) } }, { session })
   for (const [place, event] of history.entries()) {

@@ -15,7 +15,6 @@ import type { Change, Claim, Finishing, Lease, Operation, Snapshot, Taker, Targe
 import { StoreUnavailableError } from '../../store.ts'
 import { text, toOperation } from '../columns.ts'
 import { keyOf } from '../keys.ts'
-import { toWrites } from '../notes.ts'
 import type { Sealer } from '../sealing.ts'
 import type { Calls } from './database.ts'
 import type { SqlRow } from './driver.ts'
@@ -238,7 +237,7 @@ function createWriter({ run, statements, sealer }: Calls, gather: Gather) {
       const more = [
         optionalKey(copySteps?.to),
         copySteps ? await stepsFor(copySteps) : null,
-        notes ? fromWrites(toWrites(notes)) : null,
+        notes ? fromWrites(notes) : null,
       ]
       const values = [instance, binding, predecessor, version, change, now, ...more]
       if (within === undefined) return (await run(statements.writeMore, values))[0] ?? {}

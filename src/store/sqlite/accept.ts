@@ -1,6 +1,5 @@
 import type { Change, Finishing, Lease, Operation, Snapshot, Target, Verdict, WakeUp } from '../../store.ts'
 import { text } from '../columns.ts'
-import { toWrites } from '../notes.ts'
 import { pinsOf, revisionGone } from '../pins.ts'
 import { fromEvent } from '../sealing.ts'
 import { wakeUpsOf } from '../wake-ups.ts'
@@ -82,7 +81,7 @@ export function applyChange(calls: Calls, change: Change, wake: WakeUp[]): reado
   }
   if (change.copySteps !== undefined) copySteps(calls, change.copySteps)
   for (const id of change.deleteOperations ?? []) statements.deleteOperation.run(id)
-  writeNotes(statements, toWrites(change.notes ?? []))
+  writeNotes(statements, change.notes ?? [])
   for (const event of change.history ?? [])
     statements.appendHistory.run(event.instanceId, fromEvent(sealer, event.instanceId, event))
   wake.push(...wakeUpsOf(change))

@@ -25,6 +25,16 @@ export const actCases = [
     assert.deepEqual(await store.listActs(), { items: [shown], next: undefined })
   }),
 
+  storeCase('acts: about no instance, and of nobody who is known', async ({ store }) => {
+    const somebody = { principal: 'bob', address: '::1', message: '"by":"eve"', before: {}, after: { refused: 2 } }
+    const refused: HistoryEvent = { type: 'acted', at: 5, instanceId: '', verb: 'refuse-sign-in', ...somebody }
+    await write(store, act('', 4, { by: 'bob', verb: 'sign-in' }), refused)
+    const { type: _type, ...shown } = refused
+    assert.deepEqual(await store.listActs({ verb: 'refuse-sign-in' }), { items: [shown], next: undefined })
+    assert.deepEqual((await store.listActs({ by: 'eve' })).items, [])
+    assert.equal((await store.listActs({ by: 'bob' })).items.length, 1)
+  }),
+
   storeCase('acts: by who, what, which instance and when', async ({ store }) => {
     const name = 'Jürgen "the\u0000 \\" one'
     for (const id of ['i', 'j']) await standing(store, id)

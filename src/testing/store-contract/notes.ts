@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { NoteConflictError, type Store } from '../../store.ts'
+import { NoteConflictError, type NoteWrite, type Store } from '../../store.ts'
 import { operationRow, standing } from './rows.ts'
 import { durableStoreCase, storeCase } from './subject.ts'
 
@@ -55,7 +55,7 @@ export const noteCases = [
 
   storeCase('notes: written with a change or not at all', async ({ store }) => {
     await standing(store, 'i', { lastOperationId: 'o' })
-    const note = { kind: 'request', id: 'k', doc: { status: 202 } }
+    const note = { kind: 'request', id: 'k', version: 0, doc: { status: 202 } }
     const accept = (id: string) =>
       store.accept({ instanceId: 'i' }, ({ operation }) => ({
         answer: id,
@@ -76,6 +76,26 @@ export const noteCases = [
     await conflicts(store.accept({ instanceId: 'i' }, () => ({ answer: 1, change: { notes: [note] } })))
     await store.accept({ instanceId: 'nobody' }, () => ({ answer: 1, change: { notes: [{ ...note, id: 'l' }] } }))
     assert.deepEqual(await ids(store, 'request'), ['k', 'l'])
+  }),
+
+  storeCase('notes: changed and removed with a line of the history, both or none', async ({ store }) => {
+    const change = (note: NoteWrite, message: string) =>
+      store.accept({ instanceId: '' }, ({ now: at }) => ({
+        answer: message,
+        change: { notes: [note], history: [{ at, type: 'healed', instanceId: '', message }] },
+      }))
+    const messages = async () => (await store.history('')).map(({ message }) => message)
+    await change(first, 'made')
+    await conflicts(change(first, 'made again'))
+    await change({ ...first, version: 1, doc: { a: 1 } }, 'changed')
+    await conflicts(change({ ...first, version: 1, doc: undefined }, 'removed too late'))
+    assert.deepEqual(await store.note('gate', 'bind'), { ...first, version: 2, doc: { a: 1 } })
+    await change({ ...first, version: 2, doc: undefined }, 'removed')
+    assert.equal(await store.note('gate', 'bind'), undefined)
+    assert.deepEqual(await messages(), ['made', 'changed', 'removed'])
+    const writing = Array.from({ length: 8 }, (_, index) => change({ ...first, id: 'all' }, `one of ${index}`))
+    assert.equal((await Promise.allSettled(writing)).filter(({ status }) => status === 'fulfilled').length, 1)
+    assert.equal((await messages()).length, 4)
   }),
 
   storeCase('notes: of many who write the same at once one succeeds', async ({ store }) => {

@@ -44,7 +44,11 @@ export const routeDescriptions: Readonly<Record<string, RouteDescription>> = {
   '/admin/quotas': { summary: 'What each platform has, and may have', answer: 'Quotas' },
   '/admin/errors': { summary: 'Failures by what they have in common', query: errorsQuery, answer: 'Errors' },
   '/admin/events': { summary: 'Operations that have changed', streams: true },
-  '/admin/history': { summary: 'What operators did by hand', query: historyQuery, answer: 'History' },
+  '/admin/history': {
+    summary: 'What operators did by hand, and who signed in to the console',
+    query: historyQuery,
+    answer: 'History',
+  },
   '/admin/history/chain': { summary: 'Where the chain of the history begins and ends', answer: 'Chain' },
   '/admin/history/entries': { summary: 'Every line of the history', query: entriesQuery, answer: 'Entries' },
   '/admin/instances': { summary: 'Lists instances', query: instancesQuery, answer: 'Instances' },

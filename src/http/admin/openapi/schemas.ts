@@ -165,6 +165,7 @@ export const schemas = {
     at: time,
     'verb?': words,
     'by?': words,
+    'principal?': words,
     'address?': words,
     'reason?': words,
     'request_id?': words,
