@@ -29,6 +29,7 @@ export function createSealer(keyring?: Keyring): Sealer {
 
   function toSealed(text: string, place: SealedPlace): string {
     if (keyring === undefined || nothingSealed.includes(text)) return text
+    if (isWrittenOnce(place)) return keyring.seal(text, place)
     const key = JSON.stringify(place)
     const before = known.find(key)
     if (before?.text === text && labelOf(before.sealed) === keyring.current) return before.sealed
@@ -39,6 +40,7 @@ export function createSealer(keyring?: Keyring): Sealer {
     const label = labelOf(sealed)
     if (label === undefined) return sealed
     if (keyring === undefined) throw missing(label, place)
+    if (isWrittenOnce(place)) return keyring.unseal(sealed, place)
     const key = JSON.stringify(place)
     const before = known.find(key)
     if (before?.sealed === sealed) return before.text
@@ -54,6 +56,11 @@ export function createSealer(keyring?: Keyring): Sealer {
       return keyring.seal(open(text, place), place)
     },
   }
+}
+
+/** The output of a step is read only by who takes the operation over. */
+function isWrittenOnce([row]: SealedPlace): boolean {
+  return row === 'step'
 }
 
 interface KnownValue {
