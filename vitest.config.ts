@@ -3,20 +3,38 @@ import { defineConfig } from 'vitest/config'
 import { LongestFirst } from './test/longest-first.ts'
 import { mutate } from './test/mutation/plugin.ts'
 
+/** About what is written, here and in the documents: part of `npm run check`. */
+const documents = ['test/architecture.test.ts', 'test/docs/**/*.test.ts', 'test/conformance/coverage.test.ts']
+
+/** Long ones about the promise itself: models, crashes and storms. */
 const slow = [
   'test/model/**/*.test.ts',
   'test/crash/**/*.test.ts',
-  'test/replicas/{deployment,names,outage,overload,rolling,signals}.test.ts',
-  'test/storm/**/*.test.ts',
-  'test/store/postgres-pooler-contract.test.ts',
+  'test/storm/storm.test.ts',
   'test/simulation/**/*.test.ts',
   'test/spin/**/*.test.ts',
-  'test/package/**/*.test.ts',
-  'test/cli/author-loop.test.ts',
   'test/driver/crash.test.ts',
-  'test/sample-bundles/ansible.test.ts',
+]
+
+/** MongoDB, and what the contract of stores does not show of PostgreSQL: `npm run test:systems`. */
+const databases = [
+  'test/store/{postgres-*,mongodb,mongodb-*}.test.ts',
+  'test/replicas/{at-once,chores,clocks,migrate,queue,regressions,reused-ids,slow-service}.test.ts',
+  'test/moving/**/*.test.ts',
+]
+
+/** Whole brokers as people run them, with browsers, registries, tools and databases that fail over: `npm run test:systems`. */
+const systems = [
+  'test/replicas/{deployment,names,outage,overload,rolling,signals}.test.ts',
+  'test/storm/failover.test.ts',
+  'test/store/postgres-pooler-contract.test.ts',
+  'test/cli/{author-loop,init,shells}.test.ts',
+  'test/sample-bundles/**/*.test.ts',
+  'test/samples/**/*.test.ts',
+  'test/e2e/**/*.test.ts',
   'test/bundle-helpers/ansible.test.ts',
   'test/marketplace/**/*.test.ts',
+  'test/package/**/*.test.ts',
   'test/deploy/**/*.test.ts',
   'test/console/{console,long-lists,sign-in,states}.test.ts',
 ]
@@ -53,7 +71,17 @@ export default defineConfig({
           // What a file leaves behind is its own mistake; loading everything anew for each took half of the time.
           isolate: false,
           include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-          exclude: [...slow, ...guards, ...containers, ...kubernetes],
+          exclude: [...documents, ...slow, ...databases, ...systems, ...guards, ...containers, ...kubernetes],
+          testTimeout: 180_000,
+          hookTimeout: 180_000,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'documents',
+          isolate: false,
+          include: documents,
           testTimeout: 180_000,
           hookTimeout: 180_000,
         },
@@ -63,10 +91,32 @@ export default defineConfig({
         test: {
           name: 'slow',
           include: slow,
-          exclude: [...guards, ...containers],
           testTimeout: 600_000,
           hookTimeout: 600_000,
           // Each of them is a process or two of its own.
+          maxConcurrency: 2,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'databases',
+          // They share what is loaded, and one server of each kind.
+          isolate: false,
+          include: databases,
+          exclude: systems,
+          testTimeout: 180_000,
+          hookTimeout: 180_000,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'systems',
+          include: systems,
+          exclude: containers,
+          testTimeout: 600_000,
+          hookTimeout: 600_000,
           maxConcurrency: 2,
         },
       },

@@ -7,6 +7,7 @@ const longest = [
   'test/kubernetes/chart',
   'test/kubernetes/broker-faults',
   'test/storm/storm',
+  'test/model/crash-every-call',
   'test/storm/guards',
   'test/sandbox/container-docker',
   'test/sandbox/container-podman',

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { type Document, MongoClient } from 'mongodb'
 import { freePort } from './free-port.ts'
 import { findMongod } from './mongod-binary.ts'
+import { removeLater } from './remove-later.ts'
 
 export interface Mongod {
   readonly folder: string
@@ -33,8 +34,11 @@ export async function createMongod(options: readonly string[]): Promise<Mongod> 
   const place = ['--port', `${port}`, '--dbpath', folder, '--bind_ip', '127.0.0.1', '--nounixsocket']
   let server: ChildProcess | undefined
 
-  const killNow = () => void server?.kill('SIGKILL')
-  process.once('exit', killNow)
+  const removeNow = () => {
+    server?.kill('SIGKILL')
+    removeLater(folder)
+  }
+  process.once('exit', removeNow)
 
   async function command(document: Document): Promise<Document> {
     const client = new MongoClient(`mongodb://${address}/?directConnection=true`, { serverSelectionTimeoutMS: 60_000 })
@@ -71,7 +75,7 @@ export async function createMongod(options: readonly string[]): Promise<Mongod> 
     signal: signal => void server?.kill(signal),
     command,
     async remove() {
-      process.off('exit', killNow)
+      process.off('exit', removeNow)
       await kill()
       rmSync(folder, { recursive: true, force: true })
     },

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { freePort } from './free-port.ts'
 import { findBinaries } from './postgres-binaries.ts'
+import { removeLater } from './remove-later.ts'
 import { whyNot } from './wanted.ts'
 
 /** `fast` says good-bye to its connections; `immediate` is as a crash: what was not on the disk is lost; `kill` is one. */
@@ -104,7 +105,13 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
     await exit
   }
 
+  const removeNow = () => {
+    current?.kill('SIGKILL')
+    removeLater(folder)
+  }
+
   await up()
+  process.once('exit', removeNow)
   return {
     url: `postgres://postgres@127.0.0.1:${port}/postgres`,
     data,
@@ -119,6 +126,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
       await up()
     },
     async stop() {
+      process.off('exit', removeNow)
       await down('immediate')
       rmSync(folder, { recursive: true, force: true })
     },

@@ -78,7 +78,7 @@ function isIdle(points: readonly CrashPoint[], index: number): boolean {
 
 /** What crashes is the same code on every store: with files, all of the points are for the long run. */
 function isDue(kind: StoreKind, index: number): boolean {
-  return kind === 'memory' || index % 3 === 0 || process.env.PURSER_TEST_LONG === '1'
+  return kind === 'memory' || index % 5 === 0 || process.env.PURSER_TEST_LONG === '1'
 }
 
 describe('a crash at every call to the ledger, before and after', () => {

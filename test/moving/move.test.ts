@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { LedgerRow, Store } from '../../src/store.ts'
 import { provision } from '../../src/testing/store-contract/rows.ts'
-import { describeMongo } from '../store/mongodb-subject.ts'
-import { describePostgres } from '../store/postgres-subject.ts'
+import { describeSharedMongo } from '../store/mongodb-subject.ts'
+import { describeSharedPostgres } from '../store/postgres-subject.ts'
 import { exported, fenceIn, imported, richLedger, rowsIn } from './rich-ledger.ts'
 import { describeStores, type NewStore, newMemory, newMongo, newPostgres, newSqlite } from './stores.ts'
 
@@ -44,18 +44,18 @@ describeStores('a ledger moves to memory and SQLite from', newStore => {
   it('sqlite', async () => movesTo(await filled(newStore), newSqlite))
 })
 
-describePostgres('a ledger moves to PostgreSQL', server => {
+describeSharedPostgres('a ledger moves to PostgreSQL', server => {
   const target = () => newPostgres(server.url)
   it('from memory', async () => movesTo(await richLedger(), target))
   it('from SQLite', async () => movesTo(await filled(newSqlite), target))
   it('from PostgreSQL', async () => movesTo(await filled(target), target))
-  describeMongo('and', mongo => {
+  describeSharedMongo('and', mongo => {
     it('from MongoDB', async () => movesTo(await filled(() => newMongo(mongo().url)), target))
     it('to MongoDB', async () => movesTo(await filled(target), () => newMongo(mongo().url)))
   })
 })
 
-describeMongo('a ledger moves to MongoDB', server => {
+describeSharedMongo('a ledger moves to MongoDB', server => {
   const target = () => newMongo(server().url)
   it('from memory', async () => movesTo(await richLedger(), target))
   it('from SQLite', async () => movesTo(await filled(newSqlite), target))

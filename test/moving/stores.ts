@@ -8,8 +8,8 @@ import { openPostgresStore } from '../../src/store/postgres/index.ts'
 import { openSqliteStore } from '../../src/store/sqlite/index.ts'
 import type { Store } from '../../src/store.ts'
 import type { VirtualClock } from '../../src/testing/virtual-clock.ts'
-import { describeMongo, newDatabase } from '../store/mongodb-subject.ts'
-import { describePostgres, newSchema, patient } from '../store/postgres-subject.ts'
+import { describeSharedMongo, takeDatabase } from '../store/mongodb-subject.ts'
+import { describeSharedPostgres, newSchema, patient } from '../store/postgres-subject.ts'
 import { testFolder } from '../store/sqlite-drivers.ts'
 
 /** A new and empty store, which is closed when the test ends. */
@@ -23,8 +23,8 @@ export const newSqlite: NewStore = async () =>
 export function describeStores(title: string, tests: (newStore: NewStore) => void): void {
   describe(`${title}: memory`, () => tests(newMemory))
   describe(`${title}: sqlite`, () => tests(newSqlite))
-  describePostgres(`${title}: postgres`, server => tests(() => newPostgres(server.url)))
-  describeMongo(`${title}: mongodb`, server => tests(() => newMongo(server().url)))
+  describeSharedPostgres(`${title}: postgres`, server => tests(() => newPostgres(server.url)))
+  describeSharedMongo(`${title}: mongodb`, server => tests(() => newMongo(server().url)))
 }
 
 export async function newPostgres(url: string): Promise<Store> {
@@ -32,7 +32,7 @@ export async function newPostgres(url: string): Promise<Store> {
 }
 
 export async function newMongo(url: string): Promise<Store> {
-  return closing(await openMongoStore({ url, database: newDatabase() }))
+  return closing(await openMongoStore({ url, database: takeDatabase({ url }) }))
 }
 
 function closing(store: Store): Store {

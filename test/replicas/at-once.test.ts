@@ -6,8 +6,8 @@ import { openMongoStore } from '../../src/store/mongodb/index.ts'
 import { openPostgresStore } from '../../src/store/postgres/index.ts'
 import type { Store } from '../../src/store.ts'
 import { ids, incomplete } from '../engine/world.ts'
-import { describeMongo, newDatabase } from '../store/mongodb-subject.ts'
-import { describePostgres, newSchema, patient } from '../store/postgres-subject.ts'
+import { describeSharedMongo, newDatabase } from '../store/mongodb-subject.ts'
+import { describeSharedPostgres, newSchema, patient } from '../store/postgres-subject.ts'
 import { ended, type Replica, startReplica } from './broker.ts'
 
 const count = 50
@@ -154,14 +154,14 @@ function tests(openers: () => () => Promise<Store>): void {
   })
 }
 
-describePostgres('many requests at once over three replicas on PostgreSQL', server =>
+describeSharedPostgres('many requests at once over three replicas on PostgreSQL', server =>
   tests(() => {
     const schema = newSchema()
     return () => openPostgresStore({ url: server.url, schema, ...patient })
   }),
 )
 
-describeMongo('many requests at once over three replicas on MongoDB', server =>
+describeSharedMongo('many requests at once over three replicas on MongoDB', server =>
   tests(() => {
     const database = newDatabase()
     return () => openMongoStore({ url: server().url, database, connectTimeout: '60s', statementTimeout: '60s' })

@@ -6,8 +6,8 @@ import { silent } from '../../src/observer.ts'
 import { openMongoStore } from '../../src/store/mongodb/index.ts'
 import { openPostgresStore } from '../../src/store/postgres/index.ts'
 import type { Store } from '../../src/store.ts'
-import { describeMongo, newDatabase } from '../store/mongodb-subject.ts'
-import { describePostgres, newSchema, patient } from '../store/postgres-subject.ts'
+import { describeSharedMongo, newDatabase } from '../store/mongodb-subject.ts'
+import { describeSharedPostgres, newSchema, patient } from '../store/postgres-subject.ts'
 
 const hour = 3_600_000
 const skewed = (ms: number): Clock => ({ now: () => systemClock.now() + ms, after: systemClock.after })
@@ -71,14 +71,14 @@ function noting(store: Store, ended: number[]): Store {
   }
 }
 
-describePostgres('chores over several replicas on PostgreSQL', server =>
+describeSharedPostgres('chores over several replicas on PostgreSQL', server =>
   testChores(() => {
     const schema = newSchema()
     return () => openPostgresStore({ url: server.url, schema, clock: systemClock, ...patient })
   }),
 )
 
-describeMongo('chores over several replicas on MongoDB', server =>
+describeSharedMongo('chores over several replicas on MongoDB', server =>
   testChores(() => {
     const database = newDatabase()
     return () => openMongoStore({ url: server().url, database })

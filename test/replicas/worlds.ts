@@ -10,8 +10,8 @@ import type { VirtualClock } from '../../src/testing/virtual-clock.ts'
 import { createWorld, type Process, type World } from '../engine/world.ts'
 import type { MongoServer } from '../external/mongodb.ts'
 import type { PostgresServer } from '../external/postgres.ts'
-import { describeMongo, newDatabase } from '../store/mongodb-subject.ts'
-import { describePostgres, newSchema, patient, stopClock } from '../store/postgres-subject.ts'
+import { describeSharedMongo, takeDatabase } from '../store/mongodb-subject.ts'
+import { describeSharedPostgres, patient, takeLedger } from '../store/postgres-subject.ts'
 import { createPacedClock } from './paced-clock.ts'
 
 export interface ReplicaWorld extends World {
@@ -25,10 +25,10 @@ export type MakeWorld = (
 
 export function describeWorlds(title: string, tests: (makeWorld: MakeWorld) => void): void {
   describe(`${title}: memory`, () => tests(options => makeWorld(options, memoryLedger)))
-  describePostgres(`${title}: postgres`, server =>
+  describeSharedPostgres(`${title}: postgres`, server =>
     tests(options => makeWorld(options, clock => postgresLedger(server, clock))),
   )
-  describeMongo(`${title}: mongodb`, server =>
+  describeSharedMongo(`${title}: mongodb`, server =>
     tests(options => makeWorld(options, clock => mongoLedger(server(), clock))),
   )
 }
@@ -70,19 +70,18 @@ async function memoryLedger(clock: VirtualClock): Promise<Ledger> {
   return { open: async () => ({ ...store, close: async () => {} }), move: async () => {} }
 }
 
-async function postgresLedger({ url }: PostgresServer, clock: VirtualClock): Promise<Ledger> {
-  const schema = newSchema()
-  await (await openPostgresStore({ url, schema, ...patient })).close()
-  const { admin, move } = await stopClock(url, schema, clock.now())
-  onTestFinished(() => admin.end())
+async function postgresLedger({ url }: Pick<PostgresServer, 'url'>, clock: VirtualClock): Promise<Ledger> {
+  const { schema, move, giveBack } = await takeLedger(url)
+  onTestFinished(giveBack)
+  await move(clock.now())
   return {
     open: () => openPostgresStore({ url, schema, ...patient }),
     move,
   }
 }
 
-async function mongoLedger({ url }: MongoServer, clock: VirtualClock): Promise<Ledger> {
-  const database = newDatabase()
+async function mongoLedger({ url }: Pick<MongoServer, 'url'>, clock: VirtualClock): Promise<Ledger> {
+  const database = takeDatabase({ url })
   return {
     open: () => openWith({ url, database }, () => ({ $literal: clock.now() })),
     move: async () => {},

@@ -9,8 +9,8 @@ import { openWith as openSqlite } from '../../src/store/sqlite/open.ts'
 import type { Instance, InstanceQuery, InstanceSummary, Store } from '../../src/store.ts'
 import { instanceRow } from '../../src/testing/store-contract/rows.ts'
 import { createVirtualClock } from '../../src/testing/virtual-clock.ts'
-import { describeMongo, newDatabase } from './mongodb-subject.ts'
-import { createSubject, describePostgres } from './postgres-subject.ts'
+import { describeSharedMongo, newDatabase } from './mongodb-subject.ts'
+import { createSubject, describeSharedPostgres } from './postgres-subject.ts'
 import { describeDrivers, temporaryFolder } from './sqlite-drivers.ts'
 
 const title = 'shows every row that stays exactly once, in order, whatever comes and goes between the pages'
@@ -34,7 +34,7 @@ describeDrivers('lists: sqlite', driver => {
   )
 })
 
-describePostgres('lists: postgres', server => {
+describeSharedPostgres('lists: postgres', server => {
   it(title, { timeout: 300_000 }, () =>
     hold(15, async check => {
       const subject = await createSubject(server)
@@ -49,7 +49,7 @@ describePostgres('lists: postgres', server => {
   )
 })
 
-describeMongo('lists: mongodb', server => {
+describeSharedMongo('lists: mongodb', server => {
   it(title, { timeout: 300_000 }, () => {
     const database = newDatabase()
     let runs = 0

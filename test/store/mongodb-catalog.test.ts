@@ -1,13 +1,41 @@
 import { expect, it } from 'vitest'
+import type { Transaction } from '../../src/store/mongodb/database.ts'
 import { openMongoStore } from '../../src/store/mongodb/index.ts'
+import { pinTo } from '../../src/store/mongodb/lanes.ts'
 import { change, changesOf, idsIn, pin, revisionRow } from '../../src/testing/store-contract/catalog-rows.ts'
 import { bind, instanceRow, standing } from '../../src/testing/store-contract/rows.ts'
 import { hearOfCatalog, pick, raceForRevisions, raceForVersions } from './catalog-races.ts'
-import { describeMongo, withClient, withStores } from './mongodb-subject.ts'
+import { describeSharedMongo, withClient, withStores } from './mongodb-subject.ts'
 
-describeMongo('mongodb: the catalog of several replicas', server => {
+describeSharedMongo('mongodb: the catalog of several replicas', server => {
   it('never has an instance pinned to a revision that is gone', async () => {
     await withStores(server(), 3, stores => raceForRevisions(stores, 12))
+  })
+
+  it('keeps a revision while somebody pins an instance to it', async () => {
+    await withStores(server(), 1, async (stores, database) => {
+      const store = pick(stores, 0)
+      await standing(store, 'i')
+      await change(store, { insertRevisions: [revisionRow('r')] })
+      await withClient(server(), async client => {
+        const rows = (name: string) => client.db(database).collection(`purser_${name}`)
+        const session = client.startSession()
+        session.startTransaction()
+        const tx = {
+          collections: { lane: rows('lane'), revision: rows('revision') },
+          session,
+        } as unknown as Transaction
+        await pinTo(tx, ['r'])
+        await rows('instance').updateOne({ id: 'i' }, { $set: { pins: ['r'] } }, { session })
+        const deleted = change(store, { deleteRevisions: ['r'] })
+        // Whoever deletes waits for the transaction; otherwise the revision is gone by then.
+        await Promise.race([deleted, new Promise(resolve => setTimeout(resolve, 2_000))])
+        await session.commitTransaction()
+        await session.endSession()
+        await deleted
+      })
+      expect(await idsIn(store)).toEqual([[], ['r']])
+    })
   })
 
   it('takes one change of each version, and keeps no texts of the others', async () => {

@@ -3,10 +3,10 @@ import { expect, it } from 'vitest'
 import { createMemoryStore } from '../../src/store/memory/index.ts'
 import { openWith } from '../../src/store/mongodb/open.ts'
 import { createVirtualClock } from '../../src/testing/virtual-clock.ts'
-import { describeMongo, newDatabase } from './mongodb-subject.ts'
+import { describeSharedMongo, newDatabase } from './mongodb-subject.ts'
 import { createPlayer, randomRounds } from './random-calls.ts'
 
-describeMongo('mongodb does what memory does', server => {
+describeSharedMongo('mongodb does what memory does', server => {
   it('on any sequence of calls', { timeout: 300_000 }, async () => {
     const database = newDatabase()
     let runs = 0

@@ -11,9 +11,9 @@ import {
   standing,
   supersede,
 } from '../../src/testing/store-contract/rows.ts'
-import { describeMongo, withClient, withStores } from './mongodb-subject.ts'
+import { describeSharedMongo, withClient, withStores } from './mongodb-subject.ts'
 
-describeMongo('mongodb: replicas on one database', server => {
+describeSharedMongo('mongodb: replicas on one database', server => {
   it('accept one of fifty equal requests, and all get its operation', async () => {
     await withStores(server(), 3, async stores => {
       const answers = await Promise.all(times(50, index => put(pick(stores, index), 'i', `o${index}`)))

@@ -1,24 +1,42 @@
 import { randomUUID } from 'node:crypto'
 import { MongoClient } from 'mongodb'
-import { afterAll, beforeAll, describe, it } from 'vitest'
+import { afterAll, beforeAll, describe, it, onTestFinished } from 'vitest'
 import { type MongoStoreOptions, openMongoStore } from '../../src/store/mongodb/index.ts'
 import type { Store } from '../../src/store.ts'
 import { type MongoServer, type StartOptions, startMongo, whyNoMongo } from '../external/mongodb.ts'
+import { sharedMongo } from '../external/shared-servers.ts'
 
 const reason = await whyNoMongo()
 
 /** Runs the tests with a server of their own; shown as skipped, with the reason, where there is none. */
 export function describeMongo(title: string, tests: (server: () => MongoServer) => void, options?: StartOptions): void {
+  describeOn(title, tests, { start: () => startMongo(options), end: server => server.stop() })
+}
+
+/** The same on the server that this process has for many suites. */
+export function describeSharedMongo(
+  title: string,
+  tests: (server: () => Pick<MongoServer, 'url' | 'folder'>) => void,
+): void {
+  describeOn(title, tests, { start: sharedMongo, end: async () => {} })
+}
+
+interface Life<Server> {
+  start(): Promise<Server>
+  end(server: Server): Promise<void>
+}
+
+function describeOn<Server>(title: string, tests: (server: () => Server) => void, { start, end }: Life<Server>): void {
   describe(title, () => {
     if (reason !== undefined) {
       it.skip(`no MongoDB: ${reason}`)
       return
     }
-    let server: MongoServer | undefined
+    let server: Server | undefined
     beforeAll(async () => {
-      server = await startMongo(options)
+      server = await start()
     }, 300_000)
-    afterAll(() => server?.stop())
+    afterAll(() => server && end(server))
     tests(() => {
       if (server === undefined) throw new Error('the server was not started')
       return server
@@ -30,8 +48,20 @@ export function newDatabase(): string {
   return `test-${randomUUID()}`
 }
 
-/** As good as new for the next ledger, and much sooner than its collections and indexes could be made again. */
-export async function emptyDatabase(server: MongoServer, database: string): Promise<void> {
+/** By server: as good as new for the next test, and much sooner there than collections and indexes could be made again. */
+const emptied = new Map<string, string[]>()
+
+/** A database that is given back when the test ends. The stores of the test are to be opened after this, and so closed before. */
+export function takeDatabase(server: Pick<MongoServer, 'url'>): string {
+  const database = emptied.get(server.url)?.pop() ?? newDatabase()
+  onTestFinished(async () => {
+    await emptyDatabase(server, database)
+    emptied.set(server.url, [...(emptied.get(server.url) ?? []), database])
+  })
+  return database
+}
+
+export async function emptyDatabase(server: Pick<MongoServer, 'url'>, database: string): Promise<void> {
   await withClient(server, async client => {
     const collections = await client.db(database).collections()
     await Promise.all(collections.map(collection => collection.deleteMany({})))
@@ -39,7 +69,7 @@ export async function emptyDatabase(server: MongoServer, database: string): Prom
 }
 
 export async function withClient<Result>(
-  server: MongoServer,
+  server: Pick<MongoServer, 'url'>,
   work: (client: MongoClient) => Promise<Result>,
 ): Promise<Result> {
   const client = new MongoClient(server.url)
@@ -52,7 +82,7 @@ export async function withClient<Result>(
 
 /** Opens several stores on one database, as replicas do, and closes them in the end. */
 export async function withStores(
-  server: MongoServer,
+  server: Pick<MongoServer, 'url'>,
   count: number,
   work: (stores: readonly Store[], database: string) => Promise<void>,
   options: Partial<MongoStoreOptions> = {},

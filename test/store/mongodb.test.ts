@@ -2,7 +2,7 @@ import { openWith } from '../../src/store/mongodb/open.ts'
 import type { StoreSubject } from '../../src/testing/store-contract.ts'
 import { createVirtualClock } from '../../src/testing/virtual-clock.ts'
 import type { MongoServer } from '../external/mongodb.ts'
-import { describeMongo, emptyDatabase, newDatabase } from './mongodb-subject.ts'
+import { describeSharedMongo, emptyDatabase, newDatabase } from './mongodb-subject.ts'
 import { runStoreContract } from './run-contract.ts'
 
 /** However slow the machine is: no case depends on how long a database takes. */
@@ -10,9 +10,9 @@ const patience = 60_000
 
 const database = newDatabase()
 
-describeMongo('mongodb', server => runStoreContract('mongodb', () => createSubject(server())))
+describeSharedMongo('mongodb', server => runStoreContract('mongodb', () => createSubject(server())))
 
-function createSubject(server: MongoServer): StoreSubject {
+function createSubject(server: Pick<MongoServer, 'url'>): StoreSubject {
   const clock = createVirtualClock()
   return {
     clock,

@@ -6,11 +6,11 @@ import { claimOne, finish, instanceRow, leaseOf } from '../../src/testing/store-
 import type { PostgresServer } from '../external/postgres.ts'
 import { connect } from '../external/postgres-connection.ts'
 import { hearOfCatalog, pick, raceForRevisions, raceForVersions } from './catalog-races.ts'
-import { describePostgres, newSchema, openStore } from './postgres-subject.ts'
+import { describeSharedPostgres, newSchema, openStore } from './postgres-subject.ts'
 
 const everything = { deleteServices: ['service'], deleteRevisions: ['r', 's'] }
 
-describePostgres('postgres: the catalog of several replicas', server => {
+describeSharedPostgres('postgres: the catalog of several replicas', server => {
   it('never has an instance pinned to a revision that is gone', async () => {
     const { stores } = await openThree(server)
     await raceForRevisions(stores, 12)
@@ -86,7 +86,7 @@ async function retired(store: Store): Promise<void> {
   await change(store, { insertRevisions: revisions, putServices: [serviceRow('service', 's', 1)] })
 }
 
-async function openThree({ url }: PostgresServer) {
+async function openThree({ url }: Pick<PostgresServer, 'url'>) {
   const schema = newSchema()
   const stores = [await openStore({ url, schema }), await openStore({ url, schema }), await openStore({ url, schema })]
   const admin = await connect(url)

@@ -2,10 +2,10 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { createMemoryStore } from '../../src/store/memory/index.ts'
 import { createVirtualClock } from '../../src/testing/virtual-clock.ts'
-import { createSubject, describePostgres } from './postgres-subject.ts'
+import { createSubject, describeSharedPostgres } from './postgres-subject.ts'
 import { createPlayer, randomRounds } from './random-calls.ts'
 
-describePostgres('postgres does what memory does', server => {
+describeSharedPostgres('postgres does what memory does', server => {
   it('on any sequence of calls', { timeout: 300_000 }, async () => {
     await fc.assert(
       fc.asyncProperty(randomRounds, async rounds => {

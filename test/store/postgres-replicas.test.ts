@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import type { Store, WakeUp } from '../../src/store.ts'
 import {
   bind,
@@ -59,6 +59,33 @@ describePostgres('postgres with several replicas', server => {
       ),
     )
     expect(seen.sort((one, other) => one - other)).toEqual(times(30, index => index))
+  })
+
+  it('counts what another replica is about to write', async () => {
+    const schema = newSchema()
+    const stores = [await openStore({ url: server.url, schema }), await openStore({ url: server.url, schema })]
+    const admin = await connect(server.url)
+    onTestFinished(() => admin.end())
+    // Whoever has counted cannot end its transaction while this connection has the lock.
+    const lock = 4_711
+    await admin.query({
+      text: `create function ${schema}.wait() returns trigger language plpgsql as
+          $$ begin perform pg_advisory_xact_lock_shared(${lock}); return null; end $$;
+        create constraint trigger wait after insert on ${schema}.instance deferrable initially deferred
+          for each row execute function ${schema}.wait();
+        select pg_advisory_lock(${lock})`,
+    })
+    const puts = stores.map((store, index) =>
+      store.accept({ instanceId: `i${index}` }, () => ({
+        answer: 'new',
+        change: { instance: instanceRow(`i${index}`), within: { platform: 'cf', instances: 1 } },
+      })),
+    )
+    const waiting = { text: `select from pg_locks where locktype = 'advisory' and not granted` }
+    while ((await admin.query(waiting)).rows.length < 2) await new Promise(resolve => setTimeout(resolve, 20))
+    await admin.query({ text: `select pg_advisory_unlock(${lock})` })
+    const ends = await Promise.allSettled(puts)
+    expect(ends.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected'])
   })
 
   it('hands each operation to one owner', async () => {

@@ -7,6 +7,7 @@ import type { StoreSubject } from '../../src/testing/store-contract.ts'
 import { createVirtualClock } from '../../src/testing/virtual-clock.ts'
 import { type PostgresServer, startPostgres, whyNoPostgres } from '../external/postgres.ts'
 import { connect } from '../external/postgres-connection.ts'
+import { newSharedDatabase } from '../external/shared-servers.ts'
 
 const reason = await whyNoPostgres()
 
@@ -38,6 +39,26 @@ export function describePostgres(title: string, tests: (server: PostgresServer) 
       up: () => server().up(),
       restart: mode => server().restart(mode),
       stop: () => server().stop(),
+    })
+  })
+}
+
+/** The same on the server that this process has for many suites, with a database of their own. */
+export function describeSharedPostgres(title: string, tests: (server: Pick<PostgresServer, 'url'>) => void): void {
+  describe(title, () => {
+    if (reason !== undefined) {
+      it.skip(`no PostgreSQL: ${reason}`)
+      return
+    }
+    let database: string | undefined
+    beforeAll(async () => {
+      database = await newSharedDatabase()
+    })
+    tests({
+      get url() {
+        if (database === undefined) throw new Error('the database was not made')
+        return database
+      },
     })
   })
 }
@@ -75,10 +96,13 @@ export async function stopClock(url: string, schema: string, start: number) {
 }
 
 /** A ledger whose clock is the suite's. `storeUrl` is another way to the server. */
-export async function createSubject({ url }: PostgresServer, start?: number, storeUrl = url): Promise<StoreSubject> {
+export async function createSubject(
+  { url }: Pick<PostgresServer, 'url'>,
+  start?: number,
+  storeUrl = url,
+): Promise<StoreSubject> {
   const clock = createVirtualClock(start)
-  const ledger = emptied.get(url)?.pop() ?? (await createLedger(url, storeUrl))
-  const { schema, move } = ledger
+  const { schema, move, giveBack } = await takeLedger(url, storeUrl)
   await move(clock.now())
   return {
     durable: true,
@@ -90,17 +114,29 @@ export async function createSubject({ url }: PostgresServer, start?: number, sto
         await move(clock.now())
       },
     },
-    async destroy() {
-      await ledger.empty()
-      emptied.set(url, [...(emptied.get(url) ?? []), ledger])
-    },
+    destroy: giveBack,
   }
 }
 
-type EmptyLedger = Awaited<ReturnType<typeof createLedger>>
+export interface EmptyLedger {
+  readonly schema: string
+  /** Its clock stands still. */
+  readonly move: (now: number) => Promise<unknown>
+  /** When no store has it open any more. */
+  readonly giveBack: () => Promise<void>
+}
 
 /** By server: the next test takes one of them, since to make a schema takes longer than most tests. */
-const emptied = new Map<string, EmptyLedger[]>()
+const emptied = new Map<string, Awaited<ReturnType<typeof createLedger>>[]>()
+
+export async function takeLedger(url: string, storeUrl = url): Promise<EmptyLedger> {
+  const ledger = emptied.get(url)?.pop() ?? (await createLedger(url, storeUrl))
+  const giveBack = async () => {
+    await ledger.empty()
+    emptied.set(url, [...(emptied.get(url) ?? []), ledger])
+  }
+  return { schema: ledger.schema, move: ledger.move, giveBack }
+}
 
 async function createLedger(url: string, storeUrl: string) {
   const schema = newSchema()

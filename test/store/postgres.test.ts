@@ -1,4 +1,4 @@
-import { createSubject, describePostgres } from './postgres-subject.ts'
+import { createSubject, describeSharedPostgres } from './postgres-subject.ts'
 import { runStoreContract } from './run-contract.ts'
 
-describePostgres('postgres', server => runStoreContract('postgres', () => createSubject(server)))
+describeSharedPostgres('postgres', server => runStoreContract('postgres', () => createSubject(server)))
