@@ -444,7 +444,8 @@ describe.skipIf(missing !== undefined)('the console', () => {
     await dialog().getByRole('button', { name: 'Release: 2' }).click()
     await shown('2 of 2 ended: 2 done, 0 refused.')
     await page.locator('.head .state', { hasText: 'done' }).waitFor()
-    expect(await page.getByRole('cell', { name: 'done' }).count()).toBe(2)
+    // Its rows are loaded after its state.
+    await until('both rows are done', async () => (await page.getByRole('cell', { name: 'done' }).count()) === 2)
     unmend()
     await go('batches')
     await page.getByRole('link', { name: 'Release: 2 operations' }).nth(1).waitFor()

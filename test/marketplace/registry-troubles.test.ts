@@ -1,10 +1,11 @@
 /** One after the other, all that can happen to a registry, while instances of what it offers live. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { whyNoRegistry } from '../registry/docker-registry.ts'
 import { labelsOf } from '../registry/push.ts'
 import { idsOf, openShop, type Shop } from './shop.ts'
 
 const reason = whyNoRegistry()
+const patience = { timeout: 60_000, interval: 50 }
 let shop: Shop
 /** How to put back what was taken out of the registry. */
 const away = new Map<string, () => void>()
@@ -167,15 +168,20 @@ describe.skipIf(reason !== undefined)(
     it('is empty of what was used when the last instance is gone', async () => {
       for (const id of [...shop.instances.keys()]) await shop.deprovision(id)
       expect(await shop.broker.store.revisionUses()).toEqual([])
-      const stored = await shop.broker.store.catalog()
-      expect(stored?.revisions.length).toBe(shop.offered.size)
+      await vi.waitFor(async () => {
+        const stored = await shop.broker.store.catalog()
+        expect(stored?.revisions.length).toBe(shop.offered.size)
+      }, patience)
       await shop.expectAllWell()
     })
   },
 )
 
+/** What is retired is deleted a moment after the last deprovision has ended. */
 async function expectGone(name: string): Promise<void> {
-  const stored = await shop.broker.store.catalog()
-  expect(stored?.services.filter(({ serviceId }) => serviceId === idsOf(name).service_id)).toEqual([])
-  expect(stored?.revisions.filter(({ fullName }) => fullName === `team-${name}`)).toEqual([])
+  await vi.waitFor(async () => {
+    const stored = await shop.broker.store.catalog()
+    expect(stored?.services.filter(({ serviceId }) => serviceId === idsOf(name).service_id)).toEqual([])
+    expect(stored?.revisions.filter(({ fullName }) => fullName === `team-${name}`)).toEqual([])
+  }, patience)
 }
