@@ -98,6 +98,7 @@ export const bundleMutations: readonly Mutation[] = [
   {
     ...attempt,
     name: 'a sandbox on another machine is not waited for',
+    hangs: true,
     find: 'if (left <= 0) return undefined',
     replace: 'if (left <= Number.MAX_VALUE) return undefined',
   },
@@ -118,6 +119,7 @@ export const bundleMutations: readonly Mutation[] = [
     ...durable,
     file: 'src/driver/bundle/pick-runtime.ts',
     name: 'a sandbox that only its host reaches is looked for on another one',
+    hangs: true,
     find: "(reach === 'anywhere' || place.host === host)",
     replace: "(reach === 'anywhere' || host !== '')",
   },

@@ -143,7 +143,7 @@ export const catalogMutations: readonly Mutation[] = [
   },
   {
     ...mongoReplicas,
-    only: 'never has an instance pinned',
+    only: 'keeps a revision while',
     file: 'src/store/mongodb/lanes.ts',
     name: 'mongodb pins past a deletion',
     find: 'await lane.updateOne({ _id: laneId(groupOf(id), number) }, touch, { session, upsert: true })',
@@ -151,7 +151,7 @@ export const catalogMutations: readonly Mutation[] = [
   },
   {
     ...mongoReplicas,
-    only: 'never has an instance pinned',
+    only: 'keeps a revision while',
     file: 'src/store/mongodb/lanes.ts',
     name: 'mongodb deletes past a pin',
     find: 'if (writes.length > 0) await',

@@ -11,7 +11,7 @@ export const encryptionMutations: readonly Mutation[] = [
     only: 'sqlite',
     name: 'a store writes in clear what it has a key for',
     find: 'if (keyring === undefined || nothingSealed.includes(text)) return text',
-    replace: 'if (keyring !== undefined || nothingSealed.includes(text)) return text',
+    replace: 'if (keyring === undefined || text !== "") return text',
   },
   {
     ...keyring,

@@ -118,7 +118,8 @@ export const fairnessMutations: readonly Mutation[] = [
   {
     ...postgres,
     file: 'src/store/postgres/quota.ts',
-    only: quota,
+    suite: ['test/store/postgres-replicas.test.ts'],
+    only: 'is about to write',
     name: 'postgres counts two at once without each other',
     find: 'perform pg_advisory_xact_lock(hashtextextended(',
     replace: 'perform (hashtextextended(',

@@ -1,12 +1,13 @@
 import type { Mutation } from './mutation.ts'
 
 const suite = ['test/history/chain.test.ts']
+const signIns = { suite: ['test/history/sign-ins.test.ts'] }
 const domain = { file: 'src/domain/chain.ts', suite, only: 'sqlite' }
 const verify = { file: 'src/cli/verify-chain.ts', suite, only: 'sqlite' }
 const note = { file: 'src/broker/history/chain-note.ts', suite, only: 'sqlite' }
 const chore = { file: 'src/broker/history/link-history.ts', suite, only: 'sqlite' }
 
-/** Nothing of the history is changed, taken out or put in unseen. */
+/** Nothing of the history is changed, taken out or put in unseen; and who signs in stands in it. */
 export const historyMutations: readonly Mutation[] = [
   {
     ...domain,
@@ -67,13 +68,13 @@ export const historyMutations: readonly Mutation[] = [
     ...chore,
     name: 'the chore goes on with a chain that somebody else has written',
     find: "if (proof === 'wrong')",
-    replace: "if (proof === 'proven' && version < 0)",
+    replace: "if (proof === 'proven' && ends.version < 0)",
   },
   {
     ...chore,
     name: 'the chore begins a second chain beside the first',
-    find: 'if (version === 0 && ',
-    replace: 'if (version < 0 && ',
+    find: 'if (ends.version === 0 && (await',
+    replace: 'if (ends.version < 0 && (await',
   },
   {
     ...chore,
@@ -145,5 +146,77 @@ export const historyMutations: readonly Mutation[] = [
     name: 'what is to be masked is written at the end of an operation',
     find: "if (name === 'finish')",
     replace: "if (name === 'finished')",
+  },
+  {
+    ...signIns,
+    only: 'memory',
+    file: 'src/http/sessions.ts',
+    name: 'a session is begun and ended without a line of the history',
+    find: 'change: { notes: [note], history: [toLine(snapshot.now)] }',
+    replace: 'change: { notes: [note] }',
+  },
+  {
+    ...signIns,
+    only: 'memory',
+    file: 'src/http/sessions.ts',
+    name: 'a session is written in another transaction than its line',
+    find: 'change: { notes: [note], history: [toLine(snapshot.now)] },\n    }))',
+    replace: 'change: { history: [toLine(snapshot.now)] },\n    })).then(() => store.writeNotes([note]))',
+  },
+  {
+    ...signIns,
+    only: 'memory',
+    file: 'src/http/admin/session.ts',
+    name: 'every request with wrong credentials is a sign-in',
+    find: "method === 'POST' && path === sessionPath && session === undefined",
+    replace: 'session === undefined && path !== undefined && method !== undefined',
+  },
+  {
+    ...signIns,
+    only: 'memory',
+    file: 'src/authenticator/basic.ts',
+    name: 'the history has what somebody typed for a name',
+    find: 'const principal = account?.principal.name',
+    replace: 'const principal = login.username',
+  },
+  {
+    ...signIns,
+    only: 'ten are told apart',
+    file: 'src/domain/refused-sign-ins.ts',
+    name: 'refused sign-ins fill the history',
+    find: 'this.#counted.size < mostApart',
+    replace: 'mostApart > 0',
+  },
+  {
+    ...signIns,
+    only: 'a flood',
+    file: 'src/broker/sign-ins/keep-refused-sign-ins.ts',
+    name: 'each refused sign-in is written at once',
+    find: 'counted.count(refused, storeNow())\n      wait()',
+    replace: 'counted.count(refused, storeNow())\n      writing = writing.then(write)',
+  },
+  {
+    ...signIns,
+    only: 'is counted on',
+    file: 'src/broker/sign-ins/keep-refused-sign-ins.ts',
+    name: 'refused sign-ins are forgotten while the store is away',
+    find: 'counted.take(told)\n      wait()',
+    replace: 'wait()',
+  },
+  {
+    ...signIns,
+    only: 'is in none of these lines',
+    file: 'src/domain/mask-history.ts',
+    name: 'a masked name stands in another field of the same line',
+    find: 'by === principal && (',
+    replace: 'by === null && (',
+  },
+  {
+    file: 'src/http/sign-in.ts',
+    suite: ['test/sign-in/openid.test.ts'],
+    only: 'stands in the history',
+    name: 'a refused sign-in at a provider leaves no line',
+    find: "if (outcome === 'refused') countRefused",
+    replace: "if (outcome === 'none') countRefused",
   },
 ]

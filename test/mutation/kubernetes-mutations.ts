@@ -1,82 +1,14 @@
-import { whyNoApiServer } from '../external/kubernetes.ts'
 import type { Mutation } from './mutation.ts'
 
 const statuses = {
   suite: ['src/sandbox/kubernetes/pod-status.test.ts'],
   file: 'src/sandbox/kubernetes/pod-status.ts',
 }
+const onServer = { needs: 'apiServer' } as const
 // One test of each file: every guard starts an API server of its own.
-const crash = (only: string) => ({ suite: ['test/kubernetes/crash.test.ts'], only })
-const failures = (only: string) => ({ suite: ['test/kubernetes/failures.test.ts'], only })
+const crash = (only: string) => ({ ...onServer, suite: ['test/kubernetes/crash.test.ts'], only })
+const failures = (only: string) => ({ ...onServer, suite: ['test/kubernetes/failures.test.ts'], only })
 const retries = { suite: ['test/kubernetes/retries.test.ts'], file: 'src/kubernetes/cluster.ts' }
-
-/** They need an API server. */
-const onServer: readonly Mutation[] = [
-  {
-    ...crash('leaves nothing when it dies while it removes'),
-    name: 'a sandbox in a cluster that was removed can be started again',
-    file: 'src/sandbox/kubernetes/start.ts',
-    find: "if (found?.kind === 'removed') throw wasRemoved(spec.name)",
-    replace: "if (found?.kind === 'removed') await records.forget(spec.name)",
-  },
-  {
-    ...crash('leaves a namespace that is collected'),
-    name: 'a namespace that nobody has noted is left in the cluster',
-    file: 'src/sandbox/kubernetes/leftovers.ts',
-    find: "each !== undefined || now - Date.parse(metadata.creationTimestamp ?? '') > abandonedAfter",
-    replace: 'each !== undefined',
-  },
-  {
-    ...failures('a namespace that somebody deletes'),
-    name: 'a pod that somebody has deleted can be made again',
-    file: 'src/sandbox/kubernetes/pod.ts',
-    find: "finalizers: ['purser.dev/sandbox'],",
-    replace: '',
-  },
-  {
-    suite: ['test/kubernetes/kept-copies.test.ts'],
-    only: 'touch nothing that is not a copy',
-    name: 'a copy takes the place of what has its name',
-    file: 'src/sandbox/kubernetes/kept-copies.ts',
-    find: 'metadata.labels?.[copyLabel] !== undefined',
-    replace: 'metadata !== undefined',
-  },
-  {
-    ...failures('a node that is gone'),
-    name: 'a node that is gone keeps a sandbox from being removed',
-    file: 'src/sandbox/kubernetes/kubernetes-runtime.ts',
-    find: "isEnd(pod) || toStatus(pod, patienceFor(record)).kind === 'lost'",
-    replace: 'isEnd(pod)',
-  },
-  {
-    ...failures('one that is refused while another call'),
-    name: 'a call that is still on its way makes something in the cluster that nobody removes',
-    file: 'src/sandbox/kubernetes/all.ts',
-    find: 'const failed = (await Promise.allSettled(calls))',
-    replace: 'await Promise.all(calls)\n  const failed = (await Promise.allSettled(calls))',
-  },
-  {
-    ...failures('a node that is gone'),
-    name: 'a node that is gone is asked for the log',
-    file: 'src/sandbox/kubernetes/kubernetes-runtime.ts',
-    find: 'if (tooMuch || isSilent ||',
-    replace: 'if (tooMuch ||',
-  },
-  {
-    ...failures('a user without the right'),
-    name: 'whoever uses the broker may have bundles run everywhere in the cluster',
-    file: 'src/sandbox/kubernetes/authorize.ts',
-    find: 'if (status?.allowed !== true)',
-    replace: 'if (status === null)',
-  },
-  {
-    ...failures('a target that is not there'),
-    name: 'what the cluster refuses leaves a namespace',
-    file: 'src/sandbox/kubernetes/kubernetes-runtime.ts',
-    find: "if (failure instanceof SandboxRefusedError && found?.kind === 'live') await remove(name).catch(() => undefined)",
-    replace: '',
-  },
-]
 
 /** The guards of bundles in a cluster: they run once, for whom they may, and no answer is never an end. */
 export const kubernetesMutations: readonly Mutation[] = [
@@ -118,5 +50,72 @@ export const kubernetesMutations: readonly Mutation[] = [
     find: "if (event.type === 'ERROR') return undefined",
     replace: "if (event.type === 'ERROR') break",
   },
-  ...(whyNoApiServer() === undefined ? onServer : []),
+
+  // On an API server.
+  {
+    ...crash('leaves nothing when it dies while it removes'),
+    name: 'a sandbox in a cluster that was removed can be started again',
+    file: 'src/sandbox/kubernetes/start.ts',
+    find: "if (found?.kind === 'removed') throw wasRemoved(spec.name)",
+    replace: "if (found?.kind === 'removed') await records.forget(spec.name)",
+  },
+  {
+    ...crash('leaves a namespace that is collected'),
+    name: 'a namespace that nobody has noted is left in the cluster',
+    file: 'src/sandbox/kubernetes/leftovers.ts',
+    find: "each !== undefined || now - Date.parse(metadata.creationTimestamp ?? '') > abandonedAfter",
+    replace: 'each !== undefined',
+  },
+  {
+    ...failures('a namespace that somebody deletes'),
+    name: 'a pod that somebody has deleted can be made again',
+    file: 'src/sandbox/kubernetes/pod.ts',
+    find: "finalizers: ['purser.dev/sandbox'],",
+    replace: '',
+  },
+  {
+    ...onServer,
+    suite: ['test/kubernetes/kept-copies.test.ts'],
+    only: 'touch nothing that is not a copy',
+    name: 'a copy takes the place of what has its name',
+    file: 'src/sandbox/kubernetes/kept-copies.ts',
+    find: 'metadata.labels?.[copyLabel] !== undefined',
+    replace: 'metadata !== undefined',
+  },
+  {
+    ...failures('a node that is gone'),
+    name: 'a node that is gone keeps a sandbox from being removed',
+    hangs: true,
+    file: 'src/sandbox/kubernetes/kubernetes-runtime.ts',
+    find: "isEnd(pod) || toStatus(pod, patienceFor(record)).kind === 'lost'",
+    replace: 'isEnd(pod)',
+  },
+  {
+    ...failures('one that is refused while another call'),
+    name: 'a call that is still on its way makes something in the cluster that nobody removes',
+    file: 'src/sandbox/kubernetes/all.ts',
+    find: 'const failed = (await Promise.allSettled(calls))',
+    replace: 'await Promise.all(calls)\n  const failed = (await Promise.allSettled(calls))',
+  },
+  {
+    ...failures('a node that is gone'),
+    name: 'a node that is gone is asked for the log',
+    file: 'src/sandbox/kubernetes/kubernetes-runtime.ts',
+    find: 'if (tooMuch || isSilent ||',
+    replace: 'if (tooMuch ||',
+  },
+  {
+    ...failures('a user without the right'),
+    name: 'whoever uses the broker may have bundles run everywhere in the cluster',
+    file: 'src/sandbox/kubernetes/authorize.ts',
+    find: 'if (status?.allowed !== true)',
+    replace: 'if (status === null)',
+  },
+  {
+    ...failures('a target that is not there'),
+    name: 'what the cluster refuses leaves a namespace',
+    file: 'src/sandbox/kubernetes/kubernetes-runtime.ts',
+    find: "if (failure instanceof SandboxRefusedError && found?.kind === 'live') await remove(name).catch(() => undefined)",
+    replace: '',
+  },
 ]

@@ -1,12 +1,67 @@
-import { whyNoApiServer } from '../external/kubernetes.ts'
 import type { Mutation } from './mutation.ts'
 
 const limits = { suite: ['src/driver/manifests/limits.test.ts'], file: 'src/driver/manifests/limits.ts' }
-const onServer = { suite: ['test/kubernetes/manifests.test.ts'] }
-const faults = { suite: ['test/kubernetes/manifests-faults.test.ts'] }
+const onServer = { needs: 'apiServer', suite: ['test/kubernetes/manifests.test.ts'] } as const
+const orphans = { needs: 'apiServer', suite: ['test/kubernetes/manifests-orphans.test.ts'] } as const
+const held = { suite: ['src/driver/manifests/held.test.ts'], file: 'src/driver/manifests/held.ts' }
+const faults = { needs: 'apiServer', suite: ['test/kubernetes/manifests-faults.test.ts'] } as const
 
-/** They need an API server. */
-const serverMutations: readonly Mutation[] = [
+/** The guards of services that consist of objects of a cluster. */
+export const manifestMutations: readonly Mutation[] = [
+  {
+    ...limits,
+    name: 'manifests may have objects of any kind',
+    find: 'allowed => allowed === full ||',
+    replace: "allowed => allowed !== '' ||",
+  },
+  {
+    ...limits,
+    name: 'manifests may reach every namespace',
+    find: 'limits.namespaces.some(allowed => isMatch(allowed, namespace, target.ofContext))',
+    replace: 'limits.namespaces.length > 0',
+  },
+  {
+    name: 'patterns in expressions take as long as they like',
+    suite: ['src/expression/template.test.ts'],
+    file: 'src/expression/expression.ts',
+    find: "if (node.op !== 'rcall' || node.args[0] !== 'matches') return",
+    replace: "if (node.op !== 'rcall' || node.args[0] !== '') return",
+  },
+  {
+    name: 'an object that instances share goes with the first of them',
+    suite: ['test/manifests/event-flow-simulation.test.ts'],
+    file: 'src/driver/manifests/remove.ts',
+    find: 'if (ref.shared !== undefined) {',
+    replace: "if (ref.shared === '') {",
+  },
+  {
+    ...held,
+    name: 'an orphan is as old as its oldest object',
+    find: 'Math.max(...held',
+    replace: 'Math.min(...held',
+  },
+  {
+    ...held,
+    name: 'objects of an orphan are removed in any order',
+    find: 'rank(a) - rank(b) || a.order - b.order || ',
+    replace: '',
+  },
+  {
+    ...held,
+    name: 'what instances share is an orphan',
+    find: 'if (!isMade) return undefined',
+    replace: '',
+  },
+  {
+    name: 'two replicas give one ledger two ids',
+    suite: ['test/manifests/ledger-id.test.ts'],
+    file: 'src/broker/ledger-id.ts',
+    find: 'if (error instanceof NoteConflictError) return readOrNote(store)',
+    replace: 'if (error instanceof NoteConflictError) return made',
+    only: 'one for all replicas',
+  },
+
+  // On an API server.
   {
     ...onServer,
     only: 'does not touch',
@@ -47,35 +102,36 @@ const serverMutations: readonly Mutation[] = [
     find: 'const waiting = await removeObjects(running, objects)\n',
     replace: 'const waiting = await removeObjects(running, objects.slice(0, 0))\n',
   },
-]
-
-/** The guards of services that consist of objects of a cluster. */
-export const manifestMutations: readonly Mutation[] = [
   {
-    ...limits,
-    name: 'manifests may have objects of any kind',
-    find: 'allowed => allowed === full ||',
-    replace: "allowed => allowed !== '' ||",
+    ...orphans,
+    only: 'another broker',
+    name: 'objects of another broker are orphans',
+    file: 'src/broker/ledger-id.ts',
+    find: 'const made = randomUUID()',
+    replace: "const made = 'ledger'",
   },
   {
-    ...limits,
-    name: 'manifests may reach every namespace',
-    find: 'limits.namespaces.some(allowed => isMatch(allowed, namespace, target.ofContext))',
-    replace: 'limits.namespaces.length > 0',
+    ...orphans,
+    only: 'the ledger has lost',
+    name: 'a copy of an object is removed with the orphan',
+    file: 'src/driver/manifests/held.ts',
+    find: 'if (!isMade) return undefined',
+    replace: '',
   },
   {
-    name: 'patterns in expressions take as long as they like',
-    suite: ['src/expression/template.test.ts'],
-    file: 'src/expression/expression.ts',
-    find: "if (node.op !== 'rcall' || node.args[0] !== 'matches') return",
-    replace: "if (node.op !== 'rcall' || node.args[0] !== '') return",
-  },
-  {
-    name: 'an object that instances share goes with the first of them',
-    suite: ['test/manifests/event-flow-simulation.test.ts'],
+    ...orphans,
+    only: 'the ledger has lost',
+    name: 'bindings of an instance that nobody has stay for ever',
     file: 'src/driver/manifests/remove.ts',
-    find: 'if (ref.shared !== undefined) {',
-    replace: "if (ref.shared === '') {",
+    find: 'ownerIdOf({ ...owner, binding }, shared)',
+    replace: 'ownerIdOf(owner, shared)',
   },
-  ...(whyNoApiServer() === undefined ? serverMutations : []),
+  {
+    ...orphans,
+    only: 'cannot be listed',
+    name: 'a kind that cannot be listed has no objects',
+    file: 'src/driver/manifests/list-held.ts',
+    find: 'throw toRefusal(error, made, kind)',
+    replace: 'return []',
+  },
 ]

@@ -9,6 +9,8 @@ export interface Mutation {
   readonly suite: readonly string[]
   /** Only tests whose names match, where the files are slow. */
   readonly only?: string
-  /** What the tests need a server of. */
-  readonly needs?: 'postgres' | 'mongodb'
+  /** Without the guard its test waits for ever. For others, a test that runs out of time is only slow, and shows nothing. */
+  readonly hangs?: true
+  /** What the tests need a server of; `apiServer` is one of Kubernetes. */
+  readonly needs?: 'postgres' | 'mongodb' | 'apiServer'
 }

@@ -9,6 +9,7 @@ const folding = { suite: ['src/domain/fold-services.test.ts'] }
 export const observeMutations: readonly Mutation[] = [
   {
     ...metrics,
+    only: '10,000 instances',
     file: 'src/observer/metrics/bounded.ts',
     name: 'labels of metrics have no bound',
     find: 'if (known.size >= most) return other',
@@ -16,6 +17,7 @@ export const observeMutations: readonly Mutation[] = [
   },
   {
     ...metrics,
+    only: 'whatever clients send',
     file: 'src/observer/metrics/metrics.ts',
     name: 'metrics are labelled with whatever method a client sends',
     find: 'methods.has(method) ? method : other',
@@ -69,5 +71,12 @@ export const observeMutations: readonly Mutation[] = [
     name: 'viewers may change what is logged',
     find: "'/admin/log-levels': { method: 'PUT', role: 'admin'",
     replace: "'/admin/log-levels': { method: 'PUT', role: 'viewer'",
+  },
+  {
+    file: 'src/observer/line-writer.ts',
+    suite: ['src/observer/log.test.ts'],
+    name: 'a warning waits for other lines',
+    find: 'if (urgent || waiting',
+    replace: 'if (waiting',
   },
 ]

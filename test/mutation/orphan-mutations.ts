@@ -38,6 +38,22 @@ export const orphanMutations: readonly Mutation[] = [
     only: 'meanwhile',
   },
   {
+    file: 'src/broker/orphans/find-orphans.ts',
+    suite: judge.suite,
+    name: 'an instance that may have nothing in its backend is called missing',
+    find: 'if (service.code.emptyInstances) return',
+    replace: '',
+    only: 'nothing in the backend',
+  },
+  {
+    file: 'src/domain/decide-sweep.ts',
+    suite: judge.suite,
+    name: 'what was deleted is swept without what the backend holds of it',
+    find: '...restored(row, sweeping.found), ',
+    replace: '',
+    only: 'swept',
+  },
+  {
     file: 'src/broker/orphans/remove-orphans.ts',
     suite: judge.suite,
     name: 'a dry run removes orphans',

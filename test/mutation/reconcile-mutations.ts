@@ -56,6 +56,7 @@ export const reconcileMutations: readonly Mutation[] = [
   {
     ...pushed,
     name: 'specs can be pushed to a broker that does not allow it',
+    hangs: true,
     find: 'apb: settings.osb.apbRoutes ? registries?.createApb(broker) : undefined',
     replace: 'apb: registries?.createApb(broker)',
     file: 'src/running/start-broker.ts',

@@ -314,6 +314,7 @@ export const replicaMutations: readonly Mutation[] = [
     file: 'src/store/mongodb/open.ts',
     only: 'rolled back',
     name: 'mongodb hands out claims that only one member has',
+    hangs: true,
     find: "writeConcern: { w: 'majority', journal: true, wtimeoutMS: timeoutMs }",
     replace: 'writeConcern: { w: 1, journal: true }',
   },
@@ -328,7 +329,7 @@ export const replicaMutations: readonly Mutation[] = [
   {
     ...mongoFailover,
     file: 'src/store/mongodb/reads.ts',
-    only: 'cannot know',
+    only: 'rolled back',
     name: 'mongodb believes a primary that was replaced',
     find: ' ?? (await rows.findOne(filter, sure))',
     replace: '',

@@ -72,7 +72,7 @@ export const signInMutations: readonly Mutation[] = [
     ...openId,
     file: 'src/http/admin/session.ts',
     name: 'a session that was planted stays good',
-    find: 'if (left !== undefined) await sessions.end(left.id)',
+    find: 'if (left !== undefined) await sessions.end(left.id, { by: principal.name, address, requestId })',
     replace: '',
   },
   {
@@ -93,7 +93,7 @@ export const signInMutations: readonly Mutation[] = [
     ...session,
     name: 'signing out only makes the browser forget',
     file: 'src/http/admin/session.ts',
-    find: '(await sessions.end(session.id)) !== undefined',
+    find: '(await sessions.end(session.id, acting)) !== undefined',
     replace: 'session.id !== ""',
   },
   {

@@ -165,6 +165,7 @@ export const verbMutations: readonly Mutation[] = [
   },
   {
     name: 'what nobody would see held is held',
+    hangs: true,
     file: 'src/engine/run-operation.ts',
     find: ' && synchronous !== true',
     replace: '',
