@@ -105,8 +105,8 @@ export type SandboxStatus =
   | { readonly kind: 'exited'; readonly code: number; readonly stopped?: Stop }
   /** It runs no more, and how far it came nobody knows: the machine was restarted, or what watched it was killed. */
   | { readonly kind: 'lost'; readonly reason: string }
-  /** It never ran, and never will: there was no node or no image for it. */
-  | { readonly kind: 'refused'; readonly reason: string }
+  /** It never ran, and never will: there was no node or no image for it. `again`: another sandbox may well run. */
+  | { readonly kind: 'refused'; readonly reason: string; readonly again?: true }
   /** Nothing began under this name. */
   | { readonly kind: 'absent' }
   /** The runtime did not answer: nothing follows from it. */

@@ -3,6 +3,7 @@ import { sleep, systemClock } from '../../src/clock.ts'
 import type { Cluster } from '../../src/kubernetes/cluster.ts'
 import { KubernetesError } from '../../src/kubernetes/errors.ts'
 import type { KubernetesObject } from '../../src/kubernetes/objects.ts'
+import type { Pod } from '../../src/sandbox/kubernetes/pod-status.ts'
 import { never } from '../../src/testing/sandbox-contract/subject.ts'
 import { type ApiServer, startApiServer, whyNoApiServer } from '../external/kubernetes.ts'
 import { connectAs } from './accounts.ts'
@@ -180,6 +181,40 @@ describe.skipIf(reason !== undefined)(
       await open({}, later).remove('o-1')
       expect(requests).toBeLessThan(10)
       expect(await leftovers()).toEqual([])
+    })
+
+    it('a cluster that does not know how to start one container again: the pod is made without that', async () => {
+      const { open, pods } = await openHome(cluster)
+      const refusals: string[] = []
+      // In the words of 1.33.
+      const call: Cluster['call'] = (method, path, options) => {
+        if (method !== 'POST' || !path.endsWith('/pods') || !JSON.stringify(options?.body).includes('"Always"'))
+          return cluster.call(method, path, options)
+        const message = 'spec.containers[1].restartPolicy: Forbidden: may not be set for non-init containers'
+        refusals.push(message)
+        return Promise.reject(new KubernetesError(422, 'Invalid', message))
+      }
+      await open({}, { ...cluster, call }).start(idleSpec('o-1'))
+      expect(refusals).toHaveLength(1)
+      const policies = async () => ((await pods()) as Pod[])[0]?.spec?.containers?.map(each => each.restartPolicy)
+      expect(await policies()).toEqual([undefined, undefined])
+      await open().remove('o-1')
+      await open().start(idleSpec('o-2'))
+      expect(await policies()).toEqual([undefined, 'Always'])
+      await open().remove('o-2')
+    })
+
+    it('a node that could not start it: nothing has begun, and whoever asks later is told the same', async () => {
+      const { open, pods } = await openHome(cluster)
+      await open().start(idleSpec('o-1'))
+      const path = `/api/v1/namespaces/${(await pods())[0]?.metadata.namespace}/pods/o-1`
+      const message = 'failed to create containerd task: lstat /proc/0/ns/ipc: no such file or directory'
+      await setState(path, { terminated: { exitCode: 128, reason: 'StartError', message } })
+      const again = { kind: 'refused', reason: 'its node could not start it', again: true }
+      expect(await open().status('o-1')).toEqual(again)
+      expect(await open().status('o-1')).toEqual(again)
+      expect((await open().collect('o-1', [])).log).toContain('/proc/0/ns/ipc')
+      await open().remove('o-1')
     })
 
     it('a user without the right: refused; with it: started', async () => {

@@ -12,6 +12,7 @@ import { makeNodeImage, makeScriptImage } from '../external/kubernetes-image.ts'
 import { createHome, destroyHome, findPod, leftoversOf, openRuntime, testSettings, toolsImage } from './subject.ts'
 
 const reason = whyNoNode()
+const patience = { timeout: 120_000, interval: 500 }
 
 describe.skipIf(reason !== undefined)(
   `a node and its cluster${reason === undefined ? '' : ` (skipped: ${reason})`}`,
@@ -87,6 +88,30 @@ describe.skipIf(reason !== undefined)(
       expect(log).toContain('my last words')
       expect(log).toContain('Evicted: ')
       await looking.remove('talks')
+    })
+
+    const keeperOf = async (name: string) =>
+      (await findPod<Pod>(home, name))?.status?.containerStatuses?.find(each => each.name === 'keeper')
+
+    it.concurrent('start the keeper again that a bundle has killed: what was left is read', async () => {
+      const script = 'sleep 1; kill -9 -1; echo \'{"a":"1"}\' > "$BUNDLE_OUTPUT/credentials.json"'
+      await runtime.start(await specOf('kills', script))
+      expect(await runtime.wait('kills', never())).toEqual({ kind: 'exited', code: 0 })
+      await expect
+        .poll(async () => (await runtime.collect('kills', []).catch(() => undefined))?.outputs, patience)
+        .toMatchObject({ credentials: { a: '1' }, problems: [] })
+      expect((await keeperOf('kills'))?.restartCount).toBeGreaterThan(0)
+      await runtime.remove('kills')
+    })
+
+    it.concurrent('start it again, and it still knows when the time is over, and why it has ended the bundle', async () => {
+      const limits = { time: 20_000 }
+      // It is killed for the last time when it ends the bundle, which takes no notice of that at first.
+      const script = 'trap "kill -9 -1" TERM; sleep 1; kill -9 -1; while :; do sleep 0.1; done'
+      await runtime.start(await specOf('lasts', script, { limits }))
+      expect(await runtime.wait('lasts', never())).toEqual({ kind: 'exited', code: 137, stopped: 'time' })
+      expect((await keeperOf('lasts'))?.restartCount).toBeGreaterThan(0)
+      await runtime.remove('lasts')
     })
 
     it.concurrent('have not got the image for our programs: the end is known, and why there are no files', async () => {

@@ -37,6 +37,37 @@ export const kubernetesMutations: readonly Mutation[] = [
     replace: 'if (reason === null)',
   },
   {
+    ...statuses,
+    name: 'a keeper that is gone for a moment takes the files with it',
+    find: "terminated !== undefined && keeper?.restartPolicy !== 'Always'",
+    replace: 'terminated !== undefined',
+  },
+  {
+    ...statuses,
+    name: 'files are waited for though nobody will read them',
+    find: 'running === undefined && waited > start',
+    replace: 'running === null',
+  },
+  {
+    ...statuses,
+    name: 'what a node could not start is taken for a broken image',
+    find: 'return faultOfNode.test(message)',
+    replace: "return message === 'never'",
+  },
+  {
+    ...statuses,
+    name: 'a bundle whose inputs were not laid out is taken for one that ran',
+    find: 'unpacked !== undefined && unpacked.exitCode !== 0',
+    replace: 'unpacked === null',
+  },
+  {
+    suite: ['src/driver/bundle/verdict.test.ts'],
+    file: 'src/driver/bundle/verdict.ts',
+    name: 'a bundle that its node could not start fails its operation',
+    find: 'return ended.again',
+    replace: 'return ended.again === null',
+  },
+  {
     ...retries,
     name: 'a cluster that asks to be left alone is asked at once',
     find: 'Math.max(asked, ',
@@ -72,6 +103,20 @@ export const kubernetesMutations: readonly Mutation[] = [
     file: 'src/sandbox/kubernetes/pod.ts',
     find: "finalizers: ['purser.dev/sandbox'],",
     replace: '',
+  },
+  {
+    ...failures('a cluster that does not know'),
+    name: 'an older cluster runs no bundles',
+    file: 'src/sandbox/kubernetes/start.ts',
+    find: "if (!isStatus(error, 422) || !error.message.includes('restartPolicy')) throw error",
+    replace: 'throw error',
+  },
+  {
+    ...failures('a cluster that does not know'),
+    name: 'a keeper that was not started is not started again',
+    file: 'src/sandbox/kubernetes/pod.ts',
+    find: "restartsKeeper ? { restartPolicy: 'Always' } : {}",
+    replace: '{}',
   },
   {
     ...onServer,

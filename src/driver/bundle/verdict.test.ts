@@ -14,6 +14,13 @@ describe('what the end of a sandbox means', () => {
     expect(judge(exited(137), nothing)).toMatchObject({ kind: 'failed', message: expect.stringContaining('137') })
   })
 
+  it('is another try where it was not run, and that may have been chance', () => {
+    expect(judge({ kind: 'refused', reason: 'its node could not start it', again: true }, nothing)).toEqual({
+      kind: 'try-again',
+      message: 'its node could not start it',
+    })
+  })
+
   it('is a failure where something was left that cannot be used', () => {
     expect(judge(exited(0), { problems: ['state.json is too large'] })).toEqual({
       kind: 'failed',

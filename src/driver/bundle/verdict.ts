@@ -5,14 +5,17 @@ export type SandboxVerdict =
   | { readonly kind: 'succeeded' }
   /** The bundle has no such action. */
   | { readonly kind: 'not-implemented' }
-  /** The bundle asks to be run once more, later. */
+  /** The bundle asks to be run once more, later; or it has not been run, and that may have been chance. */
   | { readonly kind: 'try-again'; readonly message: string }
   | { readonly kind: 'failed'; readonly message: string }
 
 export type EndedSandbox = Extract<SandboxStatus, { readonly kind: 'exited' | 'lost' | 'refused' }>
 
 export function judge(ended: EndedSandbox, { message, problems }: SandboxOutputs): SandboxVerdict {
-  if (ended.kind === 'refused') return failed(`The bundle cannot be run: ${ended.reason}.`)
+  if (ended.kind === 'refused')
+    return ended.again
+      ? { kind: 'try-again', message: ended.reason }
+      : failed(`The bundle cannot be run: ${ended.reason}.`)
   if (ended.kind === 'lost') return failed(`How the bundle ended is not known: ${ended.reason}.`)
   if (ended.stopped !== undefined) return failed(stops[ended.stopped])
   switch (ended.code) {

@@ -1,8 +1,8 @@
 /**
  * A pod has a program of ours beside the bundle's, the keeper, a script for busybox. It keeps the time and the number of
  * processes while no broker looks, ends the bundle when a broker asks for it, tells its progress, and stays when the bundle has
- * ended, so that what it left can be read. The two share processes and a user, nothing else. Another one unpacks the inputs
- * before the bundle starts, where they are long.
+ * ended, so that what it left can be read. The two share processes and a user, nothing else. A bundle can end it, and a node may
+ * fail to start it: then it is started again. Another program unpacks the inputs before the bundle starts, where they are long.
  */
 import { placesInside } from '../container/to-container.ts'
 import { terminationLog } from '../folders.ts'
@@ -13,6 +13,8 @@ const { input, output } = placesInside
 /** Where the parts of the packed inputs are. */
 export const packed = '/run/packed'
 const asked = '/run/keeper/asked'
+/** What a keeper that is started again has to know: when the time is over, and why it has ended the bundle. */
+const [end, stopped] = ['/run/keeper/end', '/run/keeper/stopped']
 
 export const unpackScript = `cat ${packed}/* | gzip -d | tar -x -C ${input}`
 
@@ -20,8 +22,10 @@ export const unpackScript = `cat ${packed}/* | gzip -d | tar -x -C ${input}`
  * A signal to -1 reaches every process of the pod but the first one and the one that sends it. Times are in seconds, and whole.
  */
 export const keeperScript = `trap '' TERM INT HUP
+note() { echo "$2" > "$1.new" && mv "$1.new" "$1"; }
 stop() {
-  echo "stopped $1"
+  note ${stopped} "stopped $1"
+  cat ${stopped}
   kill -TERM -1
   left=$2
   while [ "$left" -gt 0 ] && [ "$(count)" -gt "$own" ]; do left=$((left - 1)); sleep 0.1; done
@@ -31,7 +35,9 @@ count() { set -- /proc/[0-9]*; echo $#; }
 now() { IFS=. read -r up rest < /proc/uptime; echo "$up"; }
 # The pod's first process, this one, and what it starts to look.
 own=3
-end=$(($(now) + TIME))
+if [ -f ${stopped} ]; then cat ${stopped}; kill -KILL -1; fi
+[ -f ${end} ] || note ${end} $(($(now) + TIME))
+read -r end < ${end}
 shown=
 cd ${output}
 while :; do

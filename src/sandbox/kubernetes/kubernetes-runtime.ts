@@ -37,7 +37,7 @@ import {
   waitingFor,
 } from './pod-status.ts'
 import { createPods } from './pods.ts'
-import { createRecords, homeLabel, type SandboxRecord } from './records.ts'
+import { createRecords, homeLabel, type RefusedStatus, type SandboxRecord } from './records.ts'
 import type { PodSettings } from './settings.ts'
 import { start, toRefusal } from './start.ts'
 
@@ -95,9 +95,9 @@ export function createKubernetesRuntime(cluster: Cluster, settings: PodSettings)
   }
 
   async function judge(record: SandboxRecord, pod: Pod | undefined): Promise<SandboxStatus> {
-    if (record.refused !== undefined) return { kind: 'refused', reason: record.refused.reason }
+    if (record.refused !== undefined) return record.refused.status
     const status = toStatus(pod, patienceFor(record))
-    if (status.kind === 'refused') await refuse(record, status.reason, pod)
+    if (status.kind === 'refused') await refuse(record, status, pod)
     if (status.kind !== 'exited' || status.stopped !== undefined) return status
     const why = (await lastSaid(cluster, record, 'stopped'))?.split(' ')[1]
     const stopped = stops.find(stop => stop === why)
@@ -105,8 +105,8 @@ export function createKubernetesRuntime(cluster: Cluster, settings: PodSettings)
   }
 
   /** From now on it is refused, whatever the node does; then its pod goes. */
-  async function refuse(record: SandboxRecord, reason: string, pod: Pod | undefined): Promise<void> {
-    await records.refuse(record.name, { reason, detail: pod === undefined ? '' : detailOf(pod) })
+  async function refuse(record: SandboxRecord, status: RefusedStatus, pod: Pod | undefined): Promise<void> {
+    await records.refuse(record.name, { status, detail: pod === undefined ? '' : detailOf(pod) })
     await cluster.remove(podPath(record), { body: { gracePeriodSeconds: 1 } })
   }
 
@@ -287,7 +287,7 @@ export function createKubernetesRuntime(cluster: Cluster, settings: PodSettings)
         if (record === undefined || (await statusOf(name)).kind !== 'running') return
         const pod = await cluster.find<Pod>(podPath(record))
         if (pod !== undefined && startedAt(pod) === undefined)
-          await refuse(record, 'it was cancelled before it began', pod)
+          await refuse(record, { kind: 'refused', reason: 'it was cancelled before it began' }, pod)
         else await stop(record, 'cancelled', graceMs)
       }),
     progress: (name, secrets) => available(() => progress(name, secrets)),

@@ -10,7 +10,7 @@ import { type End, type ReadEnd, unreadable } from '../read-output-file.ts'
 import { outputFiles, readScript } from './keeper.ts'
 import { stateMap } from './objects.ts'
 import { keeperContainer } from './pod.ts'
-import { isOver, type Pod, terminatedOf } from './pod-status.ts'
+import { type Pod, terminatedOf, whyNoFiles } from './pod-status.ts'
 import type { SandboxRecord } from './records.ts'
 
 /** Base64 of three long files, and the rest. */
@@ -50,7 +50,9 @@ export async function collectPodOutputs(parts: CollectParts): Promise<SandboxOut
   const { cluster, record, pod, secrets } = parts
   // Only of what is used.
   const [ofFields, ofState]: [string[], string[]] = [[], []]
-  const lost = whyUnreadable(parts)
+  const lost = parts.isSilent
+    ? 'the files that it left cannot be read: its node does not answer'
+    : whyNoFiles(pod, { now: cluster.clock.now(), start: parts.startTimeout })
   const read = async () => collectOutputs(lost === undefined ? await readFiles(cluster, record) : noFiles, secrets)
   const [files, fields, state] = await Promise.all([
     read(),
@@ -77,19 +79,6 @@ export async function collectPodOutputs(parts: CollectParts): Promise<SandboxOut
     progress: files.progress ?? (progress === undefined ? undefined : redact(progress)),
     problems,
   }
-}
-
-/** Why there is no keeper to be asked; undefined where there is one, or will be: it may start after the bundle has ended. */
-function whyUnreadable({ cluster, pod, isSilent, startTimeout }: CollectParts): string | undefined {
-  const { waiting, terminated } =
-    pod.status?.containerStatuses?.find(({ name }) => name === keeperContainer)?.state ?? {}
-  if (terminated !== undefined || isOver(pod))
-    return 'the files that it left went with its pod, before a broker could read them'
-  if (isSilent) return 'the files that it left cannot be read: its node does not answer'
-  const waited = cluster.clock.now() - Date.parse(pod.metadata.creationTimestamp ?? '')
-  return waiting !== undefined && waited > startTimeout
-    ? 'the files that it left cannot be read: the program that does so has not started; see "bundles.kubernetes.toolsImage"'
-    : undefined
 }
 
 interface DataObject extends KubernetesObject {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type ContainerStatus, isOver, type Pod, toStatus, waitingFor } from './pod-status.ts'
+import { type ContainerStatus, isOver, type Pod, toStatus, waitingFor, whyNoFiles } from './pod-status.ts'
 
 const created = Date.UTC(2026, 0, 1)
 const iso = (ms: number) => new Date(ms).toISOString()
@@ -150,6 +150,65 @@ describe('what the cluster says about a pod', () => {
   it('shows no platform what the cluster says in its own words', () => {
     const status = toStatus(waiting('ImagePullBackOff', 'registry.internal/secret-name: not found'), soon)
     expect(JSON.stringify(status)).not.toContain('registry.internal')
+  })
+
+  it.each([
+    ['the first process of its pod is taken for process 0', 'runc create failed: lstat /proc/0/ns/ipc: no such file'],
+    ['the container engine takes too long', 'failed to create shim task: context deadline exceeded: unknown'],
+  ])('what its node could not start, because %s, may be run in another pod', (_why, message) => {
+    const fault = { terminated: { exitCode: 128, reason: 'StartError', message } }
+    const again = { kind: 'refused', reason: 'its node could not start it', again: true }
+    expect(toStatus(podWith({ phase: 'Failed', ...bundle(fault) }), soon)).toEqual(again)
+    const initContainerStatuses = [{ name: 'inputs', state: fault }]
+    expect(toStatus(podWith({ phase: 'Failed', initContainerStatuses }), soon)).toEqual(again)
+  })
+
+  it('inputs that could not be laid out: nothing has begun', () => {
+    const initContainerStatuses = [
+      { name: 'inputs', state: { terminated: { exitCode: 1, message: 'tar: short read' } } },
+    ]
+    expect(toStatus(podWith({ phase: 'Failed', initContainerStatuses }), soon)).toEqual({
+      kind: 'refused',
+      reason: 'its inputs could not be laid out',
+    })
+    const evicted = podWith({ phase: 'Failed', reason: 'Evicted', initContainerStatuses })
+    expect(toStatus(evicted, soon)).toMatchObject({ kind: 'lost' })
+  })
+
+  it('a keeper that could not be started keeps no bundle from it', () => {
+    const keeper = { name: 'keeper', state: { terminated: { exitCode: 128, reason: 'StartError' } } }
+    const creating = { name: 'bundle', state: { waiting: { reason: 'ContainerCreating' } } }
+    const pod = podWith({ phase: 'Pending', containerStatuses: [keeper, creating] })
+    expect(toStatus(pod, soon)).toEqual({ kind: 'running' })
+  })
+
+  describe('the files of a bundle that has ended', () => {
+    const left = (keeper: ContainerStatus['state'], restartPolicy?: 'Always', phase = 'Running'): Pod => {
+      const terminated = { exitCode: 0, reason: 'Completed', finishedAt: iso(minutes(60)) }
+      const containerStatuses = [
+        { name: 'bundle', state: { terminated } },
+        { name: 'keeper', state: keeper },
+      ]
+      const pod = podWith({ phase, containerStatuses })
+      return { ...pod, spec: { containers: [{ name: 'bundle' }, { name: 'keeper', restartPolicy }] } }
+    }
+    const minutesLater = (minute: number) => ({ now: minutes(60 + minute), start: 5 * 60_000 })
+    const killed = { terminated: { exitCode: 137 } }
+
+    it('are read where the keeper runs, or will run again', () => {
+      expect(whyNoFiles(left({ running: {} }, 'Always'), minutesLater(99))).toBeUndefined()
+      expect(whyNoFiles(left(killed, 'Always'), minutesLater(4))).toBeUndefined()
+      expect(whyNoFiles(left({ waiting: { reason: 'CrashLoopBackOff' } }, 'Always'), minutesLater(4))).toBeUndefined()
+    })
+
+    it('are given up where it does not come in time, is not started again, or the pod is over', () => {
+      for (const state of [killed, { waiting: { reason: 'CrashLoopBackOff' } }])
+        expect(whyNoFiles(left(state, 'Always'), minutesLater(6))).toMatch(
+          /has not started; see "bundles.kubernetes.toolsImage"/,
+        )
+      expect(whyNoFiles(left(killed), minutesLater(1))).toMatch(/went with its pod/)
+      expect(whyNoFiles(left({ running: {} }, 'Always', 'Failed'), minutesLater(1))).toMatch(/went with its pod/)
+    })
   })
 
   it('everything in it is over when it has failed, has succeeded, or never came to a node', () => {

@@ -4,7 +4,10 @@ import type { SandboxStatus } from '../../sandbox.ts'
 import { bundleContainer, keeperContainer } from './pod.ts'
 
 export interface Pod extends KubernetesObject {
-  readonly spec?: { readonly nodeName?: string }
+  readonly spec?: {
+    readonly nodeName?: string
+    readonly containers?: readonly { readonly name: string; readonly restartPolicy?: string }[]
+  }
   readonly status?: {
     readonly phase?: string
     readonly reason?: string
@@ -25,6 +28,7 @@ interface Condition {
 
 export interface ContainerStatus {
   readonly name: string
+  readonly restartCount?: number
   readonly state?: {
     readonly waiting?: { readonly reason?: string; readonly message?: string }
     readonly running?: { readonly startedAt?: string }
@@ -37,6 +41,7 @@ interface Terminated {
   readonly reason?: string
   readonly message?: string
   readonly startedAt?: string
+  readonly finishedAt?: string
 }
 
 export interface Patience {
@@ -60,6 +65,9 @@ export function toStatus(pod: Pod | undefined, patience: Patience): SandboxStatu
   if (reason === 'Evicted' && printedTooMuch.test(message)) return { kind: 'exited', code: killed, stopped: 'output' }
   const ended = terminatedOf(pod)
   if (ended !== undefined) return toEnd(pod, ended)
+  const unpacked = unpackedOf(pod)
+  if (unpacked !== undefined && unpacked.exitCode !== 0 && reason === undefined)
+    return notStarted(unpacked, 'its inputs could not be laid out')
   if (phase === 'Failed' || phase === 'Succeeded') return { kind: 'lost', reason: sayEnd(reason) }
   const started = startedAt(pod)
   if (started !== undefined) return isLost(pod, started, patience) ? nodeLost(pod) : { kind: 'running' }
@@ -93,16 +101,37 @@ export function isOver({ status = {}, metadata }: Pod): boolean {
   return ['Failed', 'Succeeded'].includes(status.phase ?? '') || metadata.deletionGracePeriodSeconds === 0
 }
 
-function statusOf({ status }: Pod): ContainerStatus | undefined {
-  return status?.containerStatuses?.find(({ name }) => name === bundleContainer)
+function statusOf({ status }: Pod, container = bundleContainer): ContainerStatus | undefined {
+  return status?.containerStatuses?.find(({ name }) => name === container)
 }
 
-function toEnd({ status = {}, metadata }: Pod, { exitCode, reason }: Terminated): SandboxStatus {
+/** How the program ended that unpacks the inputs: the only one that runs before the bundle. */
+function unpackedOf({ status }: Pod): Terminated | undefined {
+  return status?.initContainerStatuses?.[0]?.state?.terminated
+}
+
+/**
+ * Why nobody can read the files of a bundle that has ended; undefined where the keeper can be asked, or will be there soon: it may start
+ * after the bundle has ended, and again.
+ */
+export function whyNoFiles(pod: Pod, { now, start }: Pick<Patience, 'now' | 'start'>): string | undefined {
+  const { running, terminated } = statusOf(pod, keeperContainer)?.state ?? {}
+  const keeper = pod.spec?.containers?.find(({ name }) => name === keeperContainer)
+  const isGone = terminated !== undefined && keeper?.restartPolicy !== 'Always'
+  if (isGone || isOver(pod)) return 'the files that it left went with its pod, before a broker could read them'
+  const waited = now - Date.parse(terminatedOf(pod)?.finishedAt ?? pod.metadata.creationTimestamp ?? '')
+  return running === undefined && waited > start
+    ? 'the files that it left cannot be read: the program that does so has not started; see "bundles.kubernetes.toolsImage"'
+    : undefined
+}
+
+function toEnd({ status = {}, metadata }: Pod, ended: Terminated): SandboxStatus {
+  const { exitCode, reason } = ended
   if (reason === 'OOMKilled') return { kind: 'exited', code: exitCode, stopped: 'memory' }
   // The kubelet has no word about how it ended.
   if (reason === 'ContainerStatusUnknown') return { kind: 'lost', reason: sayEnd(status.reason) }
   if (reason === 'ContainerCannotRun' || reason === 'StartError')
-    return { kind: 'refused', reason: `the entry point of its image cannot be run; correct the image` }
+    return notStarted(ended, 'the entry point of its image cannot be run; correct the image')
   if (status.reason === 'Evicted') return { kind: 'lost', reason: sayEnd(status.reason) }
   if (metadata.deletionTimestamp !== undefined && [137, 143].includes(exitCode))
     return { kind: 'lost', reason: 'its pod was deleted while it ran, by somebody or because its node was emptied' }
@@ -119,6 +148,20 @@ function toEnd({ status = {}, metadata }: Pod, { exitCode, reason }: Terminated)
 const printedTooMuch = new RegExp(
   `^(Container ${bundleContainer} exceeded its local ephemeral storage limit|Pod ephemeral local storage usage exceeds)`,
 )
+/** Nothing of the bundle has run. What its node could not do, another pod may get. */
+function notStarted({ message = '' }: Terminated, reason: string): SandboxStatus {
+  return faultOfNode.test(message)
+    ? { kind: 'refused', reason: 'its node could not start it', again: true }
+    : { kind: 'refused', reason }
+}
+
+/**
+ * What says nothing about the image. A busy containerd may take the first process of a pod for process 0, whose namespaces nobody
+ * can join.
+ */
+const faultOfNode =
+  /\/proc\/0\/ns\/|deadline exceeded|ttrpc: closed|resource temporarily unavailable|cannot allocate memory|too many open files|no space left/i
+
 /** As a shell says it of one that got SIGKILL. */
 const killed = 137
 
@@ -156,8 +199,8 @@ function isReady(conditions: readonly Condition[] = []): boolean {
   return conditions.some(({ type, status }) => type === 'Ready' && status === 'True')
 }
 
-function nodeLost({ status }: Pod): SandboxStatus {
-  const keeper = status?.containerStatuses?.find(({ name }) => name === keeperContainer)
+function nodeLost(pod: Pod): SandboxStatus {
+  const keeper = statusOf(pod, keeperContainer)
   const why =
     keeper?.state?.waiting === undefined
       ? 'its node does not answer'
@@ -174,11 +217,9 @@ interface Trouble {
 function troubleOf({ status = {} }: Pod): Trouble | undefined {
   const { initContainerStatuses = [], containerStatuses = [], conditions = [] } = status
   for (const container of [...initContainerStatuses, ...containerStatuses]) {
-    const { waiting, terminated } = container.state ?? {}
+    const { waiting } = container.state ?? {}
     const trouble = waiting && troubles[waiting.reason ?? '']?.(container, waiting.message ?? '')
     if (trouble !== undefined) return trouble
-    if (container.name !== bundleContainer && terminated !== undefined && terminated.exitCode !== 0)
-      return { reason: `its inputs could not be laid out`, final: true }
   }
   const scheduled = conditions.find(({ type }) => type === 'PodScheduled')
   if (scheduled?.reason !== 'Unschedulable') return undefined

@@ -24,14 +24,16 @@ export interface PodParts {
   readonly carried: CarriedInputs
   /** How many of the broker's own Secrets for images there are. */
   readonly pullSecrets: number
+  readonly restartsKeeper: boolean
   readonly settings: PodSettings
 }
 
 /**
  * The pod of a sandbox. Nothing in it is secret: whoever may look at pods can read it. It is a pod and not a Job, since a Job
- * may start its program twice, and since its name is the one that bundles of the Automation Broker count on.
+ * may start its program twice, and since its name is the one that bundles of the Automation Broker count on. The bundle is
+ * started once. The keeper may be started again: without it, what the bundle left would go with the pod.
  */
-export function toPod({ spec, record, layout, carried, pullSecrets, settings }: PodParts) {
+export function toPod({ spec, record, layout, carried, pullSecrets, restartsKeeper, settings }: PodParts) {
   const { limits, inputs } = spec
   const program = asImage(spec.program)
   const { user } = settings
@@ -114,6 +116,7 @@ export function toPod({ spec, record, layout, carried, pullSecrets, settings }: 
           ],
         },
         tools(keeperContainer, keeperScript, {
+          ...(restartsKeeper ? { restartPolicy: 'Always' } : {}),
           resources: {
             // The pod's limit is that of its containers together: with room for the folders, only the log can exceed it.
             limits: { memory: '64Mi', 'ephemeral-storage': String(3 * settings.disk + 64 * 1024 * 1024) },

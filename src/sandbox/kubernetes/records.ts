@@ -7,11 +7,14 @@ import type { Cluster } from '../../kubernetes/cluster.ts'
 import { isStatus } from '../../kubernetes/errors.ts'
 import { listAll } from '../../kubernetes/list.ts'
 import type { KubernetesObject } from '../../kubernetes/objects.ts'
+import type { SandboxStatus } from '../../sandbox.ts'
 
 /** On everything of ours outside of a sandbox's namespace, and on that namespace; its value is the broker's namespace. */
 export const homeLabel = 'purser.dev/home'
 export const sandboxAnnotation = 'purser.dev/sandbox'
 const recordLabel = 'purser.dev/record'
+
+export type RefusedStatus = Extract<SandboxStatus, { readonly kind: 'refused' }>
 
 export interface SandboxRecord {
   readonly name: string
@@ -29,7 +32,7 @@ export interface SandboxRecord {
   /** Its credentials have to be fetched while it runs. */
   readonly keepsCredentials?: boolean | undefined
   /** Why it was never started, and never will be; and what the cluster says about it. */
-  readonly refused?: { readonly reason: string; readonly detail: string } | undefined
+  readonly refused?: { readonly status: RefusedStatus; readonly detail: string } | undefined
 }
 
 export type FoundRecord =

@@ -9,7 +9,7 @@ import { wasRemoved } from '../owner.ts'
 import { all } from './all.ts'
 import { carryInputs } from './inputs.ts'
 import { contentsOf, type Placed } from './objects.ts'
-import { originalLabels, toPod } from './pod.ts'
+import { originalLabels, type PodParts, toPod } from './pod.ts'
 import { homeLabel, type Records, type SandboxRecord, sandboxAnnotation } from './records.ts'
 import type { PodSettings } from './settings.ts'
 
@@ -41,8 +41,18 @@ export async function start(context: Starting, spec: SandboxSpec): Promise<Start
   const contents = contentsOf({ spec, record, carried, settings, pullSecrets, targetIsClosed })
   await all(contents.map(object => createUnlessGone(cluster, object, record, spec)))
   // The last one: nothing runs before, and the pod's name can be there once.
-  const body = toPod({ spec, record, layout, carried, pullSecrets: pullSecrets.length, settings })
-  return { record, attached: !(await create(cluster, { path: pods, body })) }
+  const parts = { spec, record, layout, carried, pullSecrets: pullSecrets.length, settings }
+  return { record, attached: !(await createPod(cluster, pods, parts)) }
+}
+
+/** Clusters before 1.34 refuse a pod that says of one container when it is started again. There, the keeper is not. */
+async function createPod(cluster: Cluster, path: string, parts: Omit<PodParts, 'restartsKeeper'>): Promise<boolean> {
+  try {
+    return await create(cluster, { path, body: toPod({ ...parts, restartsKeeper: true }) })
+  } catch (error) {
+    if (!isStatus(error, 422) || !error.message.includes('restartPolicy')) throw error
+    return create(cluster, { path, body: toPod({ ...parts, restartsKeeper: false }) })
+  }
 }
 
 /** The namespace is made first: whatever the record names was there, and once it is deleted nobody can make it again. */
