@@ -115,7 +115,7 @@ function end<Row extends Instance | Binding>(
     const { operationId, requestId } = intent
     const { serviceId, planId } = row
     const platform = 'platform' in row ? row.platform : undefined
-    const made = { operationId, instanceId, serviceId, planId, platform, requestHash: '', requestId }
+    const made = { operationId, instanceId, serviceId, planId, platform, requestId }
     return doneByHand(made, action, now, { verb: 'abandon', description: sayAbandoned, bindingId })
   }
 }

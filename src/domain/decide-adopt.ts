@@ -164,10 +164,10 @@ function adopted(
   { newId, requestId }: AdoptIntent,
   action: 'provision' | 'bind',
   now: number,
-  row: Pick<Operation, 'instanceId' | 'bindingId' | 'serviceId' | 'requestHash'>,
+  row: Pick<Operation, 'instanceId' | 'bindingId' | 'serviceId'>,
 ): Operation {
-  const { instanceId, bindingId, serviceId, requestHash } = row
-  const made = { operationId: newId(), instanceId, serviceId, requestHash, requestId }
+  const { instanceId, bindingId, serviceId } = row
+  const made = { operationId: newId(), instanceId, serviceId, requestId }
   return doneByHand(made, action, now, { verb: 'adopt', description: 'made by another broker', bindingId })
 }
 

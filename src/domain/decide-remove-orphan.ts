@@ -31,12 +31,12 @@ export function decideRemoveOrphan(snapshot: Snapshot, removing: RemoveOrphanInt
   const judged = judgeOrphan(holding, snapshot, { now, minimumAge })
   if (judged.kind === 'owned') throw new BrokerError('VerbRefused', 'It belongs to somebody by now.')
   if (!('removal' in judged)) throw new BrokerError('VerbRefused', judged.reason)
-  const { instanceId, serviceId, planId, requestHash } = intent
+  const { instanceId, serviceId, planId } = intent
   const { bindingId } = holding
   const action = bindingId === undefined ? 'deprovision' : 'unbind'
   const platform = snapshot.instance?.platform ?? nobody
   const operation = newOperation({ ...intent, platform }, action, now, { bindingId })
-  const common = { serviceId, planId, phase: 'deleting', requestHash, context: {}, parameters: {}, state } as const
+  const common = { serviceId, planId, phase: 'deleting', requestHash: '', context: {}, parameters: {}, state } as const
   const times = { lastOperationId: operation.id, createdAt: now, updatedAt: now }
   const event = acted('remove-orphan', removing, {
     ...{ at: now, instanceId, bindingId, operationId: operation.id, action },

@@ -127,7 +127,7 @@ export function decideRetry(snapshot: Snapshot, intent: RetryIntent): Verdict<Op
   // A call of before may have made again what a step of a deletion in doubt had removed.
   const isTrue = !isDeletion || !failed.unclean
   const unclean = isDeletion && (resource?.uncleanUntil ?? 0) > now
-  const wanted = { ...intent.begin, requestHash: failed.requestHash, identity: failed.identity }
+  const wanted = { ...intent.begin, requestHash: failed.requestHash ?? '', identity: failed.identity }
   const old = bindingId === undefined ? observation : undefined
   const more = { bindingId, unclean, old, input: inputOf(failed, snapshot), planId: instance?.planId }
   const { operation, written } = begin(wanted, action, now, more)

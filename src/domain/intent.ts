@@ -19,7 +19,7 @@ export interface OperationIntent {
   readonly serviceId: string
   readonly planId?: string
   readonly platform?: string
-  readonly requestHash: string
+  readonly requestHash?: string
   /** How long the operation may take, in milliseconds. */
   readonly timeout: number
   readonly identity?: JsonObject
@@ -30,6 +30,7 @@ export interface OperationIntent {
 /** What every request that wants an operation brings along. */
 export interface Intent extends OperationIntent {
   readonly platform: string
+  readonly requestHash: string
   /** Who has signed in, and from where: for the history. */
   readonly principal?: string
   readonly address?: string
@@ -92,7 +93,8 @@ export function newOperation(intent: OperationIntent, action: Action, now: numbe
     platform: intent.platform,
     action,
     state: 'queued',
-    requestHash: intent.requestHash,
+    // Others are told by what they are about: a creation by its instance or its binding, a deletion by itself.
+    requestHash: action === 'update' ? intent.requestHash : undefined,
     input: more.input ?? {},
     identity: intent.identity,
     requestId: intent.requestId,

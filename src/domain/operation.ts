@@ -60,7 +60,8 @@ export interface Operation {
   readonly platform?: string
   readonly action: Action
   readonly state: OperationState
-  readonly requestHash: string
+  /** Of an update alone: a PATCH that says the same is a repetition of it. Sealed. */
+  readonly requestHash?: string
   /** Sealed. */
   readonly input: OperationInput
   /** Who asked, as the platform said it (personal data: shown to operators only), and under which request id. */

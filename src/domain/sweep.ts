@@ -16,7 +16,7 @@ export function sweepAfter(
   if (!deletion.unclean && unbind.length === 0) return undefined
   const { instanceId, bindingId, serviceId, planId, platform } = deletion
   const { sweepOperationId: operationId, sweepDelay, sweepTimeout: timeout } = policy
-  const intent = { operationId, instanceId, serviceId, planId, platform, requestHash: '', timeout }
+  const intent = { operationId, instanceId, serviceId, planId, platform, timeout }
   return newSweep(intent, { now, due: now + sweepDelay, bindingId, unbind })
 }
 

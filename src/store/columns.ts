@@ -50,8 +50,6 @@ export function toOperation(
     toDocument(sealer, row, doc => place(row, doc)),
     more,
   )
-  // Nothing is left of it in one that was emptied.
-  operation.requestHash ??= ''
   operation.state = row.state
   operation.attempt = row.attempt
   operation.losses = row.losses

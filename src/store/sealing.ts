@@ -91,8 +91,8 @@ function createKnown() {
 }
 
 /** What an operation keeps when what it was about is deleted. */
-export function withoutSealed({ identity: _identity, ...kept }: Operation): Operation {
-  return { ...kept, input: {}, requestHash: '' }
+export function withoutSealed({ identity: _identity, requestHash: _hash, ...kept }: Operation): Operation {
+  return { ...kept, input: {} }
 }
 
 /** An event of the history: who asked is personal data. Its row has one column, so that it is sealed in its place. */

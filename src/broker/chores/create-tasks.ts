@@ -150,7 +150,7 @@ async function begin(broker: BrokerContext, instanceId: string, now: number, ran
   if (instance === undefined) return false
   const service = broker.services.of(instance)
   const { serviceId } = instance
-  const intent = { operationId: newId(now), instanceId, serviceId, requestHash: '', timeout: observationTimeout }
+  const intent = { operationId: newId(now), instanceId, serviceId, timeout: observationTimeout }
   const at = service === undefined ? now + broker.settings.engine.observeEvery : nextObservation(service, now, random)
   const next = { at, possible: service?.code.observe !== undefined }
   return accept(broker, { instanceId }, snapshot => decideObserve(snapshot, intent, next))

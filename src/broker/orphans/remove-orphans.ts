@@ -53,7 +53,7 @@ async function begin(broker: BrokerContext, acting: Acting, found: Found): Promi
   const ids = { instanceId, serviceId: offering.id, planId: offering.plans[0]?.id ?? '' }
   const removing = {
     ...acting,
-    intent: { operationId: newId(broker.clock.now()), ...ids, requestHash: '', timeout },
+    intent: { operationId: newId(broker.clock.now()), ...ids, timeout },
     holding: { instanceId, bindingId, createdAt },
     state,
     revisionId,

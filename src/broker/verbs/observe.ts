@@ -26,5 +26,5 @@ export function observationOf(broker: BrokerContext, instance: Instance) {
   const { id: instanceId, serviceId } = instance
   const operationId = newId(broker.clock.now())
   const possible = broker.services.of(instance)?.code.observe !== undefined
-  return { intent: { operationId, instanceId, serviceId, requestHash: '', timeout: observationTimeout }, possible }
+  return { intent: { operationId, instanceId, serviceId, timeout: observationTimeout }, possible }
 }

@@ -37,7 +37,7 @@ export async function sweepOf(
 ) {
   const { id: instanceId, serviceId, revisionId = found?.revisionId } = instance
   const { deprovision: timeout } = settings.engine.timeouts
-  const intent = { operationId: newId(clock.now()), instanceId, serviceId, requestHash: '', timeout }
+  const intent = { operationId: newId(clock.now()), instanceId, serviceId, timeout }
   const unbind = bindingId === undefined ? await inDoubt(store, instance) : []
   return { intent, unbind, possible: services.of({ serviceId, revisionId }) !== undefined }
 }

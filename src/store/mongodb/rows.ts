@@ -194,8 +194,6 @@ export function toOperation(sealer: Sealer, document: OperationDocument): Operat
   const { state, attempt, losses, notBefore, leaseOwner, leaseUntil, fence, unclean, checkpointAt } = document
   const { _id: key, resource, description, doc, sealed } = document
   return withoutUndefined({
-    // Nothing is left of it in one that was emptied.
-    requestHash: '',
     ...JSON.parse(doc),
     ...(sealer.unseal(sealed, placeOfOperation(resource, key)) as object),
     state,

@@ -59,11 +59,8 @@ function keptOf(store: Store, ids: readonly string[]): Promise<readonly Kept[]> 
 
 /** As it is without what was sealed. */
 function empty([operation, steps]: Kept): Kept {
-  const { identity: _identity, ...kept } = operation ?? {}
-  return [
-    operation && ({ ...kept, input: {}, requestHash: '' } as Operation),
-    steps.map(({ output: _output, ...step }) => step),
-  ]
+  const { identity: _identity, requestHash: _hash, ...kept } = operation ?? {}
+  return [operation && ({ ...kept, input: {} } as Operation), steps.map(({ output: _output, ...step }) => step)]
 }
 
 async function holdsCanary(store: Store, ids: readonly string[]): Promise<boolean> {
@@ -83,7 +80,7 @@ export const emptiedCases = [
     assert.deepEqual(await keptOf(store, operations), before.map(empty))
     const [[ended, steps] = []] = await keptOf(store, [deletion])
     assert.deepEqual([ended?.state, ended?.description, ended?.input], ['succeeded', 'done', {}])
-    assert.deepEqual([ended?.requestHash, ended?.identity], ['', undefined])
+    assert.deepEqual([ended?.requestHash, ended?.identity], [undefined, undefined])
     assert.deepEqual(steps, [emptyDone, failed])
     assert.equal((await store.history('i')).length, history.length + 1)
     assert.deepEqual(await keptOf(store, neighbours), besides)
