@@ -1,13 +1,6 @@
-import {
-  createCipheriv,
-  createDecipheriv,
-  createSecretKey,
-  hkdfSync,
-  type KeyObject,
-  randomBytes,
-  randomFillSync,
-} from 'node:crypto'
+import { createDecipheriv, createSecretKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto'
 import { type Keyring, type SealedPlace, UnsealError } from '../sealing.ts'
+import { algorithm, createFreshCiphers, nonceLength } from './fresh-ciphers.ts'
 
 /** A key with its label: 32 bytes. */
 export interface LabelledKey {
@@ -26,9 +19,9 @@ export function readKey(text: string): Uint8Array | undefined {
 
 /** What a sealed text begins with: no JSON does, so that a text tells by itself whether it is sealed. */
 const mark = 'e1:'
-const algorithm = 'aes-256-gcm'
-/** Bytes. As base64 each of the first two has 16 characters. */
-const [saltLength, ivLength, tagLength] = [12, 12, 16]
+/** Bytes. */
+const [saltLength, tagLength] = [12, 16]
+/** Of the salt as base64. */
 const textLength = 16
 
 /** The label of the key that has sealed the text; undefined where it is not sealed. */
@@ -45,12 +38,12 @@ export function createKeyring(keys: readonly LabelledKey[], current = keys[0]?.l
   const roots = new Map(keys.map(({ label, key }) => [label, key]))
   const root = roots.get(current)
   if (root === undefined) throw new RangeError(`there is no key "${current}" to seal with`)
-  const nextNonce = createNonces()
   const derived = new Map<string, KeyObject>()
   const salt = randomBytes(saltLength)
   const prefix = `${mark}${current}:${salt.toString('base64')}`
   const ownKey = derive(root, salt)
   derived.set(prefix, ownKey)
+  const freshCipher = createFreshCiphers(ownKey)
 
   /** By the beginning of the text: its label and its salt. */
   function keyOf(text: string, label: string, place: SealedPlace): KeyObject {
@@ -71,25 +64,26 @@ export function createKeyring(keys: readonly LabelledKey[], current = keys[0]?.l
     current,
     labels: keys.map(({ label }) => label),
     seal(text, place) {
-      const nonce = nextNonce()
-      const cipher = createCipheriv(algorithm, ownKey, nonce)
+      const { nonce, cipher } = freshCipher()
       cipher.setAAD(toBytes(place))
-      const sealed = Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()])
-      return `${prefix}${sealed.toString('base64')}`
+      const encrypted = cipher.update(text, 'utf8')
+      // Makes the tag: all is encrypted by now.
+      cipher.final()
+      return `${prefix}${Buffer.concat([nonce, encrypted, cipher.getAuthTag()]).toString('base64')}`
     },
     unseal(text, place) {
       const label = labelOf(text)
       if (label === undefined) throw unreadable(place)
       const key = keyOf(text, label, place)
       const bytes = Buffer.from(text.slice(mark.length + label.length + 1 + textLength), 'base64')
-      if (bytes.length < ivLength + tagLength) throw unreadable(place)
+      if (bytes.length < nonceLength + tagLength) throw unreadable(place)
       const end = bytes.length - tagLength
       const options = { authTagLength: tagLength }
-      const decipher = createDecipheriv(algorithm, key, bytes.subarray(0, ivLength), options)
+      const decipher = createDecipheriv(algorithm, key, bytes.subarray(0, nonceLength), options)
       decipher.setAAD(toBytes(place))
       decipher.setAuthTag(bytes.subarray(end))
       try {
-        return decipher.update(bytes.subarray(ivLength, end), undefined, 'utf8') + decipher.final('utf8')
+        return decipher.update(bytes.subarray(nonceLength, end), undefined, 'utf8') + decipher.final('utf8')
       } catch {
         throw unreadable(place)
       }
@@ -126,18 +120,4 @@ const mostDerived = 10_000
 
 function derive(root: Uint8Array, salt: Uint8Array): KeyObject {
   return createSecretKey(Buffer.from(hkdfSync('sha256', root, salt, 'purser sealed values', 32)))
-}
-
-/** Random, some hundred at a time: each call of the system would cost as much as a value. */
-function createNonces(): () => Buffer {
-  const pool = Buffer.alloc(ivLength * 256)
-  let next = pool.length
-  return () => {
-    if (next === pool.length) {
-      randomFillSync(pool)
-      next = 0
-    }
-    next += ivLength
-    return pool.subarray(next - ivLength, next)
-  }
 }

@@ -3,6 +3,8 @@ import type { Mutation } from './mutation.ts'
 const suite = ['test/store/encryption.test.ts']
 const keyring = { file: 'src/store/keyring.ts', suite, only: 'sqlite' }
 
+const ciphers = { file: 'src/store/fresh-ciphers.ts', suite: ['src/store/keyring.test.ts'] }
+
 /** What is encrypted is so everywhere, belongs to its row, and is named where it cannot be read. */
 export const encryptionMutations: readonly Mutation[] = [
   {
@@ -18,6 +20,18 @@ export const encryptionMutations: readonly Mutation[] = [
     name: 'a value is good in any row',
     find: 'return Buffer.from(JSON.stringify(place))',
     replace: 'return Buffer.from(place[1])',
+  },
+  {
+    ...ciphers,
+    name: 'two values have the same nonce',
+    find: 'nonces.subarray(n * nonceLength, (n + 1) * nonceLength)',
+    replace: 'nonces.subarray(0, nonceLength)',
+  },
+  {
+    ...ciphers,
+    name: 'a cipher is given out twice',
+    find: 'fresh.pop() ?? makeMore()',
+    replace: 'fresh.at(-1) ?? makeMore()',
   },
   {
     file: 'src/store/sqlite/rows.ts',
