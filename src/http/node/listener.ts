@@ -77,7 +77,7 @@ export function createNodeListener(app: HttpApp, options: NodeListenerOptions = 
       } else if (isLongUnread(request)) {
         linger(request, response, result)
       } else {
-        response.writeHead(result.status, toFields(request, result, strictTransport)).end(result.body)
+        send(response.writeHead(result.status, toFields(request, result, strictTransport)), result.body)
         if (response.socket === null) deleteWhenOut(request, response)
         else running.delete(response)
       }
@@ -152,6 +152,14 @@ function checkHost({ headers, httpVersionMinor }: IncomingMessage): BrokerError 
 /** Whether much of the body was not read. Node drops a short rest and keeps the connection; for a long one that is not worth it. */
 function isLongUnread({ complete, headers }: IncomingMessage): boolean {
   return !complete && (headers['transfer-encoding'] !== undefined || announcedLength(headers) > 65_536)
+}
+
+/** The head and the body in one piece. `end` with a body adds an empty one, and two pieces take a longer way to the socket. */
+function send(response: ServerResponse, body: string | Uint8Array): void {
+  response.cork()
+  response.write(body)
+  response.uncork()
+  response.end()
 }
 
 /** A flat list of names and values, which node writes as they are. */
