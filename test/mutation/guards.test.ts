@@ -14,7 +14,7 @@ const unrecorded = new Map<string, Watcher>()
 
 let endServers: (() => Promise<void>) | undefined
 
-// Each run is a thread of its own, and would start servers of its own.
+// Each process that runs them would start servers of its own.
 beforeAll(async () => {
   endServers = await lendServers({ postgres: missing.postgres === undefined, mongodb: missing.mongodb === undefined })
 })
