@@ -35,7 +35,10 @@ const noDriverPolicy: SettlePolicy = { sweepDelay: 0, sweepTimeout: 0, sweepOper
 /** The pseudo step that counts failures of an action outside its steps. */
 const actionStep = '(action)'
 
-type Taken = Attempt & Turn
+interface Taken extends Attempt, Turn {
+  /** Called before the last write, when nothing of the author's is waited for any more. */
+  leavePlace(): void
+}
 
 interface Running extends Taken {
   readonly run: Run
@@ -44,14 +47,19 @@ interface Running extends Taken {
 
 /**
  * Runs a claimed operation until it is finished, parked or lost. Exactly one of finish, park and handBack is called, and
- * nothing is written after it.
+ * nothing is written after it. Where it is finish or park, `leavePlace` is called before.
  */
-export async function runOperation(claimed: Claim, held: HeldLease, context: RunContext): Promise<void> {
+export async function runOperation(
+  claimed: Claim,
+  held: HeldLease,
+  context: RunContext,
+  leavePlace: () => void,
+): Promise<void> {
   const { tracer } = context
-  if (tracer === undefined) return runClaimed(claimed, held, context)
+  if (tracer === undefined) return runClaimed(claimed, held, context, leavePlace)
   const span = startRun(tracer, claimed.operation)
   try {
-    await tracer.within(span, () => runClaimed(claimed, held, { ...context, span }))
+    await tracer.within(span, () => runClaimed(claimed, held, { ...context, span }, leavePlace))
     span.end({ attributes: { 'purser.cut-short': held.why } })
   } catch (error) {
     span.end({ error })
@@ -59,7 +67,7 @@ export async function runOperation(claimed: Claim, held: HeldLease, context: Run
   }
 }
 
-async function runClaimed(claimed: Claim, held: HeldLease, context: RunContext): Promise<void> {
+async function runClaimed(claimed: Claim, held: HeldLease, context: RunContext, leavePlace: () => void): Promise<void> {
   const now = held.storeNow()
   const { hold } = claimed.operation
   const { error: ended } = claimed.operation
@@ -72,7 +80,7 @@ async function runClaimed(claimed: Claim, held: HeldLease, context: RunContext):
     queueMs: Math.max(0, now - operation.notBefore),
     takenOver: claim.takenOver,
   })
-  const attempt = { held, ...turn }
+  const attempt = { held, leavePlace, ...turn }
   const isOver = ended !== undefined || now >= operation.deadlineAt
   const late = () => {
     if (ended !== undefined) return ended
@@ -236,10 +244,11 @@ async function parkForRetry(running: Running, { steps, until, description }: Ret
 }
 
 /** Gives the operation back to the ledger; it is due again at the deadline at the latest, so that it ends then. */
-async function park({ claim, held, tools }: Attempt, reason: ParkReason, parking: Parking): Promise<void> {
+async function park({ claim, held, tools, leavePlace }: Taken, reason: ParkReason, parking: Parking): Promise<void> {
   const { store, observer } = tools
   const until = Math.min(parking.until, Math.max(claim.operation.deadlineAt, 0))
   const { description } = parking
+  leavePlace()
   if (await store.park(held.lease, { ...parking, until }))
     observer['operation.parked']?.({ ...attemptFields(claim, held), until, reason, description })
 }
@@ -271,6 +280,7 @@ async function finish(attempt: Taken & { readonly work?: Work }, ending: Finish)
   const { claim, held, tools, work, before } = attempt
   const { store, observer } = tools
   const policy = work?.settlePolicy(held.storeNow()) ?? noDriverPolicy
+  attempt.leavePlace()
   const finished = await store.finish(held.lease, snapshot => {
     const finishing = unclean ? { ...snapshot.finishing, unclean } : snapshot.finishing
     return (before === undefined ? settle : settleSweepFirst)({ ...snapshot, finishing }, outcome, policy)

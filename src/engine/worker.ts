@@ -42,6 +42,8 @@ export class Worker {
   readonly #running = new Map<HeldLease, Promise<void>>()
   readonly #stopping = new AbortController()
   #poked = false
+  /** How many of those that run have only their last write before them: they need no place any more. */
+  #leaving = 0
   /** Places that are kept for what is being accepted. */
   #kept = 0
   /** Operations that a look which is under way may bring. */
@@ -156,8 +158,10 @@ export class Worker {
       this.#poke()
   }
 
+  /** Of those that leave, at most as many as there are places are not counted: a ledger that is slow to write fills no process. */
   #free(): number {
-    return this.#options.concurrency - this.#running.size - this.#kept
+    const { concurrency } = this.#options
+    return concurrency - this.#running.size + Math.min(this.#leaving, concurrency) - this.#kept
   }
 
   async #claimUntilStopped(): Promise<void> {
@@ -226,17 +230,27 @@ export class Worker {
   async #run(claim: Claim, held: HeldLease): Promise<void> {
     const giveBack = this.#options.queue.begin(claim.operation)
     const leave = this.#options.shares.enter(claim.operation)
+    let hasPlace = true
+    const leavePlace = () => {
+      if (!hasPlace) return
+      hasPlace = false
+      this.#leaving += 1
+      giveBack()
+      leave()
+      // One look for all that end in the same turn: with a store that gathers writes, it is in one transaction with their ends.
+      setImmediate(() => this.#pokeForMore())
+    }
     try {
-      await runOperation(claim, held, this.#options)
+      await runOperation(claim, held, this.#options, leavePlace)
     } catch (error) {
       // The ledger could not be written: the lease runs out and the operation goes on from its last checkpoint.
       const { observer } = this.#options
       observer['operation.interrupted']?.({ ...attemptFields(claim, held), error: toError(error) })
     }
     held.end()
+    leavePlace()
+    this.#leaving -= 1
     this.#running.delete(held)
-    giveBack()
-    leave()
     this.#pokeForMore()
   }
 

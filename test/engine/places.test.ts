@@ -106,3 +106,39 @@ describe('an operation that is accepted where it can run', () => {
     expect(begun).toEqual(['i'])
   })
 })
+
+describe('the place of an operation whose last write is under way', () => {
+  /** A ledger that takes last writes when it is told to. */
+  async function bootSlow(concurrency: number) {
+    const begun: string[] = []
+    const world = createWorld({ service: { provision: async ctx => void begun.push(ctx.instance.id) } })
+    let write = () => {}
+    const told = new Promise<void>(resolve => {
+      write = resolve
+    })
+    const store: Store = { ...world.ledger, finish: (...request) => told.then(() => world.ledger.finish(...request)) }
+    const process = await world.boot({ concurrency, store })
+    await world.clock.advance(1)
+    const ids = ['a', 'b', 'c', 'd', 'e', 'f']
+    for (const id of ids) await process.provision(id)
+    await world.clock.advance(seconds(1))
+    return { world, process, begun, write, ids }
+  }
+
+  it('is free for another one', async () => {
+    const { process, begun, ids } = await bootSlow(6)
+    expect(begun).toEqual(ids)
+    expect(await process.poll('a')).toMatchObject({ state: 'in progress' })
+    await process.provision('more')
+    expect(begun).toEqual([...ids, 'more'])
+  })
+
+  it('is not free where as many wait for theirs as there are places', async () => {
+    const { world, process, begun, write, ids } = await bootSlow(2)
+    expect(begun).toEqual(ids.slice(0, 4))
+    write()
+    await world.clock.advance(seconds(1))
+    expect(begun).toEqual(ids)
+    for (const id of ids) expect(await process.poll(id)).toMatchObject({ state: 'succeeded' })
+  })
+})

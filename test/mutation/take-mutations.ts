@@ -43,6 +43,12 @@ export const takeMutations: readonly Mutation[] = [
     replace: '',
   },
   {
+    ...worker,
+    name: 'a ledger that is slow to write fills the process',
+    find: 'Math.min(this.#leaving, concurrency)',
+    replace: 'this.#leaving',
+  },
+  {
     ...postgres,
     file: 'src/store/postgres/functions.ts',
     name: 'postgres leases without a fence',
