@@ -78,7 +78,7 @@ const tables = {
     columns:
       words(`id observe_at phase last_operation_id unclean_until deleted_at revision_id next_revision_id pinned_plan
       created_at platform service_id plan_id usable doc sealed`),
-    steady: ['created_at', 'service_id', 'deleted_at', 'revision_id', 'next_revision_id', 'pinned_plan'],
+    steady: words(`created_at platform service_id plan_id deleted_at revision_id next_revision_id pinned_plan`),
   },
   binding: {
     name: 'binding',
@@ -87,7 +87,7 @@ const tables = {
       `instance_id id phase last_operation_id unclean_until deleted_at created_at service_id plan_id
       expires_at notice_at doc sealed`,
     ),
-    steady: ['created_at', 'service_id', 'deleted_at', 'expires_at', 'notice_at'],
+    steady: ['created_at', 'service_id', 'plan_id', 'deleted_at', 'expires_at', 'notice_at'],
   },
   operation: {
     name: 'operation',
