@@ -12,7 +12,7 @@ export interface FreshCipher {
 
 /**
  * Ciphers of one key, each with a random nonce of its own, given out once. They are made some at a time: one that is made right
- * after another costs a third of one that is made between other work. None is made before the first is wanted.
+ * after another costs about half of one that is made between other work. None is made before the first is wanted.
  */
 export function createFreshCiphers(key: KeyObject): () => FreshCipher {
   const fresh: FreshCipher[] = []
