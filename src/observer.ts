@@ -15,24 +15,31 @@ export const silent: Observer = {}
 export function combineObservers(...observers: readonly (Observer | undefined)[]): Observer {
   const [first] = observers
   if (observers.length === 1 && first !== undefined && guardedObservers.has(first)) return first
-  const combined: Record<string, (event: unknown) => void> = {}
+  const combined: Record<string, Listener> = {}
   for (const observer of observers)
-    for (const [type, listener] of Object.entries(observer ?? {})) {
+    for (const [type, listener] of Object.entries(observer ?? {}) as [string, Listener][]) {
       if (typeof listener !== 'function') continue
-      const guarded = guard(type, listener as (event: unknown) => unknown)
+      // Every request has an event: nothing is guarded twice.
+      const guarded = observer !== undefined && guardedObservers.has(observer) ? listener : guard(type, listener)
       const before = combined[type]
-      combined[type] = event => {
-        before?.(event)
-        guarded(event)
-      }
+      combined[type] = before === undefined ? guarded : inTurn(before, guarded)
     }
   guardedObservers.add(combined)
   return combined
 }
 
+type Listener = (event: unknown) => unknown
+
 const guardedObservers = new WeakSet<Observer>()
 
-function guard(type: string, listener: (event: unknown) => unknown): (event: unknown) => void {
+function inTurn(first: Listener, second: Listener): Listener {
+  return event => {
+    first(event)
+    second(event)
+  }
+}
+
+function guard(type: string, listener: Listener): Listener {
   let reported = false
   const report = (error: unknown) => {
     if (!reported) process.emitWarning(`a listener to ${type} failed: ${toError(error).message}`, 'ObserverWarning')

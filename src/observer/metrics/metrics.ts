@@ -86,19 +86,26 @@ export function createMetrics(options: MetricsOptions): Metrics {
     metrics.purser_step_duration_seconds.observe(event.durationMs / 1000, keyOf(service, step))
   }
 
-  const findRequestCell = (method: string, route: string, status: number): HistogramCell => {
-    const byRoute = found(requestCells, method, () => new Map())
-    const byStatus = found(byRoute, route, () => new Map())
-    return found(byStatus, status, () =>
-      metrics.http_server_request_duration_seconds.cell(keyOf(method, route, String(status))),
-    )
+  const addRequestCell = (method: string, route: string, status: number): HistogramCell => {
+    const cell = metrics.http_server_request_duration_seconds.cell(keyOf(method, route, String(status)))
+    const byRoute = requestCells.get(method) ?? new Map<string, Map<number, HistogramCell>>()
+    const byStatus = byRoute.get(route) ?? new Map<number, HistogramCell>()
+    requestCells.set(method, byRoute.set(route, byStatus.set(status, cell)))
+    return cell
+  }
+
+  const addStoreCell = (operation: string): HistogramCell => {
+    const cell = metrics.db_client_operation_duration_seconds.cell(keyOf(system, operation))
+    storeCells.set(operation, cell)
+    return cell
   }
 
   const observer: Observer = {
     'request.ended'({ method = '', route, status, durationMs, error }) {
       const verb = methods.has(method) ? method : other
       const path = route === undefined ? 'none' : routes(route)
-      findRequestCell(verb, path, status).observe(durationMs / 1000)
+      const cell = requestCells.get(verb)?.get(path)?.get(status) ?? addRequestCell(verb, path, status)
+      cell.observe(durationMs / 1000)
       if (error !== undefined && path.startsWith('/v2/'))
         metrics.purser_osb_rejections_total.add(1, osbAction(verb, path), error)
       if (path.startsWith('/admin/') && verb !== 'GET')
@@ -132,9 +139,8 @@ export function createMetrics(options: MetricsOptions): Metrics {
     'binding.expiresSoon': event => metrics.purser_bindings_expired_total.add(1, serviceOf(event)[0], 'soon'),
     'binding.expired': event => metrics.purser_bindings_expired_total.add(1, serviceOf(event)[0], 'expired'),
     'store.called'({ operation, durationMs, refused }) {
-      found(storeCells, operation, () =>
-        metrics.db_client_operation_duration_seconds.cell(keyOf(system, operation)),
-      ).observe(durationMs / 1000)
+      const cell = storeCells.get(operation) ?? addStoreCell(operation)
+      cell.observe(durationMs / 1000)
       if (operation === 'claim') metrics.purser_claim_duration_seconds.observe(durationMs / 1000, '')
       if (refused) metrics.purser_fence_rejections_total.add(1)
     },
@@ -188,15 +194,6 @@ export function createMetrics(options: MetricsOptions): Metrics {
       return texts.join('')
     },
   }
-}
-
-function found<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): Value {
-  let value = map.get(key)
-  if (value === undefined) {
-    value = make()
-    map.set(key, value)
-  }
-  return value
 }
 
 interface Reading {
