@@ -8,8 +8,8 @@ export interface LogStream {
 
 /** Lines of a busy broker wait so long for each other, in milliseconds: a write to the system takes longer than a line. */
 const patience = 50
-/** More lines than this do not wait. */
-const mostWaiting = 500
+/** More lines than this do not wait. A text beyond 128 KB is memory of its own, and takes twice as long to make and to write. */
+const mostWaiting = 200
 
 /** Most lines are put together when they are written: one after the other, they take half of the time. */
 type Line = string | (() => string)
@@ -22,6 +22,7 @@ export function createLineWriter(stream: LogStream, clock: Clock): (line: Line, 
   ignoreErrors(stream)
   let waiting: Line[] = []
   let writtenAt = -Infinity
+  let isDue = false
   const flush = () => {
     const lines = waiting
     waiting = []
@@ -33,12 +34,14 @@ export function createLineWriter(stream: LogStream, clock: Clock): (line: Line, 
     }
   }
   const flushGathered = () => {
+    isDue = false
     writtenAt = clock.now()
     flush()
   }
   return (line, urgent) => {
-    if (waiting.length === 0 && !urgent) {
-      writeAtExit(flush)
+    if (waiting.length === 0 && !urgent) writeAtExit(flush)
+    if (!isDue && !urgent) {
+      isDue = true
       if (clock.now() - writtenAt > patience) setImmediate(flushGathered)
       else clock.after(patience, flushGathered)
     }

@@ -150,6 +150,35 @@ describe('the formats', () => {
     expect(said).toMatchObject({ event: 'author.log', level: 'mine', msg: odd, 'a "b"': 1, action: 'bind' })
   })
 
+  it('json: each line has its own values, whatever stands in the line before', async () => {
+    const first = { method: 'GET', status: 200, bytes: 1, address: '::1', principal: 'cf', platform: 'eu' }
+    const second = {
+      method: 'PUT',
+      status: 202,
+      bytes: 2,
+      address: '::2',
+      principal: 'k8s',
+      platform: 'us',
+      aborted: true,
+    }
+    const third = { ...first, principal: undefined, status: 500 }
+    const text = await logged('json', observer => {
+      for (const more of [first, second, third, first]) observer['request.ended']?.(request(more))
+    })
+    const written = text
+      .trimEnd()
+      .split('\n')
+      .map(line => JSON.parse(line))
+    const rest = { time: '1970-01-01T00:00:01.000Z', event: 'request.ended', path: '/v2/catalog', durationMs: 2 }
+    const { aborted, ...shown } = second
+    expect(written).toEqual([
+      { ...rest, ...first, level: 'info', msg: 'request' },
+      { ...rest, ...shown, level: 'info', msg: 'request aborted' },
+      { ...rest, ...third, level: 'warn', msg: 'request' },
+      { ...rest, ...first, level: 'info', msg: 'request' },
+    ])
+  })
+
   it('people: time, level, text, key=value', async () => {
     const error = new BrokerError('StoreUnavailable', 'full', { cause: new Error('ENOSPC') })
     const text = await logged('people', observer => {
@@ -236,13 +265,13 @@ describe('writes', () => {
     await clock.advance(30)
     expect(linesOf()).toEqual([1, 20])
     for (let line = 0; line < 1_000; line += 1) logOne()
-    expect(linesOf()).toEqual([1, 20, 501])
+    expect(linesOf()).toEqual([1, 20, 201, 201, 201, 201])
     await clock.advance(50)
-    expect(linesOf()).toEqual([1, 20, 501, 499])
+    expect(linesOf()).toEqual([1, 20, 201, 201, 201, 201, 196])
     await clock.advance(1_000)
     logOne()
     await turn()
-    expect(linesOf()).toEqual([1, 20, 501, 499, 1])
+    expect(linesOf()).toEqual([1, 20, 201, 201, 201, 201, 196, 1])
   })
 
   it('come before the end of a process that is told to exit', () => {
