@@ -5,7 +5,7 @@ import { runStoreContract } from './run-contract.ts'
 
 const reason = 'memory ends with the process'
 
-runStoreContract('memory', createSubject, reason)
+runStoreContract('memory', createSubject, { reason })
 
 function createSubject(): StoreSubject {
   const clock = createVirtualClock()

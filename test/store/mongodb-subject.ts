@@ -53,19 +53,29 @@ const emptied = new Map<string, string[]>()
 
 /** A database that is given back when the test ends. The stores of the test are to be opened after this, and so closed before. */
 export function takeDatabase(server: Pick<MongoServer, 'url'>): string {
-  const database = emptied.get(server.url)?.pop() ?? newDatabase()
-  onTestFinished(async () => {
-    await emptyDatabase(server, database)
-    emptied.set(server.url, [...(emptied.get(server.url) ?? []), database])
-  })
+  const { database, giveBack } = borrowDatabase(server)
+  onTestFinished(giveBack)
   return database
 }
 
-export async function emptyDatabase(server: Pick<MongoServer, 'url'>, database: string): Promise<void> {
-  await withClient(server, async client => {
-    const collections = await client.db(database).collections()
+/** To be given back when no store has it open any more. */
+export function borrowDatabase({ url }: Pick<MongoServer, 'url'>) {
+  const database = emptied.get(url)?.pop() ?? newDatabase()
+  async function giveBack(): Promise<void> {
+    const collections = await keptClient(url).db(database).collections()
     await Promise.all(collections.map(collection => collection.deleteMany({})))
-  })
+    emptied.set(url, [...(emptied.get(url) ?? []), database])
+  }
+  return { database, giveBack }
+}
+
+const kept = new Map<string, MongoClient>()
+
+/** As long as this process lives: one that opens connections for each test takes longer than to empty a database. */
+function keptClient(url: string): MongoClient {
+  const client = kept.get(url) ?? new MongoClient(url)
+  kept.set(url, client)
+  return client
 }
 
 export async function withClient<Result>(

@@ -19,7 +19,7 @@ describe('sqlite, encrypted', async () => {
   const driver = loadNodeDriver() ?? (await loadLibsqlDriver())
   if (driver === undefined) return
   const create = () => createSubject(driver, testKeyring('2026-a'))
-  runStoreContract('sqlite, encrypted', create, undefined, [...ledgerContract, ...readsContract])
+  runStoreContract('sqlite, encrypted', create, { cases: [...ledgerContract, ...readsContract] })
 })
 
 describe('openSqliteStore', () => {
