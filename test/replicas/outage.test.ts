@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { openMongoStore } from '../../src/store/mongodb/index.ts'
 import { openPostgresStore } from '../../src/store/postgres/index.ts'
-import type { Store } from '../../src/store.ts'
+import { type Store, StoreUnavailableError } from '../../src/store.ts'
 import { ids, incomplete } from '../engine/world.ts'
 import { describeMongo, newDatabase } from '../store/mongodb-subject.ts'
 import { startProxy } from '../store/postgres-proxy.ts'
@@ -179,6 +179,16 @@ async function refusesEverything({ url, client, said }: Replica, operation: stri
   expect(reason + said()).not.toContain('hunter2')
 }
 
+/** The limits are short for a busy machine, on which a ledger is made: as under a supervisor, it is tried again. */
+function opened(open: () => Promise<Store>): Promise<Store> {
+  return until(() =>
+    open().catch(error => {
+      if (error instanceof StoreUnavailableError) return undefined
+      throw error
+    }),
+  )
+}
+
 describePostgres('a PostgreSQL that cannot be reached', server => {
   outageTests(() => {
     const schema = newSchema()
@@ -186,7 +196,7 @@ describePostgres('a PostgreSQL that cannot be reached', server => {
     url.password = 'hunter2'
     return {
       url: url.href,
-      open: url => openPostgresStore({ url, schema, ...limits, statementTimeout: '1s' }),
+      open: url => opened(() => openPostgresStore({ url, schema, ...limits, statementTimeout: '1s' })),
       down: () => server.down('fast'),
       up: () => server.up(),
     }
@@ -200,7 +210,7 @@ describeMongo('a MongoDB that cannot be reached', server => {
     url.search = '?directConnection=true'
     return {
       url: url.href,
-      open: url => openMongoStore({ url, database, ...limits, statementTimeout: '2s' }),
+      open: url => opened(() => openMongoStore({ url, database, ...limits, statementTimeout: '2s' })),
       down: () => server().kill(),
       up: () => server().start(),
     }
