@@ -2,22 +2,14 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { createOsbClient, type OsbClient } from '../../src/client/index.ts'
 import type { Passed, Ready } from './child.ts'
 
-/** The broker of child.ts. */
-const usual: Script = {
-  file: fileURLToPath(new URL('./child.ts', import.meta.url)),
-  execArgv: ['--import', 'tsx'],
-  args: [],
-}
-
+/** Of the broker: what plain Node runs. */
 export interface Script {
   readonly file: string
-  readonly execArgv: readonly string[]
   /** After the folder. */
-  readonly args: readonly string[]
+  readonly args?: readonly string[]
 }
 
 interface Polled {
@@ -36,7 +28,7 @@ export class Platform {
   #child: ChildProcess | undefined
   #client: OsbClient | undefined
 
-  constructor(folder: string, script: Script = usual) {
+  constructor(folder: string, script: Script) {
     this.folder = folder
     this.#script = script
   }
@@ -113,9 +105,9 @@ export class Platform {
       return { child: this.#child, client: this.#client }
     // It died between two requests.
     if (this.#child !== undefined) this.crashes += 1
-    const { file, execArgv, args } = this.#script
+    const { file, args = [] } = this.#script
     const child = fork(file, [this.folder, ...args], {
-      execArgv: [...execArgv],
+      execArgv: [],
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     })
     let complaints = ''

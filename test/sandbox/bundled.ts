@@ -7,7 +7,9 @@ import { bundleScripts } from '../bundler.ts'
 const root = join(import.meta.dirname, '..', '..')
 
 export interface Bundled {
-  /** The command that runs the script of that source. */
+  /** The script of that source. */
+  file(source: string): string
+  /** The command that runs it. */
   command(source: string): readonly string[]
   remove(): void
 }
@@ -20,8 +22,10 @@ export async function bundle(...sources: readonly string[]): Promise<Bundled> {
     outdir: folder,
     entryNames: '[name]',
   })
+  const file = (source: string) => join(folder, `${basename(source, '.ts')}.mjs`)
   return {
-    command: source => [process.execPath, join(folder, `${basename(source, '.ts')}.mjs`)],
+    file,
+    command: source => [process.execPath, file(source)],
     remove: () => rmSync(folder, { recursive: true, force: true }),
   }
 }
