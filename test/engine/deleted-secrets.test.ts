@@ -76,10 +76,8 @@ describe('what was deleted', () => {
     expect(await kept()).not.toContain('canary')
     expect(await broker.poll('i', deprovision)).toEqual({ state: 'succeeded' })
     expect(await broker.pollBinding('i', 'b', unbind)).toEqual({ state: 'succeeded' })
-    expect(await ledger.operation(provision)).toMatchObject({
-      state: 'succeeded',
-      requestHash: '',
-    })
+    const left = await ledger.operation(provision)
+    expect([left?.state, left?.input, left?.requestHash]).toEqual(['succeeded', {}, undefined])
     expect(await ledger.steps(provision)).toMatchObject([{ name: 'create', state: 'done', attempts: 1 }])
     expect((await ledger.history('i')).map(({ type }) => type)).toHaveLength(2 * operations.length)
 

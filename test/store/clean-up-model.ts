@@ -200,7 +200,7 @@ function operationsOf(name: string, instanceId: string, { operations }: Resource
     const isOver = state !== 'queued' && state !== 'running'
     return operationRow(`${name}:o${index}`, instanceId, {
       // What is deleted keeps none.
-      requestHash: '',
+      requestHash: undefined,
       action,
       state: isOver || index === active ? state : 'failed',
       bindingId,
