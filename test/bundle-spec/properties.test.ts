@@ -15,7 +15,8 @@ const name = fc.oneof(
   { weight: 8, arbitrary: fc.constantFrom('a', 'b', 'c', 'size', 'user', 'on') },
   { weight: 1, arbitrary: fc.constantFrom('constructor', 'toString', '$ref', 'properties', 'x y', '/', '~0') },
 )
-const junk = fc.jsonValue({ maxDepth: 2 })
+/** But for the key by which YAML takes another map in: read as YAML, it means something else. */
+const junk = fc.jsonValue({ maxDepth: 2 }).filter(value => !JSON.stringify(value).includes('"<<":'))
 /** Mostly what is meant, now and then anything. */
 const mostly = (arbitrary: fc.Arbitrary<unknown>) => fc.oneof({ weight: 80, arbitrary }, { weight: 1, arbitrary: junk })
 const optional = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined, freq: 2 })
