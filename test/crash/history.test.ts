@@ -1,17 +1,14 @@
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
-import { afterAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { systemClock } from '../../src/clock.ts'
 import { openSqliteStore } from '../../src/store/sqlite/index.ts'
 import { verify } from '../history/tampered-ledger.ts'
-import { bundle } from '../sandbox/bundled.ts'
+import { compileOnce } from '../sandbox/bundled.ts'
 import { testFolder } from '../store/sqlite-drivers.ts'
 import { testKeyring } from '../store/test-keyring.ts'
 
-const child = 'test/crash/history-child.ts'
-// Started very often: it is compiled once.
-const scripts = await bundle(child)
-afterAll(() => scripts.remove())
+const child = await compileOnce('test/crash/history-child.ts')
 
 it('SIGKILL at every write of the chore: the chain is whole each time, and the next run ends it', async () => {
   const file = join(testFolder(), 'ledger.db')
@@ -23,7 +20,7 @@ it('SIGKILL at every write of the chore: the chain is whole each time, and the n
   await first.close()
   let kills = 0
   for (let point = 1; ; point += 1) {
-    const { signal, status, stderr } = spawnSync(process.execPath, [scripts.file(child), file, String(point)])
+    const { signal, status, stderr } = spawnSync(process.execPath, [child, file, String(point)])
     if (signal === 'SIGKILL') kills += 1
     else expect([status, String(stderr)]).toEqual([0, expect.any(String)])
     const store = await open()

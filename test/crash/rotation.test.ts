@@ -1,20 +1,17 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { systemClock } from '../../src/clock.ts'
 import { openSqliteStore } from '../../src/store/sqlite/index.ts'
-import { bundle } from '../sandbox/bundled.ts'
+import { compileOnce } from '../sandbox/bundled.ts'
 import { fillWithCanaries, shown } from '../store/encrypted-ledger.ts'
 import { testFolder } from '../store/sqlite-drivers.ts'
 import { testKeyring } from '../store/test-keyring.ts'
 
 /** All points in the long run; otherwise every fifth, so that those before and after a write take turns. */
 const stride = process.env.PURSER_TEST_LONG === '1' ? 1 : 5
-const child = 'test/crash/rotation-child.ts'
-// Started very often: it is compiled once.
-const scripts = await bundle(child)
-afterAll(() => scripts.remove())
+const child = await compileOnce('test/crash/rotation-child.ts')
 
 it('SIGKILL at every write of a rotation under load: nothing is lost, and the next one ends it', async () => {
   const folder = testFolder()
@@ -27,7 +24,7 @@ it('SIGKILL at every write of a rotation under load: nothing is lost, and the ne
   await first.close()
   let kills = 0
   for (let point = 1; ; point += stride) {
-    const { signal, status, stderr } = spawnSync(process.execPath, [scripts.file(child), file, log, String(point)])
+    const { signal, status, stderr } = spawnSync(process.execPath, [child, file, log, String(point)])
     if (signal === 'SIGKILL') kills += 1
     else expect([status, String(stderr)]).toEqual([0, expect.any(String)])
     const store = await open('2026-b', '2026-a')

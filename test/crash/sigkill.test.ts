@@ -1,21 +1,18 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { OsbClient } from '../../src/client/index.ts'
 import { systemClock } from '../../src/clock.ts'
 import { isActive } from '../../src/domain/operation.ts'
 import { openSqliteStore } from '../../src/store/sqlite/index.ts'
-import { bundle } from '../sandbox/bundled.ts'
+import { compileOnce } from '../sandbox/bundled.ts'
 import { Platform } from './platform.ts'
 import { ids } from './service.ts'
 
 /** All points in the long run; otherwise every fifth, so that those before and after a call take turns. */
 const stride = process.env.PURSER_TEST_LONG === '1' ? 1 : 5
-// Started very often: it is compiled once.
-const broker = 'test/crash/child.ts'
-const scripts = await bundle(broker)
-afterAll(() => scripts.remove())
+const broker = await compileOnce('test/crash/child.ts')
 
 const incomplete = { acceptsIncomplete: true } as const
 const pollOf = (id: string) => (client: OsbClient, operation: string) => client.lastOperation(id, { operation })
@@ -56,7 +53,7 @@ describe.concurrent('SIGKILL', () => {
     'at every write to the ledger and every call of the backend, before and after: %s',
     async ([, scenario], { onTestFinished }) => {
       const folder = mkdtempSync(join(tmpdir(), 'purser-sigkill-'))
-      const platform = new Platform(folder, { file: scripts.file(broker) })
+      const platform = new Platform(folder, { file: broker })
       onTestFinished(async () => {
         await platform.kill()
         rmSync(folder, { recursive: true, force: true })

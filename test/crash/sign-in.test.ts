@@ -1,22 +1,19 @@
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
-import { afterAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { systemClock } from '../../src/clock.ts'
 import { openSqliteStore } from '../../src/store/sqlite/index.ts'
-import { bundle } from '../sandbox/bundled.ts'
+import { compileOnce } from '../sandbox/bundled.ts'
 import { testFolder } from '../store/sqlite-drivers.ts'
 
-const child = 'test/crash/sign-in-child.ts'
-// Started very often: it is compiled once.
-const scripts = await bundle(child)
-afterAll(() => scripts.remove())
+const child = await compileOnce('test/crash/sign-in-child.ts')
 
 it('SIGKILL at every write of a session: it stands with its line, or neither does', async () => {
   let kills = 0
   const seen = new Set<string>()
   for (let point = 1; ; point += 1) {
     const file = join(testFolder(), 'ledger.db')
-    const { signal, status, stderr } = spawnSync(process.execPath, [scripts.file(child), file, String(point)])
+    const { signal, status, stderr } = spawnSync(process.execPath, [child, file, String(point)])
     if (signal === 'SIGKILL') kills += 1
     else expect([status, String(stderr)]).toEqual([0, expect.any(String)])
     const store = await openSqliteStore({ file, clock: systemClock })

@@ -1,21 +1,18 @@
 import { spawnSync } from 'node:child_process'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { Service } from '../../src/index.ts'
 import { sensitive, TerminalError } from '../../src/index.ts'
 import { observeLines } from '../../src/observer/log.ts'
-import { bundle } from '../sandbox/bundled.ts'
+import { compileOnce } from '../sandbox/bundled.ts'
 import { createWorld, minutes, seconds, takes } from './world.ts'
 
-// Started very often: it is compiled once.
-const child = 'test/engine/unhandled-child.ts'
-const scripts = await bundle(child)
-afterAll(() => scripts.remove())
+const child = await compileOnce('test/engine/unhandled-child.ts')
 
 /** Runs a broker whose author leaves `what` behind, and tells what became of it. */
 function leaveBehind(what: string) {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [scripts.file(child), what], { encoding: 'utf8' })
+  const { status, stdout, stderr } = spawnSync(process.execPath, [child, what], { encoding: 'utf8' })
   return { status, stderr, told: stdout === '' ? undefined : (JSON.parse(stdout) as Record<string, unknown>) }
 }
 

@@ -1,14 +1,14 @@
 /** What services of manifests have left in a cluster, and no instance has. */
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { ownMetadata } from '../../src/driver/manifests/refs.ts'
 import { applyObject } from '../../src/kubernetes/apply.ts'
 import type { Cluster } from '../../src/kubernetes/cluster.ts'
 import type { KubernetesObject } from '../../src/kubernetes/objects.ts'
 import type { JsonObject } from '../../src/protocol/json.ts'
 import type { Store } from '../../src/store.ts'
-import { type ApiServer, startApiServer, whyNoApiServer } from '../external/kubernetes.ts'
+import { whyNoApiServer } from '../external/kubernetes.ts'
 import { connectAs } from './accounts.ts'
-import { asynchronous } from './manifests-world.ts'
+import { asynchronous, useWorlds } from './manifests-world.ts'
 import { createOrphanWorld, type OrphanWorld } from './orphans-world.ts'
 
 const reason = whyNoApiServer()
@@ -44,23 +44,13 @@ const richSpec = spec(`
 describe.skipIf(reason !== undefined)(
   `orphans of manifests${reason === undefined ? '' : ` (skipped: ${reason})`}`,
   () => {
-    let server: ApiServer
+    const { open, cluster: current } = useWorlds((cluster, source?: string) =>
+      createOrphanWorld(cluster, source ?? spec()),
+    )
     let cluster: Cluster
-    const worlds: OrphanWorld[] = []
-    beforeAll(async () => {
-      server = await startApiServer()
-      cluster = await server.connect()
+    beforeAll(() => {
+      cluster = current()
     })
-    afterEach(async () => {
-      for (const world of worlds.splice(0)) await world.stop()
-    })
-    afterAll(() => server?.stop())
-
-    const open = async (source = spec()) => {
-      const world = await createOrphanWorld(cluster, source)
-      worlds.push(world)
-      return world
-    }
     const mapsOf = ({ namespace }: OrphanWorld) => `/api/v1/namespaces/${namespace}/configmaps`
 
     it('are what the ledger has lost; they are removed, the last one first, and nothing that others have', async () => {

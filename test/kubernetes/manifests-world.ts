@@ -149,11 +149,19 @@ function count(cluster: Cluster, calls: { underWay: number; made: number }): Clu
   } as Cluster
 }
 
-/** One API server for the tests of a suite, and worlds on it that end with their test. */
 export function useManifestWorlds(spec: string) {
+  return useWorlds((cluster, options: Partial<ManifestWorldOptions> = {}) =>
+    createManifestWorld({ spec, cluster, ...options }),
+  )
+}
+
+/** One API server for the tests of a suite, and worlds on it that end with their test. */
+export function useWorlds<World extends { stop(): Promise<void> }, Options extends readonly unknown[]>(
+  create: (cluster: Cluster, ...options: Options) => Promise<World>,
+) {
   let server: ApiServer
   let cluster: Cluster
-  const worlds: ManifestWorld[] = []
+  const worlds: World[] = []
   beforeAll(async () => {
     server = await startApiServer()
     cluster = await server.connect()
@@ -165,8 +173,8 @@ export function useManifestWorlds(spec: string) {
   return {
     server: () => server,
     cluster: () => cluster,
-    async open(options: Partial<ManifestWorldOptions> = {}): Promise<ManifestWorld> {
-      const world = await createManifestWorld({ spec, cluster, ...options })
+    async open(...options: Options): Promise<World> {
+      const world = await create(cluster, ...options)
       worlds.push(world)
       return world
     },

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { afterAll } from 'vitest'
 import { bundleScripts } from '../bundler.ts'
 
 const root = join(import.meta.dirname, '..', '..')
@@ -12,6 +13,13 @@ export interface Bundled {
   /** The command that runs it. */
   command(source: string): readonly string[]
   remove(): void
+}
+
+/** The script of one source, for the tests of a file that start it often. */
+export async function compileOnce(source: string): Promise<string> {
+  const { file, remove } = await bundle(source)
+  afterAll(remove)
+  return file(source)
 }
 
 /** Sources are named from the project's folder. */
