@@ -65,7 +65,7 @@ async function restart(): Promise<void> {
 }
 
 const root = () => join(folder, 'run', 'c')
-const containers = () => createContainers(createEngine(podman.socket), root())
+const containers = () => createContainers(createEngine(podman.socket), root(), systemClock)
 
 async function expectNothingLeft(): Promise<void> {
   expect(await containers().list()).toEqual([])

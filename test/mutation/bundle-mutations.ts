@@ -84,6 +84,20 @@ export const bundleMutations: readonly Mutation[] = [
     replace: '      ...inputs.env,\n      ...named,',
   },
   {
+    name: 'an engine that stumbles over an end is not asked again',
+    file: 'src/sandbox/container/containers.ts',
+    find: 'answer.status !== 500 || number === looks',
+    replace: 'true',
+    suite: ['test/sandbox/container-engine.test.ts'],
+  },
+  {
+    name: 'a container that cannot be stopped because it has ended is a fault',
+    file: 'src/sandbox/container/containers.ts',
+    find: "if ((await inspect(engine, id, clock))?.state === 'running') throw failure",
+    replace: 'throw failure',
+    suite: ['test/sandbox/container-engine.test.ts'],
+  },
+  {
     ...attempt,
     name: 'a sandbox starts before the ledger knows of it',
     find: 'if (before?.name !== name) await ctx.saveState({ sandbox: { ...placed } })',

@@ -76,7 +76,7 @@ export function testContainers({ engineName, reason, start }: TestedEngine): voi
           })
           const folders = { ...foldersOf(folder, spec.name), output: attempt?.output ?? '' }
           const calls = createEngine(engine().socket)
-          const userNamespace = await createContainers(calls, folder).findUserNamespace()
+          const userNamespace = await createContainers(calls, folder, systemClock).findUserNamespace()
           const body = toContainer(spec, layout, {
             image: plainImage,
             user: sandboxUser,
@@ -124,7 +124,7 @@ export function testContainers({ engineName, reason, start }: TestedEngine): voi
 
 /** Of the runtime with that folder. */
 async function containersOf(socket: string, folder: string): Promise<readonly string[]> {
-  const listed = await createContainers(createEngine(socket), folder).list()
+  const listed = await createContainers(createEngine(socket), folder, systemClock).list()
   return listed.map(({ sandbox }) => sandbox)
 }
 

@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { systemClock } from '../../src/clock.ts'
 import { createContainerRuntime } from '../../src/sandbox/container/container-runtime.ts'
 import { createContainers } from '../../src/sandbox/container/containers.ts'
 import { createEngine } from '../../src/sandbox/container/engine.ts'
@@ -84,7 +85,7 @@ async function expectNothingLeft(): Promise<void> {
   await expect(runtime.start(spec)).rejects.toMatchObject({ name: 'SandboxRefusedError' })
   expect(await runtime.list()).toEqual([])
   expect(leftoversIn(folder)).toEqual([])
-  expect(await createContainers(createEngine(started.socket), folder).list()).toEqual([])
+  expect(await createContainers(createEngine(started.socket), folder, systemClock).list()).toEqual([])
 }
 
 /** Runs a broker and kills it; answers how many calls it made. */

@@ -12,8 +12,10 @@ import { createEngine } from '../../src/sandbox/container/engine.ts'
 import { placesInside, toContainer, type UserNamespace } from '../../src/sandbox/container/to-container.ts'
 import { foldersOf } from '../../src/sandbox/folders.ts'
 import { layOut } from '../../src/sandbox/inputs.ts'
+import type { Runtime } from '../../src/sandbox.ts'
 import { until } from '../../src/testing/sandbox-contract/subject.ts'
 import { sandboxUser } from '../external/container-engine.ts'
+import { quickClock } from './clocks.ts'
 import { containerSpec, plainImage } from './container-cases.ts'
 
 describe('a container engine that is not there', () => {
@@ -43,13 +45,59 @@ describe('a container engine that is not there', () => {
     const server = createServer(socket => void socket.once('data', () => answer(socket)).on('error', () => undefined))
     await once(server.listen(join(folder, 'socket')), 'listening')
     try {
-      const asked = createContainers(createEngine(join(folder, 'socket'), 100), folder).find('operation-1')
+      const asked = createContainers(createEngine(join(folder, 'socket'), 100), folder, systemClock).find('operation-1')
       await expect(asked).rejects.toMatchObject({ name: 'RuntimeUnavailableError' })
     } finally {
       server.close()
       rmSync(folder, { recursive: true, force: true })
     }
   })
+})
+
+describe('Podman, while the process of a container ends', () => {
+  const running = { Id: '1', State: { Status: 'running', ExitCode: 0, StartedAt: '2026-11-18T16:00:00Z' } }
+  const ended = { Id: '1', State: { Status: 'exited', ExitCode: 0, StartedAt: '2026-11-18T16:00:00Z' } }
+  // Podman 4.3 says so.
+  const fault = { message: 'read /proc/9479/cgroup: no such process' }
+
+  /** Answers the looks in their order, the last one for ever, and no other call. */
+  async function withLooks(looks: readonly object[], use: (runtime: Runtime) => Promise<void>): Promise<void> {
+    const folder = mkdtempSync(join(tmpdir(), 'purser-containers-'))
+    const socket = join(folder, 'socket')
+    const left = [...looks]
+    const server = createHttpServer(({ url = '', method }, answer) => {
+      if (url.endsWith('/_ping')) return answer.setHeader('api-version', '1.41').end()
+      const body = method === 'GET' ? (left.length > 1 ? left.shift() : left[0]) : fault
+      return answer.writeHead(body === fault ? 500 : 200).end(JSON.stringify(body))
+    })
+    await once(server.listen(socket), 'listening')
+    try {
+      await use(createContainerRuntime({ socket, folder, user: sandboxUser, clock: quickClock(100) }))
+    } finally {
+      server.close()
+      rmSync(folder, { recursive: true, force: true })
+    }
+  }
+
+  it('is asked again', () =>
+    withLooks([fault, fault, ended], async runtime => {
+      const status = await runtime.wait('operation-1', new AbortController().signal)
+      expect(status).toEqual({ kind: 'exited', code: 0 })
+    }))
+
+  it('is believed when it goes on', () =>
+    withLooks([fault], async runtime => {
+      const status = await runtime.wait('operation-1', new AbortController().signal)
+      expect(status).toEqual({ kind: 'unknown', reason: expect.stringContaining('no such process') })
+    }))
+
+  it('cannot stop it, which has ended', () =>
+    withLooks([running, fault, ended], async runtime => runtime.cancel('operation-1', 0)))
+
+  it('has a fault where it cannot stop one that runs', () =>
+    withLooks([running], async runtime => {
+      await expect(runtime.cancel('operation-1', 0)).rejects.toMatchObject({ name: 'RuntimeUnavailableError' })
+    }))
 })
 
 describe('an engine that does not come to an end', () => {
@@ -94,7 +142,7 @@ describe('an engine that is asked what it is, by others than root', () => {
     await once(server.listen(socket), 'listening')
     const getuid = vi.spyOn(process, 'getuid').mockReturnValue(1000)
     try {
-      const { findUserNamespace: find } = createContainers(createEngine(socket), folder)
+      const { findUserNamespace: find } = createContainers(createEngine(socket), folder, systemClock)
       if (namespace === undefined) await expect(find()).rejects.toThrow('use Docker itself, or Podman')
       else expect([await find(), await find()]).toEqual([namespace, namespace])
       expect(asked).toEqual(['/_ping', '/v1.47/info'])

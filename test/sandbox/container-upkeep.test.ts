@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { systemClock } from '../../src/clock.ts'
 import { createContainerRuntime } from '../../src/sandbox/container/container-runtime.ts'
 import { createContainers, nameOf } from '../../src/sandbox/container/containers.ts'
 import { createEngine } from '../../src/sandbox/container/engine.ts'
@@ -52,7 +53,7 @@ describe.each(engines)('containers of $engineName', ({ reason, start }) => {
     const spec = await specOf('exit 0')
     await open().remove(name)
     const engine = createEngine(started.socket)
-    const userNamespace = await createContainers(engine, folder).findUserNamespace()
+    const userNamespace = await createContainers(engine, folder, systemClock).findUserNamespace()
     // Somewhere else: Docker makes no container of folders that are gone.
     const elsewhere = mkdtempSync(join(tmpdir(), 'purser-containers-'))
     const layout = layOut(spec.inputs, placesInside)
@@ -97,7 +98,7 @@ function open(ahead = 0) {
 }
 
 function containers() {
-  return createContainers(createEngine(started.socket), folder)
+  return createContainers(createEngine(started.socket), folder, systemClock)
 }
 
 async function specOf(script: string): Promise<SandboxSpec> {

@@ -35,7 +35,7 @@ export function createContainerRuntime(options: ContainerRuntimeOptions): Runtim
   const { clock } = options
   const root = resolve(options.folder)
   const engine = createEngine(options.socket)
-  const containers = createContainers(engine, root)
+  const containers = createContainers(engine, root, clock)
   const listFolders = createFolderList(root)
   const user = options.user ?? { uid: process.getuid?.() ?? 65534, gid: process.getgid?.() ?? 65534 }
   const noteOf = (name: string) => join(root, name, 'stopped')

@@ -1,7 +1,8 @@
 /** What the runtime asks of the engine, about its own containers only. */
+import { type Clock, sleep } from '../../clock.ts'
 import { isJsonObject, type JsonObject } from '../../protocol/json.ts'
 import { type SandboxLimits, SandboxRefusedError, type SandboxStatus } from '../../sandbox.ts'
-import { type Engine, unavailable } from './engine.ts'
+import { type Answer, type Engine, unavailable } from './engine.ts'
 import { limitsLabel, ownerLabel, type UserNamespace } from './to-container.ts'
 
 export interface Container {
@@ -20,6 +21,10 @@ export interface Container {
 export type Containers = ReturnType<typeof createContainers>
 
 const prefix = 'purser-'
+
+/** How often a container is looked at before its engine is said to have a fault, and the pause between two looks. */
+const looks = 5
+const lookAgainAfter = 100
 
 export function nameOf(sandbox: string): string {
   return `${prefix}${sandbox}`
@@ -42,7 +47,7 @@ export function toStatus({ state, code, said }: Container): SandboxStatus {
 }
 
 /** `owner` is the runtime's folder: it tells the brokers on one engine apart. */
-export function createContainers(engine: Engine, owner: string) {
+export function createContainers(engine: Engine, owner: string, clock: Clock) {
   let userNamespace: UserNamespace | undefined
 
   return {
@@ -53,7 +58,9 @@ export function createContainers(engine: Engine, owner: string) {
     },
 
     /** Undefined where there is none of that sandbox. */
-    find: (sandbox: string) => inspect(engine, nameOf(sandbox)),
+    find: (sandbox: string) => inspect(engine, nameOf(sandbox), clock),
+
+    findById: (id: string) => inspect(engine, id, clock),
 
     async list() {
       const filters = encodeURIComponent(JSON.stringify({ label: [`${ownerLabel}=${owner}`] }))
@@ -74,8 +81,10 @@ export function createContainers(engine: Engine, owner: string) {
       const path = graceMs === 0 ? 'kill?signal=SIGKILL' : `stop?t=${Math.ceil(graceMs / 1000)}`
       const answer = await engine.call('POST', `/containers/${id}/${path}`, { delay: graceMs })
       // It ended by itself, or is gone.
-      if (![204, 304, 404, 409].includes(answer.status)) throw await unavailable(`stopping container ${id}`, answer)
-      answer.stream.resume()
+      if ([204, 304, 404, 409].includes(answer.status)) return void answer.stream.resume()
+      const failure = await unavailable(`stopping container ${id}`, answer)
+      // Podman also answers 500 where it ended at this moment.
+      if ((await inspect(engine, id, clock))?.state === 'running') throw failure
     },
 
     /** With `force`, also one that runs. */
@@ -88,8 +97,8 @@ export function createContainers(engine: Engine, owner: string) {
 }
 
 /** Undefined where the engine knows no such container; that it does not answer is an error. */
-export async function inspect(engine: Engine, name: string): Promise<Container | undefined> {
-  const answer = await engine.call('GET', `/containers/${encodeURIComponent(name)}/json`)
+async function inspect(engine: Engine, name: string, clock: Clock): Promise<Container | undefined> {
+  const answer = await look(engine, name, clock)
   if (answer.status === 404) {
     answer.stream.resume()
     return undefined
@@ -109,6 +118,16 @@ export async function inspect(engine: Engine, name: string): Promise<Container |
     code: Number(state.ExitCode ?? -1),
     said: `${state.Status}, exit code ${state.ExitCode}`,
     outOfMemory: state.OOMKilled === true,
+  }
+}
+
+/** Podman answers 500 while the process of a container ends: it reads what /proc no longer has. So it is asked again. */
+async function look(engine: Engine, name: string, clock: Clock): Promise<Answer> {
+  for (let number = 1; ; number++) {
+    const answer = await engine.call('GET', `/containers/${encodeURIComponent(name)}/json`)
+    if (answer.status !== 500 || number === looks) return answer
+    answer.stream.resume()
+    await sleep(clock, lookAgainAfter)
   }
 }
 

@@ -4,7 +4,7 @@ import { createFolders, foldersOf, type User } from '../folders.ts'
 import { layOut } from '../inputs.ts'
 import { wasRemoved } from '../owner.ts'
 import { currentAttempt, takeAttempt } from './attempts.ts'
-import { type Containers, inspect, nameOf } from './containers.ts'
+import { type Containers, nameOf } from './containers.ts'
 import { type Engine, unavailable } from './engine.ts'
 import { asImage, ensureImage, type ImageFacts } from './image.ts'
 import { placesInside, toContainer } from './to-container.ts'
@@ -83,7 +83,7 @@ async function startOnce(context: Starting, spec: SandboxSpec, output: string, i
   }
   const failure = await unavailable(`starting the container of ${spec.name}`, started)
   // It may run all the same.
-  if (((await inspect(engine, id))?.state ?? 'new') !== 'new') return true
+  if (((await containers.findById(id))?.state ?? 'new') !== 'new') return true
   const ours = await isOurs()
   await containers.discard(id, true)
   if (!ours) return false
