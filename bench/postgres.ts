@@ -17,6 +17,8 @@ const callers = 32
 /** Operations at a time in a worker: what they wait for is a backend most of the time, so brokers run many. */
 const running = 64
 const completions = 2_000
+/** As many seconds as a broker takes to compile what provisions need. */
+const warmUp = 12_000
 
 /** A real PostgreSQL, synced before every answer: throughput against bare transactions, replicas, take-over. */
 export async function benchPostgres(rounds: number): Promise<Result[]> {
@@ -62,20 +64,25 @@ async function measure({ bare, store, worker, broker }: Parts, completing: Store
   let total = 0
   let overHttp = 0
   let completed = 0
+  const overHttpFor = async (ms: number) => {
+    const load = await drive({
+      port: broker.port,
+      connections: callers,
+      status: 202,
+      ms,
+      request: n => provisionRequest(`instance-${overHttp + n}`),
+    })
+    overHttp += load.answers
+    await untilFinished(broker, overHttp)
+    return load.perSecond
+  }
+  await overHttpFor(warmUp)
   for (let round = 0; round <= rounds; round++) {
     const before = await bare.run(1_000)
     const statement = await bare.runAsOneStatement(1_000)
     const accepted = await timed(1_000, () => acceptProvision(store, `instance-${total++}`))
     const between = await bare.run(1_000)
-    const http = await drive({
-      port: broker.port,
-      connections: callers,
-      status: 202,
-      ms: 1_000,
-      request: n => provisionRequest(`instance-${overHttp + n}`),
-    })
-    overHttp += http.answers
-    await untilFinished(broker, overHttp)
+    const http = await overHttpFor(1_000)
     const later = await bare.run(1_000)
     const started = performance.now()
     await acceptMany(completing, completed, completions, callers)
@@ -86,8 +93,8 @@ async function measure({ bare, store, worker, broker }: Parts, completing: Store
     if (round === 0) continue
     measured.accepted?.push({ ours: accepted, baseline: (before + between) / 2 })
     measured.single?.push({ ours: accepted, baseline: statement })
-    measured.http?.push({ ours: http.perSecond, baseline: (between + later) / 2 })
-    measured.working?.push({ ours: http.perSecond, baseline: accepted })
+    measured.http?.push({ ours: http, baseline: (between + later) / 2 })
+    measured.working?.push({ ours: http, baseline: accepted })
     measured.completed?.push({ ours: perSecond, baseline: (later + after) / 2 })
   }
   const { accepted = [], single = [], http = [], working = [], completed: done = [] } = measured

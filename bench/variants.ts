@@ -1,7 +1,7 @@
 import type { Child } from './child.ts'
 import { inNewFolder } from './new-folder.ts'
 import { onLoadCore } from './pin.ts'
-import { costOf, counts, type Kind, makePolled } from './request-cost.ts'
+import { costOf, counts, type Kind, makePolled, warmUp } from './request-cost.ts'
 import type { Round } from './result.ts'
 
 export interface Variants<Which extends string> {
@@ -38,13 +38,14 @@ async function measureStart<Which extends string>(
   try {
     for (const which of names) children.push([which, await start(which, folder, number)])
     for (const [, child] of children) await makePolled(child)
+    // One more: the first round warms everything up.
     for (let round = 0; round <= Math.ceil(rounds / 2); round++)
       for (const kind of ['provision', 'poll'] as const) {
+        const count = (round === 0 ? warmUp : counts)[kind]
         const costs = new Map<Which, number>()
         for (const [which, child] of round % 2 === 0 ? children : children.toReversed())
-          costs.set(which, await costOf(child, kind, made))
-        if (kind === 'provision') made += counts.provision
-        // The first round warms everything up.
+          costs.set(which, await costOf(child, { kind, first: made, count }))
+        if (kind === 'provision') made += count
         if (round === 0) continue
         for (const [which, ours] of costs)
           measured[kind][which].push({ ours, baseline: costs.get(baseline) ?? Number.NaN })
