@@ -202,6 +202,14 @@ export const replicaMutations: readonly Mutation[] = [
   },
   {
     ...postgresFailover,
+    file: 'src/store/postgres/listener.ts',
+    only: 'is behind',
+    name: 'postgres says hello on a server that nobody has noted',
+    find: '`${note}; listen',
+    replace: '`listen',
+  },
+  {
+    ...postgresFailover,
     file: 'src/store/postgres/witness.ts',
     only: 'is behind',
     name: 'postgres keeps leases from before a loss',

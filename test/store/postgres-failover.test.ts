@@ -148,8 +148,12 @@ describe.runIf(reason === undefined)('a standby of PostgreSQL that is behind', (
   })
 
   it('is noticed after a failover, by whoever knows what is lost, also when others have written since', async () => {
+    const listensAgain = new Promise<void>(resolve => onTestFinished(replica.onWakeUp(() => resolve())))
     await pair.primary.down('kill')
     await pair.promote()
+    // That is a transaction, which has a number that something lost may have had.
+    await listensAgain
+    expect(await isNoted(pair.standby.url, schema)).toBe(true)
     const other = await openStore({ url: pair.url, schema })
     for (let index = 0; index < 30; index += 1) await provision(other, `since${index}`)
     const again = leaseOf(await claimOne(other))
@@ -184,6 +188,14 @@ describe.runIf(reason === undefined)('a standby of PostgreSQL that is behind', (
     expect(told.filter(line => line.includes('went back'))).toHaveLength(1)
   })
 })
+
+/** Whether somebody has noted the server, as it runs now. */
+async function isNoted(url: string, schema: string): Promise<boolean> {
+  const connection = await connect(url)
+  const text = `select count(*) = 1 as noted from "${schema}".server where started_at = pg_postmaster_start_time()`
+  const { rows } = await connection.query({ text }).finally(() => connection.end())
+  return rows[0]?.noted === true
+}
 
 /** Anything that writes, until it is refused. */
 async function untilRefused(store: Store): Promise<unknown> {

@@ -5,6 +5,8 @@ import type { Connection } from './driver.ts'
 
 export interface ListenerParts {
   readonly connect: () => Connection
+  /** SQL that notes the server: to say hello is a transaction, and nobody may write on a server before that (server-schema.ts). */
+  readonly note: string
   readonly channel: string
   readonly clock: Clock
   readonly onWakeUp: (wakeUp: WakeUp) => void
@@ -22,7 +24,7 @@ export type Listener = Awaited<ReturnType<typeof startListener>>
  * Ours are sent after the commit that they tell of, many at once, and not inside it: a transaction that has notified holds
  * a lock on the whole server until its commit is on the disk, so that no two of them could commit together.
  */
-export async function startListener({ connect, channel, clock, onWakeUp, onTrouble }: ListenerParts) {
+export async function startListener({ connect, note, channel, clock, onWakeUp, onTrouble }: ListenerParts) {
   const waiting = new Set<string>()
   let connection: Connection | undefined
   let hasOthers = false
@@ -60,7 +62,7 @@ export async function startListener({ connect, channel, clock, onWakeUp, onTroub
     })
     try {
       await candidate.connect()
-      await candidate.query({ text: `listen "${channel}"; notify "${channel}", '${hello}'` })
+      await candidate.query({ text: `${note}; listen "${channel}"; notify "${channel}", '${hello}'` })
     } catch (error) {
       lose(error instanceof Error ? error : new Error(String(error)))
       return

@@ -84,8 +84,9 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const wakeUps = createWakeUps()
   const listen = () =>
     startListener({
-      // It writes nothing that must last.
+      // It writes nothing that must last: a server that forgets its note in a crash has another start after it.
       connect: () => new servers.Client(connectionConfig(address, { ...session, careless: true })),
+      note: `select from ${quoted}.meet_server('{}')`,
       channel: `${schema}_wake_up`,
       clock,
       onWakeUp: wakeUp => wakeUps.send([wakeUp]),
