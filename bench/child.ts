@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { join } from 'node:path'
-import { cores, pin } from './pin.ts'
+import { cores as allCores, pin } from './pin.ts'
 
 /** A server in a process of its own that says where it listens. */
 export interface Child {
@@ -11,10 +11,17 @@ export interface Child {
   stop(): Promise<void>
 }
 
+export interface ChildOptions {
+  readonly env?: Readonly<Record<string, string>>
+  readonly stdout?: number
+  /** The server's own one unless told otherwise. With a database beside it, all that the machine has. */
+  readonly cores?: string
+}
+
 export async function startChild(
   script: string,
   args: readonly string[],
-  { env, stdout }: { readonly env?: Readonly<Record<string, string>>; readonly stdout?: number } = {},
+  { env, stdout, cores = allCores.server }: ChildOptions = {},
 ): Promise<Child> {
   const child = fork(join(import.meta.dirname, 'servers', script), [...args], {
     stdio: ['ignore', stdout ?? 'inherit', 'inherit', 'ipc'],
@@ -30,7 +37,7 @@ export async function startChild(
         resolve(message)
       })
     })
-  pin(child.pid, cores.server)
+  pin(child.pid, cores)
   const port = Number(await next())
   return {
     port,

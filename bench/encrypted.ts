@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { startPostgres, whyNoPostgres } from '../test/external/postgres.ts'
 import { startChild } from './child.ts'
+import { costNames } from './request-cost.ts'
 import { atMost, notMeasured, type Result, toResult } from './result.ts'
 import { compareVariants } from './variants.ts'
 
@@ -40,10 +41,8 @@ async function measure(
     }
     return startChild('broker.mjs', [urlOf(which, folder), '3', JSON.stringify(settings)])
   }
-  const { poll, provision } = await compareVariants({ names: ['clear', 'encrypted'], baseline: 'clear', start }, rounds)
-  const unit = 'µs of CPU'
-  return [
-    toResult(`last_operation on ${store}, encrypted against in clear`, unit, poll.encrypted, atMost(1.1)),
-    toResult(`provisions to their end on ${store}, encrypted against in clear`, unit, provision.encrypted, atMost(1.1)),
-  ]
+  const lines = await compareVariants({ names: ['clear', 'encrypted'], baseline: 'clear', start }, rounds)
+  return costNames.map(([kind, what]) =>
+    toResult(`${what} on ${store}, encrypted against in clear`, 'µs of CPU', lines[kind].encrypted, atMost(1.1)),
+  )
 }

@@ -10,6 +10,8 @@ export interface Load {
   /** Stop after so many milliseconds, or after so many answers. */
   readonly ms?: number
   readonly count?: number
+  /** Sleeps while there is nothing to do, where others need its core: a database server. */
+  readonly sleeps?: boolean
 }
 
 export interface Driven {
@@ -19,11 +21,11 @@ export interface Driven {
 
 /** Requests in a closed loop over keep-alive connections, one at a time on each. Answers per second. */
 export async function drive(load: Load): Promise<Driven> {
-  const rest = stayAwake()
+  const rest = load.sleeps ? undefined : stayAwake()
   try {
     return await driveAll(load)
   } finally {
-    rest()
+    rest?.()
   }
 }
 

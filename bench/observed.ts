@@ -1,7 +1,7 @@
 import { openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Child, startChild } from './child.ts'
-import type { Kind } from './request-cost.ts'
+import { costNames } from './request-cost.ts'
 import { atMost, noGoal, type Result, type Round, toResult } from './result.ts'
 import { compareVariants } from './variants.ts'
 
@@ -30,17 +30,14 @@ export async function benchObserved(rounds: number): Promise<Result[]> {
   }
   const names = Object.keys(brokers) as Which[]
   const lines = await compareVariants({ names, baseline: 'off', start: startAndWeigh }, rounds)
-  const row = (kind: Kind, which: Which, about: string, goal = atMost(1.05)) => {
-    const what = kind === 'poll' ? 'last_operation' : 'provisions to their end'
-    return toResult(`${what}, ${about} against none of it`, 'µs of CPU', lines[kind][which], goal)
-  }
+  const rows = (which: Which, about: string, goal = atMost(1.05)) =>
+    costNames.map(([kind, what]) =>
+      toResult(`${what}, ${about} against none of it`, 'µs of CPU', lines[kind][which], goal),
+    )
   return [
-    row('poll', 'metrics', 'with metrics'),
-    row('provision', 'metrics', 'with metrics'),
-    row('poll', 'all', 'with metrics, traces and access log'),
-    row('provision', 'all', 'with metrics, traces and access log'),
-    row('poll', 'sdk', 'with all of it and a tracing SDK', noGoal),
-    row('provision', 'sdk', 'with all of it and a tracing SDK', noGoal),
+    ...rows('metrics', 'with metrics'),
+    ...rows('all', 'with metrics, traces and access log'),
+    ...rows('sdk', 'with all of it and a tracing SDK', noGoal),
     toResult(`memory of an idle broker with metrics, against ${memoryGoal} MB`, 'MB', memory, atMost(1)),
   ]
 }

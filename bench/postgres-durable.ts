@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { PostgresServer } from '../test/external/postgres.ts'
 import { type Child, startChild } from './child.ts'
-import { cores, pin } from './pin.ts'
+import { cores } from './pin.ts'
 import { atLeast, notMeasured, type Result, type Round, toResult } from './result.ts'
 
 /** How many operations are in flight, and how many times as many should end as of the other engine. */
@@ -12,6 +12,8 @@ const goals = [
 ] as const
 const ms = 2_000
 const connections = 10
+/** As long as it takes to compile the code of either. */
+const warmUp = 12_000
 
 /** Operations of three steps, accepted and completed in one process, against DBOS, where that was installed somewhere. */
 export async function benchDurable({ url }: PostgresServer, rounds: number): Promise<Result[]> {
@@ -23,16 +25,15 @@ export async function benchDurable({ url }: PostgresServer, rounds: number): Pro
     )
   const settings = { ledger: { schema: 'durable', poolSize: connections }, engine: { concurrency: 64 } }
   const other = new URL('/dbos', url).href
-  const ours = await startChild('in-flight.mjs', [url, JSON.stringify(settings)])
-  const theirs = await startChild('dbos.mjs', [other, folder, String(connections)])
-  // Both may use all of the machine, as the server does.
-  for (const { process } of [ours, theirs]) pin(process.pid, cores.all)
+  const ours = await startChild('in-flight.mjs', [url, JSON.stringify(settings)], { cores: cores.all })
+  const theirs = await startChild('dbos.mjs', [other, folder, String(connections)], { cores: cores.all })
   const measured = goals.map((): Round[] => [])
   try {
+    for (const child of [ours, theirs]) await perSecond(child, 64, warmUp)
     for (let round = 0; round <= rounds; round++)
       for (const [index, [inFlight]] of goals.entries()) {
-        const baseline = await perSecond(theirs, inFlight)
-        const figure = await perSecond(ours, inFlight)
+        const baseline = await perSecond(theirs, inFlight, ms)
+        const figure = await perSecond(ours, inFlight, ms)
         if (round > 0) measured[index]?.push({ ours: figure, baseline })
       }
   } finally {
@@ -41,6 +42,6 @@ export async function benchDurable({ url }: PostgresServer, rounds: number): Pro
   return goals.map(([inFlight, goal], index) => toResult(name(inFlight), '/s', measured[index] ?? [], atLeast(goal)))
 }
 
-async function perSecond(child: Child, inFlight: number): Promise<number> {
+async function perSecond(child: Child, inFlight: number, ms: number): Promise<number> {
   return ((await child.ask({ inFlight, ms })) as { readonly perSecond: number }).perSecond
 }

@@ -2,6 +2,7 @@ import { openPostgresStore } from '../src/store/postgres/index.ts'
 import type { PostgresServer } from '../test/external/postgres.ts'
 import { startChild } from './child.ts'
 import { acceptMany } from './costs.ts'
+import { cores } from './pin.ts'
 import { noGoal, type Result, type Round, toResult } from './result.ts'
 
 const queued = 3_000
@@ -27,7 +28,8 @@ async function complete({ url }: PostgresServer, schema: string, count: number):
   const store = await openPostgresStore({ url, schema })
   await acceptMany(store, 0, queued, 32)
   const options = JSON.stringify({ ledger: { schema, poolSize: 10 } })
-  const replicas = await Promise.all(Array.from({ length: count }, () => startChild('broker.mjs', [url, '3', options])))
+  const start = () => startChild('broker.mjs', [url, '3', options], { cores: cores.all })
+  const replicas = await Promise.all(Array.from({ length: count }, start))
   const finished = async (wanted: number) => {
     while (true) {
       const counts = await Promise.all(replicas.map(replica => replica.ask('finished?')))

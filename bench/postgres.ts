@@ -4,6 +4,7 @@ import { type PostgresServer, startPostgres } from '../test/external/postgres.ts
 import { type Child, startChild } from './child.ts'
 import { acceptMany, acceptProvision } from './costs.ts'
 import { drive } from './load.ts'
+import { cores } from './pin.ts'
 import { type BareTransactions, createBareTransactions } from './postgres-bare.ts'
 import { benchDurable } from './postgres-durable.ts'
 import { benchReplicas } from './postgres-replicas.ts'
@@ -47,8 +48,8 @@ async function benchThroughput(server: PostgresServer, rounds: number): Promise<
   const parts: Parts = {
     bare: await createBareTransactions(url, connections, callers),
     store: await openPostgresStore({ url, schema: 'accepting', poolSize: connections }),
-    broker: await startChild('broker.mjs', [url, '0', options('over_http')]),
-    worker: await startChild('broker.mjs', [url, '3', options('completing')]),
+    broker: await startChild('broker.mjs', [url, '0', options('over_http')], { cores: cores.all }),
+    worker: await startChild('broker.mjs', [url, '3', options('completing')], { cores: cores.all }),
   }
   const completing = await openPostgresStore({ url, schema: 'completing', poolSize: connections })
   try {
@@ -70,6 +71,7 @@ async function measure({ bare, store, worker, broker }: Parts, completing: Store
       connections: callers,
       status: 202,
       ms,
+      sleeps: true,
       request: n => provisionRequest(`instance-${overHttp + n}`),
     })
     overHttp += load.answers

@@ -3,12 +3,32 @@ import { drive } from './load.ts'
 import { processorSeconds } from './processor.ts'
 import { osbRequest, provisionRequest } from './requests.ts'
 
-export type Kind = 'poll' | 'provision'
+/** Microseconds of the processor for each request. */
+export interface Costs {
+  readonly poll: number
+  /** Until it is answered; the worker is at work meanwhile. */
+  readonly accepted: number
+  /** Until the operation has ended. */
+  readonly provision: number
+}
+
+export const costNames = [
+  ['poll', 'last_operation'],
+  ['accepted', 'provisions accepted, the worker at work'],
+  ['provision', 'provisions to their end'],
+] as const satisfies readonly (readonly [keyof Costs, string])[]
+
+/** So many at a time, from number `first` of the instances on. */
+export interface Requests {
+  readonly polls: number
+  readonly provisions: number
+  readonly first: number
+}
 
 const connections = 32
-export const counts: Readonly<Record<Kind, number>> = { poll: 6_000, provision: 400 }
-/** So many of each before anything is measured: as long as a broker compiles its code, that is what most of the time goes to. */
-export const warmUp: Readonly<Record<Kind, number>> = { poll: 20_000, provision: 4_000 }
+export const atOnce = { polls: 6_000, provisions: 400 }
+/** Before anything is measured: as long as a broker compiles its code, that is what most of the time goes to. */
+export const warmUp = { polls: 20_000, provisions: 4_000 }
 
 /** Makes the instance that is polled. */
 export async function makePolled(child: Child): Promise<void> {
@@ -17,22 +37,23 @@ export async function makePolled(child: Child): Promise<void> {
   await untilFinished(child, 1)
 }
 
-/** Microseconds of the processor for each request: polls of one instance, or provisions to their end from number `first` on. */
-export async function costOf(
-  child: Child,
-  { kind, first, count }: { readonly kind: Kind; readonly first: number; readonly count: number },
-): Promise<number> {
-  const request = osbRequest('GET', '/v2/service_instances/polled/last_operation')
-  const before = processorSeconds(child.process.pid)
-  await drive({
-    port: child.port,
-    connections,
-    count,
-    status: kind === 'poll' ? 200 : 202,
-    request: kind === 'poll' ? () => request : n => provisionRequest(`instance-${first + n}`),
-  })
-  if (kind === 'provision') await untilFinished(child, first + count)
-  return ((processorSeconds(child.process.pid) - before) / count) * 1e6
+/** First the provisions, then polls of one instance. */
+export async function costsOf(child: Child, { polls, provisions, first }: Requests): Promise<Costs> {
+  const { port } = child
+  const spent = () => processorSeconds(child.process.pid) * 1e6
+  const before = spent()
+  const provision = (n: number) => provisionRequest(`instance-${first + n}`)
+  await drive({ port, connections, count: provisions, status: 202, request: provision })
+  const answered = spent()
+  await untilFinished(child, first + provisions)
+  const ended = spent()
+  const poll = osbRequest('GET', '/v2/service_instances/polled/last_operation')
+  await drive({ port, connections, count: polls, status: 200, request: () => poll })
+  return {
+    poll: (spent() - ended) / polls,
+    accepted: (answered - before) / provisions,
+    provision: (ended - before) / provisions,
+  }
 }
 
 async function untilFinished(broker: Child, count: number): Promise<void> {
