@@ -54,3 +54,14 @@ export async function startChild(
       }),
   }
 }
+
+/** Waits until a broker has ended so many operations since it was started. */
+export async function untilFinished(broker: Child, count: number): Promise<void> {
+  while (Number(await broker.ask('finished?')) < count) await new Promise(resolve => setTimeout(resolve, 5))
+}
+
+/**
+ * Milliseconds of provisions before anything is measured. A broker runs for weeks; on its one core it takes many seconds until their
+ * code, which is far more than that of the baselines, is compiled, and until then it has a third of its speed.
+ */
+export const warmUp = 12_000

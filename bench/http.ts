@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { answerOf, startBare } from './bare.ts'
 import { createBareTransactions } from './bare-transactions.ts'
-import { type Child, startChild } from './child.ts'
+import { type Child, startChild, untilFinished, warmUp } from './child.ts'
 import { drive } from './load.ts'
 import { inNewFolder } from './new-folder.ts'
 import { onLoadCore } from './pin.ts'
@@ -14,11 +14,6 @@ const starts = 3
 const connections = 32
 const ms = 700
 const operations = 1_500
-/**
- * Before anything is measured. A broker runs for weeks; on its one core it takes many seconds until the code of provisions, which is
- * a hundred times as much as that of the baselines, is compiled, and until then it has a third of its speed.
- */
-const warmUp = 12_000
 
 const reads = {
   catalog: { goal: 0.8, name: 'catalog' },
@@ -136,8 +131,4 @@ async function measureProcess(folder: string, rounds: number, measured: Measured
     await broker.stop()
     await bare?.stop()
   }
-}
-
-async function untilFinished(broker: Child, count: number): Promise<void> {
-  while (Number(await broker.ask('finished?')) < count) await new Promise(resolve => setTimeout(resolve, 5))
 }

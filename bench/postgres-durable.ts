@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { PostgresServer } from '../test/external/postgres.ts'
-import { type Child, startChild } from './child.ts'
+import { type Child, startChild, warmUp } from './child.ts'
 import { cores } from './pin.ts'
 import { atLeast, notMeasured, type Result, type Round, toResult } from './result.ts'
 
@@ -12,8 +12,6 @@ const goals = [
 ] as const
 const ms = 2_000
 const connections = 10
-/** As long as it takes to compile the code of either. */
-const warmUp = 12_000
 
 /** Operations of three steps, accepted and completed in one process, against DBOS, where that was installed somewhere. */
 export async function benchDurable({ url }: PostgresServer, rounds: number): Promise<Result[]> {

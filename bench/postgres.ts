@@ -1,7 +1,7 @@
 import { openPostgresStore } from '../src/store/postgres/index.ts'
 import type { Store } from '../src/store.ts'
 import { type PostgresServer, startPostgres } from '../test/external/postgres.ts'
-import { type Child, startChild } from './child.ts'
+import { type Child, startChild, untilFinished, warmUp } from './child.ts'
 import { acceptMany, acceptProvision } from './costs.ts'
 import { drive } from './load.ts'
 import { cores } from './pin.ts'
@@ -18,8 +18,6 @@ const callers = 32
 /** Operations at a time in a worker: what they wait for is a backend most of the time, so brokers run many. */
 const running = 64
 const completions = 2_000
-/** As many seconds as a broker takes to compile what provisions need. */
-const warmUp = 12_000
 
 /** A real PostgreSQL, synced before every answer: throughput against bare transactions, replicas, take-over. */
 export async function benchPostgres(rounds: number): Promise<Result[]> {
@@ -127,8 +125,4 @@ async function timed(ms: number, call: () => Promise<unknown>): Promise<number> 
     }),
   )
   return (done * 1000) / (performance.now() - started)
-}
-
-async function untilFinished(broker: Child, count: number): Promise<void> {
-  while (Number(await broker.ask('finished?')) < count) await new Promise(resolve => setTimeout(resolve, 5))
 }

@@ -1,4 +1,4 @@
-import type { Child } from './child.ts'
+import { type Child, untilFinished } from './child.ts'
 import { drive } from './load.ts'
 import { processorSeconds } from './processor.ts'
 import { osbRequest, provisionRequest } from './requests.ts'
@@ -54,8 +54,4 @@ export async function costsOf(child: Child, { polls, provisions, first }: Reques
     accepted: (answered - before) / provisions,
     provision: (ended - before) / provisions,
   }
-}
-
-async function untilFinished(broker: Child, count: number): Promise<void> {
-  while (Number(await broker.ask('finished?')) < count) await new Promise(resolve => setTimeout(resolve, 5))
 }
