@@ -190,7 +190,7 @@ describe.skipIf(reason !== undefined)(
       const call: Cluster['call'] = (method, path, options) => {
         if (method !== 'POST' || !path.endsWith('/pods') || !JSON.stringify(options?.body).includes('"Always"'))
           return cluster.call(method, path, options)
-        const message = 'spec.containers[1].restartPolicy: Forbidden: may not be set for non-init containers'
+        const message = 'spec.containers[0].restartPolicy: Forbidden: may not be set for non-init containers'
         refusals.push(message)
         return Promise.reject(new KubernetesError(422, 'Invalid', message))
       }
@@ -200,7 +200,7 @@ describe.skipIf(reason !== undefined)(
       expect(await policies()).toEqual([undefined, undefined])
       await open().remove('o-1')
       await open().start(idleSpec('o-2'))
-      expect(await policies()).toEqual([undefined, 'Always'])
+      expect(await policies()).toEqual(['Always', undefined])
       await open().remove('o-2')
     })
 

@@ -1,4 +1,5 @@
 /** What a node and a cluster do to a sandbox: each has its own words, and leaves nothing behind. */
+import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Cluster } from '../../src/kubernetes/cluster.ts'
 import { execIn } from '../../src/kubernetes/exec.ts'
@@ -92,6 +93,29 @@ describe.skipIf(reason !== undefined)(
 
     const keeperOf = async (name: string) =>
       (await findPod<Pod>(home, name))?.status?.containerStatuses?.find(each => each.name === 'keeper')
+
+    it.concurrent('start the keeper first: a bundle has no moment without limits', async () => {
+      await runtime.start(await specOf('kept', 'cat /proc/[0-9]*/cmdline | grep -q "/run/keepe[r]"'))
+      expect(await runtime.wait('kept', never())).toEqual({ kind: 'exited', code: 0 })
+      await runtime.remove('kept')
+    })
+
+    it.concurrent('pull an image for longer than its bundle may run: the time begins with the bundle', async ({
+      expect: own,
+    }) => {
+      const image = `localhost/purser-test-late:${randomUUID()}`
+      const limits = { time: 3_000 }
+      await runtime.start(await specOf('late', '', { limits, program: { kind: 'image', image, pull: 'if-missing' } }))
+      const state = async (name: string) =>
+        (await findPod<Pod>(home, 'late'))?.status?.containerStatuses?.find(each => each.name === name)?.state
+      await own.poll(() => state('keeper'), patience).toHaveProperty('running')
+      const began = Date.parse((await state('keeper'))?.running?.startedAt ?? '')
+      await own.poll(() => Date.now() - began, patience).toBeGreaterThan(limits.time + 2_000)
+      expect(await state('bundle')).toHaveProperty('waiting')
+      await makeNodeImage(image, { entrypoint: ['/bin/sh', '-c', 'exit 0'] })
+      expect(await runtime.wait('late', never())).toEqual({ kind: 'exited', code: 0 })
+      await runtime.remove('late')
+    })
 
     it.concurrent('start the keeper again that a bundle has killed: what was left is read', async () => {
       const script = 'sleep 1; kill -9 -1; echo \'{"a":"1"}\' > "$BUNDLE_OUTPUT/credentials.json"'

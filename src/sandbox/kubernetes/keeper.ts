@@ -15,43 +15,54 @@ export const packed = '/run/packed'
 const asked = '/run/keeper/asked'
 /** What a keeper that is started again has to know: when the time is over, and why it has ended the bundle. */
 const [end, stopped] = ['/run/keeper/end', '/run/keeper/stopped']
+/** Nobody writes to this pipe: reading from it with a time limit is a pause that needs no process. */
+const never = '/run/keeper/never'
 
 export const unpackScript = `cat ${packed}/* | gzip -d | tar -x -C ${input}`
 
 /**
  * A signal to -1 reaches every process of the pod but the first one and the one that sends it. Times are in seconds, and whole.
+ * Nothing that keeps a limit starts a process: a bundle that forks without end leaves room for none, and a shell that cannot fork
+ * ends. The time begins when there is something to end: an image may be pulled for longer than its bundle may run.
  */
 export const keeperScript = `trap '' TERM INT HUP
-note() { echo "$2" > "$1.new" && mv "$1.new" "$1"; }
+count() { set -- /proc/[0-9]*; processes=$#; }
+now() { IFS=. read -r up rest < /proc/uptime; }
+pause() { read -r -t 0.1 rest <&3; }
 stop() {
-  note ${stopped} "stopped $1"
-  cat ${stopped}
+  echo "stopped $1" > ${stopped}
+  echo "stopped $1"
   kill -TERM -1
   left=$2
-  while [ "$left" -gt 0 ] && [ "$(count)" -gt "$own" ]; do left=$((left - 1)); sleep 0.1; done
+  while [ "$left" -gt 0 ] && count && [ "$processes" -gt "$own" ]; do left=$((left - 1)); pause; done
   kill -KILL -1
 }
-count() { set -- /proc/[0-9]*; echo $#; }
-now() { IFS=. read -r up rest < /proc/uptime; echo "$up"; }
-# The pod's first process, this one, and what it starts to look.
-own=3
-if [ -f ${stopped} ]; then cat ${stopped}; kill -KILL -1; fi
-[ -f ${end} ] || note ${end} $(($(now) + TIME))
-read -r end < ${end}
+# The pod's first process, and this one.
+own=2
+if [ -s ${stopped} ]; then read -r line < ${stopped}; echo "$line"; kill -KILL -1; fi
+end=
+[ -s ${end} ] && read -r end < ${end}
+over=
 shown=
+turn=0
+[ -p ${never} ] || mkfifo ${never}
+exec 3<> ${never}
 cd ${output}
 while :; do
-  if [ -f ${asked} ]; then read -r why grace < ${asked}; rm ${asked}; stop "$why" "$grace"
-  elif [ -n "$PROCESSES" ] && [ "$(count)" -gt $((PROCESSES + own + 2)) ]; then stop processes 0
-  elif [ -n "$end" ] && [ "$(now)" -ge "$end" ]; then end=; [ "$(count)" -gt "$own" ] && stop time 50
-  fi
-  if [ -f progress ] && [ ! -L progress ]; then
+  count
+  now
+  if [ -z "$end" ] && [ "$processes" -gt "$own" ]; then end=$((up + TIME)); echo "$end" > ${end}; fi
+  if [ -s ${asked} ]; then read -r why grace < ${asked}; : > ${asked}; stop "$why" "$grace"
+  elif [ -n "$PROCESSES" ] && [ "$processes" -gt $((PROCESSES + own + 2)) ]; then stop processes 0
+  elif [ -z "$over" ] && [ -n "$end" ] && [ "$up" -ge "$end" ]; then over=yes; [ "$processes" -gt "$own" ] && stop time 50
+  elif [ "$turn" = 0 ] && [ -f progress ] && [ ! -L progress ]; then
     size=$(stat -c %s progress)
     line="progress $size $(tail -c ${maxText} progress | base64 -w 0)"
     [ "$line" = "$shown" ] || echo "$line"
     shown=$line
   fi
-  sleep 0.3
+  turn=$(((turn + 1) % 3))
+  pause
 done`
 
 /** Asks the keeper to end the bundle. The first reason is the one that counts: when it is served there is nothing left to end. */

@@ -31,7 +31,8 @@ export interface PodParts {
 /**
  * The pod of a sandbox. Nothing in it is secret: whoever may look at pods can read it. It is a pod and not a Job, since a Job
  * may start its program twice, and since its name is the one that bundles of the Automation Broker count on. The bundle is
- * started once. The keeper may be started again: without it, what the bundle left would go with the pod.
+ * started once. The keeper may be started again: without it, what the bundle left would go with the pod. A node starts containers in
+ * their order: the keeper is there before the bundle can start too many processes.
  */
 export function toPod({ spec, record, layout, carried, pullSecrets, restartsKeeper, settings }: PodParts) {
   const { limits, inputs } = spec
@@ -60,6 +61,7 @@ export function toPod({ spec, record, layout, carried, pullSecrets, restartsKeep
     metadata: {
       name: record.name,
       labels: { [homeLabel]: record.home, ...originalLabels(spec, record) },
+      annotations: { 'kubectl.kubernetes.io/default-container': bundleContainer },
       // Whoever deletes it ends it, and how it ended stays known until it is let go: it cannot be made, and run, again.
       finalizers: ['purser.dev/sandbox'],
     },
@@ -90,6 +92,19 @@ export function toPod({ spec, record, layout, carried, pullSecrets, restartsKeep
         ? {}
         : { initContainers: [tools('inputs', unpackScript, { volumeMounts: carried.unpacking })] }),
       containers: [
+        tools(keeperContainer, keeperScript, {
+          ...(restartsKeeper ? { restartPolicy: 'Always' } : {}),
+          resources: {
+            // The pod's limit is that of its containers together: with room for the folders, only the log can exceed it.
+            limits: { memory: '64Mi', 'ephemeral-storage': String(3 * settings.disk + 64 * 1024 * 1024) },
+            requests: { cpu: '10m', memory: '8Mi', 'ephemeral-storage': '1Mi' },
+          },
+          env: [
+            { name: 'TIME', value: String(seconds) },
+            { name: 'PROCESSES', value: limits.processes === undefined ? '' : String(limits.processes) },
+          ],
+          volumeMounts: [output, mount('keeper', '/run/keeper')],
+        }),
         {
           name: bundleContainer,
           image: program.image,
@@ -115,19 +130,6 @@ export function toPod({ spec, record, layout, carried, pullSecrets, restartsKeep
             ...secrets.map(({ name }) => mount(`apb-${name}`, `/etc/apb-secrets/apb-${name}`, true)),
           ],
         },
-        tools(keeperContainer, keeperScript, {
-          ...(restartsKeeper ? { restartPolicy: 'Always' } : {}),
-          resources: {
-            // The pod's limit is that of its containers together: with room for the folders, only the log can exceed it.
-            limits: { memory: '64Mi', 'ephemeral-storage': String(3 * settings.disk + 64 * 1024 * 1024) },
-            requests: { cpu: '10m', memory: '8Mi', 'ephemeral-storage': '1Mi' },
-          },
-          env: [
-            { name: 'TIME', value: String(seconds) },
-            { name: 'PROCESSES', value: limits.processes === undefined ? '' : String(limits.processes) },
-          ],
-          volumeMounts: [output, mount('keeper', '/run/keeper')],
-        }),
       ],
       volumes: [
         ...carried.volumes,
