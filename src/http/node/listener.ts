@@ -4,6 +4,7 @@ import { type Clock, systemClock } from '../../clock.ts'
 import { type Observer, silent, toError } from '../../observer.ts'
 import { BrokerError } from '../../protocol/errors.ts'
 import { type HttpApp, type HttpResponse, sizeOf } from '../message.ts'
+import { keepTickShape } from './keep-tick-shape.ts'
 import { lingerTime, toRefusal, toRefused } from './refuse.ts'
 import { announcedLength, NodeRequest } from './request.ts'
 import { dropStream, sendStream } from './send-stream.ts'
@@ -33,6 +34,7 @@ export interface NodeListenerOptions {
 
 /** Serves the application to node:http: one object per request, one write per answer, no promise but the application's. */
 export function createNodeListener(app: HttpApp, options: NodeListenerOptions = {}): NodeListener {
+  keepTickShape()
   const { observer = silent, clock = systemClock, strictTransport = false } = options
   const running = new Set<ServerResponse>()
   /** Answers that wait for earlier ones on their connection (pipelining): they have no socket yet, and may never get one. */
