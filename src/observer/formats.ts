@@ -2,6 +2,8 @@ import type { LoggedValue } from './fields.ts'
 import { fieldsOf, type LineKind, shownValue, textOf, type Values } from './line-kind.ts'
 import type { LogLevel } from './lines.ts'
 import { rememberFirst, rememberLatest } from './remember.ts'
+import { createRequestFormat } from './request-format.ts'
+import { mostRemembered, toJson, toTime } from './texts.ts'
 
 export type LogFormat = 'json' | 'people'
 
@@ -16,6 +18,7 @@ export const formats: { readonly [Format in LogFormat]: (kind: LineKind) => Line
 /** Put together by hand, in a third of the time of `JSON.stringify`: every request of a platform has a line. */
 function createJsonFormat(kind: LineKind): LineFormat {
   const { event } = kind
+  if (event === 'request.ended') return createRequestFormat() as LineFormat
   const fields = kind.fields.map(({ name, shownAs }) => ({ name, toPart: createJsonPart(name, shownAs) }))
   const createStart = (level: LogLevel) =>
     rememberLatest((at: number) => `{"level":"${level}","time":"${toTime(at)}","event":"${event}"`)
@@ -47,8 +50,6 @@ const repeated: ReadonlySet<string> = new Set([
   'principal',
   'status',
 ])
-/** Of each of them. */
-const mostRemembered = 100
 
 function createJsonPart(name: string, shownAs: string): (value: unknown) => string {
   const toPart = (value: unknown) => {
@@ -57,17 +58,6 @@ function createJsonPart(name: string, shownAs: string): (value: unknown) => stri
   }
   return repeated.has(name) ? rememberFirst(mostRemembered, toPart) : toPart
 }
-
-function toJson(value: LoggedValue): string {
-  if (typeof value === 'string' && plain.test(value)) return `"${value}"`
-  return Number.isSafeInteger(value) ? `${value}` : JSON.stringify(value)
-}
-
-/** What JSON writes as it is. */
-const plain = /^[ !#-[\]-~]*$/
-
-/** In ISO 8601. Many lines of a busy broker have the same time. */
-const toTime = rememberLatest((at: number) => new Date(at).toISOString())
 
 /** One line for a terminal: time, level, text, `key=value`; a stack on lines of its own. */
 function formatForPeople(at: number, level: LogLevel, kind: LineKind, values: Values): string {

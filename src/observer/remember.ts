@@ -25,6 +25,6 @@ export function rememberFirst<Value>(most: number, make: (value: Value) => strin
 }
 
 /** A text that was put together is kept as a tree of its parts, which everybody who uses it walks through. */
-function inOnePiece(text: string): string {
+export function inOnePiece(text: string): string {
   return Buffer.from(text).toString()
 }
