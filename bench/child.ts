@@ -1,5 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { join } from 'node:path'
+import type { Writable } from 'node:stream'
 import { cores as allCores, pin } from './pin.ts'
 
 /** A server in a process of its own that says where it listens. */
@@ -13,7 +14,7 @@ export interface Child {
 
 export interface ChildOptions {
   readonly env?: Readonly<Record<string, string>>
-  readonly stdout?: number
+  readonly stdout?: number | Writable
   /** The server's own one unless told otherwise. With a database beside it, all that the machine has. */
   readonly cores?: string
 }

@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process'
 import { openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Child, startChild } from './child.ts'
@@ -5,12 +6,15 @@ import { costNames } from './request-cost.ts'
 import { atMost, noGoal, type Result, type Round, toResult } from './result.ts'
 import { compareVariants } from './variants.ts'
 
+const none = { metrics: { serve: 'off' }, traces: { mode: 'off' } }
+const everything = { metrics: { serve: 'open' }, traces: { mode: 'linked' } }
 /** From nothing to everything; the log has a line for each request and each outcome. */
 const brokers = {
-  off: { metrics: { serve: 'off' }, traces: { mode: 'off' } },
-  metrics: { metrics: { serve: 'open' }, traces: { mode: 'off' } },
-  all: { metrics: { serve: 'open' }, traces: { mode: 'linked' } },
-  sdk: { metrics: { serve: 'open' }, traces: { mode: 'linked' } },
+  off: none,
+  metrics: { ...none, metrics: everything.metrics },
+  all: everything,
+  file: everything,
+  sdk: everything,
 }
 type Which = keyof typeof brokers
 
@@ -37,18 +41,22 @@ export async function benchObserved(rounds: number): Promise<Result[]> {
   return [
     ...rows('metrics', 'with metrics'),
     ...rows('all', 'with metrics, traces and access log'),
+    ...rows('file', 'with all of it and a file as the log', noGoal),
     ...rows('sdk', 'with all of it and a tracing SDK', noGoal),
     toResult(`memory of an idle broker with metrics, against ${memoryGoal} MB`, 'MB', memory, atMost(1)),
   ]
 }
 
-function start(folder: string, which: Which): Promise<Child> {
-  const file = (type: string) => join(folder, `${which}.${type}`)
-  const args = [`sqlite:${file('db')}`, '3', JSON.stringify(brokers[which])]
+async function start(folder: string, which: Which): Promise<Child> {
+  const args = [`sqlite:${join(folder, `${which}.db`)}`, '3', JSON.stringify(brokers[which])]
   if (which === 'off' || which === 'metrics') return startChild('broker.mjs', args)
-  // As under a supervisor that keeps what a broker prints in a file.
   const env: Record<string, string> = { BENCH_LOG: 'on', ...(which === 'sdk' && { BENCH_TRACES: 'on' }) }
-  return startChild('broker.mjs', args, { env, stdout: openSync(file('log'), 'a') })
+  if (which === 'file') return startChild('broker.mjs', args, { env, stdout: openSync(join(folder, 'log'), 'a') })
+  // As under systemd and container engines. The reader is over when the broker is.
+  const reader = spawn('cat', { stdio: ['pipe', 'ignore', 'inherit'] })
+  const child = await startChild('broker.mjs', args, { env, stdout: reader.stdin })
+  reader.stdin.destroy()
+  return child
 }
 
 function memoryOf(child: Child): number {
