@@ -68,23 +68,26 @@ interface KnownValue {
   readonly sealed: string
 }
 
-/** Values, and bytes of each, that are remembered. */
-const [mostKnown, longestKnown] = [4_000, 2_000]
+/** Values of one generation, and characters of each, that are remembered. */
+const [mostKnown, longestKnown] = [2_000, 2_000]
 
 /**
  * The latest values by their places: what is accepted here is most often claimed, polled and ended here, and most of what is
- * written again has not changed. A value is found only in its own place.
+ * written again has not changed. A value is found only in its own place. They are forgotten a generation at a time: to look
+ * for the oldest of a map that others were deleted from takes as long as many seals.
  */
 function createKnown() {
-  const values = new Map<string, KnownValue>()
+  let latest = new Map<string, KnownValue>()
+  let former = latest
   return {
-    find: (place: string) => values.get(place),
+    find: (place: string) => latest.get(place) ?? former.get(place),
     keep(place: string, value: KnownValue): KnownValue {
-      values.delete(place)
       if (value.text.length > longestKnown) return value
-      values.set(place, value)
-      const [oldest] = values.size > mostKnown ? values.keys() : []
-      if (oldest !== undefined) values.delete(oldest)
+      if (latest.size >= mostKnown) {
+        former = latest
+        latest = new Map()
+      }
+      latest.set(place, value)
       return value
     },
   }
