@@ -27,9 +27,9 @@ export interface Requests {
 
 const connections = 32
 /** Long enough that one collection of garbage, or one switch of the processor, is a small part of it. */
-export const atOnce = { polls: 30_000, provisions: 2_000 }
+export const atOnce = { polls: 30_000, provisions: 3_000 }
 /** Before anything is measured: as long as a broker compiles its code, that is what most of the time goes to. */
-export const warmUp = { polls: 20_000, provisions: 4_000 }
+export const warmUp = { polls: 20_000, provisions: 6_000 }
 
 /** Makes the instance that is polled. */
 export async function makePolled(child: Child): Promise<void> {
