@@ -81,10 +81,17 @@ export const observeMutations: readonly Mutation[] = [
   },
   {
     file: 'src/observer/remember.ts',
-    suite: ['src/observer/log.test.ts'],
-    name: 'a line of JSON ends as the line before it',
+    suite: ['src/observer/remember.test.ts'],
+    name: 'the log writes the text of the value before',
     find: 'if (value !== latest) {',
     replace: "if (made === '') {",
+  },
+  {
+    file: 'src/observer/request-format.ts',
+    suite: ['src/observer/log.test.ts'],
+    name: 'the line of a request begins as the one before',
+    find: 'if (!isRepeated) {',
+    replace: "if (shared === '') {",
   },
   {
     file: 'src/observer/remember.ts',
