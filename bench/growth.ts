@@ -44,13 +44,17 @@ async function filledStore(file: string, size: number): Promise<Store> {
   const numbers = `with recursive n (i) as (select 1 union all select i + 1 from n where i < ${size})`
   const [instanceDoc, sealed] = [JSON.stringify(doc), JSON.stringify({ parameters, state })].map(quote)
   const operationDoc = quote(JSON.stringify({ ...operation, input: undefined }))
-  database.exec(
-    `${numbers} insert into instance (id, doc, sealed) select 'filled-' || i, ${instanceDoc}, ${sealed} from n`,
-  )
+  database.exec(`${numbers} insert into instance
+    (number, id, phase, last_operation_id, created_at, platform, service_id, plan_id, usable, doc, sealed)
+    select i, 'filled-' || i, 'creating', '', 0, 'default', 'bench', 'plan-0', 0, ${instanceDoc}, ${sealed} from n`)
   database.exec(`${numbers} insert into operation
-    (id, instance_id, state, attempt, losses, not_before, fence, unclean, doc, sealed)
-    select 'operation-' || i, 'filled-' || i, 'succeeded', 1, 0, 0, 1, 0, ${operationDoc}, '{}' from n`)
-  database.exec(`${numbers} insert into history (instance_id, doc) select 'filled-' || i, '{}' from n`)
+    (id, instance_id, instance_number, state, attempt, losses, not_before, fence, unclean, finished_at, accepted_at, action,
+      service_key, plan_key, platform_key, doc, sealed)
+    select 'operation-' || i, 'filled-' || i, i, 'succeeded', 1, 0, 0, 1, 0, 0, 0, 'provision', 'bench', 'plan-0', 'default',
+      ${operationDoc}, '{}' from n`)
+  database.exec(
+    `${numbers} insert into history (instance_id, instance_number, doc) select 'filled-' || i, i, '{}' from n`,
+  )
   database.exec('commit')
   database.close()
   return openSqliteStore({ file, clock: systemClock })

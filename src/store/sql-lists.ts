@@ -34,6 +34,11 @@ export interface Dialect {
   table(name: 'instance' | 'binding' | 'operation' | 'history'): string
   /** What stands in the columns of ids. */
   id(id: string): string
+  /** The operations of an instance, and its history. */
+  operationsOf(instanceId: string | undefined): Condition
+  eventsOf(instanceId: string | undefined): Condition
+  /** What a row of an instance is read by: its key, or a number that its indexes have anyway. */
+  instanceKey: string
   /** Reads the operations that are active by their index, and lets nothing of the rest of the statement change that. */
   activeOperations: string
   /** A column of text that is compared without leading to its index. */
@@ -91,13 +96,13 @@ export function instanceList(query: InstanceQuery, { table, beside }: Dialect): 
 }
 
 /** One row for each plan, with the document of one of its instances: columns may hold a hash in place of an id. */
-export function instanceCounts({ table }: Dialect) {
+export function instanceCounts({ table, instanceKey: key }: Dialect) {
   const instance = table('instance')
   return {
     text: `select one.doc, counted.instances from (
-      select min(id) as id, count(*) as instances from ${instance}
+      select min(${key}) as one, count(*) as instances from ${instance}
       where deleted_at is null and phase not in ('creating', 'deleted') group by service_id, plan_id, revision_id is null
-    ) counted join ${instance} one on one.id = counted.id`,
+    ) counted join ${instance} one on one.${key} = counted.one`,
     toCount({ doc, instances }: Row): InstanceCount {
       const { serviceId, planId, revisionId } = JSON.parse(text(doc))
       return { serviceId, planId, pinned: revisionId !== undefined, instances: Number(instances) }
@@ -148,7 +153,7 @@ function notDeleted(phase: string | undefined): Filter[] {
 }
 
 export function operationList(query: OperationQuery, dialect: Dialect): SqlList<OperationSummary> {
-  const { id, generated, beside, activeOperations } = dialect
+  const { id, generated, beside, activeOperations, operationsOf } = dialect
   const { of, action, state, by = 'accepted', step, fingerprint, serviceId, planId, platform } = query
   const walks = operationWalks(query)
   const table = dialect.table('operation')
@@ -171,7 +176,7 @@ export function operationList(query: OperationQuery, dialect: Dialect): SqlList<
       planId: [ended('plan_key'), mapped(planId, generated)],
       platform: [ended('platform_key'), mapped(platform, generated)],
       action: [ended('action'), action],
-      instance: ['instance_id = ?', mapped(of?.instanceId, id)],
+      instance: operationsOf(of?.instanceId),
     },
     filters: [
       ...(by === 'finished' ? [{ lead: 'time' as const, text: 'finished_at is not null' }] : []),
@@ -213,8 +218,9 @@ function isName(lead: Lead): boolean {
 }
 
 /** By the index of nothing but acts, or by that of the one instance, which has few. */
-export function actList(query: ActQuery, { table, id, generated, beside }: Dialect): SqlList<HistoryEvent> {
+export function actList(query: ActQuery, { table, generated, beside, eventsOf }: Dialect): SqlList<HistoryEvent> {
   const { by, verb, instanceId, after, before } = query
+  const [ofOne, ...ids] = eventsOf(instanceId)
   return listOf({
     list: toActList(query),
     walks: actWalks(query),
@@ -224,7 +230,7 @@ export function actList(query: ActQuery, { table, id, generated, beside }: Diale
       time: ['acted_at is not null'],
       by: ['acted_at is not null and acted_by = ?', mapped(by, generated)],
       verb: ['acted_at is not null and acted_verb = ?', verb],
-      instance: ['acted_at is not null and instance_id = ?', mapped(instanceId, id)],
+      instance: [`acted_at is not null and ${ofOne}`, ...ids],
     },
     filters: [...equal('by', beside('acted_by'), by, generated), ...equal('verb', beside('acted_verb'), verb)],
     after,
@@ -235,8 +241,11 @@ export function actList(query: ActQuery, { table, id, generated, beside }: Diale
 
 type Value = string | number | undefined
 
-/** What leads to an index, and its values. */
-type Leads = Readonly<Partial<Record<Lead, readonly [text?: string, ...values: Value[]]>>>
+/** Its values are missing where nothing asks for it. */
+type Condition = readonly [text: string, ...values: Value[]]
+
+/** What leads to an index. */
+type Leads = Readonly<Partial<Record<Lead, Condition | readonly []>>>
 
 /** `lead`: where it leads, every row of its index passes. */
 interface Filter {

@@ -7,7 +7,11 @@ import type { Dialect } from './sql-lists.ts'
 type Row = Readonly<Record<string, unknown>>
 
 /** Each with the values of its question marks. Instances by an index that has all that they are counted by. */
-export function surveyTexts({ table, activeOperations, numberIn }: Dialect, now: number, endedSince: number) {
+export function surveyTexts(
+  { table, instanceKey, activeOperations, numberIn }: Dialect,
+  now: number,
+  endedSince: number,
+) {
   const instance = table('instance')
   return {
     active: {
@@ -26,9 +30,9 @@ export function surveyTexts({ table, activeOperations, numberIn }: Dialect, now:
     },
     instances: {
       text: `select one.doc, counted.instances from (
-        select min(id) as id, count(*) as instances from ${instance}
+        select min(${instanceKey}) as one, count(*) as instances from ${instance}
         where deleted_at is null and phase <> 'deleted' group by service_id, plan_id, phase, usable
-      ) counted join ${instance} one on one.id = counted.id`,
+      ) counted join ${instance} one on one.${instanceKey} = counted.one`,
       values: [],
     },
     bindings: {

@@ -133,7 +133,7 @@ export const choreMutations: readonly Mutation[] = [
   {
     ...sql,
     name: 'sqlite purges what is at work',
-    find: `    and not exists (select 1 from operation where operation.instance_id = instance.id and \${active})\n`,
+    find: `    and not exists (select 1 from operation where operation.instance_number = instance.number and \${active})\n`,
     replace: '',
   },
   {

@@ -70,6 +70,11 @@ function newSqlite(): EncryptedLedger {
       const driver = loadNodeDriver() ?? (await loadLibsqlDriver())
       const database = driver?.open(file)
       database?.exec(moves[what].replaceAll('SCHEMA.', ''))
+      // What belongs to an instance is found by its number.
+      for (const table of what === 'operation' || what === 'history' ? [what] : [])
+        database?.exec(
+          `update ${table} set instance_number = (select number from instance where instance.id = ${table}.instance_id)`,
+        )
       database?.close()
     },
   }

@@ -151,7 +151,7 @@ export const sqlIndexes: Readonly<Record<Lead, string>> = {
   time: '(list|acted)',
   finished: 'list_finished',
   expires: 'list_expires',
-  instance: '(by_instance|by_phase|one_active|pkey|autoindex_binding_1)',
+  instance: '(by_instance(_id)?|by_phase|one_active|pkey|autoindex_binding_1)',
   active: '(due|one_active)',
   failed: 'list_failed(_finished)?',
   service: 'list_service',

@@ -30,6 +30,8 @@ const lists = [
 ]
 
 const rowsOfTables = /^(SEARCH|SCAN) (instance|binding|operation|history)\b/
+/** What belongs to an instance is found by its number. */
+const numberOfInstance = 'SEARCH instance USING COVERING INDEX sqlite_autoindex_instance_1 (id=?)'
 
 describeDrivers('sqlite: the plan behind a list', driver => {
   it.each(lists)('%s %s walk the index of the %s, in its order', async (list, _title, lead, { edges, after }) => {
@@ -37,10 +39,14 @@ describeDrivers('sqlite: the plan behind a list', driver => {
     const plan = planOf(after(edges.map(() => undefined)))
     const reads = plan.filter(({ detail }) => rowsOfTables.test(detail))
     // The active ones are walked besides, by the index of the queue.
-    const walked = reads.filter(({ detail }) => !isOfTwoParts(list, lead) || !detail.includes('operation_due'))
+    const walked = reads
+      .filter(({ detail }) => detail !== numberOfInstance)
+      .filter(({ detail }) => !isOfTwoParts(list, lead) || !detail.includes('operation_due'))
     const verb = ['time', 'finished', 'expires', 'unusable', 'active'].includes(lead) ? '(SEARCH|SCAN)' : 'SEARCH'
     const pattern = new RegExp(`^${verb} \\w+ USING (COVERING )?INDEX \\w+_${sqlIndexes[lead]}( |$)`)
-    expect(walked.map(({ detail }) => detail)).toEqual([expect.stringMatching(pattern)])
+    // A history has two parts: what came before its instance was removed is found by the id.
+    const parts = list === 'acts' && lead === 'instance' ? 2 : 1
+    expect(walked.map(({ detail }) => detail)).toEqual(Array(parts).fill(expect.stringMatching(pattern)))
     const beside = plan.filter(({ parent }) => parent === walked[0]?.parent)
     if (!isSortedByHand(lead)) expect(beside.filter(({ detail }) => detail.includes('TEMP B-TREE'))).toEqual([])
   })

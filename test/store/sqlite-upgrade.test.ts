@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import type { Driver } from '../../src/store/sqlite/driver.ts'
 import { migrations } from '../../src/store/sqlite/migrations.ts'
 import { openWith } from '../../src/store/sqlite/open.ts'
-import type { Binding, Instance, Operation } from '../../src/store.ts'
+import type { Binding, HistoryEvent, Instance, Operation } from '../../src/store.ts'
 import { change, idsIn, revisionRow } from '../../src/testing/store-contract/catalog-rows.ts'
 import {
   bindingRow,
@@ -12,6 +12,7 @@ import {
   instanceRow,
   leaseOf,
   operationRow,
+  stepRow,
 } from '../../src/testing/store-contract/rows.ts'
 import { createVirtualClock } from '../../src/testing/virtual-clock.ts'
 import { describeDrivers, testFolder } from './sqlite-drivers.ts'
@@ -43,6 +44,14 @@ const operations = [
   ended('gone:unbind', { bindingId: 'b' }),
 ]
 
+/** The last one is about an instance that nobody knew. */
+const events: readonly HistoryEvent[] = [
+  { at: 1, type: 'accepted', instanceId: 'live', operationId: 'live:provision', action: 'provision' },
+  { at: 2, type: 'acted', instanceId: 'live', by: 'ops', verb: 'move', reason: 'why', before: {}, after: {} },
+  { at: 3, type: 'accepted', instanceId: 'gone' },
+  { at: 4, type: 'forced', instanceId: 'unknown' },
+]
+
 describeDrivers('sqlite: a database of the first release', driver => {
   it('keeps its rows, and is cleaned up and purged as any other', async () => {
     const file = join(testFolder(), 'ledger.db')
@@ -51,6 +60,7 @@ describeDrivers('sqlite: a database of the first release', driver => {
     for (const row of instances) expect(await store.instance(row.id)).toEqual(row)
     for (const row of bindings) expect(await store.binding(row.instanceId, row.id)).toEqual(row)
     for (const row of operations) expect(await store.operation(row.id)).toEqual(row)
+    expect(await store.steps('busy:update')).toEqual([stepRow('one')])
 
     const listed = await store.listInstances({ serviceId: 'service', planId: 'plan', platform: 'cf', usable: true })
     expect(listed.items.map(({ id }) => id).sort()).toEqual(['busy', 'live'])
@@ -58,6 +68,12 @@ describeDrivers('sqlite: a database of the first release', driver => {
     expect((await store.listBindings({ serviceId: 'service' })).items.map(({ id }) => id)).toEqual(['b'])
     expect((await store.listOperations({ of: { instanceId: 'live' } })).items).toHaveLength(4)
     expect((await store.listOperations({ state: 'failed' })).items.map(({ id }) => id)).toEqual(['busy:provision'])
+
+    const historyOf = (id: string) => store.history(id)
+    const kept = [events.slice(0, 2), events.slice(2, 3), events.slice(3)]
+    expect(await Promise.all(['live', 'gone', 'unknown'].map(historyOf))).toEqual(kept)
+    const moved = { instanceId: 'live', by: 'ops', verb: 'move' } as const
+    expect((await store.listActs(moved)).items.map(({ reason }) => reason)).toEqual(['why'])
 
     const wanted = { states: ['succeeded', 'failed', 'superseded'], before: 500, max: 1 } as const
     expect(await store.cleanUp({ ...wanted, of: 'instances' })).toBe(1)
@@ -71,6 +87,7 @@ describeDrivers('sqlite: a database of the first release', driver => {
     const remaining = await Promise.all(instances.map(({ id }) => store.instance(id)))
     expect(remaining.map(row => row?.id).filter(Boolean)).toEqual(['live', 'busy', 'unclean'])
     expect(await store.binding('live', 'old')).toBeUndefined()
+    expect(await Promise.all(['live', 'gone', 'unknown'].map(historyOf))).toEqual(kept)
 
     const claim = await claimOne(store)
     expect([claim.operation.id, claim.operation.fence]).toEqual(['busy:update', 5])
@@ -147,6 +164,16 @@ function writeFirstRelease(driver: Driver, file: string): void {
       ],
     )
   }
+  const { output, ...step } = stepRow('one')
+  put('insert into step (operation_id, name, state, doc, sealed) values (?, ?, ?, ?, ?)', [
+    'busy:update',
+    step.name,
+    step.state,
+    JSON.stringify(step),
+    JSON.stringify({ output }),
+  ])
+  for (const event of events)
+    put('insert into history (instance_id, doc) values (?, ?)', [event.instanceId, JSON.stringify(event)])
   database.exec(`update counter set value = 4`)
   database.close()
 }

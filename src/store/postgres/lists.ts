@@ -14,10 +14,17 @@ import { failureTexts, surveyTexts, toFailedOperation, toSurvey } from '../sql-s
 import type { Run } from './database.ts'
 import { generatedKey } from './operator-schema.ts'
 
+function ofInstance(id: string | undefined) {
+  return ['instance_id = ?', id === undefined ? undefined : keyOf(id)] as const
+}
+
 export function createLists(run: Run, schema: string) {
   const dialect: Dialect = {
     table: name => `${schema}.${name}`,
     id: keyOf,
+    operationsOf: ofInstance,
+    eventsOf: ofInstance,
+    instanceKey: 'id',
     activeOperations: `(select * from ${schema}.operation where state in ('queued', 'running') offset 0) active`,
     // Its statistics know each column, but not which values stand together.
     beside: column => `(${column} || '')`,

@@ -1,4 +1,14 @@
-import type { Change, Finishing, Lease, Operation, Snapshot, Target, Verdict, WakeUp } from '../../store.ts'
+import type {
+  Change,
+  Finishing,
+  HistoryEvent,
+  Lease,
+  Operation,
+  Snapshot,
+  Target,
+  Verdict,
+  WakeUp,
+} from '../../store.ts'
 import { text } from '../columns.ts'
 import { pinsOf, revisionGone } from '../pins.ts'
 import { fromEvent } from '../sealing.ts'
@@ -82,10 +92,16 @@ export function applyChange(calls: Calls, change: Change, wake: WakeUp[]): reado
   if (change.copySteps !== undefined) copySteps(calls, change.copySteps)
   for (const id of change.deleteOperations ?? []) statements.deleteOperation.run(id)
   writeNotes(statements, change.notes ?? [])
-  for (const event of change.history ?? [])
-    statements.appendHistory.run(event.instanceId, fromEvent(sealer, event.instanceId, event))
+  for (const event of change.history ?? []) appendEvent(calls, event)
   wake.push(...wakeUpsOf(change))
   return emptyDeleted(statements, change)
+}
+
+export function appendEvent({ statements, sealer }: Calls, event: HistoryEvent): void {
+  const { instanceId, at, by = null, verb = null } = event
+  const doc = fromEvent(sealer, instanceId, event)
+  if (event.type === 'acted') statements.appendAct.run(instanceId, doc, at, by, verb)
+  else statements.appendHistory.run(instanceId, doc)
 }
 
 /** What is sealed of a step belongs to its operation: it is sealed again for the other one. */

@@ -10,6 +10,7 @@ import {
 } from '../sql-lists.ts'
 import { failureTexts, surveyTexts, toFailedOperation, toSurvey } from '../sql-survey.ts'
 import type { Database } from './driver.ts'
+import { eventsOfInstance, ofInstance } from './statements.ts'
 
 export const listsOf = {
   instances: (query: InstanceQuery) => instanceList(query, dialect),
@@ -50,6 +51,9 @@ export function createLists(database: Database) {
 const dialect: Dialect = {
   table: name => name,
   id: id => id,
+  operationsOf: id => [ofInstance, id],
+  eventsOf: id => [eventsOfInstance, id, id],
+  instanceKey: 'number',
   activeOperations: `(select * from operation indexed by operation_due where state in ('queued', 'running')) active`,
   // The unary plus of https://sqlite.org/optoverview.html: there are no statistics.
   beside: column => `+${column}`,

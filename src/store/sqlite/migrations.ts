@@ -1,5 +1,6 @@
 import { StoreOpenError } from '../../store.ts'
 import type { Database } from './driver.ts'
+import { numberedInstances } from './numbered-instances.ts'
 
 /**
  * Each brings a database from the version before it to the next; a published one is never changed. `doc` is a row as JSON
@@ -296,20 +297,26 @@ export const migrations: readonly string[] = [
     where deleted_at is null and expires_at is not null;
   create index binding_notice on binding (notice_at) where deleted_at is null and notice_at is not null;
   `,
+  numberedInstances,
 ]
 
 /** Says in the file's header whose database it is ("Purs"). */
 const applicationId = 0x50757273
 
-/** Brings the database to the newest version, one transaction for each step. */
+/**
+ * Brings the database to the newest version, one transaction for each step. Foreign keys are off meanwhile: where a table is made
+ * anew, nothing that refers to it is to go with the old one.
+ */
 export function migrate(database: Database): void {
   const version = pragma(database, 'user_version')
+  database.exec('pragma foreign_keys = off')
   for (const [index, sql] of migrations.entries()) {
     if (index < version) continue
     database.exec(
       `begin immediate; ${sql} pragma application_id = ${applicationId}; pragma user_version = ${index + 1}; commit`,
     )
   }
+  database.exec('pragma foreign_keys = on')
 }
 
 /** Refuses what another program, or a newer release of this one, has written. Changes nothing. */

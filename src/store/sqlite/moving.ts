@@ -11,8 +11,8 @@ import {
 } from '../../moving.ts'
 import { StoreOpenError } from '../../store.ts'
 import { text, toChore, toNote, toShared } from '../columns.ts'
-import { fromEvent, toEvent } from '../sealing.ts'
-import { applyChange } from './accept.ts'
+import { toEvent } from '../sealing.ts'
+import { appendEvent, applyChange } from './accept.ts'
 import type { Database, SqlRow, SqlValue } from './driver.ts'
 import { readRegistries } from './marketplace.ts'
 import { writeStep } from './progress.ts'
@@ -167,7 +167,7 @@ function toDoc(row: SqlRow) {
 }
 
 function write(database: Database, calls: Calls, rows: readonly LedgerRow[]): void {
-  const { statements, sealer } = calls
+  const { statements } = calls
   const of = byKind(rows)
   for (const { fence, catalogVersion, lastChange } of of.ledger) {
     database.prepare("update counter set value = max(value, ?) where name = 'fence'").run(fence)
@@ -183,10 +183,12 @@ function write(database: Database, calls: Calls, rows: readonly LedgerRow[]): vo
   for (const instance of of.instance) applyChange(calls, { instance }, [])
   const { binding: bindings, operation: operations } = of
   applyChange(calls, { bindings, operations }, [])
-  const putEvent = database.prepare('insert into history (instance_id, doc, chain_no, chain_hash) values (?, ?, ?, ?)')
+  const linkLatest = database.prepare(
+    'update history set chain_no = ?, chain_hash = ? where seq = (select max(seq) from history)',
+  )
   for (const { link, ...event } of of.history) {
-    const { instanceId } = event
-    putEvent.run(instanceId, fromEvent(sealer, instanceId, event), link?.no ?? null, link?.hash ?? null)
+    appendEvent(calls, event)
+    if (link !== undefined) linkLatest.run(link.no, link.hash)
   }
   for (const { operationId, ...step } of of.step) writeStep(calls, operationId, step)
   for (const { key, phase, holder } of of.shared) statements.putShared.run(key, phase, holder ?? null)

@@ -113,7 +113,7 @@ function lock(database: Database, file: string): void {
  * after 16 MB instead of 4, and the cache is 32 MB instead of 2, since a batch touches many pages of every index.
  */
 function configure(database: Database): void {
-  database.exec(`PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;
+  database.exec(`PRAGMA synchronous = FULL;
     PRAGMA wal_autocheckpoint = 4000; PRAGMA cache_size = -32768`)
 }
 

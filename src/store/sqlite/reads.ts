@@ -43,7 +43,8 @@ export function createReads(calls: Calls, cache: RowCache): RowReads {
     bindings: instanceId => statements.bindings.all(instanceId).map(row => toBinding(sealer, row)),
     operation: id => operations.get(id) ?? remember(operations, id, statements.operation.get(id), toOperation),
     steps: operationId => readSteps(calls, operationId),
-    history: instanceId => statements.history.all(instanceId).map(row => toEvent(sealer, instanceId, text(row.doc))),
+    history: instanceId =>
+      statements.history.all(instanceId, instanceId).map(row => toEvent(sealer, instanceId, text(row.doc))),
     backlog(most, leftOut) {
       const now = clock.now()
       const [statement, others] =

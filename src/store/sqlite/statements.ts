@@ -25,7 +25,7 @@ function due(also = ''): string {
   return `select ${operationColumns}, instance.doc as instance_doc, instance.sealed as instance_sealed,
       binding.doc as binding_doc, binding.sealed as binding_sealed,
       exists (select 1 from step where operation_id = operation.id) as has_steps
-    from operation cross join instance on instance.id = operation.instance_id
+    from operation cross join instance on instance.number = operation.instance_number
       left join binding on binding.instance_id = operation.instance_id and binding.id = operation.binding_id
     where operation.${active} and operation.due_at <= ?${also} order by operation.due_at, operation.rowid limit ?`
 }
@@ -45,7 +45,7 @@ const quotedActions = countedActions.map(action => `'${action}'`).join(', ')
 const held = `id = ? and fence = ? and state = 'running'`
 
 /** The latest operation of a resource that lives: polls are answered from it. */
-const needed = `(exists (select 1 from instance i where operation.binding_id is null and i.id = operation.instance_id
+const needed = `(exists (select 1 from instance i where operation.binding_id is null and i.number = operation.instance_number
       and i.last_operation_id = operation.id and i.phase <> 'deleted')
     or exists (select 1 from binding b where b.instance_id = operation.instance_id and b.id = operation.binding_id
       and b.last_operation_id = operation.id and b.phase <> 'deleted'))`
@@ -53,6 +53,16 @@ const needed = `(exists (select 1 from instance i where operation.binding_id is 
 /** It has ended, and still keeps something sealed. */
 const keeps = `finished_at is not null and (sealed <> '${emptied.operation}'
     or exists (select 1 from step where operation_id = operation.id and step.sealed <> '${emptied.step}'))`
+
+/** Of the instance that an id names; null where there is none. */
+function numberOf(id: string): string {
+  return `(select number from instance where id = ${id})`
+}
+
+export const ofInstance = `instance_number = ${numberOf('?')}`
+
+/** Those of before its row was removed have no number any more. */
+export const eventsOfInstance = `instance_id = ? and (${ofInstance} or instance_number is null)`
 
 /** Some instance needs the revision. */
 function used(id: string): string {
@@ -67,6 +77,8 @@ interface Table {
   readonly columns: readonly string[]
   /** Those of indexes that most writes leave as they are. */
   readonly steady: readonly string[]
+  /** What a new row has besides, by the places of the values. */
+  readonly derived?: Readonly<Record<string, string>>
   /** What a write sets besides. */
   readonly reset?: string
 }
@@ -94,8 +106,10 @@ const tables = {
     key: ['id'],
     columns:
       words(`id instance_id binding_id state attempt losses not_before lease_owner lease_until fence drains unclean
-      checkpoint_at description finished_at accepted_at action doc sealed`),
-    steady: ['instance_id', 'binding_id', 'accepted_at'],
+      checkpoint_at description finished_at accepted_at action service_key plan_key platform_key failed_step
+      fingerprint doc sealed`),
+    derived: { instance_number: numberOf('?2') },
+    steady: words(`instance_id binding_id accepted_at action service_key plan_key platform_key`),
     reset: ', spent_at = null',
   },
 } satisfies Readonly<Record<string, Table>>
@@ -105,9 +119,10 @@ function words(text: string): string[] {
 }
 
 /** An upsert: "replace" would delete a row's children. */
-function replace({ name, key, columns, reset = '' }: Table, left: readonly string[] = []): string {
+function replace({ name, key, columns, derived = {}, reset = '' }: Table, left: readonly string[] = []): string {
   const changed = columns.filter(column => !key.includes(column) && !left.includes(column))
-  return `insert into ${name} (${columns.join(', ')}) values (${columns.map(() => '?').join(', ')})
+  const values = [...columns.map((_, index) => `?${index + 1}`), ...Object.values(derived)]
+  return `insert into ${name} (${[...columns, ...Object.keys(derived)].join(', ')}) values (${values.join(', ')})
     on conflict (${key.join(', ')}) do update set ${changed.map(column => `${column} = excluded.${column}`).join(', ')}${reset}`
 }
 
@@ -135,7 +150,7 @@ export const sql = {
       (select count(*) from binding
         where binding.instance_id = instance.id and phase in ('ready', 'creating', 'deleting')) as live,
       (select count(*) from operation
-        where operation.instance_id = instance.id and ifnull(binding_id, '') > '' and ${active}) as active
+        where operation.instance_number = instance.number and ifnull(binding_id, '') > '' and ${active}) as active
     from instance where id = ?`,
   // What a platform has, each counted to a number.
   instancesOf: `select count(*) as count from (select 1 from instance
@@ -155,7 +170,7 @@ export const sql = {
       order by i.created_at limit 1) as doc
     from found where found.platform is not null`,
   sweptBindings: `select count(*) as swept from operation
-    where instance_id = ? and ifnull(binding_id, '') > '' and ${active} and action = 'sweep'`,
+    where ${ofInstance} and ifnull(binding_id, '') > '' and ${active} and action = 'sweep'`,
 
   binding: 'select instance_id, id, doc, sealed from binding where instance_id = ? and id = ?',
   bindings: `select instance_id, id, doc, sealed from binding where instance_id = ? and phase <> 'deleted' order by rowid`,
@@ -165,17 +180,17 @@ export const sql = {
 
   operation: `select ${operationColumns} from operation where id = ?`,
   activeOperation: `select ${operationColumns} from operation
-    where instance_id = ? and ifnull(binding_id, '') = ? and ${active}`,
+    where ${ofInstance} and ifnull(binding_id, '') = ? and ${active}`,
   heldOperation: `select ${operationColumns} from operation where ${held}`,
   putOperation: put(tables.operation),
   replaceOperation: replace(tables.operation),
   spendOperation: `update operation set spent_at = finished_at where id = ? and not ${needed}`,
   deleteOperation: 'delete from operation where id = ?',
   /** Of an instance with its bindings, or of the one binding that is named. */
-  keepingOperations: `select id from operation where instance_id = ? and binding_id is ifnull(?, binding_id) and ${keeps}`,
+  keepingOperations: `select id from operation where ${ofInstance} and binding_id is ifnull(?, binding_id) and ${keeps}`,
   /** Where what it was about is deleted. */
   keepingOperation: `select id from operation where id = ? and ${keeps}
-    and (exists (select 1 from instance i where i.id = operation.instance_id and i.phase = 'deleted')
+    and (exists (select 1 from instance i where i.number = operation.instance_number and i.phase = 'deleted')
       or exists (select 1 from binding b
         where b.instance_id = operation.instance_id and b.id = operation.binding_id and b.phase = 'deleted'))`,
   emptyOperation: `update operation set sealed = '${emptied.operation}' where id = ?`,
@@ -212,8 +227,10 @@ export const sql = {
     on conflict (operation_id, name) do update set state = excluded.state, doc = excluded.doc, sealed = excluded.sealed
     where step.state <> 'done'`,
 
-  history: 'select doc from history where instance_id = ? order by seq',
-  appendHistory: 'insert into history (instance_id, doc) values (?, ?)',
+  history: `select doc from history where ${eventsOfInstance} order by seq`,
+  appendHistory: `insert into history (instance_id, instance_number, doc) values (?1, ${numberOf('?1')}, ?2)`,
+  appendAct: `insert into history (instance_id, instance_number, doc, acted_at, acted_by, acted_verb)
+    values (?1, ${numberOf('?1')}, ?2, ?3, ?4, ?5)`,
 
   shared: 'select phase, holder from shared_resource where key = ?',
   putShared: `insert into shared_resource (key, phase, holder) values (?, ?, ?)
@@ -267,19 +284,20 @@ export const sql = {
     and ifnull(lease_until, 0) <= ? and not ${needed} order by spent_at limit ?`,
   instanceTombstones: `select id, deleted_at from instance where deleted_at <= ? and ifnull(unclean_until, 0) <= ?
     and not exists (select 1 from binding where binding.instance_id = instance.id and binding.unclean_until > ?)
-    and not exists (select 1 from operation where operation.instance_id = instance.id and ${active})
+    and not exists (select 1 from operation where operation.instance_number = instance.number and ${active})
     order by deleted_at limit ?`,
   bindingTombstones: `select instance_id, id, deleted_at from binding
     where deleted_at <= ? and ifnull(unclean_until, 0) <= ?
     and not exists (select 1 from instance where instance.id = binding.instance_id and instance.phase = 'deleted')
-    and not exists (select 1 from operation where operation.instance_id = binding.instance_id
+    and not exists (select 1 from operation
+      where operation.instance_number = (select number from instance where instance.id = binding.instance_id)
       and ifnull(operation.binding_id, '') = binding.id and ${active})
     order by deleted_at limit ?`,
-  removeOperations: 'delete from operation where instance_id = ?',
+  removeOperations: `delete from operation where ${ofInstance}`,
   removeBindings: 'delete from binding where instance_id = ?',
   removeClaims: 'delete from shared_claim where instance_id = ?',
   removeInstance: 'delete from instance where id = ?',
-  removeBindingOperations: 'delete from operation where instance_id = ? and binding_id = ?',
+  removeBindingOperations: `delete from operation where ${ofInstance} and binding_id = ?`,
   removeBinding: 'delete from binding where instance_id = ? and id = ?',
 
   note: 'select kind, id, version, expires_at, doc from note where kind = ? and id = ?',

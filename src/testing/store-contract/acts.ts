@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { ActQuery, HistoryEvent, Store } from '../../store.ts'
-import { standing } from './rows.ts'
+import { instanceRow, standing } from './rows.ts'
 import { storeCase } from './subject.ts'
 
 function act(instanceId: string, at: number, more: Partial<HistoryEvent> = {}): HistoryEvent {
@@ -33,6 +33,28 @@ export const actCases = [
     assert.deepEqual(await store.listActs({ verb: 'refuse-sign-in' }), { items: [shown], next: undefined })
     assert.deepEqual((await store.listActs({ by: 'eve' })).items, [])
     assert.equal((await store.listActs({ by: 'bob' })).items.length, 1)
+  }),
+
+  storeCase('acts: of an instance from before it was there until after it is gone', async ({ store }) => {
+    await write(store, act('i', 1, { reason: 'before' }))
+    await standing(store, 'i')
+    await write(store, act('i', 2, { reason: 'meanwhile' }))
+    const gone = instanceRow('i', { phase: 'deleted', deletedAt: 3 })
+    await store.accept({ instanceId: 'i' }, () => ({ answer: 0, change: { instance: gone } }))
+    assert.equal(await store.purge(10, 10), 1)
+    await standing(store, 'j')
+    await write(store, act('j', 4, { reason: 'of another' }), act('i', 5, { reason: 'after' }))
+    assert.deepEqual(await reasons(store, { instanceId: 'i' }), ['after', 'meanwhile', 'before'])
+    assert.deepEqual(await reasons(store, { instanceId: 'i', by: 'ops', order: 'oldest' }), [
+      'before',
+      'meanwhile',
+      'after',
+    ])
+    assert.deepEqual(
+      (await store.history('i')).map(({ reason }) => reason),
+      ['before', 'meanwhile', 'after'],
+    )
+    assert.deepEqual(await reasons(store, { instanceId: 'j' }), ['of another'])
   }),
 
   storeCase('acts: by who, what, which instance and when', async ({ store }) => {
