@@ -80,7 +80,7 @@ export async function createActionContext(options: ContextOptions): Promise<Cont
     lenient: true,
   })
   const waits = new Set<Wait>()
-  const context = {
+  const context = Object.assign(new LiveFields(run, state, bindingState), {
     action,
     instance: toInstanceInfo(target),
     plan: { id: target.planId, name: plan?.name ?? target.planId, metadata: plan?.metadata },
@@ -92,21 +92,12 @@ export async function createActionContext(options: ContextOptions): Promise<Cont
       traceparent: run.traceparent,
     },
     identity: operation.identity,
-    get signal() {
-      return run.signal
-    },
     log: {
       info: (message, fields) => run.log('info', message, fields),
       warn: (message, fields) => run.log('warn', message, fields),
       error: (message, fields) => run.log('error', message, fields),
     },
     parameters,
-    get state() {
-      return state.value()
-    },
-    get bindingState() {
-      return bindingState.value()
-    },
     binding: binding && toBindingInfo(binding),
     predecessorState: readMarked(options.predecessorState),
     previous: {
@@ -141,8 +132,35 @@ export async function createActionContext(options: ContextOptions): Promise<Cont
       checkFunction(remove, `ctx.unshare('${checkStepName(key, 'ctx.unshare')}', remove)`)
       return run.unshare(key, remove)
     },
-  } satisfies Partial<AnyContext>
+  } satisfies Partial<AnyContext>)
   return { context: context as AnyContext, waits }
+}
+
+type StateView = Awaited<ReturnType<typeof viewState>>
+
+/** What is read anew each time. A class: Node.js takes long to make an object that has getters of its own. */
+class LiveFields implements Pick<AnyContext, 'signal' | 'state' | 'bindingState'> {
+  readonly #run: Run
+  readonly #state: StateView
+  readonly #bindingState: StateView
+
+  constructor(run: Run, state: StateView, bindingState: StateView) {
+    this.#run = run
+    this.#state = state
+    this.#bindingState = bindingState
+  }
+
+  get signal() {
+    return this.#run.signal
+  }
+
+  get state() {
+    return this.#state.value()
+  }
+
+  get bindingState() {
+    return this.#bindingState.value()
+  }
 }
 
 /** These work with whatever an older release has left behind. */

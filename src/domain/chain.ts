@@ -24,8 +24,20 @@ export interface ChainEnds {
  * the row has, also those that nobody knows: what somebody adds changes the hash.
  */
 export function toEntry(no: number, event: HistoryEvent): JsonObject {
-  const fields = Object.entries(event).map(([key, value]): [string, Json] => [snakeCase(key), value])
+  const fields = Object.entries(event).map(([key, value]): [string, Json] => [toName(key), value])
   return { no, ...Object.fromEntries(fields), at: toTime(event.at) }
+}
+
+/** Of the fields that lines have. */
+const names = new Map<string, string>()
+
+function toName(key: string): string {
+  const known = names.get(key)
+  if (known !== undefined) return known
+  const name = snakeCase(key)
+  // What somebody has added to rows has no end.
+  if (names.size < 100) names.set(key, name)
+  return name
 }
 
 /** The link of a line that follows another. The hash is over the one before, a line feed, and the canonical JSON of the entry. */

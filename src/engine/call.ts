@@ -12,6 +12,23 @@ export interface Call {
   readonly key: string
 }
 
+/** A class: Node.js takes long to make an object that has a getter of its own. */
+class CallTo implements Call {
+  readonly fence: number
+  readonly key: string
+  readonly #own: LazyAbort
+
+  constructor(fence: number, key: string, own: LazyAbort) {
+    this.fence = fence
+    this.key = key
+    this.#own = own
+  }
+
+  get signal(): AbortSignal {
+    return this.#own.signal
+  }
+}
+
 export class CallTimeout extends Error {
   override readonly name = 'CallTimeout'
 }
@@ -28,14 +45,7 @@ export function callWithDeadline<T>(
   return new Promise<T>((resolve, reject) => {
     if (ending.aborted) throw ending.reason
     const own = new LazyAbort()
-    const call: Call = {
-      fence,
-      key,
-      get signal() {
-        return own.signal
-      },
-    }
-    const answer = fn(call)
+    const answer = fn(new CallTo(fence, key, own))
     // Who has answered at once needs no clock.
     if (!isThenable(answer)) return resolve(answer)
     const release = () => {

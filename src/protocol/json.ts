@@ -39,8 +39,10 @@ export function nestsTooDeep(text: string): boolean {
 export function toCanonicalJson(value: Json | undefined): string {
   if (Array.isArray(value)) return `[${value.map(toCanonicalJson).join(',')}]`
   if (!isJsonObject(value)) return JSON.stringify(value) ?? 'null'
-  const keys = Object.keys(value)
-    .filter(key => value[key] !== undefined)
-    .sort()
-  return `{${keys.map(key => `${JSON.stringify(key)}:${toCanonicalJson(value[key])}`).join(',')}}`
+  let fields = ''
+  for (const key of Object.keys(value).sort()) {
+    if (value[key] === undefined) continue
+    fields += `${fields === '' ? '' : ','}${JSON.stringify(key)}:${toCanonicalJson(value[key])}`
+  }
+  return `{${fields}}`
 }

@@ -39,19 +39,18 @@ export async function loadDriver(): Promise<Driver> {
 /** Node's own SQLite, from 22.5 on (22.13 without a flag). */
 export function loadNodeDriver(): Driver | undefined {
   const library = process.getBuiltinModule('node:sqlite') as { readonly DatabaseSync: LibraryDatabase } | undefined
-  return library && createDriver('node:sqlite', library.DatabaseSync, values => values)
+  return library && createDriver('node:sqlite', library.DatabaseSync, takingList)
 }
 
 export async function loadLibsqlDriver(load?: () => Promise<unknown>): Promise<Driver | undefined> {
   const library = await loadPackage<{ readonly default: LibraryDatabase }>('libsql', load)
-  // The values go in as one array: libsql takes a single argument that is an object, null too, for named values.
-  return library && createDriver('libsql', library.default, values => [values])
+  return library && createDriver('libsql', library.default, takingArray)
 }
 
 function createDriver(
   name: Driver['name'],
   LibraryDatabase: LibraryDatabase,
-  toArguments: (values: readonly SqlValue[]) => readonly unknown[],
+  toStatement: (statement: LibraryStatement) => Statement,
 ): Driver {
   return {
     name,
@@ -59,17 +58,27 @@ function createDriver(
       const database = new LibraryDatabase(file)
       return {
         exec: sql => database.exec(sql),
-        prepare(sql) {
-          const statement = database.prepare(sql)
-          return {
-            get: (...values) => statement.get(...toArguments(values)),
-            all: (...values) => statement.all(...toArguments(values)),
-            run: (...values) => Number(statement.run(...toArguments(values)).changes),
-          }
-        },
+        prepare: sql => toStatement(database.prepare(sql)),
         close: () => database.close(),
       }
     },
+  }
+}
+
+function takingList(statement: LibraryStatement): Statement {
+  return {
+    get: (...values) => statement.get(...values),
+    all: (...values) => statement.all(...values),
+    run: (...values) => Number(statement.run(...values).changes),
+  }
+}
+
+/** The values go in as one array: libsql takes a single argument that is an object, null too, for named values. */
+function takingArray(statement: LibraryStatement): Statement {
+  return {
+    get: (...values) => statement.get(values),
+    all: (...values) => statement.all(values),
+    run: (...values) => Number(statement.run(values).changes),
   }
 }
 
@@ -100,10 +109,12 @@ type LibraryDatabase = new (
   file: string,
 ) => {
   exec(sql: string): void
-  prepare(sql: string): {
-    get(...values: readonly unknown[]): SqlRow | undefined
-    all(...values: readonly unknown[]): readonly SqlRow[]
-    run(...values: readonly unknown[]): { readonly changes: number | bigint }
-  }
+  prepare(sql: string): LibraryStatement
   close(): void
+}
+
+interface LibraryStatement {
+  get(...values: readonly unknown[]): SqlRow | undefined
+  all(...values: readonly unknown[]): readonly SqlRow[]
+  run(...values: readonly unknown[]): { readonly changes: number | bigint }
 }
