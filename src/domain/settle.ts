@@ -44,9 +44,9 @@ function settleUnbegun({ finishing, now }: Finishing): Change | undefined {
 }
 
 function end(operation: Operation, outcome: Outcome, now: number): Operation {
-  const ended = { ...operation, hold: undefined, leaseOwner: undefined, leaseUntil: undefined, finishedAt: now }
+  const ended = { hold: undefined, leaseOwner: undefined, leaseUntil: undefined, finishedAt: now }
   if (outcome.kind === 'succeeded')
-    return { ...ended, state: nextState(operation.state, 'succeed'), description: outcome.result.message }
+    return { ...operation, ...ended, state: nextState(operation.state, 'succeed'), description: outcome.result.message }
   const { error } = outcome
-  return { ...ended, state: nextState(operation.state, 'fail'), description: error.message, error }
+  return { ...operation, ...ended, state: nextState(operation.state, 'fail'), description: error.message, error }
 }

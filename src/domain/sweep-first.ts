@@ -71,6 +71,7 @@ function handedOver({ id, state, attempt, unclean }: Operation): Pick<Operation,
 
 /** The operation without its sweep. */
 export function withoutSweep(operation: Operation): Operation {
+  if (operation.input.sweepFirst === undefined) return operation
   const { sweepFirst: _done, ...input } = operation.input
   return { ...operation, input }
 }

@@ -239,7 +239,8 @@ export class Run {
     }
     const { output: returned, step } = await this.#call(name, fn, options)
     const { output, shown } = returned instanceof ShownOutput ? returned : { output: returned }
-    const done: Step = { ...step, state: 'done', output, shown }
+    const { attempts, startedAt, tries } = step
+    const done: Step = { name, attempts, startedAt, tries, state: 'done', output, shown }
     this.#stillHeld(await this.#tools.store.checkpoint(this.#held.lease, { step: done }))
     this.#steps.set(name, done)
     return readMarked(output) as T

@@ -18,9 +18,9 @@ export function toFailed(step: Step, { message }: Error, operation: Operation, n
 export function triesOf(
   { operation, takenOver }: Claim,
   before: Step | undefined,
-  ended: Pick<StepTry, 'startedAt' | 'endedAt' | 'error'>,
+  { startedAt, endedAt, error }: Pick<StepTry, 'startedAt' | 'endedAt' | 'error'>,
 ): readonly StepTry[] {
   const { leaseOwner: worker, fence } = operation
-  const latest = { ...ended, worker, fence, takenOver: takenOver || undefined }
-  return [...(before?.tries ?? []), latest].slice(-limits.triesPerStep)
+  const latest = { startedAt, endedAt, error, worker, fence, takenOver: takenOver || undefined }
+  return before?.tries === undefined ? [latest] : [...before.tries, latest].slice(-limits.triesPerStep)
 }

@@ -39,6 +39,8 @@ export interface Dialect {
   eventsOf(instanceId: string | undefined): Condition
   /** What a row of an instance is read by: its key, or a number that its indexes have anyway. */
   instanceKey: string
+  /** Counts instances that live by service, plan, phase and usability: of each kind the key of one as `one`, and `instances`. */
+  countedInstances: string
   /** Reads the operations that are active by their index, and lets nothing of the rest of the statement change that. */
   activeOperations: string
   /** A column of text that is compared without leading to its index. */

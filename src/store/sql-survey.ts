@@ -7,12 +7,8 @@ import type { Dialect } from './sql-lists.ts'
 type Row = Readonly<Record<string, unknown>>
 
 /** Each with the values of its question marks. Instances by an index that has all that they are counted by. */
-export function surveyTexts(
-  { table, instanceKey, activeOperations, numberIn }: Dialect,
-  now: number,
-  endedSince: number,
-) {
-  const instance = table('instance')
+export function surveyTexts(dialect: Dialect, now: number, endedSince: number) {
+  const { table, instanceKey, countedInstances, activeOperations, numberIn } = dialect
   return {
     active: {
       text: `select action, state, count(*) as operations, min(accepted_at) as accepted_since,
@@ -29,10 +25,8 @@ export function surveyTexts(
       values: [endedSince],
     },
     instances: {
-      text: `select one.doc, counted.instances from (
-        select min(${instanceKey}) as one, count(*) as instances from ${instance}
-        where deleted_at is null and phase <> 'deleted' group by service_id, plan_id, phase, usable
-      ) counted join ${instance} one on one.${instanceKey} = counted.one`,
+      text: `select one.doc, counted.instances from (${countedInstances}) counted
+        join ${table('instance')} one on one.${instanceKey} = counted.one`,
       values: [],
     },
     bindings: {

@@ -1,7 +1,8 @@
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { systemClock } from '../../src/clock.ts'
-import { listsOf } from '../../src/store/sqlite/lists.ts'
+import { surveyTexts } from '../../src/store/sql-survey.ts'
+import { dialect, listsOf } from '../../src/store/sqlite/lists.ts'
 import { openWith } from '../../src/store/sqlite/open.ts'
 import {
   actQueries,
@@ -57,6 +58,15 @@ describeDrivers('sqlite: the plan behind a list', driver => {
       expect(planOf(edge).map(({ detail }) => detail)).toEqual([
         expect.stringMatching(/^(SEARCH|SCAN) \w+ USING (COVERING )?INDEX /),
       ])
+  })
+
+  it('a survey counts the instances that are ready by an index alone, and finds the others by their phases', async () => {
+    const planOf = await planner(driver)
+    const plan = planOf(surveyTexts(dialect, 0, 0).instances).map(({ detail }) => detail)
+    expect(plan.filter(detail => / instance /.test(detail))).toEqual([
+      expect.stringMatching(/^SEARCH instance USING COVERING INDEX instance_survey \(phase=\?\)/),
+      expect.stringMatching(/^SEARCH instance USING INDEX instance_list_phase \(phase=\?\)/),
+    ])
   })
 
   it.each(siftedLists)('%s by %j: any of %j can lead, in its order', async (list, query, leads) => {

@@ -25,6 +25,8 @@ export function createLists(run: Run, schema: string) {
     operationsOf: ofInstance,
     eventsOf: ofInstance,
     instanceKey: 'id',
+    countedInstances: `select min(id) as one, count(*) as instances from ${schema}.instance
+      where deleted_at is null and phase <> 'deleted' group by service_id, plan_id, phase, usable`,
     activeOperations: `(select * from ${schema}.operation where state in ('queued', 'running') offset 0) active`,
     // Its statistics know each column, but not which values stand together.
     beside: column => `(${column} || '')`,

@@ -48,12 +48,18 @@ export function createLists(database: Database) {
   }
 }
 
-const dialect: Dialect = {
+export const dialect: Dialect = {
   table: name => name,
   id: id => id,
   operationsOf: id => [ofInstance, id],
   eventsOf: id => [eventsOfInstance, id, id],
   instanceKey: 'number',
+  // Nearly all are ready: an index has all that those are counted by. The others are found by their phases.
+  countedInstances: `select min(number) as one, count(*) as instances from instance
+      where phase = 'ready' group by service_id, plan_id, usable
+    union all select min(number), count(*) from instance
+      where phase <> 'ready' and phase in ('creating', 'updating', 'deleting', 'failed')
+      group by service_id, plan_id, phase, usable`,
   activeOperations: `(select * from operation indexed by operation_due where state in ('queued', 'running')) active`,
   // The unary plus of https://sqlite.org/optoverview.html: there are no statistics.
   beside: column => `+${column}`,

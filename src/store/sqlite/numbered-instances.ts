@@ -44,7 +44,7 @@ export const numberedInstances = `
   create index instance_list_platform on instance (platform, created_at, id) where deleted_at is null;
   create index instance_list_phase on instance (phase, created_at, id) where phase <> 'ready';
   create index instance_list_unusable on instance (created_at, id) where deleted_at is null and not usable;
-  create index instance_survey on instance (service_id, plan_id, phase, usable) where deleted_at is null;
+  create index instance_survey on instance (phase, service_id, plan_id, usable) where phase = 'ready';
 
   create table operation_numbered (
     id text not null primary key,
