@@ -2,7 +2,7 @@
 import type { FailedOperation, Survey } from '../store.ts'
 import { text } from './columns.ts'
 import { keyOf } from './keys.ts'
-import type { Dialect } from './sql-lists.ts'
+import type { Dialect } from './sql-dialect.ts'
 
 type Row = Readonly<Record<string, unknown>>
 

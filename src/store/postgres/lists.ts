@@ -1,9 +1,9 @@
 import type { ActQuery, BindingQuery, InstanceQuery, OperationQuery, Page } from '../../store.ts'
 import { keyOf } from '../keys.ts'
+import type { Dialect } from '../sql-dialect.ts'
 import {
   actList,
   bindingList,
-  type Dialect,
   instanceCounts,
   instanceList,
   operationList,

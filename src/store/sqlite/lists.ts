@@ -1,13 +1,6 @@
 import type { ActQuery, BindingQuery, InstanceQuery, OperationQuery } from '../../store.ts'
-import {
-  actList,
-  bindingList,
-  type Dialect,
-  instanceCounts,
-  instanceList,
-  operationList,
-  type SqlList,
-} from '../sql-lists.ts'
+import type { Dialect } from '../sql-dialect.ts'
+import { actList, bindingList, instanceCounts, instanceList, operationList, type SqlList } from '../sql-lists.ts'
 import { failureTexts, surveyTexts, toFailedOperation, toSurvey } from '../sql-survey.ts'
 import type { Database } from './driver.ts'
 import { eventsOfInstance, ofInstance } from './statements.ts'
