@@ -44,6 +44,16 @@ describeDrivers('sqlite: the work behind a call', driver => {
     await store.close()
   })
 
+  it('needs no folder for temporary files', async () => {
+    const watched = watch(driver)
+    const store = openWith(watched, { file: join(testFolder(), 'ledger.db'), clock })
+    expect(watched.database().prepare('pragma temp_store').get()?.temp_store).toBe(2)
+    expect(watched.executed.findIndex(text => text.includes('temp_store'))).toBeLessThan(
+      watched.executed.findIndex(text => text.includes('create table')),
+    )
+    await store.close()
+  })
+
   it('keeps its log small, whatever is read in between', async () => {
     const file = join(testFolder(), 'ledger.db')
     const store = openWith(driver, { file, clock })

@@ -110,10 +110,11 @@ function lock(database: Database, file: string): void {
 
 /**
  * FULL syncs the log at every commit: an answer that was given outlives a power cut. The log is copied into the database
- * after 16 MB instead of 4, and the cache is 32 MB instead of 2, since a batch touches many pages of every index.
+ * after 16 MB instead of 4, and the cache is 32 MB instead of 2, since a batch touches many pages of every index. What SQLite
+ * needs for a moment stays in memory: a container may have no folder for temporary files, and they would hold secrets.
  */
 function configure(database: Database): void {
-  database.exec(`PRAGMA synchronous = FULL;
+  database.exec(`PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY;
     PRAGMA wal_autocheckpoint = 4000; PRAGMA cache_size = -32768`)
 }
 
