@@ -76,6 +76,7 @@ process.once('message', async () => {
   await Promise.all(sockets.map(socket => ask(socket, until)))
   for (const socket of sockets) socket.removeAllListeners('close').destroy()
   times.sort((one, other) => one - other)
-  process.send?.({ statuses, accepted, untimed, broken, p99: times[Math.floor(times.length * 0.99)] ?? 0 })
-  process.disconnect?.()
+  const told = { statuses, accepted, untimed, broken, p99: times[Math.floor(times.length * 0.99)] ?? 0 }
+  // It is long: what is not written yet when the channel is closed is lost.
+  process.send?.(told, () => process.disconnect?.())
 })
