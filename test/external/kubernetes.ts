@@ -100,8 +100,11 @@ export async function startApiServer(): Promise<ApiServer> {
     writeFileSync(kubeconfig, toKubeconfig(url, certificate, token), { mode: 0o600 })
     const cluster = await connect(1)
     for (;;) {
-      const ready = await cluster.find<object>('/api/v1/namespaces/default').catch(() => undefined)
-      if (ready !== undefined) return
+      // It answers before it has made the rights that everybody has, without which an account cannot even ask what there is.
+      const ready = await cluster.stream('/readyz', { patience: 10_000 }).catch(() => undefined)
+      ready?.destroy()
+      const namespace = ready && (await cluster.find('/api/v1/namespaces/default').catch(() => undefined))
+      if (namespace !== undefined) return
       await running(server, 'kube-apiserver', folder)
     }
   }
