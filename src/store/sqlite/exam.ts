@@ -3,7 +3,7 @@ import { access, open, stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { codeOf } from '../../shape/thrown.ts'
 import { StoreOpenError } from '../../store.ts'
-import type { StoreExam } from '../exam.ts'
+import { askQuickly, type StoreExam } from '../exam.ts'
 import { unusablePath } from './failures.ts'
 import { judgeHeader, migrations } from './migrations.ts'
 import { readOwner } from './open.ts'
@@ -14,9 +14,7 @@ import { readOwner } from './open.ts'
  */
 export async function examineSqlite(named: string): Promise<StoreExam> {
   const file = resolve(named)
-  const began = performance.now()
-  const header = await readHeader(file)
-  const latencyMs = performance.now() - began
+  const { answer: header, latencyMs } = await askQuickly(() => readHeader(file))
   const known = migrations.length
   if (header === undefined) {
     await checkFolder(file)
