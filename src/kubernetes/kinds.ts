@@ -10,6 +10,11 @@ export interface Kind {
   path(namespace?: string, name?: string): string
 }
 
+/** What all versions of a kind have in common; the core group has no name. */
+export function groupOf(apiVersion: string): string {
+  return apiVersion.includes('/') ? apiVersion.replace(/\/.*/, '') : ''
+}
+
 export type FindKind = (
   target: { readonly apiVersion: string; readonly kind: string },
   signal?: AbortSignal,

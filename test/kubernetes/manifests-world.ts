@@ -58,13 +58,15 @@ export async function createManifestWorld(options: ManifestWorldOptions) {
   const namespace = await createNamespace(cluster)
   const clock = createVirtualClock()
   const memory = createMemoryStore({ clock })
-  const { revision, spec } = revisionOf(options.spec)
+  const { revision } = revisionOf(options.spec)
   const { offering } = revision
   const calls = { underWay: 0, made: 0 }
   const brokers: TestBroker[] = []
   const label = randomBytes(6).toString('hex')
 
-  async function start({ by = cluster, store = memory as Store } = {}): Promise<TestBroker> {
+  /** With another spec it is the broker after a sync: the same service, and PATCHes move to what is new of it. */
+  async function start({ by = cluster, store = memory as Store, source = options.spec } = {}): Promise<TestBroker> {
+    const { revision, spec } = revisionOf(source)
     const counted = count(by, calls)
     const opened = { cluster: counted, findKind: createKinds(counted) }
     const parts: ManifestParts = {
@@ -126,6 +128,24 @@ export async function createManifestWorld(options: ManifestWorldOptions) {
       for (const broker of brokers) await broker.stop()
     },
   }
+}
+
+/** Defines a kind of custom resources of the group `example.com`, of any form and with a status. The last version is stored. */
+export async function defineKind(cluster: Cluster, kind: string, versions: readonly string[] = ['v1']): Promise<void> {
+  const [group, plural] = ['example.com', `${kind.toLowerCase()}s`]
+  const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } }
+  const served = versions.map((name, at) => ({ name, served: true, storage: at === versions.length - 1 }))
+  const body = {
+    metadata: { name: `${plural}.${group}` },
+    spec: {
+      ...{ group, scope: 'Namespaced', names: { kind, plural, singular: kind.toLowerCase() } },
+      versions: served.map(version => ({ ...version, schema, subresources: { status: {} } })),
+    },
+  }
+  await cluster.call('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', { body })
+  const findKind = createKinds(cluster)
+  for (const version of versions)
+    while ((await findKind({ apiVersion: `${group}/${version}`, kind })) === undefined) await sleep(systemClock, 100)
 }
 
 /** Counts what is asked, and what is not answered yet. */

@@ -4,6 +4,7 @@ const limits = { suite: ['src/driver/manifests/limits.test.ts'], file: 'src/driv
 const onServer = { needs: 'apiServer', suite: ['test/kubernetes/manifests.test.ts'] } as const
 const orphans = { needs: 'apiServer', suite: ['test/kubernetes/manifests-orphans.test.ts'] } as const
 const held = { suite: ['src/driver/manifests/held.test.ts'], file: 'src/driver/manifests/held.ts' }
+const custom = { needs: 'apiServer', suite: ['test/kubernetes/manifests-custom.test.ts'] } as const
 const faults = { needs: 'apiServer', suite: ['test/kubernetes/manifests-faults.test.ts'] } as const
 
 /** The guards of services that consist of objects of a cluster. */
@@ -93,6 +94,14 @@ export const manifestMutations: readonly Mutation[] = [
     file: 'src/driver/manifests/make.ts',
     find: '    await note(running, ref)\n',
     replace: '',
+  },
+  {
+    ...custom,
+    only: 'another version',
+    name: 'an update to another version of a kind deletes the object',
+    file: 'src/driver/manifests/refs.ts',
+    find: '[groupOf(apiVersion), kind,',
+    replace: '[apiVersion, kind,',
   },
   {
     ...faults,

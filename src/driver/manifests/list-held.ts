@@ -1,6 +1,6 @@
 import type { BackendItem } from '../../author/backend.ts'
 import { isStatus } from '../../kubernetes/errors.ts'
-import type { Kind } from '../../kubernetes/kinds.ts'
+import { groupOf, type Kind } from '../../kubernetes/kinds.ts'
 import { listAll } from '../../kubernetes/list.ts'
 import type { KubernetesObject } from '../../kubernetes/objects.ts'
 import { BrokerError } from '../../protocol/errors.ts'
@@ -48,7 +48,7 @@ function toRefusal(error: unknown, { apiVersion, kind: name }: Made, kind: Kind 
   const what = `${apiVersion}/${name}`
   if (kind !== undefined && isStatus(error, 403)) {
     const resource = kind.path().split('/').at(-1)
-    const group = apiVersion.includes('/') ? `the API group "${apiVersion.split('/')[0]}"` : 'the core API group'
+    const group = groupOf(apiVersion) === '' ? 'the core API group' : `the API group "${groupOf(apiVersion)}"`
     const right = `the verb "list" on the resource "${resource}" of ${group}, in all namespaces`
     return new BrokerError('BackendNotListed', `${what}: the broker's account needs ${right}. Nothing was judged.`)
   }

@@ -110,8 +110,12 @@ export function refOf({ given, namespace, object, shared }: Placed, passing = fa
 /** Before it is made. */
 export async function note({ ctx, state }: Running, ref: Ref): Promise<void> {
   const { objects } = state
-  if (objects.some(known => keyOf(known) === keyOf(ref))) return
-  await ctx.saveState({ objects: toJsonRefs([...objects, ref]) })
+  const known = objects.find(one => keyOf(one) === keyOf(ref))
+  if (known?.apiVersion === ref.apiVersion) return
+  // It is removed by the version that was used last: the cluster may not serve an older one by then.
+  const { apiVersion } = ref
+  const noted = known ? objects.map(one => (one === known ? { ...one, apiVersion } : one)) : [...objects, ref]
+  await ctx.saveState({ objects: toJsonRefs(noted) })
 }
 
 export interface ApplyOptions {

@@ -1,5 +1,6 @@
 import type { ObjectMode } from '../../bundle/manifests-shape.ts'
 import { hash } from '../../expression/functions.ts'
+import { groupOf } from '../../kubernetes/kinds.ts'
 import type { Metadata } from '../../kubernetes/objects.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../protocol/json.ts'
 
@@ -55,8 +56,9 @@ export function toJsonRefs(refs: readonly Ref[]): Json {
   return JSON.parse(JSON.stringify(refs))
 }
 
+/** The same in all versions of its kind: they show one object. */
 export function keyOf({ apiVersion, kind, namespace = '', object, shared = '' }: Ref): string {
-  return [apiVersion, kind, namespace, object, shared].join(' ')
+  return [groupOf(apiVersion), kind, namespace, object, shared].join(' ')
 }
 
 /** For people. */
