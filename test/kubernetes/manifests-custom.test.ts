@@ -36,6 +36,39 @@ describe.skipIf(reason !== undefined)(
     const database = '/apis/example.com/v1/namespaces/$ns/databases/database'
     const rule = '/apis/example.com/v1/namespaces/$ns/rules/rule'
 
+    it('are looked at again and again, and not written to', async () => {
+      const world = await open()
+      await world.provision(await world.start(), 'i')
+      const versions = async () =>
+        [await world.get(database), await world.get(rule)].map(live => live?.metadata.resourceVersion)
+      const before = await versions()
+      for (let look = 0; look < 5; look += 1) {
+        const seen = await world.observed('i')
+        expect([seen.status, seen.reason]).toEqual([true, undefined])
+      }
+      expect(await versions()).toEqual(before)
+    })
+
+    it('are not put back where a controller writes their status meanwhile', async () => {
+      const world = await open()
+      let writes = 0
+      const find: Cluster['find'] = async (path, options) => {
+        const found = await cluster.find(path, options)
+        if (found !== undefined && path.endsWith('/databases/database')) {
+          writes += 1
+          const body = { status: { writes } }
+          await cluster.call('PATCH', `${path}/status`, { body, contentType: 'application/merge-patch+json' })
+        }
+        return found as never
+      }
+      await world.provision(await world.start({ by: { ...cluster, find } }), 'i')
+      for (let look = 0; look < 5; look += 1) {
+        const seen = await world.observed('i')
+        expect([seen.status, seen.reason]).toEqual([true, undefined])
+      }
+      expect(writes).toBeGreaterThan(5)
+    })
+
     it('an update to another version of a kind changes the same object', async () => {
       const world = await open()
       const before = await world.start()

@@ -147,6 +147,9 @@ describe.skipIf(reason !== undefined)(`manifests${reason === undefined ? '' : ` 
       await change()
       expect(await world.observed('i-1')).toMatchObject({ status: true, reason: 'Repaired' })
     }
+    // As it should be: nothing is wrong with it.
+    const seen = await world.observed('i-1')
+    expect([seen.status, seen.reason]).toEqual([true, undefined])
     await change()
     expect(await world.observed('i-1')).toMatchObject({
       status: false,

@@ -120,15 +120,12 @@ export async function note({ ctx, state }: Running, ref: Ref): Promise<void> {
 
 export interface ApplyOptions {
   readonly force: boolean
+  readonly dryRun?: boolean
   readonly signal: AbortSignal
 }
 
 /** Makes or changes it. Throws where it is there and is not ours, and where a patch has nothing to change. */
-export async function applyPlaced(
-  running: Running,
-  placed: Placed,
-  { force, signal }: ApplyOptions,
-): Promise<KubernetesObject> {
+export async function applyPlaced(running: Running, placed: Placed, options: ApplyOptions): Promise<KubernetesObject> {
   const { given, kind, body, namespace, object, shared } = placed
   const { owner, compiled } = running
   const what = nameOf({ kind: given.kind, object })
@@ -141,6 +138,7 @@ export async function applyPlaced(
   const metadata = isJsonObject(body.metadata) ? body.metadata : {}
   const order = bundleActions.flatMap(action => compiled.actions[action]).indexOf(given)
   const own = ownMetadata(owner, { shared, order })
+  const annotations = { ...(isJsonObject(metadata.annotations) && metadata.annotations), ...own.annotations }
   const applied = {
     ...body,
     metadata: {
@@ -151,12 +149,12 @@ export async function applyPlaced(
       ...(given.mode === 'patch' && { uid: found?.metadata.uid }),
       ...(given.mode === 'object' && {
         labels: { ...(isJsonObject(metadata.labels) && metadata.labels), ...own.labels },
-        annotations: { ...(isJsonObject(metadata.annotations) && metadata.annotations), ...own.annotations },
+        annotations: Object.keys(annotations).length === 0 ? undefined : annotations,
       }),
     },
   }
   const manager = managerOf(owner, shared)
   return running.ask(what, ({ cluster }) =>
-    applyObject<KubernetesObject>(cluster, kind.path(namespace, object), applied, { manager, force, signal }),
+    applyObject<KubernetesObject>(cluster, kind.path(namespace, object), applied, { ...options, manager }),
   )
 }

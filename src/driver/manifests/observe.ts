@@ -1,8 +1,10 @@
 import type { ObserveResult } from '../../author/results.ts'
 import type { CompiledObject } from '../../bundle/manifest-templates.ts'
+import type { Call } from '../../engine/call.ts'
 import { TerminalError } from '../../engine/errors.ts'
 import type { KubernetesObject } from '../../kubernetes/objects.ts'
 import type { JsonObject } from '../../protocol/json.ts'
+import { isSame } from './compare.ts'
 import { applyPlaced, callSettings, look, note, refOf } from './make.ts'
 import { judgeReadiness } from './readiness.ts'
 import { managerOf, nameOf } from './refs.ts'
@@ -71,19 +73,22 @@ async function repair(running: Running, placed: Placed, before: KubernetesObject
   if (before?.metadata.deletionTimestamp !== undefined)
     return { problem: { reason: 'Deleting', message: `${what} is in deletion, which was not asked for here.` } }
   if (lately.length >= mostRepairs) {
+    const wanted = await applyPlaced(running, placed, { force: true, dryRun: true, signal: ctx.signal })
+    if (isSame(before, wanted)) return { live: before }
     const message = `${what} was changed by ${changersOf(running, placed, before)} and put back ${mostRepairs} times in an hour; it is left alone for now.`
     return { problem: { reason: 'Contested', message } }
   }
   await note(running, refOf(placed))
-  let live: KubernetesObject | undefined
-  const apply = async (signal: AbortSignal) => {
-    live = await applyPlaced(running, placed, { force: true, signal })
+  let applied: KubernetesObject | undefined
+  const apply = async ({ signal }: Call) => {
+    applied = await applyPlaced(running, placed, { force: true, signal })
   }
   // Its claim stands, so nobody removes it meanwhile.
-  if (placed.shared !== undefined) await ctx.share(placed.shared, ({ signal }) => apply(signal))
-  if (live === undefined) await ctx.step(`keep ${given.name}`, ({ signal }) => apply(signal), callSettings)
-  const isChanged = live?.metadata.resourceVersion !== before?.metadata.resourceVersion
-  if (!isChanged || !state.made) return { live }
+  if (placed.shared !== undefined) await ctx.share(placed.shared, apply)
+  if (applied === undefined) await ctx.step(`keep ${given.name}`, apply, callSettings)
+  // An earlier run of this observation may have done the step.
+  const live = applied ?? before
+  if (isSame(before, live) || !state.made) return { live }
   await ctx.saveState({ repairs: { ...running.state.repairs, [given.name]: [...lately, now] } })
   const how = before === undefined ? 'was deleted' : `was changed by ${changersOf(running, placed, before)}`
   return { live, repaired: `${what} ${how}, and put back` }
