@@ -327,6 +327,25 @@ esac`)
     })
   })
 
+  it('says what is wrong with the cluster that manifests are made in', async () => {
+    const cwd = await makeFolder()
+    await runCli(['bundle', 'init', '--manifests', 'mine'], { cwd })
+    const why = async (kubeconfig: string) => {
+      const run = ['bundle', 'run', 'provision', 'mine']
+      const { code, err } = await runCli(run, { cwd, env: { HOME: cwd, KUBECONFIG: kubeconfig } })
+      expect([code, err]).toEqual([1, expect.stringMatching(/^error: provision failed$/m)])
+      expect(err).toContain('next: Name a cluster that answers in KUBECONFIG, and run it again.')
+      return /why: (.*)/.exec(err)?.[1]
+    }
+    expect(await why('')).toContain('No Kubernetes cluster is named.')
+    expect(await why('/nope')).toContain('The kubeconfig /nope cannot be read')
+    const kubeconfig = join(cwd, 'dead')
+    const named = { clusters: [{ name: 'a', cluster: { server: 'https://127.0.0.1:1' } }], users: [{ name: 'a' }] }
+    const contexts = [{ name: 'a', context: { cluster: 'a', user: 'a' } }]
+    await writeFile(kubeconfig, JSON.stringify({ ...named, contexts, 'current-context': 'a' }))
+    expect(await why(kubeconfig)).toContain('ECONNREFUSED')
+  })
+
   it('refuses a spec that cannot be used, and a file that it did not write', async () => {
     const cwd = await makeBundle('exit 0', 'version: 1.0\nname: x\n')
     expect(await runCli(['bundle', 'run', 'provision'], { cwd })).toMatchObject({

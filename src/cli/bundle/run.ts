@@ -83,8 +83,12 @@ function perform(io: CliIo, bundle: DevBundle, settings: DevSettings, { driven }
   })
 }
 
-/** Errors of the bundle, of a program that cannot be run, and of a runtime that does not answer, by name. */
-const expected = new Set(['TerminalError', 'SandboxRefusedError', 'RuntimeUnavailableError', 'RegistryError'])
+const ofCluster = ['ClusterSettingsError', 'ClusterUnavailableError']
+/** Errors of the bundle, of a program that cannot be run, and of a runtime or a cluster that does not answer, by name. */
+const expected = new Set([
+  ...['TerminalError', 'SandboxRefusedError', 'RuntimeUnavailableError', 'RegistryError'],
+  ...ofCluster,
+])
 
 /** With what a platform would not read: whoever runs this command may know it. */
 function explain(error: Error): string {
@@ -95,6 +99,7 @@ function explain(error: Error): string {
 
 function adviseAfter(error: Error, action: string): string {
   if (error.name === 'RuntimeUnavailableError') return 'Start the container engine; DOCKER_HOST may name its socket.'
+  if (ofCluster.includes(error.name)) return 'Name a cluster that answers in KUBECONFIG, and run it again.'
   if (/network/.test(error.message)) return 'Run it with --network.'
   if (error.name !== 'TerminalError') return 'Correct the bundle and run it again.'
   return action === 'provision'
