@@ -79,16 +79,41 @@ async function watch(
   { onChange, signal }: Watching,
 ): Promise<void> {
   const { cluster, path } = await find(settings, open, signal)
-  const versions = new Map<string, number>()
-  const note = ({ metadata }: KubernetesObject & { readonly metadata: { readonly generation?: number } }) => {
-    const { uid = '', generation = 0 } = metadata
-    // What only its status says does not become part of a spec, unless somebody maps it; a sync on schedule sees that.
-    if (versions.get(uid) !== generation || metadata.deletionTimestamp !== undefined) onChange()
-    versions.set(uid, generation)
+  /** How resources were, by their uids. */
+  const seen = new Map<string, string>()
+  const note = (resource: Resource) => {
+    const { uid = '' } = resource.metadata
+    const fingerprint = fingerprintOf(resource)
+    if (seen.get(uid) !== fingerprint) onChange()
+    seen.set(uid, fingerprint)
   }
-  await watchObjects<Parameters<typeof note>[0]>(
+  const forget = (uid = '') => {
+    seen.delete(uid)
+    onChange()
+  }
+  await watchObjects<Resource>(
     cluster,
     { path, labels: settings.labels, signal },
-    { onList: items => items.forEach(note), onChange: note, onGone: onChange },
+    {
+      onList(items) {
+        const there = new Set(items.map(({ metadata }) => metadata.uid))
+        // What is gone since the last list went while nobody looked.
+        for (const uid of seen.keys()) if (!there.has(uid)) forget(uid)
+        items.forEach(note)
+      },
+      onChange: note,
+      onGone: ({ metadata }) => forget(metadata.uid),
+    },
   )
+}
+
+type Resource = KubernetesObject & { readonly metadata: { readonly generation?: number } }
+
+/**
+ * What only its status says does not become part of a spec, unless somebody maps it; a sync on schedule sees that. A kind that counts
+ * no generations has no status either, as a rule.
+ */
+function fingerprintOf({ metadata }: Resource): string {
+  const { generation, resourceVersion, labels, annotations, deletionTimestamp } = metadata
+  return JSON.stringify([generation ?? resourceVersion, labels, annotations, deletionTimestamp])
 }
