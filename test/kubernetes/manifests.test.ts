@@ -175,6 +175,20 @@ describe.skipIf(reason !== undefined)(`manifests${reason === undefined ? '' : ` 
     expect(await elsewhere.get(settingsPath)).toBeUndefined()
   })
 
+  it('refuses a second template that writes the same object, and leaves nothing of the first', async () => {
+    const [beginning = ''] = spec.split('  provision:')
+    const patch = (key: string) =>
+      `    - name: ${key}\n      patch: { apiVersion: v1, kind: ConfigMap, metadata: { name: target }, data: { ${key}: "1" } }\n`
+    const world = await open({ spec: `${beginning}  provision:\n${patch('a')}${patch('b')}` })
+    const path = `/api/v1/namespaces/${world.namespace}/configmaps`
+    await cluster.call('POST', path, { body: { metadata: { name: 'target' }, data: { own: 'yes' } } })
+    expect(await world.provision(await world.start(), 'i-1')).toMatchObject({
+      state: 'failed',
+      error: { message: 'ConfigMap target is written by two templates, "a" and "b": write it in one of them.' },
+    })
+    expect((await world.get(`${path}/target`))?.data).toEqual({ own: 'yes' })
+  })
+
   it('does not touch what others have made under the same name', async () => {
     const world = await open()
     const path = settingsPath.replace('$ns', world.namespace)

@@ -57,7 +57,7 @@ export function toJsonRefs(refs: readonly Ref[]): Json {
 }
 
 /** The same in all versions of its kind: they show one object. */
-export function keyOf({ apiVersion, kind, namespace = '', object, shared = '' }: Ref): string {
+export function keyOf({ apiVersion, kind, namespace = '', object, shared = '' }: Omit<Ref, 'name' | 'mode'>): string {
   return [groupOf(apiVersion), kind, namespace, object, shared].join(' ')
 }
 

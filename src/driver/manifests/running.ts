@@ -13,7 +13,7 @@ import { entriesOf, pickNamed } from '../bundle/secrets.ts'
 import { checkAllowed } from './limits.ts'
 import type { ManifestService } from './parts.ts'
 import { randomText } from './random-text.ts'
-import { type ManifestState, type Owner, type Ref, readManifestState } from './refs.ts'
+import { keyOf, type ManifestState, nameOf, type Owner, type Ref, readManifestState } from './refs.ts'
 import { toActionError } from './refusal.ts'
 
 /** What an action is about. */
@@ -63,6 +63,8 @@ export async function openRunning(service: ManifestService, subject: Subject) {
   }
   const { open } = parts
   let opened: OpenCluster | undefined
+  /** Which template writes which object. */
+  const writers = new Map<string, string>()
 
   const values = (): JsonObject => ({
     action: subject.action,
@@ -122,7 +124,21 @@ export async function openRunning(service: ManifestService, subject: Subject) {
       throw new TerminalError(`The object "${one.name}" has no metadata.name: its template has to give it one.`)
     checkAllowed(parts.limits, { kind, namespace, name: object, ofContext: text(context.namespace) || undefined })
     const shared = one.shared === undefined ? undefined : compute(one.name, () => String(one.shared?.render(values())))
+    if (one.mode !== 'read') checkWriter(one, { namespace, object, shared })
     return { given: one, kind, body: body as JsonObject, namespace, object, shared }
+  }
+
+  /** The templates of an instance share one field manager: what one of them wrote would be taken back by the next one. */
+  function checkWriter(
+    { name, apiVersion, kind }: CompiledObject,
+    place: Pick<Ref, 'namespace' | 'object' | 'shared'>,
+  ): void {
+    const key = keyOf({ apiVersion, kind, ...place })
+    const first = writers.get(key) ?? name
+    writers.set(key, first)
+    if (first === name) return
+    const what = nameOf({ kind, object: place.object })
+    throw new TerminalError(`${what} is written by two templates, "${first}" and "${name}": write it in one of them.`)
   }
 
   function usualNamespace(): string {
