@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sleep, systemClock } from '../../src/clock.ts'
 import type { Cluster } from '../../src/kubernetes/cluster.ts'
 import { KubernetesError } from '../../src/kubernetes/errors.ts'
+import { listAll } from '../../src/kubernetes/list.ts'
 import type { KubernetesObject } from '../../src/kubernetes/objects.ts'
 import type { Pod } from '../../src/sandbox/kubernetes/pod-status.ts'
 import { never } from '../../src/testing/sandbox-contract/subject.ts'
@@ -239,6 +240,25 @@ describe.skipIf(reason !== undefined)(
         .poll(() => runtime.start(spec('o-2')).then(() => 'started', String), { timeout: 60_000 })
         .toBe('started')
       await runtime.remove('o-2')
+    })
+
+    it('a target that leads elsewhere: refused, and no right where it leads', async () => {
+      const { open } = await openHome(cluster)
+      const rights = async () => {
+        const path = '/apis/rbac.authorization.k8s.io/v1/namespaces/target/rolebindings'
+        return (await listAll<KubernetesObject>(cluster, path)).items.length
+      }
+      const before = await rights()
+      const user = { username: 'admin', groups: ['system:masters'] }
+      const origin = { bundle: 'dh-x', namespace: 'elsewhere/../target', user }
+      for (const autoEscalate of [false, true])
+        await expect(open({ autoEscalate }).start(idleSpec('o-1', { origin }))).rejects.toMatchObject(
+          refused(/no namespace can be called "elsewhere\/\.\.\/target"/),
+        )
+      // Nothing was ever made there: its deletion is for no namespace.
+      await open().start(idleSpec('o-2', { origin }, 'deprovision'))
+      expect(await rights()).toBe(before)
+      await open().remove('o-2')
     })
 
     it('gets the role of its bundle, in its own namespace and in the target', async () => {

@@ -157,6 +157,13 @@ export const kubernetesMutations: readonly Mutation[] = [
     replace: 'if (status === null)',
   },
   {
+    ...failures('a target that leads elsewhere'),
+    name: 'a bundle gets rights in another namespace than the user was asked about',
+    file: 'src/sandbox/kubernetes/target.ts',
+    find: '/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(namespace)',
+    replace: "namespace !== ''",
+  },
+  {
     ...failures('a target that is not there'),
     name: 'what the cluster refuses leaves a namespace',
     file: 'src/sandbox/kubernetes/kubernetes-runtime.ts',

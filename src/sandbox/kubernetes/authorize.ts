@@ -1,5 +1,6 @@
 import type { Cluster } from '../../kubernetes/cluster.ts'
 import { SandboxRefusedError, type SandboxSpec } from '../../sandbox.ts'
+import { isDeletion, targetOf } from './target.ts'
 
 /** The right that the Automation Broker asked for: whoever has it in a namespace may have bundles run for that namespace. */
 const right = { group: 'automationbroker.io', resource: 'access', verb: 'create' }
@@ -12,10 +13,10 @@ interface Review {
  * Asks the cluster whether the user may have bundles run for the namespace. Bundles that are for none get no right outside of
  * their sandbox. What is taken away needs no right: the namespace may be on its way out, and the user with it.
  */
-export async function authorize(cluster: Cluster, { origin, inputs }: SandboxSpec): Promise<void> {
-  const namespace = origin?.namespace
-  if (namespace === undefined || inputs.action === 'deprovision' || inputs.action === 'unbind') return
-  const { user } = origin ?? {}
+export async function authorize(cluster: Cluster, spec: SandboxSpec): Promise<void> {
+  const namespace = targetOf(spec)
+  if (namespace === undefined || isDeletion(spec)) return
+  const user = spec.origin?.user
   if (user === undefined)
     throw new SandboxRefusedError(
       'the platform does not say which user it is for (X-Broker-API-Originating-Identity); have it do so, or set bundles.kubernetes.autoEscalate',

@@ -12,6 +12,7 @@ import { contentsOf, type Placed } from './objects.ts'
 import { originalLabels, type PodParts, toPod } from './pod.ts'
 import { homeLabel, type Records, type SandboxRecord, sandboxAnnotation } from './records.ts'
 import type { PodSettings } from './settings.ts'
+import { isDeletion, targetOf } from './target.ts'
 
 const givesCredentials = new Set(['provision', 'update', 'bind'])
 
@@ -61,6 +62,7 @@ async function recordFor(
   spec: SandboxSpec,
 ): Promise<{ readonly record: SandboxRecord; readonly isNew: boolean }> {
   const { cluster, records, home } = context
+  const target = targetOf(spec)
   for (;;) {
     const found = await records.find(spec.name)
     if (found?.kind === 'live') return { record: found.record, isNew: false }
@@ -70,7 +72,7 @@ async function recordFor(
       name: spec.name,
       home,
       namespace,
-      target: spec.origin?.namespace,
+      target,
       bundle: spec.origin?.bundle,
       labels: spec.labels,
       createdAt: cluster.clock.now(),
@@ -109,10 +111,9 @@ async function createUnlessGone(
   cluster: Cluster,
   object: Placed,
   { target }: SandboxRecord,
-  { inputs }: SandboxSpec,
+  spec: SandboxSpec,
 ): Promise<void> {
-  const isDeletion = inputs.action === 'deprovision' || inputs.action === 'unbind'
-  const isOptional = isDeletion && target !== undefined && object.path.includes(`/namespaces/${target}/`)
+  const isOptional = isDeletion(spec) && target !== undefined && object.path.includes(`/namespaces/${target}/`)
   try {
     await create(cluster, object)
   } catch (error) {
