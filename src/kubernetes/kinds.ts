@@ -1,12 +1,12 @@
 import type { Cluster } from './cluster.ts'
-import { isStatus } from './errors.ts'
+import { isStatus, KubernetesError } from './errors.ts'
 
 /** A kind of objects that a cluster serves. */
 export interface Kind {
   readonly apiVersion: string
   readonly kind: string
   readonly namespaced: boolean
-  /** Of one object, or of the list: `/apis/apps/v1/namespaces/x/deployments/y`. */
+  /** Of one object, or of the list: `/apis/apps/v1/namespaces/x/deployments/y`. Throws KubernetesError where a name would lead elsewhere. */
   path(namespace?: string, name?: string): string
 }
 
@@ -55,8 +55,14 @@ function toKind(
     kind,
     namespaced,
     path(namespace, object) {
-      const place = namespaced && namespace !== undefined ? `/namespaces/${encodeURIComponent(namespace)}` : ''
-      return `${root}${place}/${name}${object === undefined ? '' : `/${encodeURIComponent(object)}`}`
+      const place = namespaced && namespace !== undefined ? `/namespaces/${toSegment(namespace)}` : ''
+      return `${root}${place}/${name}${object === undefined ? '' : `/${toSegment(object)}`}`
     },
   }
+}
+
+/** What reads a URL takes dots for a way up, encoded or not. The cluster has nothing that is called so. */
+function toSegment(name: string): string {
+  if (name === '.' || name === '..') throw new KubernetesError(400, 'BadRequest', `"${name}" is no name`)
+  return encodeURIComponent(name)
 }

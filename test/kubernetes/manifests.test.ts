@@ -189,6 +189,17 @@ describe.skipIf(reason !== undefined)(`manifests${reason === undefined ? '' : ` 
     expect((await world.get(`${path}/target`))?.data).toEqual({ own: 'yes' })
   })
 
+  it('reads nothing but what is named', async () => {
+    const named = spec.replace('"settings-${dns(instance.id)}"', '"${parameters.greeting}"')
+    const world = await open({ spec: named })
+    const broker = await world.start()
+    expect(await world.provision(broker, 'i-1', { greeting: '..' })).toMatchObject({
+      state: 'failed',
+      error: { message: expect.stringMatching(/^ConfigMap \.\.: .*"\.\." is no name/) },
+    })
+    expect(await world.deprovision(broker, 'i-1')).toMatchObject({ state: 'succeeded' })
+  })
+
   it('does not touch what others have made under the same name', async () => {
     const world = await open()
     const path = settingsPath.replace('$ns', world.namespace)

@@ -122,6 +122,8 @@ export async function openRunning(service: ManifestService, subject: Subject) {
       )
     if (object === '' && one.labels === undefined)
       throw new TerminalError(`The object "${one.name}" has no metadata.name: its template has to give it one.`)
+    // Nothing is noted of what cannot have that name.
+    await ask(nameOf({ kind: one.kind, object }), async () => kind.path(namespace, object))
     checkAllowed(parts.limits, { kind, namespace, name: object, ofContext: text(context.namespace) || undefined })
     const shared = one.shared === undefined ? undefined : compute(one.name, () => String(one.shared?.render(values())))
     if (one.mode !== 'read') checkWriter(one, { namespace, object, shared })
