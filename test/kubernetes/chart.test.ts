@@ -74,6 +74,16 @@ describe.skipIf(reason !== undefined)(`the chart${reason === undefined ? '' : ` 
     expect(given).not.toContain('subjectaccessreviews')
   })
 
+  it('gives the rights in a home where the broker keeps its sandboxes', () => {
+    const config = { bundles: { kubernetes: { namespace: 'home' } } }
+    const placed = (name: string, values: string) =>
+      read(renderChart({ namespace: 'release', values })).find(({ kind }) => kind === name)?.metadata.namespace
+    for (const kind of ['Role', 'RoleBinding']) {
+      expect(placed(kind, '')).toBe('release')
+      expect(placed(kind, stringify({ config }))).toBe('home')
+    }
+  })
+
   it('is accepted by the API server, with its defaults and with all that it can have', async () => {
     const namespace = await createHome()
     const all = {
