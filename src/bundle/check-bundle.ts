@@ -11,6 +11,7 @@ import { type FoundIn, toOffering } from './to-offering.ts'
 export interface CheckedBundle {
   /** Present where no problem is an error: it can be served as it is. */
   readonly bundle?: { readonly spec: BundleSpec; readonly offering: Offering }
+  readonly program?: ParsedSpec['program']
   readonly problems: readonly Mistake[]
 }
 
@@ -23,19 +24,23 @@ export interface BundlePlace extends FoundIn {
 
 /** Whether a bundle can be offered and run: one judgement, of `purser bundle lint` and of every sync. */
 export async function checkBundle(source: unknown, place: BundlePlace): Promise<CheckedBundle> {
-  const { bundle, problems: ofSpec } = await checkSpec(source, place)
+  const parsed = parseBundleSpec(source, place.where)
+  const { program } = parsed
+  const { bundle, problems: ofSpec } = await checkSpec(parsed, place)
   const { folder } = place
-  const ofFolder = folder === undefined ? [] : await checkFolder(folder, bundle?.spec)
+  const ofFolder = folder === undefined ? [] : await checkFolder(folder, program)
   const problems = [...ofSpec, ...ofFolder]
-  return ofFolder.some(isError) ? { problems } : { bundle, problems }
+  return ofFolder.some(isError) ? { program, problems } : { bundle, program, problems }
 }
 
 /**
  * All that `parseBundleSpec` finds, and what only shows in the catalog that the bundle leads to, which is wrong only with
  * schemas that an author wrote: those made from a list of parameters are valid, and its defaults were judged when it was read.
  */
-async function checkSpec(source: unknown, place: BundlePlace): Promise<CheckedBundle> {
-  const { spec, problems: ofSpec, find } = parseBundleSpec(source, place.where)
+async function checkSpec(
+  { spec, problems: ofSpec, find }: ParsedSpec,
+  place: BundlePlace,
+): Promise<Omit<CheckedBundle, 'program'>> {
   if (spec === undefined) return { problems: ofSpec }
   const ofManifests = await checkManifests(spec, find)
   const problems = [...ofSpec, ...ofManifests]

@@ -3,7 +3,7 @@ import { readlink, realpath } from 'node:fs/promises'
 import { isAbsolute, join, relative, resolve, sep } from 'node:path'
 import type { Mistake } from '../shape/mistake.ts'
 import { quickFs as fs } from './quick-fs.ts'
-import type { BundleSpec } from './spec.ts'
+import type { SaidOfProgram } from './spec.ts'
 
 interface FolderProblem extends Pick<Mistake, 'severity' | 'problem'> {
   /** Relative to the folder of the bundle. */
@@ -19,13 +19,11 @@ export interface BundleFolder {
 }
 
 /** What keeps a bundle in a folder from being run, or from being copied by the broker. */
-export async function checkFolder(
-  folder: BundleFolder,
-  { entrypoint = 'entrypoint.sh', manifests }: Partial<Pick<BundleSpec, 'entrypoint' | 'manifests'>> = {},
-): Promise<Mistake[]> {
+export async function checkFolder(folder: BundleFolder, program: SaidOfProgram | undefined): Promise<Mistake[]> {
   const { path, shown, isRun = false } = folder
-  // Where it consists of manifests, nothing is run.
-  const ofProgram = manifests === undefined ? await checkProgram(path, entrypoint, isRun) : []
+  // Where it consists of manifests, nothing is run; where the spec cannot be read, nobody knows what would be.
+  const { entrypoint = 'entrypoint.sh', manifests } = program ?? {}
+  const ofProgram = program && manifests === undefined ? await checkProgram(path, entrypoint, isRun) : []
   const problems = [...ofProgram, ...(await checkFiles(path))]
   return problems.map(({ file, ...found }) => ({ ...found, path: [], place: { source: join(shown, file) } }))
 }

@@ -1,5 +1,5 @@
 import { withinLimits } from '../catalog/pattern.ts'
-import type { Json, JsonObject } from '../protocol/json.ts'
+import { isJsonObject, type Json, type JsonObject } from '../protocol/json.ts'
 import type { Mistake } from '../shape/mistake.ts'
 import type { Path } from '../shape/place.ts'
 import { read } from '../shape/read.ts'
@@ -56,9 +56,17 @@ export interface ParameterCondition {
   readonly values?: readonly Scalar[]
 }
 
+/** What a spec says about the program of its folder: one of manifests has none. */
+export interface SaidOfProgram {
+  readonly entrypoint?: string
+  readonly manifests?: unknown
+}
+
 export interface ParsedSpec {
   /** Present where no problem is an error. */
   readonly spec?: BundleSpec
+  /** Known also of a spec with mistakes. Absent where the source cannot be read. */
+  readonly program?: SaidOfProgram
   readonly problems: readonly Mistake[]
   /** Where the source has what is at this path of the spec. */
   readonly find: (path: Path) => Pick<Mistake, 'path' | 'place'>
@@ -86,7 +94,12 @@ export function parseBundleSpec(given: unknown, where: string): ParsedSpec {
     .map(mistake => toSpecMistake(specShape, source, mistake))
     .sort((a, b) => (a.place?.line ?? 0) - (b.place?.line ?? 0))
   const find = (path: Path) => locate(source, path)
-  if (!reading.ok) return { problems, find }
+  if (!reading.ok) return { program: programIn(source.root), problems, find }
   const { version: _, image: __, id: ___, ...spec } = reading.value
-  return { spec, problems, find }
+  return { spec, program: spec, problems, find }
+}
+
+function programIn(root: unknown): SaidOfProgram {
+  const { entrypoint, manifests } = isJsonObject(root) ? root : {}
+  return { entrypoint: typeof entrypoint === 'string' ? entrypoint : undefined, manifests }
 }

@@ -81,9 +81,12 @@ describe('a spec with manifests', () => {
   it('needs no program in its folder', async () => {
     const text = readFileSync('templates/manifests/bundle.yml', 'utf8').replaceAll('{{name}}', 'greeter')
     const folder = { path: 'templates/manifests', shown: 'x', isRun: true }
-    const { problems, bundle } = await checkBundle(text, { where: 'bundle.yml', registry: 'local', folder })
+    const check = (source: string) => checkBundle(source, { where: 'bundle.yml', registry: 'local', folder })
+    const { problems, bundle } = await check(text)
     expect(problems).toEqual([])
     expect(bundle?.spec.manifests?.provision).toHaveLength(1)
+    const mistaken = await check(text.replace('manifests:', 'manifests:\n  observe_every: never'))
+    expect(mistaken.problems.map(({ path }) => path[0])).toEqual(['manifests'])
   })
 })
 

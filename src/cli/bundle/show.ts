@@ -27,8 +27,8 @@ export interface ShowOptions {
 /** What a platform will see of a bundle, what would run, and what is wrong with it. */
 export async function showBundle(io: CliIo, { path, registry, output }: ShowOptions): Promise<void> {
   const { shown, text, folder } = await readSpecFile(path, io.cwd)
-  const { bundle, problems: ofSpec } = await checkBundle(text, { where: shown, registry })
-  const ofFolder = folder === undefined ? [] : await checkFolder({ path: folder, shown: path }, bundle?.spec)
+  const { bundle, program, problems: ofSpec } = await checkBundle(text, { where: shown, registry })
+  const ofFolder = folder === undefined ? [] : await checkFolder({ path: folder, shown: path }, program)
   const problems = [...ofSpec, ...ofFolder]
   const runs = bundle && folder !== undefined ? runsOf(folder, bundle.spec) : undefined
   const ok = !problems.some(isError)
