@@ -120,6 +120,13 @@ export const secretMutations: readonly Mutation[] = [
   },
   {
     ...isolation,
+    file: 'src/http/osb/bindings.ts',
+    name: 'a deletion that lacks something tells of the binding of another platform',
+    find: 'isKnown(instance, caller.platform)',
+    replace: 'instance !== undefined',
+  },
+  {
+    ...isolation,
     file: 'src/domain/instance.ts',
     name: 'an instance of another platform is known',
     find: "instance.phase !== 'deleted' && instance.platform === platform",

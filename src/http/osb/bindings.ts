@@ -1,6 +1,7 @@
 import { bind } from '../../broker/bind.ts'
 import { fetchBinding } from '../../broker/fetch-binding.ts'
 import { unbind } from '../../broker/unbind.ts'
+import { isKnown } from '../../domain/instance.ts'
 import { trimBody } from '../../protocol/answers.ts'
 import { BrokerError } from '../../protocol/errors.ts'
 import { parseDeletion } from '../../protocol/query.ts'
@@ -27,9 +28,11 @@ export const fetchBindingEndpoint: Endpoint = async (broker, request) => {
 /** DELETE …/service_bindings/:binding_id -> 200 gone, 202 in progress */
 export const unbindEndpoint: Endpoint = async (broker, request) => {
   const { caller, instanceId, bindingId, query, minor, acceptsIncomplete } = request
-  // A binding that is not there is gone, whatever else the request lacks: orphan mitigation may know no more.
+  // A binding that is not there is gone, whatever else the request lacks: orphan mitigation may know no more. What another
+  // platform has is not there either.
   if (query.service_id === undefined || query.plan_id === undefined) {
-    const binding = await broker.store.binding(instanceId, bindingId)
+    const instance = await broker.store.instance(instanceId)
+    const binding = isKnown(instance, caller.platform) ? await broker.store.binding(instanceId, bindingId) : undefined
     if (binding === undefined || binding.phase === 'deleted')
       throw new BrokerError('BindingGone', 'There is no binding with this id.')
   }
