@@ -19,6 +19,9 @@ export interface BasicUser {
   readonly roles: readonly Role[]
 }
 
+/** Why nobody may log in with this password, though it may be right; undefined where anybody may. */
+export type PasswordRule = (password: string) => string | undefined
+
 export interface BasicAuthenticator extends Authenticator {
   /** From now on these users may log in, and no others. Throws where one could not, and changes nothing then. */
   setUsers(users: readonly BasicUser[]): void
@@ -34,7 +37,11 @@ const scheme = 'basic'
  * out what others have left there. Everything else is an attempt: each address and each user has a few of them, few hashes are
  * computed at a time, some wait, and the rest is told when to try again. A wrong username takes as long as a wrong password.
  */
-export function createBasicAuthenticator(users: readonly BasicUser[], clock: Clock = systemClock): BasicAuthenticator {
+export function createBasicAuthenticator(
+  users: readonly BasicUser[],
+  clock: Clock = systemClock,
+  rule: PasswordRule = () => undefined,
+): BasicAuthenticator {
   const key = randomBytes(32).toString('base64')
   /** The key comes first and has one length; a username has no colon: so no two pairs are one text. */
   const toPair = (username: string, password: string) => hash('sha256', `${key}${username}:${password}`, 'base64')
@@ -82,6 +89,9 @@ export function createBasicAuthenticator(users: readonly BasicUser[], clock: Clo
     const principal = account?.principal.name
     if (wait > 0) return { ...tooMany(wait), principal }
     for (const [throttle, key] of counts) throttle.take(key)
+    // Before any work, for whatever user: how long it takes tells nothing but the password that was sent.
+    const refused = rule(login.password)
+    if (refused !== undefined) return { refused, principal }
     const found = await limiter.run(() =>
       findPassword(login.password, account, makeDecoys(hashesOf(account), allHashes)),
     )

@@ -1,5 +1,10 @@
 /** `purser/server`: a broker as a server, from code. `purser serve` is made of the same parts. */
-export { type BasicAuthenticator, type BasicUser, createBasicAuthenticator } from '../authenticator/basic.ts'
+export {
+  type BasicAuthenticator,
+  type BasicUser,
+  createBasicAuthenticator,
+  type PasswordRule,
+} from '../authenticator/basic.ts'
 export { createOpenAuthenticator } from '../authenticator/open.ts'
 export { hashPassword, type PasswordHash, verifyPassword } from '../authenticator/password.ts'
 export {

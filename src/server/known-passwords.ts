@@ -7,6 +7,7 @@ const known = new Set([
   'password',
   'purser',
   'secret',
+  'correct horse battery staple',
   'scrypt$32768$8$1$UKKiw4_UGRoyTnEhPfQWNQ$X4f8BkXtWhiJSKZbsdPPY8rEsYwVBZwXECmm6P5edyQ',
 ])
 

@@ -1,4 +1,5 @@
 import { stat } from 'node:fs/promises'
+import type { PasswordRule } from '../authenticator/basic.ts'
 import { StartError } from '../running/start-error.ts'
 import { findAdapter } from '../store/schemes.ts'
 import { type Config, maskStoreUrl } from './config.ts'
@@ -20,7 +21,7 @@ export async function refuseUnsafe(config: Config, env: Environment): Promise<vo
   const known = config.auth.basic.find(user =>
     [user.password, user.passwordHash, user.previousPasswordHash].some(secret => isKnownPassword(secret?.reveal())),
   )
-  if ((isReachable || isProduction) && known !== undefined && !unsafe.knownPasswords)
+  if (known !== undefined && refusesKnown(config, env))
     throw new StartError(
       `The password of ${known.username} is one that everybody knows.`,
       'It stands in documents, or is among the first that are tried.',
@@ -34,6 +35,22 @@ export async function refuseUnsafe(config: Config, env: Environment): Promise<vo
     )
   refuseClear(config)
   if (!unsafe.readableSecrets) await refuseReadable(config)
+}
+
+/**
+ * A hash does not tell its password, and to try all that are known on every hash at each start would take seconds. So a login
+ * with one of them is refused, whatever hash it fits.
+ */
+export function knownPasswordRule(config: Config, env: Environment): PasswordRule {
+  const isRefused = refusesKnown(config, env)
+  return password =>
+    isRefused && isKnownPassword(password)
+      ? 'the password is one that everybody knows; if it is meant: unsafe.knownPasswords'
+      : undefined
+}
+
+function refusesKnown({ server, unsafe }: Config, env: Environment): boolean {
+  return (env.NODE_ENV === 'production' || !isLoopback(server.host)) && !unsafe.knownPasswords
 }
 
 /** A database on a server has administrators, backups and disks of its own: values in clear are a decision. */

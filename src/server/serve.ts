@@ -14,7 +14,7 @@ import { type Config, type ConfigFlags, loadConfig, maskStoreUrl, toSettings } f
 import { demoCredentials } from './demo-credentials.ts'
 import { followFiles } from './follow-files.ts'
 import { findBrokerModule, loadBrokerModule } from './load-broker.ts'
-import { hasCredentials, refuseUnsafe } from './refuse-unsafe.ts'
+import { hasCredentials, knownPasswordRule, refuseUnsafe } from './refuse-unsafe.ts'
 import { openSignIn } from './sign-in.ts'
 import { untilStopped } from './signals.ts'
 import { welcome } from './welcome.ts'
@@ -53,7 +53,7 @@ export async function runServe(options: ServeOptions): Promise<void> {
   const observer = combineObservers(log.observer)
   await refuseUnsafe(config, env)
   const isOpen = !hasCredentials(config)
-  const signIn = isOpen ? undefined : await openSignIn(config, observer)
+  const signIn = isOpen ? undefined : await openSignIn(config, observer, knownPasswordRule(config, env))
 
   let server: RunningServer | undefined
   const url = () => config.server.publicUrl ?? server?.url ?? ''

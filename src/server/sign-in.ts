@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
-import { type BasicAuthenticator, createBasicAuthenticator } from '../authenticator/basic.ts'
+import { type BasicAuthenticator, createBasicAuthenticator, type PasswordRule } from '../authenticator/basic.ts'
 import type { KeySet } from '../authenticator/key-set.ts'
 import { type Authenticator, combineAuthenticators } from '../authenticator.ts'
-import { wallClock } from '../clock.ts'
+import { systemClock, wallClock } from '../clock.ts'
 import { type Observer, toError } from '../observer.ts'
 import type { Config } from './config.ts'
 
@@ -16,7 +16,11 @@ export interface SignIn {
 }
 
 /** All schemes that are configured, side by side. Each library is loaded only where its scheme is. */
-export async function openSignIn(config: SignInConfig, observer: Observer): Promise<SignIn> {
+export async function openSignIn(
+  config: SignInConfig,
+  observer: Observer,
+  passwordRule: PasswordRule,
+): Promise<SignIn> {
   let basic: BasicAuthenticator | undefined
   /** By URL: they are not asked for anew because something else has changed. */
   const keySets = new Map<string, KeySet>()
@@ -36,7 +40,7 @@ export async function openSignIn(config: SignInConfig, observer: Observer): Prom
   /** What is remembered of passwords goes on. */
   function setBasic({ basic: users }: Config['auth']): readonly Authenticator[] {
     if (users.length === 0) basic = undefined
-    else if (basic === undefined) basic = createBasicAuthenticator(users)
+    else if (basic === undefined) basic = createBasicAuthenticator(users, systemClock, passwordRule)
     else basic.setUsers(users)
     return basic === undefined ? [] : [basic]
   }

@@ -123,5 +123,11 @@ export const signInMutations: readonly Mutation[] = [
     replace: 'false &&',
   },
   { ...unsafe, name: 'a password from the documents is good', find: 'known !== undefined &&', replace: 'false &&' },
+  {
+    ...unsafe,
+    name: 'a hash of a password that everybody knows lets in',
+    find: 'isRefused && isKnownPassword(password)',
+    replace: 'false',
+  },
   { ...unsafe, name: 'everybody may read a secret', find: '(found.mode & 0o004) !== 0', replace: 'found.mode < 0' },
 ]

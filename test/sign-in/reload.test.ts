@@ -59,7 +59,7 @@ async function start() {
       events.push(['failed', error.message]),
     'configuration.warning': ({ message }: BrokerEvents['configuration.warning']) => events.push(['warning', message]),
   }
-  const signIn = await openSignIn(loaded, observer)
+  const signIn = await openSignIn(loaded, observer, () => undefined)
   const broker = await startTestBroker({ services: [serviceOf({})], authenticator: signIn.authenticator, observer: {} })
   const server = await listen({ app: broker.handle, host: '127.0.0.1', port: 0, tls: loaded.server.tls })
   const stopping = new AbortController()

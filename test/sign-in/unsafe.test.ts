@@ -3,9 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { StartError } from '../../src/running/start-error.ts'
-import { loadConfig } from '../../src/server/config.ts'
+import { type Config, loadConfig } from '../../src/server/config.ts'
 import { isKnownPassword } from '../../src/server/known-passwords.ts'
-import { refuseUnsafe } from '../../src/server/refuse-unsafe.ts'
+import { knownPasswordRule, refuseUnsafe } from '../../src/server/refuse-unsafe.ts'
+import { openSignIn } from '../../src/server/sign-in.ts'
+import { cheapHash } from '../http/cheap-hash.ts'
 
 interface Case {
   readonly yaml: string
@@ -15,8 +17,7 @@ interface Case {
   readonly keyMode?: number
 }
 
-/** Why a broker with this configuration would not start; undefined where it would. */
-async function refusalOf({ yaml, env = {}, mode = 0o600, keyMode = 0o600 }: Case): Promise<StartError | undefined> {
+function load({ yaml, env = {}, mode = 0o600, keyMode = 0o600 }: Case): Promise<Config> {
   const cwd = mkdtempSync(join(tmpdir(), 'purser-unsafe-'))
   onTestFinished(() => rmSync(cwd, { recursive: true, force: true }))
   for (const [name, text, bits] of [
@@ -27,9 +28,14 @@ async function refusalOf({ yaml, env = {}, mode = 0o600, keyMode = 0o600 }: Case
     writeFileSync(join(cwd, name), text)
     chmodSync(join(cwd, name), bits)
   }
-  const config = await loadConfig({ env, flags: {}, cwd, terminal: false })
+  return loadConfig({ env, flags: {}, cwd, terminal: false })
+}
+
+/** Why a broker with this configuration would not start; undefined where it would. */
+async function refusalOf(given: Case): Promise<StartError | undefined> {
+  const config = await load(given)
   try {
-    await refuseUnsafe(config, env)
+    await refuseUnsafe(config, given.env ?? {})
     return undefined
   } catch (error) {
     expect(error).toBeInstanceOf(StartError)
@@ -52,6 +58,11 @@ const cases: Readonly<Record<string, readonly [Case, RegExp, string]>> = {
   ],
   'a password from the documents in production': [
     { yaml: good, env: { ...production, PW: 'Password' } },
+    /Choose another one/,
+    'knownPasswords',
+  ],
+  'the password behind the hash in the documents': [
+    { yaml: good, env: { ...production, PW: 'correct horse battery staple' } },
     /Choose another one/,
     'knownPasswords',
   ],
@@ -109,6 +120,31 @@ describe('a broker starts with', () => {
   })
 })
 
+describe('a hash of a password that everybody knows', () => {
+  /** Whether a login with the password is taken, by a broker that has only this hash of it. */
+  async function logIn(yaml: string, password: string, env: Case['env'] = {}) {
+    const auth = `auth: { basic: [{ username: ops, passwordHash: "${cheapHash('new')}", previousPasswordHash: "${cheapHash('Admin')}" }] }`
+    const config = await load({ yaml: `${yaml}\n${auth}`, env })
+    await refuseUnsafe(config, env)
+    const { authenticator } = await openSignIn(config, {}, knownPasswordRule(config, env))
+    const headers = { authorization: `Basic ${btoa(`ops:${password}`)}` }
+    return authenticator.authenticate({ method: 'GET', path: '/', headers })
+  }
+  const outside = 'server: { host: 0.0.0.0 }'
+
+  it('lets nobody in on an address that others reach, or in production, and says why', async () => {
+    const refused = { refused: expect.stringContaining('unsafe.knownPasswords'), principal: 'ops' }
+    expect(await logIn(outside, 'Admin')).toEqual(refused)
+    expect(await logIn('', 'Admin', production)).toEqual(refused)
+    expect(await logIn(outside, 'new')).toMatchObject({ name: 'ops' })
+  })
+
+  it('lets its user in elsewhere, and where it is meant', async () => {
+    expect(await logIn('', 'Admin')).toMatchObject({ name: 'ops' })
+    expect(await logIn(`${outside}\nunsafe: { knownPasswords: true }`, 'Admin')).toMatchObject({ name: 'ops' })
+  })
+})
+
 describe('passwords in the documents', () => {
   it('are all known', () => {
     const folders = ['docs/guides', 'docs/reference', '.', 'deploy/helm/purser', 'templates/broker']
@@ -121,6 +157,7 @@ describe('passwords in the documents', () => {
       /(?:-u|--user) [a-z]+:([\w-]+)/g,
       /(?:PURSER_PASSWORD=|password: )['"]?((?!string$)[\w-]{4,})['"]? *(?:}|$)/gm,
       /(scrypt\$\d+\$\d+\$\d+\$[\w-]+\$[\w-]+)/g,
+      /printf '([^']+)' \| purser hash-password/g,
     ]
     const found = files.flatMap(file => {
       const text = readFileSync(file, 'utf8')
