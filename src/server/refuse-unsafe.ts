@@ -4,6 +4,7 @@ import { StartError } from '../running/start-error.ts'
 import { findAdapter } from '../store/schemes.ts'
 import { type Config, maskStoreUrl } from './config.ts'
 import { isKnownPassword } from './known-passwords.ts'
+import { namedSecretFiles } from './secret-files.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -74,19 +75,21 @@ export function isLoopback(host: string): boolean {
   return loopback.has(host)
 }
 
-async function refuseReadable({ file, plainSecrets, server: { tls } }: Config): Promise<void> {
+async function refuseReadable(config: Config): Promise<void> {
+  const { file, plainSecrets } = config
   if (file !== undefined && plainSecrets.length > 0 && (await isReadableByAll(file)))
     throw new StartError(
       `Every user of this machine can read ${file}.`,
       `A secret stands in it: ${plainSecrets.join(', ')}.`,
       `Run "chmod 600 ${file}", or put the secret into the environment, or a hash in its place. If it is meant: unsafe.readableSecrets.`,
     )
-  if (tls !== undefined && (await isReadableByAll(tls.key)))
-    throw new StartError(
-      `Every user of this machine can read ${tls.key}.`,
-      'It is the private key of the server (server.tls.key): whoever has it can pass for the broker.',
-      `Run "chmod 600 ${tls.key}"; for a Secret of Kubernetes set defaultMode: 0400. If it is meant: unsafe.readableSecrets.`,
-    )
+  for (const { what, path } of namedSecretFiles(config))
+    if (await isReadableByAll(path))
+      throw new StartError(
+        `Every user of this machine can read ${path}.`,
+        `It holds ${what}.`,
+        `Run "chmod 600 ${path}"; for a Secret of Kubernetes set defaultMode: 0400. If it is meant: unsafe.readableSecrets.`,
+      )
 }
 
 /** Windows has no such bits. A file that cannot be looked at is somebody else's trouble. */

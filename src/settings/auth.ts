@@ -207,7 +207,9 @@ export const unsafe = section({
   ),
   memoryStore: fallback(flag('the store `memory:`, which forgets, with `NODE_ENV=production`'), false),
   readableSecrets: fallback(
-    flag('a private key, or a configuration file with a password in it, that every user of the machine can read'),
+    flag(
+      'a private key, credentials of a registry, secrets of a bundle, or a configuration file with a secret in it, in a file that every user of the machine can read',
+    ),
     false,
   ),
 })

@@ -13,17 +13,18 @@ interface Case {
   readonly yaml: string
   readonly env?: Readonly<Record<string, string>>
   readonly mode?: number
-  /** Of server.key beside it. */
-  readonly keyMode?: number
+  /** Of the files with secrets beside it. */
+  readonly besideMode?: number
 }
 
-function load({ yaml, env = {}, mode = 0o600, keyMode = 0o600 }: Case): Promise<Config> {
+function load({ yaml, env = {}, mode = 0o600, besideMode = 0o600 }: Case): Promise<Config> {
   const cwd = mkdtempSync(join(tmpdir(), 'purser-unsafe-'))
   onTestFinished(() => rmSync(cwd, { recursive: true, force: true }))
   for (const [name, text, bits] of [
     ['purser.yaml', yaml, mode],
-    ['server.key', 'key', keyMode],
+    ['server.key', 'key', besideMode],
     ['server.crt', 'crt', 0o644],
+    ['credentials.yaml', 'token: kR9-long', besideMode],
   ] as const) {
     writeFileSync(join(cwd, name), text)
     chmodSync(join(cwd, name), bits)
@@ -82,7 +83,43 @@ const cases: Readonly<Record<string, readonly [Case, RegExp, string]>> = {
     /chmod 600/,
     'readableSecrets',
   ],
-  'a private key that everybody can read': [{ yaml: tls, keyMode: 0o644 }, /defaultMode: 0400/, 'readableSecrets'],
+  'a configuration file with the token of a registry that everybody can read': [
+    { yaml: 'registries: [{ name: hub, type: dockerhub, Token: kR9-long, org: x }]', mode: 0o644 },
+    /registries\[0\]\.Token.*chmod 600/,
+    'readableSecrets',
+  ],
+  'a password as the default of a placeholder in a file that everybody can read': [
+    { yaml: 'auth: { basic: [{ username: ops, password: "${NOPE:${NOR:kR9-long}}" }] }', mode: 0o644 },
+    /auth\.basic\[0\]\.password.*chmod 600/,
+    'readableSecrets',
+  ],
+  'a password that a placeholder takes from the same file, which everybody can read': [
+    {
+      yaml: 'spring: { application: { name: x } }\nmine: { pw: kR9-long }\nauth: { basic: [{ username: ops, password: "${mine.pw}" }] }',
+      mode: 0o644,
+    },
+    /auth\.basic\[0\]\.password.*chmod 600/,
+    'readableSecrets',
+  ],
+  'a password of the store beside a placeholder in a file that everybody can read': [
+    { yaml: 'store: "postgres://a:kR9-long@${DB:db}/c"\nencryption: { required: false }', mode: 0o644 },
+    /: store\..*chmod 600/,
+    'readableSecrets',
+  ],
+  'a private key that everybody can read': [{ yaml: tls, besideMode: 0o644 }, /defaultMode: 0400/, 'readableSecrets'],
+  'the credentials of a registry in a file that everybody can read': [
+    {
+      yaml: 'registries: [{ name: hub, type: dockerhub, auth_type: file, auth_name: credentials.yaml, org: x }]',
+      besideMode: 0o666,
+    },
+    /registry hub.*chmod 600/,
+    'readableSecrets',
+  ],
+  'the secrets of a bundle in a file that everybody can read': [
+    { yaml: 'bundles: { secrets: [{ bundle: x, file: credentials.yaml }] }', besideMode: 0o666 },
+    /secrets of a bundle.*chmod 600/,
+    'readableSecrets',
+  ],
 }
 
 describe('a broker refuses to start with', () => {
@@ -109,6 +146,14 @@ describe('a broker starts with', () => {
       { yaml: 'store: postgres://a:b@db/c\nencryption: { required: false }', mode: 0o640 },
     ],
     ['a private key for its owner', { yaml: tls }],
+    [
+      'placeholders in the place of secrets in a file that everybody can read',
+      {
+        yaml: 'store: "postgres://${A:a}:${PW}@${DB:db}/c"\nencryption: { required: false }\nauth: { basic: [{ username: ops, password: "${PW:kR9-long}" }] }',
+        env: pw,
+        mode: 0o644,
+      },
+    ],
     [
       'tokens instead of passwords',
       {

@@ -20,7 +20,7 @@ interface SpringCatalogOptions {
  * together. Undefined where no document has any. Throws a CatalogError where they cannot be read.
  */
 export function readSpringCatalog(text: string, { name, env, maxValues }: SpringCatalogOptions) {
-  let spring: SpringDocuments = { active: [], profiles: new Set(), lookUp: () => undefined }
+  let spring: SpringDocuments = { active: [], profiles: new Set(), lookUp: () => undefined, fromEnv: () => undefined }
   let withCatalog: readonly Document[] = []
   const pick = (document: Document, all: readonly Document[]) => {
     if (document === all[0]) {

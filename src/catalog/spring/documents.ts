@@ -10,6 +10,8 @@ export interface SpringDocuments {
   readonly profiles: ReadonlySet<string>
   /** What a placeholder stands for: an environment variable, or another property of the file. */
   readonly lookUp: LookUp
+  /** An environment variable alone, by the names that Spring takes it under. */
+  readonly fromEnv: LookUp
 }
 
 export function readSpringDocuments(documents: readonly Document[], env: Environment): SpringDocuments {
@@ -29,7 +31,7 @@ export function readSpringDocuments(documents: readonly Document[], env: Environ
   // A group may name another group: what is added while it runs is visited, too.
   for (const profile of profiles) for (const member of listed(`spring.profiles.group.${profile}`)) profiles.add(member)
   const active = documents.filter(document => isActive(document, profiles, env))
-  return { active, profiles, lookUp: createLookUp(active, fromEnv) }
+  return { active, profiles, lookUp: createLookUp(active, fromEnv), fromEnv }
 }
 
 /** Under which profiles a document counts, for people; undefined where it always does. */

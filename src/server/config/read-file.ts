@@ -35,7 +35,7 @@ export async function readConfigFile(file: string, env: Environment): Promise<Fi
     throw new ConfigError([{ ...whole, problem: `${file} cannot be read (${codeOf(error)})`, remedy }])
   }
   const mistakes: Mistake[] = []
-  const { isSpring, lookUp, ...parsed } = parse(text, { name, env, mistakes })
+  const { isSpring, lookUp, fromEnv, ...parsed } = parse(text, { name, env, mistakes })
   let { source } = parsed
   let patterns: readonly Path[] = []
   if (isSpring) ({ source, patterns } = readSpring(source, isKnown, file))
@@ -44,7 +44,7 @@ export async function readConfigFile(file: string, env: Environment): Promise<Fi
   const tidied = normalize(configShape, source, { lenient: true })
   source = tidied.source
   known.push(...tidied.mistakes.map(toMistake))
-  const plainSecrets = findPlainSecrets(source)
+  const plainSecrets = findPlainSecrets(source, variable => (fromEnv(variable) === undefined ? lookUp(variable) : ''))
   substitute(source, lookUp, (path, variable) => {
     known.push({
       path,
@@ -65,12 +65,13 @@ interface ParseOptions {
 
 function parse(text: string, { name, env, mistakes }: ParseOptions) {
   let isSpring = false
-  let lookUp: LookUp = variable => env[variable]
+  let fromEnv: LookUp = variable => env[variable]
+  let lookUp = fromEnv
   const pick = (document: Document, all: readonly Document[]) => {
     isSpring ||= name.endsWith('.properties') || all.some(isSpringDocument)
     if (!isSpring) return document.contents
     const spring = readSpringDocuments(all, env)
-    lookUp = spring.lookUp
+    ;({ lookUp, fromEnv } = spring)
     return spring.active.includes(document) ? document.contents : undefined
   }
   const { documents, faults } = readYaml(text, { name, pick })
@@ -88,7 +89,7 @@ function parse(text: string, { name, env, mistakes }: ParseOptions) {
   const root = {}
   for (const part of unfolded) putOver(root, part.source.root, places)
   const source: Source = { root, places }
-  return { source, isSpring, lookUp }
+  return { source, isSpring, lookUp, fromEnv }
 }
 
 /** Whether it is a setting, or what the Automation Broker calls one, in whichever spelling. */

@@ -4,6 +4,7 @@ import { dirname, join, resolve } from 'node:path'
 import { codeOf } from '../../shape/thrown.ts'
 import { sqliteFile } from '../../store/schemes.ts'
 import type { Config } from '../config.ts'
+import { namedSecretFiles, type SecretFile } from '../secret-files.ts'
 import type { Check, Finding } from './finding.ts'
 
 /** Files with secrets are for the broker alone. */
@@ -12,30 +13,22 @@ export const checkFiles: Check = async ({ config }) => {
   return (await Promise.all(files.map(judgeFile))).flat()
 }
 
-interface SecretFile {
-  readonly what: string
-  readonly path: string
+interface CheckedFile extends SecretFile {
   /** The broker closes it to others by itself when it starts. */
   readonly closesItself?: boolean
 }
 
-async function secretFiles(config: Config): Promise<readonly SecretFile[]> {
-  const { file, server, bundles, registries } = config
+async function secretFiles(config: Config): Promise<readonly CheckedFile[]> {
+  const { file, bundles, registries } = config
   const store = config.store.reveal()
   const named = [...bundles.secrets.map(({ secret }) => secret), ...registries.map(secretOf)]
   const folders = bundles.secretsFrom === 'folder' ? named.flatMap(name => name ?? []) : []
   const mounted = await Promise.all(folders.map(name => filesIn(join(bundles.secretsFolder, name))))
   const database = store.startsWith('sqlite:') ? resolve(sqliteFile(store.slice('sqlite:'.length))) : undefined
-  const found: readonly (SecretFile | false)[] = [
+  const found: readonly (CheckedFile | false)[] = [
     file !== undefined &&
       (await holdsSecret(file, config)) && { what: 'the configuration, with a secret in it', path: file },
-    server.tls !== undefined && { what: 'the private key of server.tls', path: server.tls.key },
-    ...bundles.secrets.map(each => each.file !== undefined && { what: 'secrets of a bundle', path: each.file }),
-    ...registries.map(
-      ({ name, authType, authName }) =>
-        authType === 'file' &&
-        authName !== undefined && { what: `credentials of the registry ${name}`, path: authName },
-    ),
+    ...namedSecretFiles(config),
     ...mounted.flat().map(path => ({ what: 'a secret', path })),
     database !== undefined && { what: 'the ledger', path: database, closesItself: true },
   ]
@@ -63,7 +56,7 @@ async function holdsSecret(file: string, { auth, store, registries }: Config): P
   return given.some(secret => secret !== undefined && secret !== '' && text.includes(secret))
 }
 
-async function judgeFile({ what, path, closesItself = false }: SecretFile): Promise<readonly Finding[]> {
+async function judgeFile({ what, path, closesItself = false }: CheckedFile): Promise<readonly Finding[]> {
   const about = `file ${path}`
   const expected = `${what}: for the broker's user alone`
   try {
