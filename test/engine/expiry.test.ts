@@ -3,7 +3,9 @@ import { describe, expect, it } from 'vitest'
 import type { BrokerEvents } from '../../src/events.ts'
 import type { Service } from '../../src/index.ts'
 import type { Observer } from '../../src/observer.ts'
+import { UnsealError } from '../../src/sealing.ts'
 import { createMemoryStore } from '../../src/store/memory/index.ts'
+import type { Store } from '../../src/store.ts'
 import { createVirtualClock } from '../../src/testing/virtual-clock.ts'
 import { adminOf } from '../verbs/admin.ts'
 import { createWorld, ids, incomplete, minutes, type Process, seconds, takes, type World } from './world.ts'
@@ -350,6 +352,41 @@ describe('bindings that expire', () => {
     expect(world.roles).toEqual(new Set())
     const begun = (await world.ledger.history('i')).filter(({ by }) => by === 'chore expiry')
     expect(begun).toHaveLength(many.length)
+  })
+
+  it('what cannot be read keeps no other binding from its end, however much of it comes first, and is named', async () => {
+    const world = createExpiryWorld()
+    const process = await world.boot()
+    await process.provision('broken')
+    await world.clock.advance(seconds(1))
+    for (let index = 0; index < 110; index += 1) await process.bind('broken', `b${index}`)
+    await world.clock.advance(seconds(1))
+    await bound(world, process, 'good')
+    await process.stop()
+    const read = (id: string) => {
+      if (id === 'broken') throw new UnsealError('no key fits it')
+    }
+    const { ledger } = world
+    const store: Store = {
+      ...ledger,
+      async instance(id) {
+        read(id)
+        return ledger.instance(id)
+      },
+      async accept(target, decide) {
+        read(target.instanceId)
+        return ledger.accept(target, decide)
+      },
+    }
+    await world.boot({ store })
+    await world.clock.advance(hours(10) + minutes(3))
+    expect(world.told).toEqual(['binding.expiresSoon good', 'binding.expired good'])
+    expect([...world.roles].filter(id => id === 'good')).toEqual([])
+    const { chores } = await world.ledger.chores()
+    expect(chores.find(({ name }) => name === 'expiry')?.result).toEqual({
+      ok: false,
+      message: '110 bindings could not be looked at. The first one is b0 of the instance broken: no key fits it',
+    })
   })
 
   it('operators list what expires, in the order in which it does', async () => {

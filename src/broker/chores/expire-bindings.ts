@@ -3,7 +3,8 @@ import type { Instance } from '../../domain/instance.ts'
 import type { ChoreRun } from '../../engine/chore-run.ts'
 import { BrokerError } from '../../protocol/errors.ts'
 import { count } from '../../shape/count.ts'
-import type { ExpiringBinding } from '../../store.ts'
+import { messageOf } from '../../shape/thrown.ts'
+import { type ExpiringBinding, StoreUnavailableError } from '../../store.ts'
 import { accept, createIntent } from '../accept.ts'
 import type { BrokerContext, Caller } from '../context.ts'
 
@@ -18,28 +19,52 @@ const pauseWhileBusy = 60_000
 
 /**
  * Tells of bindings that should be rotated or have expired, and unbinds them where their service wants that: as a platform
- * would, by an operation that any replica runs. What is decided about each is decided under its instance's lock.
+ * would, by an operation that any replica runs. What is decided about each is decided under its instance's lock. One that cannot
+ * be looked at keeps no other one from its end.
  */
 export async function expireBindings(broker: BrokerContext, { signal }: ChoreRun): Promise<string | undefined> {
   const done = { soon: 0, expired: 0, unbound: 0 }
+  const failures = new Map<string, Failure>()
   for (let looked = 0; looked < mostInOneRun; ) {
-    const due = await broker.store.dueForExpiry(batchSize)
+    // What failed is due still, before all others.
+    const all = await broker.store.dueForExpiry(batchSize + failures.size)
+    const due = all.filter(binding => !failures.has(keyOf(binding)))
     for (const binding of due) {
       signal.throwIfAborted()
-      const { told, operation } = await look(broker, binding)
-      if (told === 'expiring') done.soon += 1
-      if (told === 'expired') done.expired += 1
-      if (operation !== undefined) done.unbound += 1
+      try {
+        const { told, operation } = await look(broker, binding)
+        if (told === 'expiring') done.soon += 1
+        if (told === 'expired') done.expired += 1
+        if (operation !== undefined) done.unbound += 1
+      } catch (error) {
+        if (error instanceof StoreUnavailableError) throw error
+        failures.set(keyOf(binding), { ...binding, error })
+      }
     }
     looked += due.length
     if (due.length < batchSize) break
   }
+  const [first] = failures.values()
+  if (first !== undefined) throw toFailed(first, failures.size)
   const said = [
     done.soon > 0 && `${count(done.soon, 'binding')} should be rotated`,
     done.expired > 0 && `${count(done.expired, 'binding')} expired`,
     done.unbound > 0 && `began ${count(done.unbound, 'unbind')}`,
   ]
   return said.filter(words => words !== false).join(', ') || undefined
+}
+
+interface Failure extends ExpiringBinding {
+  readonly error: unknown
+}
+
+function keyOf({ instanceId, id }: ExpiringBinding): string {
+  return JSON.stringify([instanceId, id])
+}
+
+function toFailed({ instanceId, id, error: cause }: Failure, all: number): Error {
+  const where = `The first one is ${id} of the instance ${instanceId}: ${messageOf(cause)}`
+  return new Error(`${count(all, 'binding')} could not be looked at. ${where}`, { cause })
 }
 
 async function look(broker: BrokerContext, { instanceId, id: bindingId }: ExpiringBinding): Promise<ExpiryAnswer> {
