@@ -1,6 +1,7 @@
 import type { Authenticator, PeerCertificate, Principal, Refusal, Remembered, Role } from '../authenticator.ts'
 import { type Clock, wallClock } from '../clock.ts'
 import { type CertificateId, certificateId, validityOf } from './revoked.ts'
+import type { CaFingerprint } from './trusted.ts'
 
 /** Whose certificate it is: by its whole subject, or by one of its alternative names. Exactly, with no pattern. */
 export interface CertificateRule {
@@ -13,6 +14,8 @@ export interface CertificateRule {
 
 export interface CertificateOptions {
   readonly revoked?: ReadonlySet<CertificateId>
+  /** The CAs of the server: a session ends where one of those is gone that were there when it was begun. */
+  readonly trusted?: ReadonlySet<CaFingerprint>
   readonly clock?: Clock
 }
 
@@ -34,7 +37,7 @@ interface Facts {
  */
 export function createCertificateAuthenticator(
   rules: readonly CertificateRule[],
-  { revoked = new Set(), clock = wallClock }: CertificateOptions = {},
+  { revoked = new Set(), trusted = new Set(), clock = wallClock }: CertificateOptions = {},
 ): Authenticator {
   /** A connection shows one certificate. */
   const seen = new WeakMap<object, Shown>()
@@ -64,7 +67,11 @@ export function createCertificateAuthenticator(
     const shown = { facts, principal }
     const { id, subject, names, from, until } = facts
     if (principal !== undefined)
-      remembered.set(principal, { scheme, facts: { id, subject, names, from: String(from) }, until })
+      remembered.set(principal, {
+        scheme,
+        facts: { id, subject, names, from: String(from), trusted: [...trusted] },
+        until,
+      })
     if (connection !== undefined) seen.set(connection, shown)
     return shown
   }
@@ -82,8 +89,9 @@ export function createCertificateAuthenticator(
     },
     memory: {
       remember: async principal => remembered.get(principal),
-      async recall({ scheme: of, facts: { id, subject, names = [], from }, until = 0 }) {
-        if (of !== scheme) return undefined
+      async recall({ scheme: of, facts: { id, subject, names = [], from, trusted: before = 'unknown' }, until = 0 }) {
+        // Which of them has signed the certificate is not known here: each of them may have.
+        if (of !== scheme || ![before].flat().every(ca => trusted.has(ca))) return undefined
         const facts = { id: String(id), subject: String(subject), names: [names].flat(), from: Number(from), until }
         return refusalOf(facts) === undefined ? holderOf(facts) : undefined
       },

@@ -79,8 +79,10 @@ export async function openSignIn(
     if (auth.certificates.length === 0) return []
     const { createCertificateAuthenticator } = await import('../authenticator/certificates.ts')
     const { readRevoked } = await import('../authenticator/revoked.ts')
+    const { readTrusted } = await import('../authenticator/trusted.ts')
+    const trusted = tls?.ca === undefined ? undefined : readTrusted(await readFile(tls.ca, 'utf8'))
     const revoked = tls?.crl === undefined ? undefined : readRevoked(await readFile(tls.crl, 'utf8'))
-    return [createCertificateAuthenticator(auth.certificates, { revoked })]
+    return [createCertificateAuthenticator(auth.certificates, { revoked, trusted })]
   }
 
   async function openOpenId({ auth: { oidc }, server }: SignInConfig): Promise<readonly Authenticator[]> {

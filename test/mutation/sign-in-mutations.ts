@@ -49,6 +49,13 @@ export const signInMutations: readonly Mutation[] = [
   {
     ...certificates,
     file: 'src/authenticator/certificates.ts',
+    name: 'a session outlives the CA of its certificate',
+    find: 'trusted.has(ca)',
+    replace: "ca !== ''",
+  },
+  {
+    ...certificates,
+    file: 'src/authenticator/certificates.ts',
     name: 'a certificate that expires is good while its connection is open',
     find: "if (now >= until) return { refused: 'the certificate has expired' }",
     replace: '',

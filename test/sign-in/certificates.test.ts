@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { createBasicAuthenticator } from '../../src/authenticator/basic.ts'
 import { createCertificateAuthenticator } from '../../src/authenticator/certificates.ts'
 import { certificateId, readRevoked } from '../../src/authenticator/revoked.ts'
+import { readTrusted } from '../../src/authenticator/trusted.ts'
 import { type Authenticator, combineAuthenticators, type TlsConnection } from '../../src/authenticator.ts'
 import { ListenError, listen } from '../../src/http/node.ts'
 import { startTestBroker } from '../../src/testing/test-broker.ts'
@@ -44,7 +45,10 @@ const basic = createBasicAuthenticator([
 
 /** A real server with TLS. `revoke` changes the list, and what counts, as a reload does. */
 async function start(clientCertificates: 'optional' | 'required' = 'optional') {
-  let certificates = createCertificateAuthenticator(rules, { revoked: read() })
+  let ca = authority.at('ca.crt')
+  const open = () =>
+    createCertificateAuthenticator(rules, { revoked: read(), trusted: readTrusted(readFileSync(ca, 'utf8')) })
+  let certificates = open()
   const delegate: Authenticator = {
     scheme: 'certificate',
     authenticate: asked => certificates.authenticate(asked),
@@ -62,7 +66,7 @@ async function start(clientCertificates: 'optional' | 'required' = 'optional') {
   const files = {
     cert: authority.at('server.crt'),
     key: authority.at('server.key'),
-    ca: authority.at('ca.crt'),
+    ca,
     crl: authority.at('crl.pem'),
     clientCertificates,
   }
@@ -75,9 +79,10 @@ async function start(clientCertificates: 'optional' | 'required' = 'optional') {
     reasons,
     server,
     files,
-    async reload() {
-      await server.reloadTls(files)
-      certificates = createCertificateAuthenticator(rules, { revoked: read() })
+    async reload(changed: { readonly ca?: string } = {}) {
+      await server.reloadTls({ ...files, ...changed })
+      ca = changed.ca ?? files.ca
+      certificates = open()
     },
     get: (client: string | undefined, sent: Sent = {}) => get(server.url, client, sent),
   }
@@ -187,6 +192,24 @@ describe('a client certificate', () => {
     ])
     // Another one with the same subject is another certificate.
     expect((await ask('again')).status).toBe(200)
+  })
+
+  it('whose CA is taken away is refused, and so is its session, while one more CA changes nothing', async () => {
+    const { get: ask, reload } = await start()
+    const begun = await ask('cf', { path: '/admin/session', method: 'POST' })
+    const cookie = String(begun.headers['set-cookie']).split(';')[0] ?? ''
+    const [both, certificates] = [
+      authority.at('both.crt'),
+      [authority, other].map(({ at }) => readFileSync(at('ca.crt'))),
+    ]
+    writeFileSync(both, Buffer.concat(certificates))
+    await reload({ ca: both })
+    expect((await ask('cf')).status).toBe(200)
+    expect((await ask(undefined, { headers: { cookie } })).status).toBe(200)
+    await reload({ ca: other.at('ca.crt') })
+    expect((await ask('cf')).status).toBe(401)
+    expect((await ask(undefined, { headers: { cookie } })).status).toBe(401)
+    expect((await ask(undefined, { headers: { cookie }, path: '/admin/session', method: 'POST' })).status).toBe(401)
   })
 
   it('that expires while its connection is open is refused from then on', () => {
