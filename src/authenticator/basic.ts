@@ -69,12 +69,14 @@ export function createBasicAuthenticator(
 
   const memory: Memory = {
     async remember(principal) {
-      const account = [...accounts.values()].find(each => each.principal === principal)
-      return account && { scheme, facts: { name: principal.name, proof: await account.proof() } }
+      const all = [...accounts.values()].flatMap(({ passwords }) => passwords)
+      const password = all.find(each => each.principal === principal)
+      return password && { scheme, facts: { name: principal.name, proof: await password.proof() } }
     },
     async recall({ scheme: of, facts: { name, proof } }) {
       const account = of === scheme ? accounts.get(String(name).normalize('NFC')) : undefined
-      return account !== undefined && (await account.proof()) === proof ? account.principal : undefined
+      for (const password of account?.passwords ?? []) if ((await password.proof()) === proof) return password.principal
+      return undefined
     },
   }
 
@@ -86,7 +88,7 @@ export function createBasicAuthenticator(
     const counts: [Throttle, string][] = [[byUser, toPair(login.username, '')]]
     if (address !== undefined) counts.push([byAddress, networkOf(address)])
     const wait = Math.max(...counts.map(([throttle, key]) => throttle.wait(key)))
-    const principal = account?.principal.name
+    const principal = account?.name
     if (wait > 0) return { ...tooMany(wait), principal }
     for (const [throttle, key] of counts) throttle.take(key)
     // Before any work, for whatever user: how long it takes tells nothing but the password that was sent.
@@ -97,9 +99,9 @@ export function createBasicAuthenticator(
     )
     if (found === 'wrong') return { ...wrong, principal }
     for (const [throttle, key] of counts) throttle.giveBack(key)
-    if (found === undefined || account === undefined) return tooMany(pauseWhenBusy)
+    if (found === undefined) return tooMany(pauseWhenBusy)
     found.pair = pair
-    return account.principal
+    return found.principal
   }
 
   /** The same pair from many connections at once (a platform that has just started) is one attempt. */
@@ -127,8 +129,9 @@ export function createBasicAuthenticator(
       const pair = toPair(login.username, login.password)
       const account = accounts.get(login.username)
       // Compared as texts: whoever does not know the key cannot choose what a hash begins with.
-      if (!account?.passwords.some(password => password.pair === pair)) return tryOnce(login, pair, request.address)
-      const { principal } = account
+      const known = account?.passwords.find(password => password.pair === pair)
+      if (known === undefined) return tryOnce(login, pair, request.address)
+      const { principal } = known
       if (connection !== undefined) latest.set(connection, { authorization, principal })
       return principal
     },
@@ -166,18 +169,20 @@ function checkUsers(users: readonly BasicUser[]): void {
 }
 
 interface Account {
-  readonly principal: Principal
-  /** What sessions of the user are good for as long as it stays the same. */
-  readonly proof: () => Promise<string>
+  readonly name: string
   readonly passwords: readonly StoredPassword[]
 }
 
 interface StoredPassword {
+  /** Whom it lets in: an object of its own, which says that it was this password. */
+  readonly principal: Principal
+  /** What a session that it has begun is good by, for as long as the password is configured. */
+  readonly proof: () => Promise<string>
   /** The hash as it is configured. */
   readonly text?: string
   readonly hash?: PasswordHash
   /** Of the pair that fits it: from the beginning where the password itself is configured, else once it was right. */
-  pair?: string
+  pair?: string | undefined
 }
 
 type ToPair = (username: string, password: string) => string
@@ -191,20 +196,23 @@ function toAccount(user: BasicUser, toPair: ToPair, before: Account | undefined)
   const { username } = user
   const password = revealed(user.password)
   const hashes = [user.passwordHash, user.previousPasswordHash].map(revealed).filter(text => text !== undefined)
-  const plain = password === undefined ? [] : [{ pair: toPair(username.normalize('NFC'), password.normalize('NFC')) }]
-  const stored = hashes.map(text => before?.passwords.find(known => known.text === text) ?? toStored(text))
-  return { principal: toPrincipal(user), passwords: [...plain, ...stored], proof: once(user) }
-}
-
-function toStored(text: string): StoredPassword {
-  return { text, hash: parsePasswordHash(text) }
+  const store = (secret: PasswordSecret) => ({ principal: toPrincipal(user), proof: once(username, secret) })
+  const plain =
+    password === undefined
+      ? []
+      : [{ ...store({ password }), pair: toPair(username.normalize('NFC'), password.normalize('NFC')) }]
+  const stored = hashes.map(text => {
+    const pair = before?.passwords.find(known => known.text === text)?.pair
+    return { ...store({ passwordHash: text }), text, hash: parsePasswordHash(text), pair }
+  })
+  return { name: username, passwords: [...plain, ...stored] }
 }
 
 /** Made when somebody asks for it: it may take as much work as a login. */
-function once(user: PasswordSecret): () => Promise<string> {
+function once(username: string, secret: PasswordSecret): () => Promise<string> {
   let proof: Promise<string> | undefined
   return () => {
-    proof ??= toPasswordProof(user)
+    proof ??= toPasswordProof(username, secret)
     return proof
   }
 }

@@ -8,6 +8,7 @@ import { createMemoryStore } from '../../src/store/memory/index.ts'
 import { startTestBroker, type TestBrokerOptions } from '../../src/testing/test-broker.ts'
 import { createVirtualClock } from '../../src/testing/virtual-clock.ts'
 import { serviceOf } from '../engine/world.ts'
+import { cheapHash } from '../http/cheap-hash.ts'
 
 const minute = 60_000
 const everything = { platform: 'default', roles: ['platform', 'admin'] } as const
@@ -293,6 +294,23 @@ describe('whoever sends', () => {
     expect((await same.send('GET', '/admin/chores', { cookie: hashed })).status).toBe(200)
     const another = await start([{ username: 'ada', passwordHash: otherHash, ...everything }], shared)
     expect((await another.send('GET', '/admin/chores', { cookie: hashed })).status).toBe(401)
+  })
+
+  it('a session ends with the password that began it, while two of them are good', async () => {
+    const [previous, next] = [cheapHash('one'), cheapHash('two')]
+    const shared = shareStore()
+    const user = { username: 'ada', ...everything }
+    const before = await start([{ ...user, passwordHash: previous }], shared)
+    const both = await start([{ ...user, passwordHash: next, previousPasswordHash: previous }], shared)
+    const ofBefore = await signedIn(before)
+    const ofPrevious = await signedIn(both)
+    const ofNext = await signedIn(both, 'ada', 'two')
+    const after = await start([{ ...user, passwordHash: next }], shared)
+    const statusOf = async ({ send }: Started, cookie: string) =>
+      (await send('GET', '/admin/chores', { cookie })).status
+    for (const cookie of [ofBefore, ofPrevious, ofNext]) expect(await statusOf(both, cookie)).toBe(200)
+    for (const cookie of [ofBefore, ofPrevious]) expect(await statusOf(after, cookie)).toBe(401)
+    expect(await statusOf(after, ofNext)).toBe(200)
   })
 
   it('a session that was there before (fixation) gets a new one by signing in', async () => {

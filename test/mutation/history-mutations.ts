@@ -176,7 +176,7 @@ export const historyMutations: readonly Mutation[] = [
     only: 'memory',
     file: 'src/authenticator/basic.ts',
     name: 'the history has what somebody typed for a name',
-    find: 'const principal = account?.principal.name',
+    find: 'const principal = account?.name',
     replace: 'const principal = login.username',
   },
   {

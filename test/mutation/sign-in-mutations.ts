@@ -113,7 +113,7 @@ export const signInMutations: readonly Mutation[] = [
     ...session,
     file: 'src/authenticator/basic.ts',
     name: 'a session outlives its password',
-    find: '(await account.proof()) === proof',
+    find: '(await password.proof()) === proof',
     replace: 'proof !== ""',
   },
   {
