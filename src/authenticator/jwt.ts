@@ -22,6 +22,9 @@ const sureFor = 60_000
  */
 export function createJwtAuthenticator(issuers: readonly TokenIssuer[], clock: Clock = wallClock): Authenticator {
   const byName = new Map(issuers.map(issuer => [issuer.issuer, issuer]))
+  const twice = issuers.find(issuer => byName.get(issuer.issuer) !== issuer)
+  if (twice !== undefined)
+    throw new TypeError(`createJwtAuthenticator: there are two entries for ${twice.issuer}: put them into one`)
   const latest = new WeakMap<
     object,
     { readonly authorization: string; readonly principal: Principal; readonly until: number }

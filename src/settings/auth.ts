@@ -182,7 +182,20 @@ export const auth = section({
     }),
     [],
   ),
-  jwt: fallback(list(issuer, { rules: [uniqueName('an issuer')], doc: 'issuers of bearer tokens' }), []),
+  jwt: fallback(
+    list(issuer, {
+      rules: [
+        uniqueName('an issuer'),
+        unique(
+          each => each.issuer,
+          'issuer',
+          'it is the issuer of an entry above; put what both say into one, with all audiences',
+        ),
+      ],
+      doc: 'issuers of bearer tokens, one entry for each',
+    }),
+    [],
+  ),
   certificates: fallback(
     list(certificate, { rules: [uniqueName('a certificate')], doc: 'clients with a certificate of `server.tls.ca`' }),
     [],

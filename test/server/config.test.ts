@@ -484,6 +484,10 @@ log: { format: xml }
       'server: { bodyLimit: 1KB }\nserver.body-limit: 2KB\n',
       /^purser\.yaml:2 server\.bodyLimit: is given twice, first in line 1/,
     ],
+    [
+      'auth:\n  jwt:\n    - { name: a, issuer: https://a.example, audience: [one], keysUrl: https://a.example/k }\n    - { name: b, issuer: https://a.example, audience: [two], keysUrl: https://a.example/k }\n',
+      /^purser\.yaml:4 auth\.jwt\[1\]\.issuer: found "https:\/\/a\.example"; it is the issuer of an entry above; /,
+    ],
     ['just text', /^purser\.yaml:1: the file is not a map of settings/],
     ['port: 80', /^purser\.yaml:1 port: unknown setting; did you mean server\.port\?$/],
     ['store: "sqlite:"', /found "sqlite:"/],

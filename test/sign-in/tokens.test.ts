@@ -217,6 +217,15 @@ describe('a bearer token', () => {
   })
 })
 
+describe('issuers', () => {
+  it('have one entry each: nobody could tell which of two is meant', async () => {
+    const { issuer } = await start()
+    expect(() => createJwtAuthenticator([issuer, { ...issuer, name: 'again' }])).toThrow(
+      /two entries for https:.*realms\/main/,
+    )
+  })
+})
+
 describe('the keys of an issuer', () => {
   it('are asked for once, and again for a new key: a flood of wrong ones asks once in a while', async () => {
     const { send, sign, asked, clock } = await start()
