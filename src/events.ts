@@ -30,6 +30,8 @@ export interface BrokerEvents {
   'configuration.reloadFailed': { readonly files: string; readonly error: Error }
   /** The keys of an issuer of tokens could not be read. Those that were read before are used for a day. */
   'authentication.keysUnavailable': { readonly issuer: string; readonly error: Error }
+  /** The provider of `auth.oidc` did not answer as it should. Whoever was signing in has to try again. */
+  'authentication.providerFailed': { readonly issuer: string; readonly error: Error }
   /** A setting is accepted, but is probably not what was meant. */
   'configuration.warning': { readonly message: string }
   /** An operator has changed what this replica logs. */

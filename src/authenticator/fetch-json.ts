@@ -10,6 +10,20 @@ export interface FetchJsonOptions {
   readonly body?: string
 }
 
+/** The server has answered, and not with 200. */
+export class AnswerError extends Error {
+  override readonly name = 'AnswerError'
+  readonly status: number
+  /** What the server calls the mistake of a client (RFC 6749, 5.2), such as `invalid_grant`. */
+  readonly code: string | undefined
+
+  constructor(url: string, status: number, code: string | undefined) {
+    super(`${url} answered ${status}${code === undefined ? '' : ` (${code})`}`)
+    this.status = status
+    this.code = code
+  }
+}
+
 /** A JSON object from a server that is named in the configuration. Follows no redirect; the reason of an error holds nothing secret. */
 export async function fetchJson(url: string, options: FetchJsonOptions = {}): Promise<Record<string, unknown>> {
   const { timeout = longestWait, ...init } = options
@@ -27,7 +41,7 @@ export async function fetchJson(url: string, options: FetchJsonOptions = {}): Pr
     throw new Error(`${url} ${reason}`, { cause })
   }
   try {
-    if (response.status !== 200) throw new Error(`${url} answered ${response.status}`)
+    if (response.status !== 200) throw new AnswerError(url, response.status, await readCode(response, url))
     const text = await readText(response, url)
     const found: unknown = JSON.parse(text)
     if (typeof found === 'object' && found !== null && !Array.isArray(found)) return found as Record<string, unknown>
@@ -39,6 +53,16 @@ export async function fetchJson(url: string, options: FetchJsonOptions = {}): Pr
   } finally {
     // What was not read is not wanted.
     await response.body?.cancel().catch(() => {})
+  }
+}
+
+async function readCode(response: Response, url: string): Promise<string | undefined> {
+  if (response.status < 400 || response.status >= 500) return undefined
+  try {
+    const { error } = Object(JSON.parse(await readText(response, url)))
+    return typeof error === 'string' && /^[a-z_]{1,40}$/.test(error) ? error : undefined
+  } catch {
+    return undefined
   }
 }
 

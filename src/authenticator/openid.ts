@@ -4,7 +4,7 @@ import { type Clock, wallClock } from '../clock.ts'
 import { revealed, type Sensitive } from '../sensitive/sensitive.ts'
 import type { SignatureAlgorithm } from './algorithms.ts'
 import { type ClaimRules, toPrincipal } from './claims.ts'
-import { fetchJson } from './fetch-json.ts'
+import { AnswerError, fetchJson } from './fetch-json.ts'
 import { createKeySet } from './key-set.ts'
 import { createLimiter } from './limiter.ts'
 import { createProvider, type Provider } from './openid-provider.ts'
@@ -111,6 +111,7 @@ export function createOpenIdAuthenticator(options: OpenIdOptions): Authenticator
         try {
           return (await limiter.run(() => finish(code, kept))) ?? unavailable
         } catch (error) {
+          if (error instanceof AnswerError && error.status === 400 && error.code === 'invalid_grant') return unknownCode
           onFailure(error)
           return unavailable
         }
@@ -119,6 +120,8 @@ export function createOpenIdAuthenticator(options: OpenIdOptions): Authenticator
   }
 }
 
+/** It was made up, used before, of another sign-in, or is too old. */
+const unknownCode: Refusal = { refused: 'the provider has refused the code' }
 const unavailable: Refusal = { refused: 'the provider did not answer as it should', unavailable: true, retryAfter: 5 }
 
 interface Kept {

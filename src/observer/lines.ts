@@ -51,6 +51,7 @@ export const lines: { readonly [Type in EventType]: LineOf<BrokerEvents[Type]> }
     'error',
   ],
   'authentication.keysUnavailable': ['error', ({ issuer }) => `the keys of ${issuer} could not be read`, 'error'],
+  'authentication.providerFailed': ['error', ({ issuer }) => `${issuer} did not answer as it should`, 'error'],
   'configuration.warning': ['warn', ({ message }) => `configuration: ${message}`],
   'log.levelsChanged': ['warn', 'an operator has changed what is logged', 'principal', 'requestId', 'levels'],
   'catalog.warning': ['warn', ({ message }) => `catalog: ${message}`],

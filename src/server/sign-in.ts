@@ -89,8 +89,7 @@ export async function openSignIn(
     if (oidc === undefined) return []
     const { createOpenIdAuthenticator } = await import('../authenticator/openid.ts')
     const { issuer } = oidc
-    const onFailure = (error: unknown) =>
-      observer['authentication.keysUnavailable']?.({ issuer, error: toError(error) })
+    const onFailure = (error: unknown) => observer['authentication.providerFailed']?.({ issuer, error: toError(error) })
     return [createOpenIdAuthenticator({ ...oidc, redirectUri: `${server.publicUrl}/console/signed-in`, onFailure })]
   }
 

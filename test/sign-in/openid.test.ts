@@ -90,8 +90,8 @@ describe('a sign-in with OpenID Connect', () => {
     ['two states', back => back.searchParams.append('state', 'x'), /has not begun/],
     ['a cookie of another sign-in', (_, kept) => kept.splice(0, 1, 'x'.repeat(43)), /has not begun/],
     ['another nonce (a token of another sign-in)', (_, kept) => kept.splice(1, 1, 'x'.repeat(43)), /another sign-in/],
-    ['another verifier (a stolen code)', (_, kept) => kept.splice(2, 1, 'x'.repeat(43)), /did not answer as it should/],
-    ['a code that was made up', back => back.searchParams.set('code', 'made-up'), /did not answer as it should/],
+    ['another verifier (a stolen code)', (_, kept) => kept.splice(2, 1, 'x'.repeat(43)), /refused the code/],
+    ['a code that was made up', back => back.searchParams.set('code', 'made-up'), /refused the code/],
     ['two codes', back => back.searchParams.append('code', 'x'), /has refused/],
     [
       'an answer of another provider (mix-up)',
@@ -100,7 +100,7 @@ describe('a sign-in with OpenID Connect', () => {
     ],
     ['an error', back => back.searchParams.set('error', 'access_denied'), /has refused/],
   ])('that comes back with %s is refused', async (_, change, reason) => {
-    const { publicUrl, begin, reasons } = await start()
+    const { publicUrl, begin, reasons, failures } = await start()
     const browser = createBrowser()
     const back = new URL(await browser.signIn(begin, 'ada'))
     const kept = (cookieOf(browser, publicUrl, 'purser-sign-in') ?? '').split('.')
@@ -109,9 +109,11 @@ describe('a sign-in with OpenID Connect', () => {
     if (kept.length === 0) own?.delete('purser-sign-in')
     else own?.set('purser-sign-in', kept.join('.'))
     const answer = await browser.open(back.href)
-    expect(answer.headers.get('location')).toMatch(/\/console\/\?sign-in=(refused|unavailable)$/)
+    expect(answer.headers.get('location')).toMatch(/\/console\/\?sign-in=refused$/)
     expect(cookieOf(browser, publicUrl, 'purser')).toBeUndefined()
     expect(reasons).toEqual([expect.stringMatching(reason)])
+    // It is no failure of the provider.
+    expect(failures).toEqual([])
   })
 
   it('cannot be finished twice with the same code', async () => {
@@ -121,7 +123,7 @@ describe('a sign-in with OpenID Connect', () => {
     const kept = cookieOf(browser, publicUrl, 'purser-sign-in') ?? ''
     expect((await browser.open(back)).headers.get('location')).toBe(`${publicUrl}/console/`)
     const again = await fetch(back, { redirect: 'manual', headers: { cookie: `purser-sign-in=${kept}` } })
-    expect(again.headers.get('location')).toContain('sign-in=unavailable')
+    expect(again.headers.get('location')).toContain('sign-in=refused')
     expect(again.headers.getSetCookie().join()).not.toContain('purser=')
   })
 
@@ -143,6 +145,27 @@ describe('a sign-in with OpenID Connect', () => {
     else expect((await browser.open(begin)).headers.get('location')).toBe(`${publicUrl}/console/?sign-in=unavailable`)
     expect(cookieOf(browser, publicUrl, 'purser')).toBeUndefined()
   })
+
+  it.each([
+    [401, '{"error":"invalid_client"}', 'answered 401 (invalid_client)'],
+    [400, '{"error":"canary <b>"}', 'answered 400'],
+    [400, 'no JSON', 'answered 400'],
+    [500, '{"error":"invalid_grant"}', 'answered 500'],
+  ])(
+    'with a provider that answers a code with %i %s begins nothing, and is not refused',
+    async (status, body, told) => {
+      const { provider, publicUrl, begin, failures } = await start()
+      provider.intercept = ({ url }, response) => {
+        if (url !== '/token') return false
+        response.writeHead(status, { 'content-type': 'application/json' }).end(body)
+        return true
+      }
+      const browser = createBrowser()
+      const answer = await browser.open(await browser.signIn(begin, 'ada'))
+      expect(answer.headers.get('location')).toBe(`${publicUrl}/console/?sign-in=unavailable`)
+      expect(failures.map(error => (error as Error).message)).toEqual([`${provider.issuer}/token ${told}`])
+    },
+  )
 
   it('is not there where none is configured, and only GET begins it', async () => {
     const { begin } = await start()
