@@ -282,6 +282,8 @@ export interface BrokerEvents {
   'image.keepFailed': { readonly image?: string; readonly error: Error }
   /** A service left the catalog, since its registry has it no more, failed too often, was silent too long, or left the configuration. */
   'service.retired': { readonly service: string; readonly registry: string; readonly reason: string }
+  /** What the backend of a service holds could not be listed, so its orphans are not known. The other services were compared. */
+  'service.notListed': { readonly service: string; readonly error: Error }
   /** Revisions that nobody needs could not be deleted. The next purge tries again. */
   'revision.deletionFailed': { readonly error: Error }
 

@@ -304,6 +304,8 @@ export interface OrphansBody extends Problem {
   readonly items?: readonly OrphanBody[]
   /** Services whose backend was compared. */
   readonly services?: readonly string[]
+  /** Those whose backend could not be compared, and why. */
+  readonly failed?: readonly { readonly service_id: string; readonly reason: string }[]
   /** There was more than is told. */
   readonly incomplete?: boolean
   readonly dry_run?: boolean

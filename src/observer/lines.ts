@@ -231,6 +231,7 @@ export const lines: { readonly [Type in EventType]: LineOf<BrokerEvents[Type]> }
     'error',
   ],
   'service.retired': ['warn', 'a service left the catalog', 'service', 'registry', 'reason'],
+  'service.notListed': ['error', 'what the backend of a service holds could not be listed', 'service', 'error'],
   'revision.deletionFailed': ['warn', 'could not delete unused revisions: the next purge tries again', 'error'],
 
   'bundle.secretsFailed': ['warn', 'the secrets of a bundle cannot be read', 'bundle', 'error'],

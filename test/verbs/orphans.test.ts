@@ -1,7 +1,8 @@
 /** What a backend holds and the ledger does not, and the other way round. */
 import { describe, expect, it } from 'vitest'
 import type { BackendItem, Service } from '../../src/index.ts'
-import { createWorld, minutes, type Process, seconds, takes } from '../engine/world.ts'
+import { BrokerError } from '../../src/protocol/errors.ts'
+import { createWorld, minutes, type Process, seconds, serviceOf, takes } from '../engine/world.ts'
 import { adminOf } from './admin.ts'
 
 const hours = (count: number) => minutes(60 * count)
@@ -227,6 +228,53 @@ describe('orphans', () => {
     expect((await adminOf(process).removeOrphans({ reason })).status).toBe(500)
     await world.clock.advance(seconds(5))
     expect(await world.ledger.instance('old')).toBeUndefined()
+  })
+
+  it('one backend that fails, and one that is full of them, keep no others from being compared', async () => {
+    const plan = { id: 'plan', name: 'plan', description: 'The plan' }
+    const named = (id: string, list: Service['list']) =>
+      serviceOf({ id, name: id, plans: [{ ...plan, id: `${id}-plan` }], list })
+    const failures: string[] = []
+    const world = createWorld({
+      service: {},
+      observer: { 'service.notListed': ({ service, error }) => failures.push(`${service}: ${error.message}`) },
+      services: [
+        named('broken', async function* () {
+          yield { name: 'half', instanceId: 'half', createdAt: 0 }
+          throw new Error('no route to canary')
+        }),
+        named('unable', () => {
+          throw new BrokerError('BackendNotListed', 'A right is missing.')
+        }),
+        named('full', async function* () {
+          for (let index = 0; index < 1_001; index += 1) yield { name: `nameless-${index}` }
+        }),
+        named('good', async function* () {
+          yield { name: 'old', instanceId: 'old', createdAt: 0 }
+        }),
+      ],
+    })
+    const process = await world.boot()
+    const admin = adminOf(process)
+    const { status, body } = await admin.orphans()
+    expect(status).toBe(200)
+    expect(body.items).toHaveLength(1_001)
+    expect(body.items?.at(-1)).toMatchObject({ service_id: 'good', name: 'old', removable: true })
+    expect(body).toMatchObject({
+      services: ['full', 'good'],
+      failed: [
+        { service_id: 'broken', reason: 'Its list has failed. The log of the broker says how.' },
+        { service_id: 'unable', reason: 'A right is missing.' },
+      ],
+      incomplete: true,
+    })
+    expect(failures).toEqual(['broken: no route to canary', 'unable: A right is missing.'])
+    expect((await admin.orphans({ service_id: 'unable' })).body.error).toBe('BackendNotListed')
+
+    const removed = (await admin.removeOrphans({ reason })).body
+    expect(removed.failed).toHaveLength(2)
+    expect(removed.items?.flatMap(({ name, operation }) => (operation === undefined ? [] : [name]))).toEqual(['old'])
+    expect(await world.ledger.instance('half')).toBeUndefined()
   })
 
   it('only services that can list are asked', async () => {

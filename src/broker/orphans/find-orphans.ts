@@ -1,8 +1,9 @@
 import type { BackendItem } from '../../author/backend.ts'
 import { type Holding, judgeOrphan, type OrphanJudgement } from '../../domain/judge-orphan.ts'
+import { toError } from '../../observer.ts'
 import { BrokerError } from '../../protocol/errors.ts'
 import type { JsonObject } from '../../protocol/json.ts'
-import type { Store } from '../../store.ts'
+import { type Store, StoreUnavailableError } from '../../store.ts'
 import type { BrokerContext } from '../context.ts'
 import type { ResolvedService } from '../resolve-services.ts'
 
@@ -29,29 +30,62 @@ export interface Found extends Finding {
 
 export interface OrphanReport<Item extends Finding = Finding> {
   readonly items: readonly Item[]
-  /** Services whose backend could be compared. */
+  /** Services whose backend could be compared, */
   readonly services: readonly string[]
+  /** and those whose backend could not: nothing is told of them. */
+  readonly failed: readonly FailedList[]
   /** There was more than is told. */
   readonly incomplete: boolean
 }
 
-/** More than that is not told: whoever has removed them looks again. */
-const most = 1_000
+export interface FailedList {
+  readonly serviceId: string
+  readonly reason: string
+}
+
+/** More than that is not told of a service: whoever has removed them looks again. */
+const mostOfEach = 1_000
 
 /**
- * Compares what services list with the ledger, both ways. An error of a backend ends the comparison: half of a list would call
- * what is there missing.
+ * Compares what services list with the ledger, both ways. Where the backend of one fails, nothing is told of that one: half of a
+ * list would call what is there missing. Where it is the only one, its error is the answer.
  */
 export async function findOrphans(broker: BrokerContext, serviceId?: string): Promise<OrphanReport<Found>> {
-  const services = listing(broker, serviceId)
-  const items: Found[] = []
-  const signal = AbortSignal.any([broker.stopping, AbortSignal.timeout(broker.settings.server.syncTimeout)])
-  for (const service of services)
-    for await (const found of compare(broker, service, signal)) {
-      if (items.length === most) return { items, services: services.map(idOf), incomplete: true }
-      items.push(found)
+  const all = listing(broker, serviceId)
+  const report = { items: [] as Found[], services: [] as string[], failed: [] as FailedList[], incomplete: false }
+  const timeIsUp = AbortSignal.timeout(broker.settings.server.syncTimeout)
+  const signal = AbortSignal.any([broker.stopping, timeIsUp])
+  for (const service of all) {
+    const id = idOf(service)
+    try {
+      signal.throwIfAborted()
+      const { found, isWhole } = await compareOne(broker, service, signal)
+      report.items.push(...found)
+      report.services.push(id)
+      report.incomplete ||= !isWhole
+    } catch (error) {
+      if (all.length === 1 || broker.stopping.aborted || error instanceof StoreUnavailableError) throw error
+      broker.observer['service.notListed']?.({ service: id, error: toError(error) })
+      report.failed.push({ serviceId: id, reason: timeIsUp.aborted ? outOfTime : reasonOf(error) })
     }
-  return { items, services: services.map(idOf), incomplete: false }
+  }
+  return report
+}
+
+const outOfTime = 'There was no time left: server.syncTimeout is for all services. Ask for this one alone.'
+
+/** What an author's code says may hold a secret. */
+function reasonOf(error: unknown): string {
+  return error instanceof BrokerError ? error.message : 'Its list has failed. The log of the broker says how.'
+}
+
+async function compareOne(broker: BrokerContext, service: ResolvedService, signal: AbortSignal) {
+  const found: Found[] = []
+  for await (const each of compare(broker, service, signal)) {
+    if (found.length === mostOfEach) return { found, isWhole: false }
+    found.push(each)
+  }
+  return { found, isWhole: true }
 }
 
 function listing({ services, registered }: BrokerContext, serviceId: string | undefined): readonly ResolvedService[] {

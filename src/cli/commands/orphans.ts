@@ -1,4 +1,6 @@
-import type { OrphanBody } from '../../client/index.ts'
+import type { OrphanBody, OrphansBody } from '../../client/index.ts'
+import { count } from '../../shape/count.ts'
+import { failedInPart } from '../cli-error.ts'
 import type { CliCommand } from '../command.ts'
 import { confirm } from '../confirm.ts'
 import { refusal } from '../refusal.ts'
@@ -35,16 +37,29 @@ async function showOrphans(session: Session, flags: Flags): Promise<void> {
   const { items = [] } = found.body
   if (found.status !== 200) throw refusal('could not compare the backends with the ledger', found)
   const removable = items.filter(item => item.removable).length
-  if (fix !== true || removable === 0) return session.print(found.body, render(items))
+  if (fix !== true || removable === 0) return conclude(session, found.body)
   session.note(render(items).trimEnd())
   await confirm(session, `Remove ${removable} of them? What they hold is lost.`, yes)
   const removed = await session.admin.removeOrphans({ service_id, reason })
   if (removed.status !== 200) throw refusal('could not remove them', removed)
-  session.print(removed.body, render(removed.body.items ?? []))
+  conclude(session, removed.body)
+}
+
+/** What could not be compared is not the end of what could. */
+function conclude({ print, options }: Session, body: OrphansBody): void {
+  const { items = [], failed = [] } = body
+  const agreed = `The ${failed.length === 0 ? '' : 'other '}backends and the ledger agree.\n`
+  if (failed.length === 0 || options.output === 'text') print(body, items.length === 0 ? agreed : render(items))
+  if (failed.length === 0) return
+  const parts = {
+    what: `${count(failed.length, 'service')} could not be compared`,
+    why: failed.map(({ service_id, reason }) => `${service_id}: ${reason}`).join('; '),
+    next: 'Mend that, then ask again; nothing was told or removed of these services.',
+  }
+  throw failedInPart(parts, body)
 }
 
 function render(items: readonly OrphanBody[]): string {
-  if (items.length === 0) return 'The backends and the ledger agree.\n'
   const rows = items.map(({ kind, service_id, name, instance_id = '-', binding_id = '-', operation, reason = '' }) => {
     const what = operation === undefined ? reason || 'can be removed' : `is removed by ${operation}`
     return [kind, service_id, name, instance_id, binding_id, what]

@@ -22,12 +22,14 @@ export const removeOrphansEndpoint: AdminEndpoint = async ({ broker }, { acting,
   return answer(await removeOrphans(broker, { ...acting, reason: why }, { serviceId, dryRun }), dryRun)
 }
 
-function answer({ items, services, incomplete }: OrphanReport<Finding | Removal>, dryRun?: boolean): HttpResponse {
+function answer(report: OrphanReport<Finding | Removal>, dryRun?: boolean): HttpResponse {
+  const { items, services, incomplete } = report
+  const failed = report.failed.map(each => toBody({ ...each }))
   const shown = items.map(item => {
     const { kind, serviceId, name, instanceId, bindingId, createdAt, detail, removable, reason: why } = item
     const operation = 'operation' in item ? item.operation : undefined
     const about = { kind, serviceId, name, instanceId, bindingId, createdAt, detail }
     return toBody({ ...about, removable, reason: why, operation })
   })
-  return json(200, { items: shown, services, incomplete, dry_run: dryRun })
+  return json(200, { items: shown, services, failed, incomplete, dry_run: dryRun })
 }

@@ -224,6 +224,7 @@ export const schemas = {
       }),
     ),
     services: list(words),
+    failed: list(object({ service_id: words, reason: words })),
     incomplete: yes,
     'dry_run?': yes,
   }),
