@@ -3,7 +3,10 @@ import { findParts } from './find-parts.ts'
 /** Shorter ones are in every text by chance: cutting them out would leave nothing readable and hide nothing. */
 const shortest = 4
 
-/** Cuts secrets out of a text, as they are and as JSON, base64 and URLs spell them. What overlaps is cut out as one. */
+/**
+ * Cuts secrets out of a text, as they are and as JSON, base64, URLs and forms spell them, also within the base64 of a longer text.
+ * What overlaps is cut out as one.
+ */
 export function createRedactor(secrets: readonly string[]): (text: string) => string {
   const parts = partsOf(secrets)
   return text => {
@@ -30,10 +33,25 @@ const partsByList = new WeakMap<readonly string[], readonly Uint8Array[]>()
 function spellingsOf(secret: string): string[] {
   const lines = secret.split(/\r?\n/).filter(line => line.length >= shortest)
   const bytes = Buffer.from(secret)
-  // Read back from its bytes, in which half characters are replaced: those cannot be encoded.
-  const inUrl = encodeURIComponent(bytes.toString())
   const inJson = JSON.stringify(secret).slice(1, -1)
-  return [secret, ...lines, inJson, escapeSpaces(inJson), bytes.toString('base64'), inUrl]
+  const padded = bytes.toString('base64')
+  const inBase64 = [padded, padded.replace(/=+$/, ''), ...[0, 1, 2].map(before => withinBase64(secret, before))]
+  const spellings = [secret, ...lines, inJson, escapeSpaces(inJson), ...inBase64, ...inBase64.map(toUrlAlphabet)]
+  // In URLs most are as they are.
+  if (/^[\w.-]*$/.test(secret)) return spellings
+  // Read back from its bytes, in which half characters are replaced: those cannot be encoded.
+  const text = bytes.toString()
+  return [...spellings, encodeURIComponent(text), new URLSearchParams([['', text]]).toString().slice(1)]
+}
+
+/** The characters that stand for nothing else, in the base64 of a text with so many bytes before it. */
+function withinBase64(secret: string, before: number): string {
+  const bytes = Buffer.from(`${'-'.repeat(before)}${secret}`)
+  return bytes.toString('base64').slice(Math.ceil((before * 8) / 6), Math.floor((bytes.length * 8) / 6))
+}
+
+function toUrlAlphabet(base64: string): string {
+  return /[+/]/.test(base64) ? base64.replaceAll('+', '-').replaceAll('/', '_') : base64
 }
 
 /** Entry points print JSON without quotes, and a shell makes one space of several: JSON that they get has none. */
