@@ -52,6 +52,8 @@ export interface BatchBody extends Problem {
   readonly action: string
   readonly reason: string
   readonly by: string
+  /** Of one that was applied from a dry run: who has made that. */
+  readonly planned_by?: string
   readonly total: number
   readonly created_at: string
   readonly started_at?: string

@@ -29,8 +29,11 @@ export type BatchState = 'planned' | 'running' | 'stopping' | 'done' | 'stopped'
 export interface Batch extends BatchOrder {
   readonly id: string
   readonly state: BatchState
+  /** Who has applied it, where it was a dry run: the history of its items names them. */
   readonly by: string
   readonly requestId?: string
+  /** Who has made the dry run. */
+  readonly plannedBy?: string
   readonly total: number
   readonly createdAt: number
   readonly startedAt?: number

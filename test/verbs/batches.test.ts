@@ -1,13 +1,29 @@
 import { describe, expect, it } from 'vitest'
+import { createOpenAuthenticator } from '../../src/authenticator/open.ts'
+import type { Authenticator, Principal } from '../../src/authenticator.ts'
 import { type Service, TerminalError } from '../../src/index.ts'
 import { createWorld, minutes, seconds } from '../engine/world.ts'
 import { adminOf } from './admin.ts'
+
+const open = createOpenAuthenticator()
+const whoHeader = 'x-who'
+/** Lets everybody in under the name that they give. */
+const named: Authenticator = {
+  ...open,
+  authenticate(request) {
+    const everybody = open.authenticate(request) as Principal
+    return { ...everybody, name: request.headers[whoHeader] ?? everybody.name }
+  },
+}
+/** A request of somebody, with an identity of its own. */
+const as = (who: string) => ({ headers: { [whoHeader]: who, 'x-broker-api-request-identity': `r-${who}` } })
 
 /** Instances whose provision fails as long as `broken` has their id. */
 async function boot(count: number, more: Partial<Service> = {}) {
   const broken = new Set<string>()
   const runs: string[] = []
   const world = createWorld({
+    authenticator: named,
     service: {
       async provision(ctx) {
         runs.push(ctx.instance.id)
@@ -119,6 +135,20 @@ describe('a batch', () => {
     expect(runs.toSorted()).toEqual(['i0', 'i1', 'i2', 'late'])
     expect(await admin.createBatch({ token: dry.body.token ?? '' })).toMatchObject({ status: 409 })
     expect((await admin.createBatch({ token: 'nobody' })).status).toBe(404)
+  })
+
+  it('that somebody else applies is theirs, also in the history', async () => {
+    const { admin, settle, ledger } = await boot(2)
+    const { id } = (await admin.createBatch({ ...retryAll, dry_run: true }, as('ada'))).body
+    const applied = await admin.createBatch({ token: id }, as('ops'))
+    const theirs = { by: 'ops', planned_by: 'ada', request_id: 'r-ops' }
+    expect(applied).toMatchObject({ status: 202, body: theirs })
+    await settle()
+    expect((await admin.batch(id)).body).toMatchObject({ ...theirs, done: 2 })
+    for (const name of ['i0', 'i1'])
+      expect((await ledger.history(name)).filter(({ verb }) => verb === 'retry')).toMatchObject([
+        { by: 'ops', requestId: 'r-ops', reason },
+      ])
   })
 
   it('begins nothing else when a canary fails, once what that has begun has ended', async () => {

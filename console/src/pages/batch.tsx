@@ -187,12 +187,23 @@ function Items({ batch }: { readonly batch: Batch }) {
 }
 
 function About({ batch }: { readonly batch: Batch }) {
-  const { reason, created_at, started_at, finished_at, concurrency, canary = 0, stop_after_failures, ...own } = batch
+  const {
+    reason,
+    created_at,
+    started_at,
+    finished_at,
+    concurrency,
+    canary = 0,
+    stop_after_failures,
+    planned_by,
+    ...own
+  } = batch
   return (
     <Section title="About">
       <Facts
         of={[
           ['Why', reason],
+          planned_by === undefined ? undefined : ['Dry run by', planned_by],
           own.message === undefined ? undefined : ['What platforms are told', own.message],
           own.revision === undefined ? undefined : ['Revision', <code class="id">{own.revision}</code>],
           ['Asked for', <Time at={created_at} />],

@@ -59,14 +59,16 @@ export async function createBatch(
   return batch
 }
 
-/** Applies what a dry run has planned, once. */
+/** Applies what a dry run has planned, once. What becomes of its items is done by whoever applies it. */
 export async function startBatch(
   broker: BrokerContext,
+  { by, requestId }: Acting,
   token: string,
   noteOf?: (batch: Batch) => NewNote,
 ): Promise<Batch> {
   const known = await findBatch(broker.store, token)
-  const begun = { state: 'running', startedAt: broker.storeNow() } as const
+  const startedAt = broker.storeNow()
+  const begun = { state: 'running', by, requestId, plannedBy: known.batch.by, startedAt } as const
   return change(broker, known, begun, 'planned', noteOf)
 }
 

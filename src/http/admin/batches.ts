@@ -49,7 +49,7 @@ export const createBatchEndpoint: AdminEndpoint = async (context, request) => {
   if ('token' in given) {
     const { token } = readFields(tokenBody, given)
     needsRole(request, (await findBatch(broker.store, token)).batch)
-    return started(context, await startBatch(broker, token, noteOf))
+    return started(context, await startBatch(broker, acting, token, noteOf))
   }
   const body = readFields(orderBody, given)
   const { ids: _ids, operations: _operations, instances: _instances, dryRun = false, ...order } = body
