@@ -12,13 +12,15 @@ export const instanceVerbs = ['move', 'abandon', 'observe', 'sweep'] as const
 export type InstanceVerb = (typeof instanceVerbs)[number]
 /** What people do, and try, to get into the console and out of it. */
 const sessionVerbs = ['sign-in', 'refuse-sign-in', 'end-session'] as const
+/** What they do to no instance, but to the broker. */
+const brokerVerbs = ['rotate-keys', 'close-gate', 'open-gate'] as const
 /** All that operators do by hand. */
 export const verbs = [
   ...operationVerbs,
   ...instanceVerbs,
   'adopt',
-  'rotate-keys',
   'remove-orphan',
+  ...brokerVerbs,
   ...sessionVerbs,
 ] as const
 export type Verb = (typeof verbs)[number]

@@ -1,9 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { Memory, Principal, Remembered } from '../authenticator.ts'
-import type { HistoryEvent } from '../domain/change.ts'
-import { type Acting, noInstance } from '../domain/operator.ts'
+import { writeAct } from '../broker/write-act.ts'
+import type { Acting } from '../domain/operator.ts'
 import { type SessionFacts, sessionBegun, sessionEnded } from '../domain/sign-in-lines.ts'
-import { type Note, NoteConflictError, type NoteWrite, type Store } from '../store.ts'
+import { type Note, NoteConflictError, type Store } from '../store.ts'
 
 /** A session ends this long after it was last renewed, */
 const idleTime = 30 * 60_000
@@ -66,14 +66,6 @@ export function createSessions(store: Store, memory: () => Memory | undefined, n
     return expiresAt <= now() ? undefined : { kind, id, version, doc: JSON.parse(JSON.stringify(doc)), expiresAt }
   }
 
-  /** Both or none: nobody is signed in, or signed out, unseen. */
-  function writeTold(note: NoteWrite, toLine: (at: number) => HistoryEvent): Promise<void> {
-    return store.accept({ instanceId: noInstance }, snapshot => ({
-      answer: undefined,
-      change: { notes: [note], history: [toLine(snapshot.now)] },
-    }))
-  }
-
   return {
     async begin(principal, { address, requestId }) {
       const remembered = await memory()?.remember(principal)
@@ -84,7 +76,7 @@ export function createSessions(store: Store, memory: () => Memory | undefined, n
       const note = toWrite(id, 0, doc)
       if (note === undefined) return undefined
       const acting = { by: principal.name, address, requestId }
-      await writeTold(note, at => sessionBegun(acting, factsOf(id, doc), at))
+      await writeAct(store, at => sessionBegun(acting, factsOf(id, doc), at), [note])
       return { id, token, principal, begunAt: doc.begunAt, expiresAt: note.expiresAt }
     },
     async read(token) {
@@ -117,7 +109,7 @@ export function createSessions(store: Store, memory: () => Memory | undefined, n
         if (note === undefined) return undefined
         const facts = factsOf(id, docOf(note))
         try {
-          await writeTold({ kind, id, version: note.version }, at => sessionEnded(acting, facts, at))
+          await writeAct(store, at => sessionEnded(acting, facts, at), [{ kind, id, version: note.version }])
           return facts.principal
         } catch (error) {
           // It was renewed at the same time.

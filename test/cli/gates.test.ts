@@ -18,10 +18,10 @@ it('purser gates list, close and open', async () => {
   const closing = ['gates', 'close', 'new', '--message', 'No.', '--service', 's', '--plan', 'p', '--retry-after', '60']
   const closed = await run(closing, { 'PUT /admin/gates/new': { status: 200, body: gate } })
   expect(closed.requests[0]?.body).toEqual({ message: 'No.', service_id: 's', plan_id: 'p', retry_after: 60 })
-  const opened = await run(['gates', 'open', 'new', '--service', 's'], {
+  const opened = await run(['gates', 'open', 'new', '--service', 's', '--reason', 'It is moved.'], {
     'DELETE /admin/gates/new': { status: 200, body: gate },
   })
-  expect([opened.code, opened.requests[0]?.query.get('service_id')]).toEqual([0, 's'])
+  expect([opened.code, String(opened.requests[0]?.query)]).toEqual([0, 'service_id=s&reason=It+is+moved.'])
   const refused = await run(['gates', 'close', 'new'], {})
   expect(refused.code).toBe(2)
 })

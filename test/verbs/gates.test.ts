@@ -53,6 +53,25 @@ describe('a gate', () => {
     },
   )
 
+  it('stands in the history: who has closed, changed and opened it, and why', async () => {
+    const { admin, ledger } = await boot()
+    const place = { service_id: 'service', plan_id: 'plan' }
+    await admin.closeGate('provision', { ...place, message, reason: 'the backend is moved' })
+    await admin.closeGate('provision', { ...place, message: 'Until 10 pm.', retry_after: 600 })
+    await admin.openGate('provision', { ...place, reason: 'it is moved' })
+    expect((await admin.openGate('provision', place)).status).toBe(404)
+    const first = { action: 'provision', ...place, message }
+    const second = { action: 'provision', ...place, message: 'Until 10 pm.', retry_after: 600 }
+    const who = { type: 'acted', instanceId: '', by: 'anonymous' }
+    expect(await ledger.history('')).toMatchObject([
+      { ...who, verb: 'close-gate', reason: 'the backend is moved', before: {}, after: first },
+      { ...who, verb: 'close-gate', before: first, after: second },
+      { ...who, verb: 'open-gate', reason: 'it is moved', before: second, after: {} },
+    ])
+    const { items = [] } = (await admin.history({ verb: 'open-gate' })).body
+    expect(items).toMatchObject([{ by: 'anonymous', reason: 'it is moved', instance_id: '' }])
+  })
+
   it('asks platforms to come again where it says when', async () => {
     const { admin, ask } = await boot()
     await admin.closeGate('provision', { message, retry_after: 600 })

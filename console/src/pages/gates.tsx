@@ -40,11 +40,9 @@ export function Gates() {
     title: `Open: ${nameOf(gate)}`,
     about: <p>Platforms can ask for it again from now on.</p>,
     verb: 'Open',
-    noReason: true,
-    act: async () => {
-      const { action, service_id, plan_id } = gate
-      const place = Object.entries({ service_id, plan_id }).filter(([, value]) => value !== undefined)
-      const query = new URLSearchParams(place as [string, string][])
+    act: async reason => {
+      const { action, service_id = '', plan_id = '' } = gate
+      const query = new URLSearchParams({ service_id, plan_id, reason })
       await call(`${toPath('admin', 'gates', action)}?${query}`, { method: 'DELETE' })
       toast('It is open.')
       gates.reload()

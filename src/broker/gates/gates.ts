@@ -1,24 +1,29 @@
 import type { Clock } from '../../clock.ts'
 import type { Gate } from '../../domain/gate.ts'
+import { gateChanged } from '../../domain/gate-lines.ts'
+import type { Acting } from '../../domain/operator.ts'
 import { hashRequest } from '../../domain/request-hash.ts'
 import { BrokerError } from '../../protocol/errors.ts'
-import { type Note, NoteConflictError, type Notes } from '../../store.ts'
+import { NoteConflictError, type Store } from '../../store.ts'
+import { writeAct } from '../write-act.ts'
+
+type GatePlace = Pick<Gate, 'action' | 'serviceId' | 'planId'>
 
 /** The gates of the ledger, as this process knows them. */
 export interface Gates {
   /** Not older than `freshFor`, so that a gate is in force on every replica that soon. */
   current(): Promise<readonly Gate[]>
   list(): Promise<readonly Gate[]>
-  put(gate: Gate): Promise<void>
+  put(gate: Gate, acting: Acting): Promise<void>
   /** UnknownGate where there is none of this action, service and plan. */
-  remove(gate: Pick<Gate, 'action' | 'serviceId' | 'planId'>): Promise<Gate>
+  remove(gate: GatePlace, acting: Acting): Promise<Gate>
 }
 
 /** Requests must not pay for gates: one small read a second is all. */
 const freshFor = 1_000
 const most = 1_000
 
-export function createGates(store: Notes, clock: Clock): Gates {
+export function createGates(store: Store, clock: Clock): Gates {
   let known: readonly Gate[] = []
   let readAt = Number.NEGATIVE_INFINITY
   let reading: Promise<readonly Gate[]> | undefined
@@ -30,13 +35,16 @@ export function createGates(store: Notes, clock: Clock): Gates {
     return known
   }
 
-  async function change(gate: Pick<Gate, 'action' | 'serviceId' | 'planId'>, doc?: Gate): Promise<Note | undefined> {
-    const id = idOf(gate)
+  /** In one transaction with its line of the history: nobody closes or opens a gate unseen. */
+  async function change(place: GatePlace, acting: Acting, after?: Gate): Promise<Gate | undefined> {
+    const id = idOf(place)
     for (;;) {
-      const before = await store.note('gate', id)
-      if (doc === undefined && before === undefined) return undefined
+      const note = await store.note('gate', id)
+      const before = note?.doc as unknown as Gate | undefined
+      if (after === undefined && before === undefined) return undefined
+      const write = { kind: 'gate', id, version: note?.version ?? 0, doc: after && { ...after } }
       try {
-        await store.writeNotes([{ kind: 'gate', id, version: before?.version ?? 0, doc: doc && { ...doc } }])
+        await writeAct(store, at => gateChanged(acting, { before, after }, at), [write])
         await list()
         return before
       } catch (error) {
@@ -55,18 +63,18 @@ export function createGates(store: Notes, clock: Clock): Gates {
       })
       return reading
     },
-    async put(gate) {
-      await change(gate, gate)
+    async put(gate, acting) {
+      await change(gate, acting, gate)
     },
-    async remove(gate) {
-      const removed = await change(gate)
+    async remove(place, acting) {
+      const removed = await change(place, acting)
       if (removed === undefined)
         throw new BrokerError('UnknownGate', 'There is no such gate. GET /admin/gates lists those there are.')
-      return removed.doc as unknown as Gate
+      return removed
     },
   }
 }
 
-function idOf({ action, serviceId, planId }: Pick<Gate, 'action' | 'serviceId' | 'planId'>): string {
+function idOf({ action, serviceId, planId }: GatePlace): string {
   return serviceId === undefined ? action : `${action}/${hashRequest({ serviceId, planId })}`
 }

@@ -7,6 +7,7 @@ import type { Keyring, KeyUse, Sealing } from '../../store.ts'
 import { type RunningChores, runChoreByHand } from '../chores/by-hand.ts'
 import type { BrokerContext } from '../context.ts'
 import { proveChain } from '../history/link-history.ts'
+import { writeAct } from '../write-act.ts'
 
 export const rotateKeysChore = 'rotate-keys'
 
@@ -48,16 +49,9 @@ export async function beginRotation(
 ): Promise<{ readonly dueAt: number; readonly key: string }> {
   const { keyring } = requireSealing(broker)
   const before = await readKeys(broker)
-  const event = acted(rotateKeysChore, acting, {
-    at: broker.storeNow(),
-    instanceId: noInstance,
-    before: {
-      values: Object.fromEntries(before.keys.map(({ label, values }) => [label, values])),
-      plain: before.plain,
-    },
-    after: { key: keyring.current },
-  })
-  await broker.store.accept({ instanceId: noInstance }, () => ({ answer: undefined, change: { history: [event] } }))
+  const values = Object.fromEntries(before.keys.map(key => [key.label, key.values]))
+  const about = { instanceId: noInstance, before: { values, plain: before.plain }, after: { key: keyring.current } }
+  await writeAct(broker.store, at => acted(rotateKeysChore, acting, { at, ...about }))
   return { dueAt: await runChoreByHand(chores, rotateKeysChore), key: keyring.current }
 }
 

@@ -23,7 +23,7 @@ export function defineCommand(program: CliCommand): void {
     .option('--service <id>', 'only of this service')
     .option('--plan <id>', 'only of this plan; needs --service')
     .option('--retry-after <seconds>', 'ask the platform to come again (503) instead of failing (422)')
-    .option('--reason <text>', 'why; it is shown to operators')
+    .option('--reason <text>', 'why; it is shown to operators, and kept in the history')
     .connectionOptions()
     .examples('purser gates close new --message "Until 9 pm nothing new is made." --retry-after 600')
     .action(onBroker(closeGate))
@@ -33,6 +33,7 @@ export function defineCommand(program: CliCommand): void {
     .description('take requests of an action again')
     .option('--service <id>', 'the gate of this service')
     .option('--plan <id>', 'the gate of this plan; needs --service')
+    .option('--reason <text>', 'why; it is kept in the history')
     .connectionOptions()
     .examples('purser gates open new', 'purser gates open bind --service com.example.mongo')
     .action(onBroker(openGate))
@@ -64,8 +65,8 @@ async function closeGate(session: Session, action: string, flags: Flags): Promis
   session.printFields(response.body)
 }
 
-async function openGate(session: Session, action: string, { service, plan }: Flags): Promise<void> {
-  const response = await session.admin.openGate(action, { service_id: service, plan_id: plan })
+async function openGate(session: Session, action: string, { service, plan, reason }: Flags): Promise<void> {
+  const response = await session.admin.openGate(action, { service_id: service, plan_id: plan, reason })
   if (response.status !== 200) throw refusal(`could not open the gate of ${action}`, response)
   session.printFields(response.body)
 }

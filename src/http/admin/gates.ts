@@ -1,16 +1,17 @@
 import { type Gate, type GatedAction, gatedActions } from '../../domain/gate.ts'
+import type { Acting } from '../../domain/operator.ts'
 import { malformed } from '../../protocol/request-fields.ts'
 import { text, wholeNumber } from '../../shape/fields.ts'
-import { object, optional, type Read } from '../../shape/shape.ts'
+import { object, optional } from '../../shape/shape.ts'
 import { json } from '../respond.ts'
-import type { AdminContext, AdminEndpoint, AdminRequest } from './admin-app.ts'
-import { toFilters } from './lists.ts'
+import type { AdminContext, AdminEndpoint } from './admin-app.ts'
+import { readQuery } from './lists.ts'
 import { messageField } from './operation-verbs.ts'
 import { readFields, reason } from './read-fields.ts'
 import { toBody } from './to-body.ts'
 
 const of = { serviceId: optional(text()), planId: optional(text()) }
-export const gatePlace = object(of)
+export const openGateQuery = object({ ...of, reason: optional(reason) })
 export const gateBody = object({
   ...of,
   message: messageField,
@@ -38,16 +39,18 @@ export const putGateEndpoint: AdminEndpoint = async (context, request) => {
     by: request.acting.by,
     since: broker.storeNow(),
   }
-  await broker.gates.put(gate)
-  tell(context, request, gate, true)
+  const acting = { ...request.acting, reason: gate.reason }
+  await broker.gates.put(gate, acting)
+  tell(context, acting, gate, true)
   return json(200, toBody(gate))
 }
 
-/** DELETE /admin/gates/:action?service_id=…&plan_id=…: the one that is named exactly so. */
+/** DELETE /admin/gates/:action?service_id=…&plan_id=…&reason=…: the one that is named exactly so. */
 export const deleteGateEndpoint: AdminEndpoint = async (context, request) => {
-  const named = checkPlace(readFields(gatePlace, toFilters(request.query), { textAsValues: true }))
-  const gate = await context.broker.gates.remove({ action: readAction(request.id), ...named })
-  tell(context, request, gate, false)
+  const { reason: why, ...place } = checkPlace(readQuery(openGateQuery, request.query))
+  const acting = { ...request.acting, reason: why }
+  const gate = await context.broker.gates.remove({ action: readAction(request.id), ...place }, acting)
+  tell(context, acting, gate, false)
   return json(200, toBody(gate))
 }
 
@@ -57,13 +60,12 @@ function readAction(id: string): GatedAction {
   return action
 }
 
-function checkPlace<Given extends Read<typeof gatePlace>>(given: Given): Given {
+function checkPlace<Given extends Pick<Gate, 'serviceId' | 'planId'>>(given: Given): Given {
   if (given.planId !== undefined && given.serviceId === undefined) throw malformed('plan_id needs service_id beside it')
   return given
 }
 
-function tell({ broker }: AdminContext, { acting }: AdminRequest, gate: Gate, closed: boolean): void {
-  const { action, serviceId, planId, reason: why } = gate
-  const { by: principal, requestId } = acting
+function tell({ broker }: AdminContext, acting: Acting, { action, serviceId, planId }: Gate, closed: boolean): void {
+  const { by: principal, reason: why, requestId } = acting
   broker.observer['gate.changed']?.({ action, closed, principal, serviceId, planId, reason: why, requestId })
 }

@@ -3,7 +3,7 @@ import { abandonBody } from '../abandon-instance.ts'
 import { adoptBindingsBody, adoptBody } from '../adopt.ts'
 import { itemsQuery, listQuery, orderBody } from '../batches.ts'
 import { errorsQuery } from '../errors.ts'
-import { gateBody, gatePlace } from '../gates.ts'
+import { gateBody, openGateQuery } from '../gates.ts'
 import { entriesQuery, historyQuery } from '../history.ts'
 import { bindingsQuery, instancesQuery } from '../instances.ts'
 import { rotateBody } from '../keys.ts'
@@ -129,7 +129,7 @@ export const routeDescriptions: Readonly<Record<string, RouteDescription>> = {
   '/admin/gates': { summary: 'The gates that are closed', answer: 'Gates' },
   '/admin/gates/:action': { summary: 'The closed gates of an action', answer: 'Gates' },
   'PUT /admin/gates/:action': { summary: 'Closes a gate', body: gateBody, answer: 'Gate' },
-  'DELETE /admin/gates/:action': { summary: 'Opens a gate', query: gatePlace, answer: 'Gate' },
+  'DELETE /admin/gates/:action': { summary: 'Opens a gate', query: openGateQuery, answer: 'Gate' },
   '/admin/batches': { summary: 'Lists batches', query: listQuery, answer: 'Batches' },
   'POST /admin/batches': {
     summary: 'Acts on many at once',
