@@ -112,7 +112,8 @@ export function createAdminClient(options: OsbClientOptions) {
     batch: (id: string, call?: CallOptions) => send<BatchBody>('GET', toPath('admin', 'batches', id), call),
     batchItems: (id: string, query: Query = {}, call?: CallOptions) =>
       send<ListBody<BatchItemBody>>('GET', toPath('admin', 'batches', id, 'items'), { ...call, query }),
-    stopBatch: (id: string, call?: CallOptions) => post<BatchBody>(toPath('admin', 'batches', id, 'stop'), {}, call),
+    stopBatch: (id: string, body: { readonly reason?: string } = {}, call?: CallOptions) =>
+      post<BatchBody>(toPath('admin', 'batches', id, 'stop'), body, call),
     gates: (call?: CallOptions) =>
       send<Problem & { readonly gates?: readonly GateBody[] }>('GET', '/admin/gates', call),
     closeGate: (action: string, body: Partial<GateBody>, call?: CallOptions) =>

@@ -119,8 +119,10 @@ it('purser batches list, show, items and stop', async () => {
   const shown = { items: [{ id: 'o1', outcome: 'refused', detail: 'It has not ended.' }] }
   const item = await run(['batches', 'items', 'b1'], { 'GET /admin/batches/b1/items': { status: 200, body: shown } })
   expect(item.out).toContain('o1    refused             It has not ended.\n')
-  const stop = await run(['batches', 'stop', 'b1'], { 'POST /admin/batches/b1/stop': { status: 202, body: batch } })
-  expect(stop.code).toBe(0)
+  const stop = await run(['batches', 'stop', 'b1', '--reason', 'too early'], {
+    'POST /admin/batches/b1/stop': { status: 202, body: batch },
+  })
+  expect([stop.code, stop.requests[0]?.body]).toEqual([0, { reason: 'too early' }])
   const gone = { status: 404, error: 'UnknownBatch', detail: 'There is no batch.' }
   const none = await run(['batches', 'show', 'x'], { 'GET /admin/batches/x': { status: 404, body: gone } })
   expect(none.code).toBe(1)

@@ -197,6 +197,22 @@ describe('a batch', () => {
     expect((await admin.stopBatch('nobody')).status).toBe(404)
   })
 
+  it('stands in the history itself: who has begun and stopped it, and why; a dry run does not', async () => {
+    const { admin, ledger } = await boot(2)
+    const planned = (await admin.createBatch({ ...retryAll, canary: 2, dry_run: true }, as('ada'))).body.id
+    expect(await ledger.history('')).toEqual([])
+    await admin.createBatch({ token: planned }, as('ops'))
+    const stopped = await admin.stopBatch(planned, { reason: 'too early' }, as('ada'))
+    expect(stopped.body.why).toBe('It was stopped by ada: too early')
+    const other = (await admin.createBatch(retryAll, as('ada'))).body.id
+    const begun = { type: 'acted', instanceId: '', verb: 'start-batch', reason, before: {} }
+    expect(await ledger.history('')).toMatchObject([
+      { ...begun, by: 'ops', requestId: 'r-ops', after: { batch: planned, action: 'retry', total: 2 } },
+      { verb: 'stop-batch', by: 'ada', reason: 'too early', after: { batch: planned, state: 'stopping' } },
+      { ...begun, by: 'ada', requestId: 'r-ada', after: { batch: other, action: 'retry', total: 2 } },
+    ])
+  })
+
   it.each([1, 2, 3, 5, 8, 13, 21, 34])(
     'that loses its replica after %i calls goes on elsewhere, each item once',
     async points => {

@@ -87,9 +87,8 @@ function Decide({ batch, reload }: { readonly batch: Batch; reload(): void }) {
     about: <p>No other item is begun. What was done stays done.</p>,
     verb: 'Stop',
     danger: true,
-    noReason: true,
-    act: async () => {
-      await post(toPath('admin', 'batches', id, 'stop'))
+    act: async reason => {
+      await post(toPath('admin', 'batches', id, 'stop'), reason === '' ? {} : { reason })
       toast('It begins no other item.')
       reload()
     },

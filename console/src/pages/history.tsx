@@ -40,6 +40,8 @@ const filters = [
       'rotate-keys',
       'close-gate',
       'open-gate',
+      'start-batch',
+      'stop-batch',
       'sign-in',
       'refuse-sign-in',
       'end-session',

@@ -1,10 +1,13 @@
 import { type Batch, type BatchOrder, mostItems } from '../../domain/batch.ts'
+import { batchBegun, batchStopped } from '../../domain/batch-lines.ts'
+import type { HistoryEvent } from '../../domain/change.ts'
 import { newId } from '../../domain/new-id.ts'
 import type { Acting } from '../../domain/operator.ts'
 import { BrokerError } from '../../protocol/errors.ts'
 import type { Page } from '../../reads.ts'
 import { type NewNote, NoteConflictError } from '../../store.ts'
 import type { BrokerContext } from '../context.ts'
+import { writeAct } from '../write-act.ts'
 import { judgeItem } from './batch-item.ts'
 import { changedBatch, findBatch, type KnownBatch, newBatch } from './batch-notes.ts'
 
@@ -30,7 +33,7 @@ export async function readAllIds(
   return [...ids]
 }
 
-/** `noteOf`: what is written with it, so that a repeated request is answered the same. */
+/** A dry run leaves no line in the history. `noteOf`: what is written with it, so that a repeated request is answered the same. */
 export async function createBatch(
   { store, clock, storeNow }: BrokerContext,
   acting: Acting,
@@ -55,41 +58,57 @@ export async function createBatch(
     startedAt,
   }
   const noted = noteOf === undefined ? [] : [{ ...noteOf(batch), version: 0 }]
-  await store.writeNotes([...newBatch(batch, ids), ...noted])
+  const notes = [...newBatch(batch, ids), ...noted]
+  if (state === 'planned') await store.writeNotes(notes)
+  else await writeAct(store, at => batchBegun(acting, batch, at), notes)
   return batch
 }
 
 /** Applies what a dry run has planned, once. What becomes of its items is done by whoever applies it. */
 export async function startBatch(
   broker: BrokerContext,
-  { by, requestId }: Acting,
+  acting: Acting,
   token: string,
   noteOf?: (batch: Batch) => NewNote,
 ): Promise<Batch> {
   const known = await findBatch(broker.store, token)
+  const { by, requestId } = acting
   const startedAt = broker.storeNow()
   const begun = { state: 'running', by, requestId, plannedBy: known.batch.by, startedAt } as const
-  return change(broker, known, begun, 'planned', noteOf)
+  return change(broker, known, {
+    more: begun,
+    from: 'planned',
+    toLine: at => batchBegun(acting, known.batch, at),
+    noteOf,
+  })
 }
 
-export async function stopBatch(broker: BrokerContext, { by }: Acting, id: string): Promise<Batch> {
+export async function stopBatch(broker: BrokerContext, acting: Acting, id: string): Promise<Batch> {
+  const { by, reason } = acting
   const known = await findBatch(broker.store, id)
-  return change(broker, known, { state: 'stopping', why: `It was stopped by ${by}.` }, 'running')
+  const why = `It was stopped by ${by}${reason === undefined ? '.' : `: ${reason}`}`
+  const toLine = (at: number) => batchStopped(acting, known.batch, at)
+  return change(broker, known, { more: { state: 'stopping', why }, from: 'running', toLine })
+}
+
+interface BatchChange {
+  readonly more: Partial<Batch>
+  readonly from: Batch['state']
+  readonly toLine: (at: number) => HistoryEvent
+  readonly noteOf?: (batch: Batch) => NewNote
 }
 
 async function change(
   { store }: BrokerContext,
   known: KnownBatch,
-  more: Partial<Batch>,
-  from: Batch['state'],
-  noteOf?: (batch: Batch) => NewNote,
+  { more, from, toLine, noteOf }: BatchChange,
 ): Promise<Batch> {
   const { state } = known.batch
   if (state !== from) throw new BrokerError('VerbRefused', `The batch is ${state}, and not ${from}.`)
   const after = { ...known.batch, ...more }
   const noted = noteOf === undefined ? [] : [{ ...noteOf(after), version: 0 }]
   try {
-    await store.writeNotes([...changedBatch(known, more), ...noted])
+    await writeAct(store, toLine, [...changedBatch(known, more), ...noted])
     return after
   } catch (error) {
     if (!(error instanceof NoteConflictError)) throw error

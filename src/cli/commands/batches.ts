@@ -37,8 +37,9 @@ export function defineCommand(program: CliCommand): void {
     .command('stop')
     .argument('<batch>', 'id of the batch', parseBatch)
     .description('begin no other item of a batch')
+    .option('--reason <text>', 'why; it is kept in the history')
     .connectionOptions()
-    .examples(`purser batches stop ${id}`)
+    .examples(`purser batches stop ${id} --reason "they fail for another reason"`)
     .action(onBroker(stopBatch))
 }
 
@@ -60,8 +61,8 @@ async function listItems(session: Session, name: string): Promise<void> {
   await session.show(list, renderBatchItems(list.items))
 }
 
-async function stopBatch(session: Session, name: string): Promise<void> {
-  const response = await session.admin.stopBatch(name)
+async function stopBatch(session: Session, name: string, { reason }: { readonly reason?: string }): Promise<void> {
+  const response = await session.admin.stopBatch(name, { reason })
   if (response.status !== 202) throw refusal(`could not stop the batch ${name}`, response)
   session.printFields(response.body)
 }

@@ -20,7 +20,7 @@ export function defineCommand(program: CliCommand): void {
     .option('--by <name>', 'what one of them did')
     .option(
       '--verb <verb>',
-      'retry, cancel, fail, hold, release, run-now, move, abandon, observe, sweep, adopt, remove-orphan, rotate-keys, close-gate, open-gate, sign-in, refuse-sign-in or end-session',
+      'retry, cancel, fail, hold, release, run-now, move, abandon, observe, sweep, adopt, remove-orphan, rotate-keys, close-gate, open-gate, start-batch, stop-batch, sign-in, refuse-sign-in or end-session',
     )
     .option('--instance <id>', 'what was done to one instance')
     .option('--since <time>', 'from then on, such as 2026-01-01T00:00:00Z')

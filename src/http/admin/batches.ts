@@ -16,7 +16,7 @@ import { json } from '../respond.ts'
 import type { AdminContext, AdminEndpoint, AdminRequest } from './admin-app.ts'
 import { instanceFilters } from './instances.ts'
 import { pageFields, readQuery } from './lists.ts'
-import { messageField } from './operation-verbs.ts'
+import { messageField, verbBody } from './operation-verbs.ts'
 import { findOperations, operationFilters } from './operations.ts'
 import { readFields, reason } from './read-fields.ts'
 import { toBody } from './to-body.ts'
@@ -160,5 +160,7 @@ function outcomeOf(row: Item): (typeof outcomes)[number] {
 }
 
 /** POST /admin/batches/:id/stop -> 202: no other item is begun. */
-export const stopBatchEndpoint: AdminEndpoint = async (context, { id, acting }) =>
-  started(context, await stopBatch(context.broker, acting, id))
+export const stopBatchEndpoint: AdminEndpoint = async (context, { id, acting, body }) => {
+  const { reason: why } = readFields(verbBody, await body())
+  return started(context, await stopBatch(context.broker, { ...acting, reason: why }, id))
+}

@@ -140,7 +140,7 @@ export const routeDescriptions: Readonly<Record<string, RouteDescription>> = {
   },
   '/admin/batches/:id': { summary: 'One batch', answer: 'Batch' },
   '/admin/batches/:id/items': { summary: 'What came of each item', query: itemsQuery, answer: 'BatchItems' },
-  '/admin/batches/:id/stop': { summary: 'Begins no other item', status: 202, answer: 'Batch' },
+  '/admin/batches/:id/stop': { summary: 'Begins no other item', body: verbBody, status: 202, answer: 'Batch' },
 }
 
 function verb(summary: string): RouteDescription {
