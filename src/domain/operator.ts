@@ -13,7 +13,7 @@ export type InstanceVerb = (typeof instanceVerbs)[number]
 /** What people do, and try, to get into the console and out of it. */
 const sessionVerbs = ['sign-in', 'refuse-sign-in', 'end-session'] as const
 /** What they do to no instance, but to the broker. */
-const brokerVerbs = ['rotate-keys', 'close-gate', 'open-gate', 'start-batch', 'stop-batch'] as const
+const brokerVerbs = ['rotate-keys', 'close-gate', 'open-gate', 'start-batch', 'stop-batch', 'run-chore'] as const
 /** All that operators do by hand. */
 export const verbs = [
   ...operationVerbs,

@@ -72,10 +72,12 @@ describe('purser stats, workers, quotas and history', () => {
     const quotas = await run(['quotas'], { 'GET /admin/quotas': { status: 200, body: { items: [quota] } } })
     expect(quotas.out).toMatch(/cf +3 of 5 +1 of any +0 of any\n/)
     const act = { at, by: 'ops', verb: 'abandon', instance_id: 'i', reason: 'gone' }
+    const gate = { at, by: 'ops', verb: 'open-gate', instance_id: '', address: '10.0.0.1', before: { action: 'bind' } }
     const history = await run(['history', 'list', '--by', 'ops'], {
-      'GET /admin/history': { status: 200, body: { items: [act] } },
+      'GET /admin/history': { status: 200, body: { items: [act, gate] } },
     })
     expect(history.out).toMatch(/ops +abandon +i +- +gone\n/)
+    expect(history.out).toMatch(/ops +open-gate +bind from 10\.0\.0\.1 +-/)
     expect(history.requests[0]?.query.get('by')).toBe('ops')
   })
 })

@@ -99,6 +99,15 @@ describe('POST /admin/chores/:name/runs', () => {
     })
   })
 
+  it('stands in the history; what was refused does not', async () => {
+    const { send, clock, store } = await start()
+    await clock.advance(1_000)
+    for (const name of ['survey', 'nobody']) await send('operator', 'POST', `/admin/chores/${name}/runs`)
+    expect(await store.history('')).toMatchObject([
+      { type: 'acted', verb: 'run-chore', by: 'operator', after: { chore: 'survey' } },
+    ])
+  })
+
   it('409 while it runs somewhere, 404 with the names for another', async () => {
     const { send, clock, store } = await start()
     await clock.advance(1_000)

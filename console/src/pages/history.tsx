@@ -17,6 +17,8 @@ interface Act {
   readonly instance_id: string
   readonly operation_id?: string
   readonly action?: string
+  readonly before?: Record<string, string>
+  readonly after?: Record<string, string>
 }
 
 const filters = [
@@ -42,6 +44,7 @@ const filters = [
       'open-gate',
       'start-batch',
       'stop-batch',
+      'run-chore',
       'sign-in',
       'refuse-sign-in',
       'end-session',
@@ -52,13 +55,15 @@ const filters = [
 ] as const
 
 /** Nobody is asked why. */
-const needsNone: ReadonlySet<string> = new Set(['sign-in', 'end-session'])
+const needsNone: ReadonlySet<string> = new Set(['sign-in', 'end-session', 'run-chore'])
 
-/** Whose session it was, and from where. */
-function Somebody({ principal, address }: Act) {
+/** Whose session, which batch, chore or gate it was, and from where. */
+function Broker({ principal, address, before, after }: Act) {
+  const { batch, chore, action, service_id, plan_id } = { ...before, ...after }
+  const words = [principal, batch, chore, action, service_id, plan_id].filter(Boolean).join(' ')
   return (
-    <span title={address}>
-      {principal} {address !== undefined && <span class="muted">from {address}</span>}
+    <span title={words}>
+      {words} {address !== undefined && <span class="muted">from {address}</span>}
     </span>
   )
 }
@@ -81,7 +86,7 @@ const columns: readonly Column<Act>[] = [
   {
     title: 'About',
     width: 'minmax(110px, 1fr)',
-    cell: act => (act.instance_id === '' ? <Somebody {...act} /> : <InstanceLink id={act.instance_id} />),
+    cell: act => (act.instance_id === '' ? <Broker {...act} /> : <InstanceLink id={act.instance_id} />),
   },
   {
     title: 'Why',

@@ -1,5 +1,8 @@
+import { type Acting, acted, noInstance } from '../../domain/operator.ts'
 import type { RunningChores } from '../../engine/chores.ts'
 import { BrokerError } from '../../protocol/errors.ts'
+import type { BrokerContext } from '../context.ts'
+import { writeAct } from '../write-act.ts'
 
 export type { ChoreStatus, RunningChores } from '../../engine/chores.ts'
 
@@ -11,5 +14,18 @@ export async function runChoreByHand(chores: RunningChores, name: string): Promi
   const dueAt = await chores.run(name)
   if (dueAt === undefined)
     throw new BrokerError('ChoreRunning', `The chore ${name} is running already. Repeat the request when it has ended.`)
+  return dueAt
+}
+
+/** The same, of an operator who asks for it. The line of the history comes as soon as it has begun: what is refused leaves none. */
+export async function runChoreOf(
+  { store }: Pick<BrokerContext, 'store'>,
+  chores: RunningChores,
+  acting: Acting,
+  name: string,
+): Promise<number> {
+  const dueAt = await runChoreByHand(chores, name)
+  const about = { instanceId: noInstance, before: {}, after: { chore: name } }
+  await writeAct(store, at => acted('run-chore', acting, { at, ...about }))
   return dueAt
 }

@@ -20,7 +20,7 @@ export function defineCommand(program: CliCommand): void {
     .option('--by <name>', 'what one of them did')
     .option(
       '--verb <verb>',
-      'retry, cancel, fail, hold, release, run-now, move, abandon, observe, sweep, adopt, remove-orphan, rotate-keys, close-gate, open-gate, start-batch, stop-batch, sign-in, refuse-sign-in or end-session',
+      'retry, cancel, fail, hold, release, run-now, move, abandon, observe, sweep, adopt, remove-orphan, rotate-keys, close-gate, open-gate, start-batch, stop-batch, run-chore, sign-in, refuse-sign-in or end-session',
     )
     .option('--instance <id>', 'what was done to one instance')
     .option('--since <time>', 'from then on, such as 2026-01-01T00:00:00Z')
@@ -76,9 +76,11 @@ function render(acts: readonly ActBody[]): string {
   return renderTable([['AT', 'BY', 'VERB', 'ABOUT', 'OPERATION', 'REASON'], ...rows])
 }
 
-/** An instance; where it is about none, whose session it was, and from where. */
-function aboutOf({ instance_id, principal, address }: ActBody): string {
-  return instance_id || [principal, address && `from ${address}`].filter(Boolean).join(' ') || '-'
+/** An instance; where it is about none, whose session, which batch, chore or gate it was, and from where. */
+function aboutOf({ instance_id, principal, address, before, after }: ActBody): string {
+  const { batch, chore, action, service_id, plan_id } = { ...before, ...after }
+  const words = [principal, batch, chore, action, service_id, plan_id, address && `from ${address}`]
+  return instance_id || words.filter(Boolean).join(' ') || '-'
 }
 
 async function verifyHistory(session: Session, { head: known }: { readonly head?: Link }): Promise<void> {

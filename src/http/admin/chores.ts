@@ -1,4 +1,4 @@
-import { type ChoreStatus, runChoreByHand } from '../../broker/chores/by-hand.ts'
+import { type ChoreStatus, runChoreOf } from '../../broker/chores/by-hand.ts'
 import { beginRotation, rotateKeysChore } from '../../broker/keys/rotate-keys.ts'
 import type { JsonObject } from '../../protocol/json.ts'
 import { json } from '../respond.ts'
@@ -28,11 +28,11 @@ function toBody({ name, schedule, nextAt, latest, running, late }: ChoreStatus):
 /** POST /admin/chores/:name/runs -> 202: it runs here from now on. `due_at` tells this run from others in the list. */
 export const runChoreEndpoint: AdminEndpoint = async (context, { id: name, acting }) => {
   const { broker, chores } = context
-  // Who has asked for this one stands in the history.
+  // Its line says more: which keys protected what.
   const isRotation = name === rotateKeysChore && chores.names.includes(name)
   const { dueAt } = isRotation
     ? await beginRotation(broker, chores, acting)
-    : { dueAt: await runChoreByHand(chores, name) }
+    : { dueAt: await runChoreOf(broker, chores, acting, name) }
   return json(202, { name, started: true, due_at: toTime(dueAt) })
 }
 
