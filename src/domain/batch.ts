@@ -18,8 +18,9 @@ export interface BatchOrder {
   readonly bindings?: boolean
   /** How many are acted on at a time. */
   readonly concurrency: number
-  /** So many are done first, one by one; if one of them fails, no other is begun. */
+  /** So many are begun first, one by one; if one of them fails, no other is begun. One that is refused is not among them. */
   readonly canary: number
+  /** After so many that were refused no other is begun; what the dry run has refused does not count. */
   readonly stopAfterFailures?: number
 }
 

@@ -172,6 +172,38 @@ describe('a batch', () => {
     expect(runs).toHaveLength(5)
   })
 
+  it('has canaries that were really begun: what is refused is none', async () => {
+    const { admin, settle, broken, runs, operations } = await boot(5)
+    await admin.actOnOperation(operations[0] ?? '', 'retry')
+    await settle()
+    runs.length = 0
+    broken.add('i1')
+    const { body } = await admin.createBatch({ ...retryAll, canary: 1 })
+    await settle(seconds(20))
+    const { why, ...counts } = (await admin.batch(body.id)).body
+    expect(counts).toMatchObject({ state: 'stopped', done: 1, refused: 1, left: 3 })
+    expect(why).toContain(`${operations[1]} has failed`)
+    expect(runs).toEqual(['i1'])
+  })
+
+  it('does not stop because of what its dry run has refused, but of what was refused since', async () => {
+    const { admin, settle, operations } = await boot(5)
+    const [one = '', two = ''] = operations
+    const plan = async () => (await admin.createBatch({ ...retryAll, stop_after_failures: 1, dry_run: true })).body.id
+    const ended = async (id: string) => {
+      await admin.createBatch({ token: id })
+      await settle()
+      return (await admin.batch(id)).body
+    }
+    await admin.actOnOperation(one, 'retry')
+    await settle()
+    const stale = await plan()
+    await admin.actOnOperation(two, 'retry')
+    await settle()
+    expect(await ended(stale)).toMatchObject({ state: 'stopped', why: '1 item failed.' })
+    expect(await ended(await plan())).toMatchObject({ state: 'done', left: 0 })
+  })
+
   it('stops after so many failures', async () => {
     const { admin, settle, operations } = await boot(3)
     const ids = ['a', 'b', 'c', ...operations]

@@ -30,20 +30,18 @@ export async function activeBatches(store: Store): Promise<readonly string[]> {
   return (await readAll(store, 'batch-active')).map(({ id }) => id)
 }
 
-/** With its items, which never change. */
-export function newBatch(batch: Batch, ids: readonly string[]): readonly NoteWrite[] {
+/** With its items, which never change: `refused` are those that its dry run has refused. */
+export function newBatch(batch: Batch, ids: readonly string[], refused?: ReadonlySet<string>): readonly NoteWrite[] {
   const expiresAt = batch.createdAt + keptFor
   const chunks = Array.from({ length: Math.ceil(ids.length / chunk) }, (_, index) => index)
   return [
     write(batch, 0),
     ...marker(undefined, batch),
-    ...chunks.map(index => ({
-      kind: 'batch-ids',
-      id: itemId(batch.id, index),
-      version: 0,
-      doc: { ids: ids.slice(index * chunk, (index + 1) * chunk) },
-      expiresAt,
-    })),
+    ...chunks.map(index => {
+      const some = ids.slice(index * chunk, (index + 1) * chunk)
+      const doc = { ids: some, ...(refused && { refused: some.filter(id => refused.has(id)) }) }
+      return { kind: 'batch-ids', id: itemId(batch.id, index), version: 0, doc, expiresAt }
+    }),
   ]
 }
 
@@ -52,9 +50,18 @@ export function changedBatch({ batch, version }: KnownBatch, more: Partial<Batch
   return [write(after, version), ...marker(batch, after)]
 }
 
-export async function readIds(store: Store, id: string): Promise<readonly string[]> {
+export interface PlannedItem {
+  readonly id: string
+  /** Known before it was begun: its dry run has refused it. */
+  readonly refused: boolean
+}
+
+export async function readItems(store: Store, id: string): Promise<readonly PlannedItem[]> {
   const notes = await readAll(store, 'batch-ids', `${id}/`)
-  return notes.flatMap(({ doc }) => doc.ids as string[])
+  return notes.flatMap(({ doc }) => {
+    const refused = new Set(doc.refused as string[] | undefined)
+    return (doc.ids as string[]).map(item => ({ id: item, refused: refused.has(item) }))
+  })
 }
 
 /** By the place of the item. */

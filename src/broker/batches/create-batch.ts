@@ -33,35 +33,47 @@ export async function readAllIds(
   return [...ids]
 }
 
-/** A dry run leaves no line in the history. `noteOf`: what is written with it, so that a repeated request is answered the same. */
+interface Wanted {
+  readonly order: BatchOrder
+  readonly ids: readonly string[]
+}
+
+/** Begins it. `noteOf`: what is written with it, so that a repeated request is answered the same. */
 export async function createBatch(
-  { store, clock, storeNow }: BrokerContext,
+  broker: BrokerContext,
   acting: Acting,
-  {
-    order,
-    ids,
-    state,
-  }: { readonly order: BatchOrder; readonly ids: readonly string[]; readonly state: 'planned' | 'running' },
+  wanted: Wanted,
   noteOf?: (batch: Batch) => NewNote,
 ): Promise<Batch> {
-  const { by, requestId } = acting
-  const now = storeNow()
-  const startedAt = state === 'running' ? now : undefined
-  const batch: Batch = {
-    ...order,
-    id: newId(clock.now()),
-    state,
-    by,
-    requestId,
-    total: ids.length,
-    createdAt: now,
-    startedAt,
-  }
+  const batch = toBatch(broker, acting, wanted, 'running')
   const noted = noteOf === undefined ? [] : [{ ...noteOf(batch), version: 0 }]
-  const notes = [...newBatch(batch, ids), ...noted]
-  if (state === 'planned') await store.writeNotes(notes)
-  else await writeAct(store, at => batchBegun(acting, batch, at), notes)
+  const notes = [...newBatch(batch, wanted.ids), ...noted]
+  await writeAct(broker.store, at => batchBegun(acting, batch, at), notes)
   return batch
+}
+
+/** A dry run: it changes nothing but that it can be begun, so it leaves no line in the history. */
+export async function planBatch(
+  broker: BrokerContext,
+  acting: Acting,
+  wanted: Wanted,
+): Promise<{ readonly batch: Batch; readonly verdicts: readonly Verdict[] }> {
+  const batch = toBatch(broker, acting, wanted, 'planned')
+  const verdicts = await judgeItems(broker, batch, wanted.ids)
+  const refused = new Set(verdicts.filter(({ allowed }) => !allowed).map(({ id }) => id))
+  await broker.store.writeNotes(newBatch(batch, wanted.ids, refused))
+  return { batch, verdicts }
+}
+
+function toBatch(
+  { clock, storeNow }: BrokerContext,
+  { by, requestId }: Acting,
+  { order, ids }: Wanted,
+  state: 'planned' | 'running',
+): Batch {
+  const createdAt = storeNow()
+  const startedAt = state === 'running' ? createdAt : undefined
+  return { ...order, id: newId(clock.now()), state, by, requestId, total: ids.length, createdAt, startedAt }
 }
 
 /** Applies what a dry run has planned, once. What becomes of its items is done by whoever applies it. */

@@ -6,7 +6,7 @@ import { count } from '../../shape/count.ts'
 import { NoteConflictError } from '../../store.ts'
 import type { BrokerContext } from '../context.ts'
 import { actOnItem } from './batch-item.ts'
-import { activeBatches, changedBatch, findBatch, readIds, readOutcomes } from './batch-notes.ts'
+import { activeBatches, changedBatch, findBatch, type PlannedItem, readItems, readOutcomes } from './batch-notes.ts'
 
 /** How often somebody looks for batches that have come, and at what a canary has begun. */
 const lookEvery = 1_000
@@ -46,24 +46,26 @@ async function runBatch(broker: BrokerContext, id: string, run: ChoreRun): Promi
   const { store } = broker
   const { batch } = await findBatch(store, id)
   if (!isWorkedOn(batch)) return
-  const ids = await readIds(store, id)
+  const items = await readItems(store, id)
   const before = await readOutcomes(store, id)
   const work = new BatchWork(broker, batch, run)
-  for (const outcome of before.values()) work.count(outcome)
+  for (const [place, outcome] of before) work.count(outcome, items[place])
   const act = async (place: number) => {
     const known = before.get(place)
     if (known !== undefined) return known
-    const outcome = await actOnItem(broker, { batch, id: ids[place] ?? '', place })
-    work.count(outcome)
+    const outcome = await actOnItem(broker, { batch, id: items[place]?.id ?? '', place })
+    work.count(outcome, items[place])
     return outcome
   }
-  for (let place = 0; place < Math.min(batch.canary, ids.length); place += 1) {
+  let next = 0
+  for (let begun = 0; begun < batch.canary && next < items.length; next += 1) {
     if (await work.isStopped()) break
-    await work.await(await act(place))
+    const outcome = await act(next)
+    if (outcome.outcome === 'done') begun += 1
+    await work.await(outcome)
   }
-  let next = batch.canary
   const worker = async () => {
-    while (next < ids.length) {
+    while (next < items.length) {
       const place = next
       next += 1
       if (before.has(place)) continue
@@ -90,8 +92,9 @@ class BatchWork {
     this.#run = run
   }
 
-  count({ outcome }: BatchOutcome): void {
-    if (outcome === 'done') return
+  /** What the dry run has refused is no surprise: nobody stops because of it. */
+  count({ outcome }: BatchOutcome, item: PlannedItem | undefined): void {
+    if (outcome === 'done' || item?.refused === true) return
     this.#failures += 1
     const { stopAfterFailures = Number.POSITIVE_INFINITY } = this.#batch
     if (this.#failures >= stopAfterFailures) this.why ??= `${count(this.#failures, 'item')} failed.`
@@ -106,9 +109,8 @@ class BatchWork {
     return this.why !== undefined
   }
 
-  /** A canary: what it has begun has to end well before anything else is begun. */
-  async await({ id, outcome, operation, detail }: BatchOutcome): Promise<void> {
-    if (outcome !== 'done') this.why ??= `The canary ${id} was refused: ${detail}`
+  /** A canary: what it has begun has to end well before anything else is begun. One that was refused has begun nothing. */
+  async await({ id, operation }: BatchOutcome): Promise<void> {
     if (operation === undefined || !leadsToSuccess(this.#batch.action)) return
     const { store, clock } = this.#broker
     while (!(await this.isStopped())) {

@@ -1,7 +1,8 @@
-import { findBatch, readBatches, readIds, readOutcomes } from '../../broker/batches/batch-notes.ts'
+import { findBatch, readBatches, readItems, readOutcomes } from '../../broker/batches/batch-notes.ts'
 import {
   createBatch,
   judgeItems,
+  planBatch,
   readAllIds,
   startBatch,
   stopBatch,
@@ -56,10 +57,9 @@ export const createBatchEndpoint: AdminEndpoint = async (context, request) => {
   needsRole(request, order)
   const ids = await idsOf(context, body)
   const { concurrency = 4, canary = 0 } = order
-  const wanted = { order: { ...order, concurrency, canary }, ids, state: dryRun ? 'planned' : 'running' } as const
-  const batch = await createBatch(broker, acting, wanted, dryRun ? undefined : noteOf)
-  if (!dryRun) return started(context, batch)
-  const verdicts = await judgeItems(broker, batch, ids)
+  const wanted = { order: { ...order, concurrency, canary }, ids }
+  if (!dryRun) return started(context, await createBatch(broker, acting, wanted, noteOf))
+  const { batch, verdicts } = await planBatch(broker, acting, wanted)
   const allowed = verdicts.filter(verdict => verdict.allowed).length
   const items = verdicts.slice(0, shown).map(toBody)
   return json(200, { ...toBody(batch), token: batch.id, allowed, refused: verdicts.length - allowed, items })
@@ -129,7 +129,8 @@ export const listBatchItemsEndpoint: AdminEndpoint = async ({ broker }, { id, qu
   if (!Number.isSafeInteger(from) || from < 0) throw malformed('the cursor is not one of this list')
   const { batch } = await findBatch(broker.store, id)
   // A cursor is a place, which no item ever changes.
-  const ids = (await readIds(broker.store, id)).slice(from, outcome === undefined ? from + limit : undefined)
+  const items = (await readItems(broker.store, id)).slice(from, outcome === undefined ? from + limit : undefined)
+  const ids = items.map(item => item.id)
   const rows =
     batch.state === 'planned' ? await judgeItems(broker, batch, ids) : await outcomesOf(broker, id, ids, from)
   const fits = (row: Item) => outcome === undefined || outcomeOf(row) === outcome
