@@ -6,6 +6,8 @@ export interface RegistryState {
   /** When it was asked last, whatever came of it. */
   readonly checkedAt: number
   readonly lastAnswerAt?: number
+  /** Absent where it never has, as far as is known. */
+  readonly lastCompleteAt?: number
   /** Whether the last answer left something out. */
   readonly partial?: boolean
   /** Failures in a row; 0 after any answer. */

@@ -52,17 +52,19 @@ function nextRegistryState(
   if (reply.kind !== 'failed') {
     const warnings = sayings(reply.found, bundle => bundle.warnings).slice(0, shownProblems)
     const answered = { name, checkedAt: now, lastAnswerAt: now, failures: 0, ...(warnings.length > 0 && { warnings }) }
-    if (reply.kind === 'partial') return withProblems({ ...answered, partial: true }, problemsOf(reply))
+    if (reply.kind === 'partial')
+      return withProblems({ ...answered, lastCompleteAt: previous?.lastCompleteAt, partial: true }, problemsOf(reply))
     const { emptyAnswers = 0 } = previous ?? {}
     const counted = emptyAnswers > 0 && previous?.checkedAt === now
     const empty = reply.found.length === 0 ? { emptyAnswers: emptyAnswers + (counted ? 0 : 1) } : {}
-    return withProblems({ ...answered, ...empty }, problemsOf(reply))
+    return withProblems({ ...answered, lastCompleteAt: now, ...empty }, problemsOf(reply))
   }
   const counted = previous !== undefined && previous.failures > 0 && previous.checkedAt === now
   return {
     name,
     checkedAt: now,
     lastAnswerAt: previous?.lastAnswerAt,
+    lastCompleteAt: previous?.lastCompleteAt,
     partial: previous?.partial,
     failures: (previous?.failures ?? 0) + (counted ? 0 : 1),
     silentSince: previous?.silentSince ?? silenceStart(previous?.lastAnswerAt, now, settings),

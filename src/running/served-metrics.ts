@@ -35,6 +35,8 @@ export function openMetrics(settings: ReadSettings['metrics'], store: Store, clo
   let sources: MetricSources | undefined
   let known: LedgerReadings = { chores: [], registries: [] }
   let readAt = Number.NEGATIVE_INFINITY
+  // By the store's clock. What is not known of the time before counts from here, so that an alert has something to wait for.
+  let startedAt = 0
 
   async function readLedger({ broker, chores }: MetricSources): Promise<void> {
     const [surveys, statuses, registries] = await Promise.all([
@@ -48,15 +50,12 @@ export function openMetrics(settings: ReadSettings['metrics'], store: Store, clo
       chores: statuses.map(({ name, schedule, nextAt, latest }) => {
         const before = known.chores.find(chore => chore.name === name)?.lastSuccessAt
         const after = nextAt === undefined ? undefined : schedule?.next(nextAt)
-        return {
-          name,
-          lastSuccessAt: latest?.result?.ok === true ? latest.finishedAt : before,
-          intervalMs: nextAt === undefined || after === undefined ? undefined : after - nextAt,
-        }
+        const intervalMs = nextAt === undefined || after === undefined ? undefined : after - nextAt
+        const first = intervalMs === undefined ? undefined : startedAt
+        return { name, lastSuccessAt: latest?.result?.ok === true ? latest.finishedAt : (before ?? first), intervalMs }
       }),
-      registries: (registries?.registries ?? []).map(({ name, failures, partial, lastAnswerAt }) => {
-        const before = known.registries.find(registry => registry.name === name)?.lastCompleteAt
-        return { name, up: failures === 0, lastCompleteAt: partial === true ? before : lastAnswerAt }
+      registries: (registries?.registries ?? []).map(({ name, failures, lastCompleteAt = startedAt }) => {
+        return { name, up: failures === 0, lastCompleteAt }
       }),
     }
     readAt = clock.now()
@@ -83,6 +82,7 @@ export function openMetrics(settings: ReadSettings['metrics'], store: Store, clo
     open: settings.serve === 'open',
     follow(running) {
       sources = running
+      startedAt = running.broker.storeNow()
     },
   }
 }

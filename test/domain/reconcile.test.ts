@@ -44,7 +44,7 @@ describe('a complete answer', () => {
     const later = world.sync(answers)
     expect(changesCatalog(later)).toBe(false)
     expect(later.changes.putRegistries).toEqual([
-      { name: 'dh', checkedAt: world.now, lastAnswerAt: world.now, failures: 0 },
+      { name: 'dh', checkedAt: world.now, lastAnswerAt: world.now, lastCompleteAt: world.now, failures: 0 },
     ])
   })
 

@@ -4,7 +4,7 @@ import { defineService, TerminalError } from '../../src/index.ts'
 import { createMetrics, type MetricsOptions } from '../../src/observer/metrics/metrics.ts'
 import { metricsTable } from '../../src/observer/metrics/table.ts'
 import { createMemoryStore } from '../../src/store/memory/index.ts'
-import type { Store } from '../../src/store.ts'
+import type { ChoreLease, Store } from '../../src/store.ts'
 import { createCrashableStore } from '../../src/testing/crash-points.ts'
 import { startTestBroker, type TestBrokerOptions } from '../../src/testing/test-broker.ts'
 import { createVirtualClock } from '../../src/testing/virtual-clock.ts'
@@ -134,6 +134,23 @@ describe('what metrics count', () => {
     ] as const)
       expect([name, value(name, labels)]).toEqual([name, expect.any(Number)])
     expect(value('purser_chore_interval_seconds', { chore: 'purge' })).toBe(3600)
+  })
+
+  it('a chore that has not succeeded since the start, and never before as far as is known, counts from the start', async () => {
+    const clock = createVirtualClock()
+    const store = createMemoryStore({ clock })
+    for (const name of ['purge', 'clean-up-instances-all']) {
+      const lease = await store.takeChore({ name, dueAt: clock.now(), owner: 'before', leaseTime: seconds(30) })
+      await store.finishChore(lease as ChoreLease, { ok: false, message: 'no' })
+    }
+    await clock.advance(minutes(5))
+    const startedAt = clock.now() / 1000
+    const broker = await start({ clock, store })
+    await clock.advance(minutes(1))
+    const { value } = await scrape(broker)
+    expect(value('purser_chore_last_success_timestamp_seconds', { chore: 'purge' })).toBe(startedAt)
+    // Nobody waits for one that has no schedule.
+    expect(value('purser_chore_last_success_timestamp_seconds', { chore: 'clean-up-instances-all' })).toBeUndefined()
   })
 
   it('gauges of the ledger: ages, what is past its deadline, and the same on every replica', async () => {

@@ -102,7 +102,10 @@ export const metricsTable = {
   ),
   db_client_operation_duration_seconds: histogram('How long calls of the store took.', quick, 'system', 'operation'),
   purser_store_clock_skew_seconds: gauge('How far the clock of the store is ahead of that of this process.'),
-  purser_chore_last_success_timestamp_seconds: gauge('When a chore last succeeded, in whichever replica.', 'chore'),
+  purser_chore_last_success_timestamp_seconds: gauge(
+    'When a chore last succeeded, in whichever replica; where that is not known, when this process started.',
+    'chore',
+  ),
   purser_chore_interval_seconds: gauge('The time between two runs of a chore.', 'chore'),
   purser_sandboxes: gauge(
     'Sandboxes that this process reaches: needed by an operation, or leftovers.',
@@ -110,7 +113,10 @@ export const metricsTable = {
     'state',
   ),
   purser_registry_up: gauge('Whether a registry answered when it was asked last.', 'registry'),
-  purser_registry_last_complete_timestamp_seconds: gauge('When a registry last answered in full.', 'registry'),
+  purser_registry_last_complete_timestamp_seconds: gauge(
+    'When a registry last answered in full; where that is not known, when this process started.',
+    'registry',
+  ),
   purser_admin_actions_total: counter("Requests to the operators' API that change something.", 'verb', 'outcome'),
   purser_snapshot_timestamp_seconds: gauge('When the chore survey last counted.'),
   process_cpu_seconds_total: counter('CPU time of this process.'),
