@@ -1,11 +1,19 @@
-import type { WireOffering, WirePlan } from '../client/index.ts'
+import type { OsbResponse, WireCatalog, WireOffering, WirePlan } from '../client/index.ts'
 import { isJsonObject } from '../protocol/json.ts'
 import { failure, wrongUsage } from './cli-error.ts'
 import { refusal } from './refusal.ts'
 import type { Session } from './session.ts'
 
-export async function readCatalog(session: Session): Promise<readonly WireOffering[]> {
-  const response = await session.client.catalog()
+export async function readCatalog({ client }: Session): Promise<readonly WireOffering[]> {
+  return offeringsOf(await client.catalog())
+}
+
+/** For operators, whose credentials may not be those of a platform. */
+export async function readAdminCatalog({ admin }: Session): Promise<readonly WireOffering[]> {
+  return offeringsOf(await admin.catalog())
+}
+
+function offeringsOf(response: OsbResponse<Partial<WireCatalog>>): readonly WireOffering[] {
   if (response.status !== 200) throw refusal('could not read the catalog', response)
   const { services } = response.body
   if (!Array.isArray(services) || !services.every(service => isJsonObject(service) && Array.isArray(service.plans)))

@@ -35,6 +35,7 @@ import type {
   StartedRun,
   TimelineBody,
 } from './admin-bodies.ts'
+import type { WireCatalog } from './messages.ts'
 import { type Query, toPath } from './request.ts'
 import { type CallOptions, createSender, type OsbClientOptions } from './sender.ts'
 
@@ -114,6 +115,8 @@ export function createAdminClient(options: OsbClientOptions) {
       send<ListBody<BatchItemBody>>('GET', toPath('admin', 'batches', id, 'items'), { ...call, query }),
     stopBatch: (id: string, body: { readonly reason?: string } = {}, call?: CallOptions) =>
       post<BatchBody>(toPath('admin', 'batches', id, 'stop'), body, call),
+    /** All that is offered, whichever platform asks for it. */
+    catalog: (call?: CallOptions) => send<Partial<WireCatalog> & Problem>('GET', '/admin/catalog', call),
     gates: (call?: CallOptions) =>
       send<Problem & { readonly gates?: readonly GateBody[] }>('GET', '/admin/gates', call),
     closeGate: (action: string, body: Partial<GateBody>, call?: CallOptions) =>

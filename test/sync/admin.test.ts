@@ -157,3 +157,21 @@ describe('GET /admin/operations/:id/log', () => {
     })
   })
 })
+
+it('a gate of a retired service is taken while an instance has it, and while a registry has not answered', async () => {
+  const registry = new ScriptedRegistry('local')
+  registry.offers(bundle('db'), bundle('cache'))
+  const world = await startWorld({ registries: [registry] })
+  const admin = adminOf(world)
+  await world.client.provision('i', { ...idsOf('local', 'db'), ...place }, { acceptsIncomplete: true })
+  await world.end('i')
+  registry.offers()
+  await world.sync()
+  const close = async (name: string) =>
+    (await admin.closeGate('update', { message: 'No.', ...idsOf('local', name) })).status
+  expect([await close('db'), await close('cache')]).toEqual([200, 400])
+  const silent = new ScriptedRegistry('silent')
+  silent.fails()
+  const unknown = adminOf(await startWorld({ registries: [silent] }))
+  expect((await unknown.closeGate('bind', { message: 'No.', service_id: 'later' })).status).toBe(200)
+})

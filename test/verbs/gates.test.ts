@@ -1,21 +1,23 @@
 import { describe, expect, it } from 'vitest'
 import type { Service } from '../../src/index.ts'
-import { createWorld, ids, incomplete, seconds } from '../engine/world.ts'
+import { createWorld, ids, incomplete, seconds, serviceOf } from '../engine/world.ts'
 import { adminOf } from './admin.ts'
 
 const message = 'Until 9 pm nothing new is made.'
 
 async function boot(service: Partial<Service> = {}) {
-  const world = createWorld({
-    service: {
-      bindable: true,
-      bind: async () => ({ credentials: {} }),
-      async unbind() {},
-      async update() {},
-      ...service,
-    },
+  const plan = (id: string) => ({ id, name: id, description: 'A plan' })
+  const own = serviceOf({
+    bindable: true,
+    bind: async () => ({ credentials: {} }),
+    async unbind() {},
+    async update() {},
+    plans: [plan('plan'), plan('other-plan')],
+    ...service,
   })
-  const [broker, other] = [await world.boot(), await world.boot()]
+  const other = serviceOf({ id: 'other', name: 'other', plans: [plan('of-other')] })
+  const world = createWorld({ service: {}, services: [own, other] })
+  const [broker, second] = [await world.boot(), await world.boot()]
   await broker.provision('i')
   await world.clock.advance(seconds(2))
   const admin = adminOf(broker)
@@ -26,7 +28,7 @@ async function boot(service: Partial<Service> = {}) {
     unbind: (of = broker) => of.client.unbind('i', 'bound', ids, incomplete),
     deprovision: (of = broker) => of.client.deprovision('i', ids, incomplete),
   }
-  return { ...world, broker, other, admin, ask }
+  return { ...world, broker, other: second, admin, ask }
 }
 
 describe('a gate', () => {
@@ -96,13 +98,23 @@ describe('a gate', () => {
     [{ service_id: 'service' }, 422],
     [{ service_id: 'service', plan_id: 'plan' }, 422],
     [{ service_id: 'other' }, 202],
-    [{ service_id: 'service', plan_id: 'other' }, 202],
+    [{ service_id: 'service', plan_id: 'other-plan' }, 202],
   ])('of %j', async (place, status) => {
     const { admin, ask } = await boot()
     await admin.closeGate('provision', { message, ...place })
     expect((await ask.provision()).status).toBe(status)
     expect((await admin.openGate('provision')).status).toBe(404)
     expect((await admin.openGate('provision', place)).status).toBe(200)
+  })
+
+  it.each([
+    [{ service_id: 'nobody' }, 'UnknownService'],
+    [{ service_id: 'service', plan_id: 'nobody' }, 'UnknownPlan'],
+    [{ service_id: 'service', plan_id: 'of-other' }, 'UnknownPlan'],
+  ])('of %j would protect nothing: it is refused', async (place, error) => {
+    const { admin, ledger } = await boot()
+    expect(await admin.closeGate('provision', { message, ...place })).toMatchObject({ status: 400, body: { error } })
+    expect([(await admin.gates()).body.gates, await ledger.history('')]).toEqual([[], []])
   })
 
   it('lets what was accepted go on, be repeated and be helped by operators', async () => {

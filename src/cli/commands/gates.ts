@@ -1,4 +1,5 @@
 import type { GateBody } from '../../client/index.ts'
+import { find, readAdminCatalog } from '../catalog-lookup.ts'
 import { type CliCommand, createNameParser } from '../command.ts'
 import { refusal } from '../refusal.ts'
 import { renderTable } from '../render/tables.ts'
@@ -20,8 +21,8 @@ export function defineCommand(program: CliCommand): void {
     .argument('<action>', 'provision, update, bind, deprovision, unbind, or new for the first three', parseAction)
     .description('refuse new requests of an action')
     .requiredOption('--message <text>', 'what the platform is told')
-    .option('--service <id>', 'only of this service')
-    .option('--plan <id>', 'only of this plan; needs --service')
+    .option('--service <service>', 'only of this service, by its name or id')
+    .option('--plan <plan>', 'only of this plan; needs --service')
     .option('--retry-after <seconds>', 'ask the platform to come again (503) instead of failing (422)')
     .option('--reason <text>', 'why; it is shown to operators, and kept in the history')
     .connectionOptions()
@@ -31,11 +32,11 @@ export function defineCommand(program: CliCommand): void {
     .command('open')
     .argument('<action>', 'the action of the gate', parseAction)
     .description('take requests of an action again')
-    .option('--service <id>', 'the gate of this service')
-    .option('--plan <id>', 'the gate of this plan; needs --service')
+    .option('--service <service>', 'the gate of this service')
+    .option('--plan <plan>', 'the gate of this plan; needs --service')
     .option('--reason <text>', 'why; it is kept in the history')
     .connectionOptions()
-    .examples('purser gates open new', 'purser gates open bind --service com.example.mongo')
+    .examples('purser gates open new', 'purser gates open bind --service mongo')
     .action(onBroker(openGate))
 }
 
@@ -57,18 +58,26 @@ interface Flags {
 }
 
 async function closeGate(session: Session, action: string, flags: Flags): Promise<void> {
-  const { service: service_id, plan: plan_id, message, retryAfter, reason } = flags
+  const { message, retryAfter, reason } = flags
   const retry_after = retryAfter === undefined ? undefined : Number(retryAfter)
-  const body = { service_id, plan_id, message, retry_after, reason }
+  const body = { ...(await readPlace(session, flags)), message, retry_after, reason }
   const response = await session.admin.closeGate(action, body)
   if (response.status !== 200) throw refusal(`could not close the gate of ${action}`, response)
   session.printFields(response.body)
 }
 
-async function openGate(session: Session, action: string, { service, plan, reason }: Flags): Promise<void> {
-  const response = await session.admin.openGate(action, { service_id: service, plan_id: plan, reason })
+async function openGate(session: Session, action: string, flags: Flags): Promise<void> {
+  const query = { ...(await readPlace(session, flags)), reason: flags.reason }
+  const response = await session.admin.openGate(action, query)
   if (response.status !== 200) throw refusal(`could not open the gate of ${action}`, response)
   session.printFields(response.body)
+}
+
+/** What the catalog does not have may be the id of a retired service or plan: the broker decides. */
+async function readPlace(session: Session, { service, plan }: Flags) {
+  if (service === undefined) return { service_id: undefined, plan_id: plan }
+  const offering = find(await readAdminCatalog(session), service)
+  return { service_id: offering?.id ?? service, plan_id: find(offering?.plans, plan)?.id ?? plan }
 }
 
 function render(gates: readonly GateBody[]): string {

@@ -1,3 +1,4 @@
+import { checkGatePlace } from '../../broker/gates/check-place.ts'
 import { type Gate, type GatedAction, gatedActions } from '../../domain/gate.ts'
 import type { Acting } from '../../domain/operator.ts'
 import { malformed } from '../../protocol/request-fields.ts'
@@ -39,6 +40,7 @@ export const putGateEndpoint: AdminEndpoint = async (context, request) => {
     by: request.acting.by,
     since: broker.storeNow(),
   }
+  await checkGatePlace(broker, gate)
   const acting = { ...request.acting, reason: gate.reason }
   await broker.gates.put(gate, acting)
   tell(context, acting, gate, true)
