@@ -33,3 +33,11 @@ it('purser orphans --fix removes what the others have left', async () => {
   expect([code, out]).toEqual([6, expect.stringContaining('is removed by op-1')])
   expect(calls).toEqual(['GET /admin/orphans', 'POST /admin/orphans/remove'])
 })
+
+it.each([
+  [['kv'], 'The backends and the ledger agree.\n'],
+  [[], 'No service of this broker can list its backend: nothing was compared.\n'],
+])('purser orphans, where %j were compared and nothing was found', async (services, told) => {
+  const { code, out } = await run([], { items: [], services, incomplete: false })
+  expect([code, out]).toEqual([0, told])
+})

@@ -48,8 +48,8 @@ async function showOrphans(session: Session, flags: Flags): Promise<void> {
 /** What could not be compared is not the end of what could. */
 function conclude({ print, options }: Session, body: OrphansBody): void {
   const { items = [], failed = [] } = body
-  const agreed = `The ${failed.length === 0 ? '' : 'other '}backends and the ledger agree.\n`
-  if (failed.length === 0 || options.output === 'text') print(body, items.length === 0 ? agreed : render(items))
+  if (failed.length === 0 || options.output === 'text')
+    print(body, items.length === 0 ? agreement(body) : render(items))
   if (failed.length === 0) return
   const parts = {
     what: `${count(failed.length, 'service')} could not be compared`,
@@ -57,6 +57,12 @@ function conclude({ print, options }: Session, body: OrphansBody): void {
     next: 'Mend that, then ask again; nothing was told or removed of these services.',
   }
   throw failedInPart(parts, body)
+}
+
+/** Who was not asked does not agree. */
+function agreement({ services = [], failed = [] }: OrphansBody): string {
+  if (services.length > 0) return `The ${failed.length === 0 ? '' : 'other '}backends and the ledger agree.\n`
+  return failed.length > 0 ? '' : 'No service of this broker can list its backend: nothing was compared.\n'
 }
 
 function render(items: readonly OrphanBody[]): string {
