@@ -19,8 +19,17 @@ export const segments = computed(() =>
     .slice(base.pathname.length)
     .split('/')
     .filter(segment => segment !== '')
-    .map(decodeURIComponent),
+    .map(decode),
 )
+
+/** A segment with a broken percent-escape is taken as it is, as the broker does: nothing has that name. */
+function decode(segment: string): string {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return segment
+  }
+}
 
 export const query = computed(() => here.value.searchParams)
 

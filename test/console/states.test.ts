@@ -105,6 +105,12 @@ describe.skipIf(noBrowser !== undefined)('a page', () => {
     await page.getByText('12 rows', { exact: true }).waitFor()
   })
 
+  it('whose address cannot be decoded says that there is nothing', async () => {
+    const { page, url } = await open()
+    await page.goto(`${url}/console/operations/%zz`)
+    await page.getByText('There is no operation "%zz"').waitFor()
+  })
+
   it('that is the home page names what is past its deadline, and a chore that nobody takes', async () => {
     const clock = createVirtualClock(Date.now() - day)
     const store = createMemoryStore({ clock })
