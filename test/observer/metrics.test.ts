@@ -101,6 +101,8 @@ describe('what metrics count', () => {
     for (const path of ['chores/purge/runs', 'operations/x/hold', 'operations/x/release', 'instances/x/observe'])
       await fetch(new Request(`${url}/admin/${path}`, { method: 'POST' }))
     await fetch(new Request(`${url}/admin/instances/x/adopt`, { method: 'POST', body: '{}' }))
+    await fetch(new Request(`${url}/admin/gates/bind`, { method: 'PUT', body: '{}' }))
+    await fetch(new Request(`${url}/admin/sessions/x`, { method: 'DELETE' }))
     await clock.advance(minutes(2))
     const { value } = await scrape(broker)
     const moved = (name: string, labels: Record<string, string>, by: number) =>
@@ -119,7 +121,7 @@ describe('what metrics count', () => {
     moved('purser_retries_scheduled_total', { action: 'provision', reason: 'retry' }, 2)
     moved('purser_lease_claims_total', { kind: 'resume' }, 2)
     moved('purser_admin_actions_total', { verb: 'runs', outcome: 'done' }, 1)
-    for (const verb of ['hold', 'release', 'observe', 'adopt'])
+    for (const verb of ['hold', 'release', 'observe', 'adopt', 'put gates', 'delete sessions'])
       moved('purser_admin_actions_total', { verb, outcome: 'refused' }, 1)
     for (const [name, labels] of [
       ['purser_operations', { action: 'provision', state: 'succeeded' }],

@@ -109,7 +109,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
       if (error !== undefined && path.startsWith('/v2/'))
         metrics.purser_osb_rejections_total.add(1, osbAction(verb, path), error)
       if (path.startsWith('/admin/') && verb !== 'GET')
-        metrics.purser_admin_actions_total.add(1, adminVerb(path), adminOutcome(status))
+        metrics.purser_admin_actions_total.add(1, adminVerb(verb, path), adminOutcome(status))
     },
     'request.limited'({ limit }) {
       metrics.purser_requests_limited_total.add(1, limit)
@@ -250,9 +250,10 @@ const bindingActions = new Map([
   ['GET', 'fetch'],
 ])
 
-/** `/admin/operations/:id/retry` is a retry. */
-function adminVerb(route: string): string {
-  return route.split('/').at(-1) ?? other
+/** `/admin/operations/:id/retry` is a retry, and a PUT of `/admin/gates/:action` is `put gates`. */
+function adminVerb(method: string, route: string): string {
+  const [before = other, last = other] = route.split('/').slice(-2)
+  return last.startsWith(':') ? `${method.toLowerCase()} ${before}` : last
 }
 
 function adminOutcome(status: number): string {
