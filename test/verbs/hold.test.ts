@@ -83,6 +83,9 @@ describe('an operation that has used up its retries', () => {
     expect(told).toMatchObject([{ operationId: operation, until: Date.parse(body.deadline_at), reason }])
 
     expect((await admin.actOnOperation(operation, 'release', { reason: 'the quota was raised' })).status).toBe(202)
+    const released = { verb: 'release', before: { operation, state: 'queued', not_before: body.deadline_at } }
+    expect((await admin.history({ verb: 'release' })).body.items).toMatchObject([released])
+    expect((await admin.timeline(operation)).body.events).toContainEqual(expect.objectContaining(released))
     await settle(seconds(5))
     expect(now.calls, 'a fresh budget of two, and what was done stays done').toHaveLength(5)
     now.broken = false

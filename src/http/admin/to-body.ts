@@ -9,11 +9,18 @@ export function toBody<Row extends object>(row: Row): JsonObject {
 }
 
 /** What belongs to others has the names that they gave it. */
-const others = new Set(['context', 'identity', 'metadata', 'before', 'after'])
+const others = new Set(['context', 'identity', 'metadata'])
+/** What the history has of a row before and after a change: its names are those of the wire already. */
+const rows = new Set(['before', 'after'])
 
 function toValue(key: string, value: Json | undefined): Json | undefined {
-  if (typeof value === 'number' && /(?:At|Until|Before|Since|^at|^since)$/.test(key))
-    return new Date(value).toISOString()
+  if (isJsonObject(value) && rows.has(key))
+    return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, toTime(name, each)]))
   if (Array.isArray(value)) return value.map(each => (isJsonObject(each) ? toBody(each) : each))
-  return isJsonObject(value) && !others.has(key) ? toBody(value) : value
+  return isJsonObject(value) && !others.has(key) ? toBody(value) : toTime(key, value)
+}
+
+function toTime(key: string, value: Json | undefined): Json | undefined {
+  const isTime = typeof value === 'number' && /(?:At|Until|Before|Since|_before|^at|^since)$/.test(key)
+  return isTime ? new Date(value).toISOString() : value
 }
