@@ -105,6 +105,13 @@ describe.skipIf(noBrowser !== undefined)('a page', () => {
     await page.getByText('12 rows', { exact: true }).waitFor()
   })
 
+  it('without registries has nothing to sync', async () => {
+    const { page, go } = await open()
+    await go('upkeep')
+    await page.getByText('No registry is configured').waitFor()
+    expect(await page.getByRole('button', { name: 'Sync now' }).count()).toBe(0)
+  })
+
   it('whose address cannot be decoded says that there is nothing', async () => {
     const { page, url } = await open()
     await page.goto(`${url}/console/operations/%zz`)

@@ -123,6 +123,14 @@ describe('POST /admin/chores/:name/runs', () => {
   })
 })
 
+it('POST /admin/registries/sync says so where no registry is configured', async () => {
+  const { send } = await start()
+  expect((await send('operator', 'POST', '/admin/registries/sync')).body).toMatchObject({
+    error: 'VerbRefused',
+    detail: 'No registry is configured, so there is none to ask. Name one under registries in the configuration.',
+  })
+})
+
 describe('who may', () => {
   it.each([
     ['viewer', 'retry', 403],
@@ -158,7 +166,7 @@ describe('who may', () => {
     ['platform', 'GET', '/admin/registries', 403],
     ['viewer', 'GET', '/admin/registries', 200],
     ['viewer', 'POST', '/admin/registries/sync', 403],
-    ['operator', 'POST', '/admin/registries/sync', 404],
+    ['operator', 'POST', '/admin/registries/sync', 409],
     ['operator', 'GET', '/admin/registries/sync', 405],
     ['operator', 'GET', '/admin/registries/other', 404],
     ['platform', 'GET', '/admin/operations/x/log', 403],

@@ -21,7 +21,9 @@ export function Upkeep() {
         title="Chores and registries"
         about="Periodic upkeep, which one replica at a time does, and where bundles come from."
       >
-        <Run path="admin/registries/sync" words="Sync now" primary done={again} />
+        {chores.data?.chores?.some(({ name }) => name === 'sync') === true && (
+          <Run path="admin/registries/sync" words="Sync now" primary done={again} />
+        )}
       </Head>
       <Section title="Registries">
         <Loaded from={registries}>

@@ -1,4 +1,5 @@
 import { listRegistries, type RegistryStatus, type ServiceStatus } from '../../broker/registries/list-registries.ts'
+import { BrokerError } from '../../protocol/errors.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../protocol/json.ts'
 import { snakeCase } from '../../shape/describe.ts'
 import { json } from '../respond.ts'
@@ -20,8 +21,14 @@ export const listRegistriesEndpoint: AdminEndpoint = async ({ broker, chores, re
 }
 
 /** POST /admin/registries/sync -> 202: the same for the chore `sync`. */
-export const syncRegistriesEndpoint: AdminEndpoint = (context, request) =>
-  runChoreEndpoint(context, { ...request, id: 'sync' })
+export const syncRegistriesEndpoint: AdminEndpoint = async (context, request) => {
+  if (!context.chores.names.includes('sync'))
+    throw new BrokerError(
+      'VerbRefused',
+      'No registry is configured, so there is none to ask. Name one under registries in the configuration.',
+    )
+  return runChoreEndpoint(context, { ...request, id: 'sync' })
+}
 
 /** A registry that was never asked has no times; one that is no longer configured has no type and is not asked again. */
 function toRegistryBody({ name, type, state }: RegistryStatus, nextAt: number | undefined): JsonObject {
