@@ -218,6 +218,8 @@ export interface BrokerEvents {
     readonly step?: string
     readonly error: Error
   }
+  /** A promise was rejected, nobody handles that, and it is of no operation that is known. Node.js ends the process. */
+  'process.unhandled': { readonly error: Error }
   /** An author wrote to the log. */
   'author.log': OperationFields & {
     readonly level: 'info' | 'warn' | 'error'

@@ -69,7 +69,7 @@ export class Worker {
     this.#stopListening = this.#options.store.onWakeUp(wakeUp => {
       if (wakeUp.type === 'work') this.#poke()
     })
-    this.#stopWatching = watchUnhandled()
+    this.#stopWatching = watchUnhandled(error => this.#options.observer['process.unhandled']?.({ error }))
     this.#scheduleRenewal()
     this.#loop = this.#claimUntilStopped()
   }

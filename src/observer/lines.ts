@@ -178,6 +178,11 @@ export const lines: { readonly [Type in EventType]: LineOf<BrokerEvents[Type]> }
     'step',
     'error',
   ],
+  'process.unhandled': [
+    'error',
+    'a promise that was not awaited was rejected and ends the process; it cannot be traced to an operation',
+    'error',
+  ],
   'author.log': [({ level }) => level, ({ message }) => message, ...attempt, 'step'],
 
   'chore.started': [],

@@ -49,9 +49,22 @@ describe('a rejection that nobody handles', () => {
     })
   })
 
-  it('of other code ends the process, as without a broker', () => {
+  it.each([
+    ['callback while parked', 2],
+    ['callback too late', 1],
+  ])('in a callback that is called later (%s) is traced to its operation too', (what, runs) => {
+    expect(leaveBehind(what)).toMatchObject({
+      status: 0,
+      told: { state: 'succeeded', runs, events: [{ ...unhandled, stack: true }] },
+    })
+  })
+
+  it('of other code is told, and ends the process, as without a broker', () => {
     const { status, stderr, told } = leaveBehind('foreign')
-    expect({ status, told }).toEqual({ status: 1, told: undefined })
+    expect({ status, told }).toMatchObject({
+      status: 1,
+      told: { type: 'process.unhandled', message: 'not of an author' },
+    })
     expect(stderr).toContain('Error: not of an author')
   })
 })

@@ -9,12 +9,20 @@ import { ids, incomplete, serviceOf } from './world.ts'
 const [what = ''] = process.argv.slice(2)
 const events: object[] = []
 let runs = 0
+const toldTypes = new Set(['author.unhandled', 'action.failed', 'process.unhandled'])
 const soon = () => new Promise(resolve => setTimeout(resolve, 5))
 
+let isParked = false
+let isEnded = false
 let end = () => {}
 const ended = new Promise<void>(resolve => {
   end = resolve
 })
+
+/** The promise is made in a callback, when nothing of the operation runs any more. */
+function leaveBehindWhen(isTime: () => boolean): void {
+  setTimeout(async () => (isTime() ? leaveBehind() : leaveBehindWhen(isTime)), 1)
+}
 
 async function leaveBehind(): Promise<void> {
   await Promise.resolve()
@@ -35,6 +43,11 @@ const service = serviceOf({
       await new Promise(() => {})
     }
     if (what === 'too late') void ended.then(leaveBehind)
+    if (what === 'callback too late') leaveBehindWhen(() => isEnded)
+    if (what === 'callback while parked') {
+      leaveBehindWhen(() => isParked)
+      return ctx.wait('1s', 'in a while')
+    }
     if (what === 'timer') setTimeout(() => void fail(), 1)
     if (what === 'timer') await new Promise(() => {})
     return {}
@@ -50,12 +63,13 @@ const broker = await startTestBroker({
   random: () => 1,
   settings: { osb: { requireOrgAndSpace: false } },
   observer: observeAll((type, event) => {
-    if (!type.startsWith('author.') && type !== 'action.failed') return
+    if (type === 'operation.parked') isParked = true
+    if (!toldTypes.has(type)) return
     const { step, kind, error, action } = event as { step?: string; kind?: string; error: Error; action: string }
     const stack = error.stack?.includes('unhandled-child') ?? false
     const told = { type, action, step, kind, message: error.message, stack }
     events.push(told)
-    if (kind === 'exception') process.stdout.write(`${JSON.stringify(told)}\n`)
+    if (kind === 'exception' || type === 'process.unhandled') process.stdout.write(`${JSON.stringify(told)}\n`)
   }),
 })
 if (what === 'foreign') void Promise.reject(new Error('not of an author'))
@@ -64,6 +78,7 @@ for (let turn = 0; turn < 20; turn += 1) {
   await soon()
   await broker.clock.advance(200)
 }
+isEnded = true
 end()
 await soon()
 const { state } = (await broker.client.lastOperation('i')).body
