@@ -9,6 +9,7 @@ import type { FieldMistake } from '../shape/mistake.ts'
 import { fromCode, showPath } from '../shape/place.ts'
 import { read } from '../shape/read.ts'
 import { field, list, object, optional, type Shape } from '../shape/shape.ts'
+import { dashboardRule, isDashboard, notADashboard } from './check-dashboard.ts'
 
 /**
  * What an author's action returned, as JSON, checked before anything is kept of it. Every mistake ends the operation at
@@ -38,15 +39,14 @@ function explain({ kind, path, rule, type, problem, remedy }: FieldMistake): str
   const name = showPath(path) || 'it'
   if (kind === 'rule') return rule
   if (kind === 'missing') return `${name} is missing`
-  const found = type === 'a text' && rule === urlRule ? 'another text' : type
+  const found = rule === dashboardRule ? notADashboard(type) : type
   return kind === 'wrong' ? `${name} must be ${rule}, not ${found}` : `${name} ${problem}; ${remedy}`
 }
 
 const map = field<JsonObject, JsonObject>({ kind: 'other', rule: 'an object' }, value =>
   isJsonObject(value) ? value : undefined,
 )
-const urlRule = 'a URL that begins with http:// or https://'
-const url = text({ rule: urlRule, allows: isWebUrl })
+const url = text({ rule: dashboardRule, allows: isDashboard })
 const date = field<Date | string, number>({ kind: 'other', rule: 'a date' }, value => toTime(value))
 const anyText = text({ allows: /^/ })
 
@@ -101,10 +101,6 @@ const shapes: Readonly<Record<Action, Shape>> = {
     message: optional(anyText),
   }),
   sweep: deprovision,
-}
-
-function isWebUrl(value: string): boolean {
-  return URL.canParse(value) && /^https?:$/.test(new URL(value).protocol)
 }
 
 function toTime(value: unknown): number | undefined {

@@ -1,3 +1,4 @@
+import { checkDashboard } from '../author/check-dashboard.ts'
 import type { InstanceInfo } from '../author/context.ts'
 import type { Instance } from '../domain/instance.ts'
 import { isActive, type Operation } from '../domain/operation.ts'
@@ -22,7 +23,7 @@ export function updatedDashboard(
 /** The URL that the service can name before its action has run. */
 export function ownDashboard({ code }: ResolvedService, instance: InstanceInfo): string | undefined {
   const { dashboard } = code
-  return typeof dashboard === 'function' ? dashboard(toInstanceInfo(instance)) : undefined
+  return typeof dashboard === 'function' ? checkDashboard(dashboard(toInstanceInfo(instance)), code.id) : undefined
 }
 
 /** Where a redirect URL leads: to the dashboard, to a page that says "later", or nowhere. */
