@@ -1,5 +1,7 @@
 import { limits } from '../domain/limits.ts'
 import { TerminalError } from '../engine/errors.ts'
+import { className, isFieldless } from '../engine/to-json.ts'
+import { isJsonObject, type JsonObject } from '../protocol/json.ts'
 import { typeName } from '../shape/mistake.ts'
 
 /** The text of `ctx.describe` and `ctx.wait`. */
@@ -25,4 +27,11 @@ export function checkStepName(name: unknown, caller = 'ctx.step'): string {
 
 export function checkFunction(value: unknown, caller: string): void {
   if (typeof value !== 'function') throw new TerminalError(`${caller} needs a function, not ${typeName(value)}.`)
+}
+
+/** What `ctx.saveState` merges into the state. */
+export function checkPatch(patch: unknown): JsonObject {
+  if (isJsonObject(patch) && !isFieldless(patch)) return patch
+  const found = isFieldless(patch) ? className(patch) : typeName(patch)
+  throw new TerminalError(`ctx.saveState needs an object, not ${found}.`)
 }

@@ -1,4 +1,4 @@
-import { checkDescription, checkFunction, checkStepName } from '../author/check-arguments.ts'
+import { checkDescription, checkFunction, checkPatch, checkStepName } from '../author/check-arguments.ts'
 import { checkStepSettings } from '../author/check-definition.ts'
 import type {
   ActionContext,
@@ -19,11 +19,11 @@ import { TerminalError } from '../engine/errors.ts'
 import type { Run, StepOptions } from '../engine/run.ts'
 import { createWait, type Wait } from '../engine/work.ts'
 import type { Action } from '../protocol/actions.ts'
-import { isJsonObject, type JsonObject } from '../protocol/json.ts'
+import type { JsonObject } from '../protocol/json.ts'
 import { readMarked } from '../sensitive/marked.ts'
 import type { ReadSettings } from '../settings/settings.ts'
 import { type Duration, parseDuration } from '../shape/duration.ts'
-import { show, typeName } from '../shape/mistake.ts'
+import { show } from '../shape/mistake.ts'
 import { toInstanceInfo } from './context.ts'
 import { viewState } from './read-state.ts'
 import { type ResolvedService, retryOf, toRetryPolicy } from './resolve-services.ts'
@@ -117,8 +117,8 @@ export async function createActionContext(options: ContextOptions): Promise<Cont
       waits.add(wait)
       return wait
     },
-    async saveState(patch) {
-      if (!isJsonObject(patch)) throw new TerminalError(`ctx.saveState needs an object, not ${typeName(patch)}.`)
+    async saveState(given) {
+      const patch = checkPatch(given)
       if (nested) nestedState = { ...nestedState, ...patch }
       else await run.saveState(patch)
       if (ofInstance) state.merge(patch)

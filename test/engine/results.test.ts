@@ -65,6 +65,12 @@ const wrongCalls: readonly (readonly [what: string, provision: Service['provisio
   ],
   ['saveState without an object', ctx => ctx.saveState('x' as never), 'ctx.saveState needs an object, not a text.'],
   [
+    'saveState of a Map',
+    ctx => ctx.saveState(new Map([['a', 1]]) as never),
+    'ctx.saveState needs an object, not a Map.',
+  ],
+  ['saveState of a Date', ctx => ctx.saveState(new Date() as never), 'ctx.saveState needs an object, not a Date.'],
+  [
     'saveState of a circle',
     ctx => ctx.saveState({ circular } as never),
     'ctx.saveState got what cannot be kept: state.circular.self.again contains itself. Only JSON can be kept.',
