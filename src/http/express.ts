@@ -3,10 +3,25 @@ import { type HttpBroker, type HttpResponse, sizeOf } from './message.ts'
 import { NodeRequest } from './node/request.ts'
 import { dropStream, sendStream } from './node/send-stream.ts'
 
+/** A request of node:http. Its own type is not named, so that nobody needs the types of Node.js to compile `purser`. */
+export interface ExpressRequest {
+  readonly method?: string | undefined
+  readonly url?: string | undefined
+  readonly headers: object
+  readonly socket: object
+}
+
+export interface ExpressResponse {
+  readonly headersSent: boolean
+  statusCode: number
+  setHeader(name: string, value: string): unknown
+  end(): unknown
+}
+
 /** For node:http, Connect, Express 4 and Express 5. */
 export type ExpressHandler = (
-  request: IncomingMessage,
-  response: ServerResponse,
+  request: ExpressRequest,
+  response: ExpressResponse,
   next?: (error?: unknown) => void,
 ) => void
 
@@ -16,12 +31,13 @@ export type ExpressHandler = (
  * The broker starts with the first request, or with `broker.start()`, and ends with `broker.close()`.
  */
 export function toExpress(broker: HttpBroker): ExpressHandler {
-  return (request, response, next) => {
+  const handler = (request: IncomingMessage, response: ServerResponse, next?: (error?: unknown) => void) => {
     broker
       .handle(new NodeRequest(request))
       .then(answer => send(response, answer))
       .catch(error => (next === undefined ? response.destroy(error) : next(error)))
   }
+  return handler as ExpressHandler
 }
 
 /** Header by header: other handlers may have set some already, or may listen for the moment they are written. */

@@ -6,11 +6,13 @@ import { combineObservers, type Observer } from '../observer.ts'
 import { BrokerError } from '../protocol/errors.ts'
 import { listenDefaults } from '../settings/settings.ts'
 import type { HttpApp } from './message.ts'
-import { bind, loadTls, type TlsFiles } from './node/listen.ts'
+import { bind, loadTls } from './node/listen.ts'
 import { createNodeListener, type NodeListener } from './node/listener.ts'
 import { refuseConnection } from './node/refuse.ts'
+import type { TlsFiles } from './node/tls-files.ts'
 
-export { ListenError, type TlsFiles } from './node/listen.ts'
+export { ListenError } from './node/listen-error.ts'
+export type { TlsFiles } from './node/tls-files.ts'
 
 /** What one client may use. Sizes in bytes, times in milliseconds. The application limits the size of bodies. */
 export interface NodeLimits {

@@ -57,7 +57,7 @@ async function readBundle(
     const spec = specFiles.flatMap(file => kept.get(file) ?? [])[0]
     if (spec === undefined)
       throw new RegistryError(`its ${specFiles.join(' or ')} is not a plain file; put the file there`)
-    return { found: { name, image: folder, tag: '', digest, source: spec.toString('utf8'), runtime: 2 } }
+    return { found: { name, image: folder, tag: '', digest, source: Buffer.from(spec).toString(), runtime: 2 } }
   } catch (error) {
     throw error instanceof RegistryError ? error : new RegistryError(`it cannot be read (${messageOf(error)})`)
   }

@@ -7,8 +7,8 @@ import { readImages } from './oci/read-image.ts'
 import { RegistryError } from './registry-error.ts'
 import type { Asking, ImageServer, RegistryType } from './registry-type.ts'
 import { imageFields, orgField, registryShape } from './settings.ts'
-import { bearer, showUrl } from './web/send.ts'
 import { jsonOf, namesIn, nextPage, readPages, type WebClient } from './web/web-client.ts'
+import { bearer, showUrl } from './web/web-request.ts'
 
 const usualServers = { hub: 'https://hub.docker.com', registry: 'https://registry-1.docker.io' }
 const tokenHosts = ['auth.docker.io']

@@ -11,7 +11,7 @@ export const leftByRuns = '.bundle-run.json'
 export interface HashedFolder {
   readonly digest: string
   /** The files that were to be kept, by their names: the bytes that the digest is of. */
-  readonly kept: ReadonlyMap<string, Buffer>
+  readonly kept: ReadonlyMap<string, Uint8Array>
 }
 
 const maxFiles = 10_000

@@ -10,8 +10,8 @@ import { digestOf } from './oci/digest.ts'
 import { messageOf, RegistryError } from './registry-error.ts'
 import type { Asking, RegistryType } from './registry-type.ts'
 import { imageTag, registryShape, urlField, withScheme } from './settings.ts'
-import { basic, bearer, showUrl } from './web/send.ts'
 import { okReply } from './web/web-client.ts'
+import { basic, bearer, showUrl } from './web/web-request.ts'
 
 const maxList = 64 * 1024 * 1024
 /** More than tens of thousands of specs have; few enough for memory. */
@@ -48,7 +48,7 @@ async function list(settings: Read<typeof shape>, { web, passes, credentials }: 
   )
 }
 
-function read(body: Buffer, url: URL): readonly ListedSpec[] {
+function read(body: Uint8Array, url: URL): readonly ListedSpec[] {
   try {
     return readSpecList(new TextDecoder().decode(body))
   } catch (error) {

@@ -12,8 +12,8 @@ import { RegistryError } from './registry-error.ts'
 import type { Asking, ImageServer, RegistryType } from './registry-type.ts'
 import { imageFields, orgField, registryShape, urlField, withScheme } from './settings.ts'
 import { readTagged, type TaggedImage, withoutTag } from './tagged-images.ts'
-import { bearer, showUrl } from './web/send.ts'
 import { jsonOf, listIn, namesIn, readPages } from './web/web-client.ts'
+import { bearer, showUrl } from './web/web-request.ts'
 
 const maxReply = 8 * 1024 * 1024
 

@@ -37,12 +37,12 @@ export interface FileEnd {
 /** The end of a file that may be long, or being written. */
 export async function readFileEnd(read: ReadEnd, name: string, maxBytes: number): Promise<FileEnd | undefined> {
   const { bytes, size = 0 } = await read(name, maxBytes)
-  return bytes && { text: bytes.toString(), cut: size > maxBytes }
+  return bytes && { text: Buffer.from(bytes).toString(), cut: size > maxBytes }
 }
 
 /** Nothing where there is no file. */
 export interface End {
-  readonly bytes?: Buffer
+  readonly bytes?: Uint8Array
   /** Of the whole file. */
   readonly size?: number
   readonly problem?: string

@@ -1,7 +1,8 @@
-import { inspect } from 'node:util'
-
 /** What stands where a secret was. */
 export const redacted = '[redacted]'
+
+/** `inspect.custom` of node:util, which would bring the types of Node.js into those of the package. */
+const inspectCustom = Symbol.for('nodejs.util.inspect.custom')
 
 /**
  * A value that nobody reads by accident: as a text, as JSON and in `console.log` it is `[redacted]`, whatever it is called and
@@ -33,7 +34,7 @@ export class Sensitive<out T = string> {
     return redacted
   }
 
-  [inspect.custom](): string {
+  [inspectCustom](): string {
     return redacted
   }
 }

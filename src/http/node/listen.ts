@@ -5,11 +5,8 @@ import type { Server } from 'node:http'
 import type { ServerOptions } from 'node:https'
 import { createSecureContext, type SecureContextOptions } from 'node:tls'
 import { codeOf, messageOf } from '../../shape/thrown.ts'
-
-/** The server could not begin to listen; the message says what to change. */
-export class ListenError extends Error {
-  override readonly name = 'ListenError'
-}
+import { ListenError } from './listen-error.ts'
+import type { TlsFiles } from './tls-files.ts'
 
 /**
  * Connections that the system keeps until they are taken. With node's own 511, a client may have to knock again, a second
@@ -35,18 +32,6 @@ const explanations: Readonly<Record<string, (host: string) => string>> = {
   ENOTFOUND: host => `the host name ${host} is not known. Correct --host or server.host.`,
   EAI_AGAIN: host => `the host name ${host} could not be looked up. Correct --host or server.host.`,
   EINVAL: host => `${host} cannot be listened on. Correct --host or server.host.`,
-}
-
-/** Paths of PEM files. */
-export interface TlsFiles {
-  readonly cert: string
-  readonly key: string
-  /** Whose client certificates are good. */
-  readonly ca?: string
-  /** With `ca`: only clients with such a certificate are served, unless it is `optional`. */
-  readonly clientCertificates?: 'required' | 'optional'
-  /** With `ca`: a certificate that is in the revocation list is not good. */
-  readonly crl?: string
 }
 
 /** Reads and tries the files, so that a wrong one is named now and not with the first handshake. */

@@ -9,6 +9,7 @@ import { RegistryError } from '../registry-error.ts'
 import type { Asking, RegistryType } from '../registry-type.ts'
 import { imageTag, needsNoCredentials, registryShape, urlField, withScheme } from '../settings.ts'
 import { okReply, type WebClient } from '../web/web-client.ts'
+import { textOf, type WebReply } from '../web/web-request.ts'
 import { readIndex } from './index-file.ts'
 import { findInTar } from './tar.ts'
 import { toSpec } from './to-spec.ts'
@@ -33,7 +34,7 @@ export const helm = { name: 'helm', shape, offers: 'image', list } satisfies Reg
 async function list({ url, runner }: Read<typeof shape>, { web, passes, signal }: Asking): Promise<RegistryAnswer> {
   const repository = withScheme(url).replace(/\/+$/, '')
   const index = new URL(`${repository}/index.yaml`)
-  const charts = readIndex((await download(web, index, { limit: maxIndex })).toString('utf8'))
+  const charts = readIndex(textOf(await download(web, index, { limit: maxIndex })))
   const byName = new Map(charts.map(chart => [chart.name, chart]))
 
   const read = async (name: string): Promise<BundleReading> => {
@@ -43,7 +44,7 @@ async function list({ url, runner }: Read<typeof shape>, { web, passes, signal }
     if (release.archive === undefined || release.archive === '' || !URL.canParse(release.archive, index.href))
       throw new RegistryError(`the index does not say where version ${chart.newest} is`)
     const place = new URL(release.archive, index)
-    const archive = await download(web, place, { limit: maxArchive, mustBePublic: place.host !== index.host })
+    const { body: archive } = await download(web, place, { limit: maxArchive, mustBePublic: place.host !== index.host })
     if (release.sha256 !== undefined) checkDigest(archive, `sha256:${release.sha256}`, 'its archive')
     const source = toSpec(chart, release, repository, await valuesOf(archive))
     return { found: { name, image: runner, tag: imageTag(runner), digest: digestOf(archive), source, runtime: 2 } }
@@ -52,13 +53,13 @@ async function list({ url, runner }: Read<typeof shape>, { web, passes, signal }
   return readEach([...byName.keys()].filter(passes), read, signal)
 }
 
-async function download(web: WebClient, url: URL, options: Parameters<WebClient['get']>[1]): Promise<Buffer> {
+async function download(web: WebClient, url: URL, options: Parameters<WebClient['get']>[1]): Promise<WebReply> {
   if (!['http:', 'https:'].includes(url.protocol)) throw new RegistryError(`${url.protocol} is not read; use https`)
-  return okReply(await web.get(url, options), url).body
+  return okReply(await web.get(url, options), url)
 }
 
 /** A chart without values has none to show. */
-async function valuesOf(archive: Buffer): Promise<string> {
+async function valuesOf(archive: Uint8Array): Promise<string> {
   const unpacked = await unzip(archive, { maxOutputLength: maxUnpacked }).catch(() => {
     throw new RegistryError(`its archive is not gzip, or has more than ${maxUnpacked} bytes`)
   })

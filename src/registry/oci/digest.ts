@@ -11,12 +11,12 @@ export function isDigest(text: unknown): text is string {
 }
 
 /** Throws where the bytes are not those that the digest is of. */
-export function checkDigest(bytes: Buffer, digest: string, what: string): void {
+export function checkDigest(bytes: Uint8Array, digest: string, what: string): void {
   const [algorithm = ''] = digest.split(':')
   if (!isDigest(digest) || digestOf(bytes, algorithm) !== digest)
     throw new RegistryError(`${what} does not have the digest that it should have; push the image again`)
 }
 
-export function digestOf(bytes: Buffer, algorithm = 'sha256'): string {
+export function digestOf(bytes: Uint8Array, algorithm = 'sha256'): string {
   return `${algorithm}:${createHash(algorithm).update(bytes).digest('hex')}`
 }

@@ -2,8 +2,8 @@ import { isJsonObject } from '../../protocol/json.ts'
 import type { Credentials } from '../credentials.ts'
 import { RegistryError } from '../registry-error.ts'
 import type { Asking } from '../registry-type.ts'
-import { basic, bearer, showUrl, type WebReply, type WebRequest } from '../web/send.ts'
 import { jsonOf } from '../web/web-client.ts'
+import { basic, bearer, showUrl, type WebReply, type WebRequest } from '../web/web-request.ts'
 
 /** Asks one registry, with whatever authorization it wants. */
 export interface OciClient {

@@ -7,8 +7,8 @@ import { RegistryError } from '../registry-error.ts'
 import type { Asking } from '../registry-type.ts'
 import type { TagChoice } from '../settings.ts'
 import { readTagged, type TaggedImage, withoutTag } from '../tagged-images.ts'
-import type { WebReply } from '../web/send.ts'
 import { jsonOf, okReply } from '../web/web-client.ts'
+import { textOf, type WebReply } from '../web/web-request.ts'
 import { checkDigest, digestOf, isDigest } from './digest.ts'
 import type { OciClient } from './oci-client.ts'
 
@@ -98,8 +98,8 @@ function digestOfReply({ headers, body }: WebReply): string {
 }
 
 /** The registry itself says that there is none; any other 404 may come from whatever stands before it. */
-export function isUnknown({ status, body }: WebReply): boolean {
-  const errors = status === 404 ? valueAt(parseJson(body.toString('utf8')), ['errors']) : undefined
+export function isUnknown(reply: WebReply): boolean {
+  const errors = reply.status === 404 ? valueAt(parseJson(textOf(reply)), ['errors']) : undefined
   const codes = Array.isArray(errors) ? errors.map(error => valueAt(error, ['code'])) : []
   return codes.includes('MANIFEST_UNKNOWN') || codes.includes('NAME_UNKNOWN')
 }

@@ -9,27 +9,7 @@ import { sayDuration } from '../../shape/duration.ts'
 import { codeOf } from '../../shape/thrown.ts'
 import { RegistryError } from '../registry-error.ts'
 import { checkPublic, lookupPublic } from './private-address.ts'
-
-export interface WebRequest {
-  readonly method: 'GET' | 'HEAD' | 'POST'
-  readonly url: URL
-  readonly authorization?: string
-  readonly accept?: string
-  /** JSON. */
-  readonly body?: string
-  /** Bytes: a longer reply is refused. */
-  readonly limit: number
-  /** The URL came from a reply, not from the configuration: it may not lead into a private network. */
-  readonly mustBePublic?: boolean
-}
-
-export interface WebReply {
-  /** Who has answered: another server, where redirections were followed. */
-  readonly url: URL
-  readonly status: number
-  readonly headers: Readonly<Record<string, string | undefined>>
-  readonly body: Buffer
-}
+import { basic, showUrl, Unanswered, type WebReply, type WebRequest } from './web-request.ts'
 
 export interface Wire {
   readonly http: HttpAgent
@@ -40,9 +20,6 @@ export interface Wire {
   readonly signal: AbortSignal
   proxyFor(url: URL): URL | undefined
 }
-
-/** No whole reply has come. */
-export class Unanswered extends RegistryError {}
 
 /** One request and its whole reply, within one time limit. Rejects with a RegistryError where a reply cannot be used. */
 export async function send(request: WebRequest, wire: Wire): Promise<WebReply | Unanswered> {
@@ -65,20 +42,6 @@ export async function send(request: WebRequest, wire: Wire): Promise<WebReply | 
   } finally {
     cancel()
   }
-}
-
-/** Without a query or a user: they may hold secrets. */
-export function showUrl({ origin, pathname }: URL): string {
-  return `${origin}${pathname}`
-}
-
-/** Values of an authorization header; undefined where there is nothing to authorize with. */
-export function basic(username: string | undefined, password = ''): string | undefined {
-  return username === undefined ? undefined : `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`
-}
-
-export function bearer(token: string | undefined): string | undefined {
-  return token === undefined ? undefined : `Bearer ${token}`
 }
 
 async function open(

@@ -10,7 +10,8 @@ import { RegistryError } from '../registry-error.ts'
 import type { RegistryParts } from '../registry-type.ts'
 import { isCertificate, type RegistrySettings } from '../settings.ts'
 import { proxyFor } from './proxy.ts'
-import { send, showUrl, Unanswered, type WebReply, type WebRequest, type Wire } from './send.ts'
+import { send, type Wire } from './send.ts'
+import { showUrl, textOf, Unanswered, type WebReply, type WebRequest } from './web-request.ts'
 
 type GetOptions = Pick<WebRequest, 'authorization' | 'accept' | 'limit' | 'mustBePublic'> & {
   /** Only whether it is there. */
@@ -134,7 +135,7 @@ export function okReply(reply: WebReply, url: URL): WebReply {
 
 /** The JSON of a reply that must be 200. */
 export function jsonOf(reply: WebReply, url: URL): Json {
-  const content = parseJson(okReply(reply, url).body.toString('utf8'))
+  const content = parseJson(textOf(okReply(reply, url)))
   if (content === undefined) throw new RegistryError(`${showUrl(url)}: the reply is not JSON, or is nested too deep`)
   return content
 }
