@@ -103,6 +103,8 @@ describe('checkDefinition', () => {
     '/console/*',
     '/healthz',
     '/readyz',
+    '/metrics',
+    '/metrics/*',
     '/dashboards/*',
     '/*',
   ])('a route must not hide %s', path => {

@@ -165,7 +165,7 @@ function isReserved(path: string): boolean {
   const [first, second] = path.split('/').slice(1)
   return (
     first === '*' ||
-    ['v2', 'admin', 'console', 'healthz', 'readyz', 'dashboards'].includes(first ?? '') ||
+    ['v2', 'admin', 'console', 'healthz', 'readyz', 'metrics', 'dashboards'].includes(first ?? '') ||
     second === 'v2'
   )
 }
