@@ -8,6 +8,7 @@ import { isError, isWarning, type Mistake } from '../shape/mistake.ts'
 import { fromCode, isObject, type Path, placeOf, put, type Source, showPath, valueAt } from '../shape/place.ts'
 import type { Environment } from '../shape/placeholders.ts'
 import { read } from '../shape/read.ts'
+import { findMisspelt } from './config/misspelt.ts'
 import { ConfigError, formatMistake, toMistake } from './config/mistake.ts'
 import { applyOverrides, type ConfigFlags } from './config/overrides.ts'
 import type { FileSettings } from './config/read-file.ts'
@@ -61,7 +62,7 @@ export async function loadConfig(options: LoadConfigOptions): Promise<Config> {
     store: sensitive(resolveStoreUrl(store.reveal(), cwd)),
     bundles: { ...bundles, folder: resolve(home, bundles.folder) },
     registries,
-    warnings: notes.filter(isWarning).map(formatMistake),
+    warnings: [...findMisspelt(env), ...notes.filter(isWarning)].map(formatMistake),
     file,
     plainSecrets,
   })

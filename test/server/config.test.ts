@@ -270,6 +270,25 @@ osb.cascadeDelete: \${CASCADE:true}
     expect(await load()).toMatchObject({ bindings: { forceDeleteUnknown: true } })
   })
 
+  it('warns of a variable that is close to one that is read', async () => {
+    const env = {
+      PURSER_ENGINE_CONCURENCY: '5',
+      PURSER_PASWORD: 'x',
+      // Of other programs, and of a Service called purser.
+      PURSER_IMAGE: 'x',
+      PURSER_SERVICE_HOST: '10.0.0.1',
+      PURSER_SERVICE_PORT: '80',
+      PURSER_SERVICE_PORT_HTTP: '80',
+      PURSER_PORT_80_TCP_PORT: '80',
+      PURSER_SERVER_SERVICE_PORT: '80',
+      PURSER_URL: 'http://127.0.0.1',
+    }
+    expect((await load({ env })).warnings).toEqual([
+      'PURSER_ENGINE_CONCURENCY: is no setting; did you mean PURSER_ENGINE_CONCURRENCY?',
+      'PURSER_PASWORD: is no setting; did you mean PURSER_PASSWORD?',
+    ])
+  })
+
   it('ignores the PURSER_SERVER_PORT of a Kubernetes service link only', async () => {
     const link = { PURSER_SERVER_PORT: 'tcp://10.0.0.1:8080', PURSER_SERVER_SERVICE_HOST: '10.0.0.1' }
     expect(await load({ env: link })).toMatchObject({ server: { port: 8080 } })
