@@ -1,14 +1,25 @@
 import { registryTypes } from '../src/registry/types.ts'
 import { environmentNames } from '../src/server/config/overrides.ts'
 import { configShape } from '../src/settings/config.ts'
+import { brokerSections, serverFields } from '../src/settings/settings.ts'
 import { type Described, describe, type ListedField, listFields } from '../src/shape/describe.ts'
 
 /** The page with its tables made anew: each stands between `<!-- settings: ledger, osb -->` and `<!-- end -->`. */
 export function renderSettings(page: string): string {
   const marked = /(<!-- settings: ([\w, ]+) -->\n)[\s\S]*?(<!-- end -->)/g
-  return page.replaceAll(marked, (_, begin: string, sections: string, end: string) => {
-    return `${begin}\n${renderTable(sections.split(', '))}\n\n${end}`
-  })
+  const ofCode = /(<!-- settings of createBroker -->\n)[\s\S]*?(<!-- end -->)/
+  return page
+    .replaceAll(marked, (_, begin: string, sections: string, end: string) => {
+      return `${begin}\n${renderTable(sections.split(', '))}\n\n${end}`
+    })
+    .replace(ofCode, (_, begin: string, end: string) => `${begin}\n${renderNames(namesInCode)}\n\n${end}`)
+}
+
+/** What `createBroker` takes, as `purser serve` does: whole sections, and some settings of `server`. */
+const namesInCode = [...Object.keys(brokerSections), ...Object.keys(serverFields).map(key => `server.${key}`)]
+
+function renderNames(names: readonly string[]): string {
+  return `${names.map(code).join(', ')}.`
 }
 
 /** The page of the registries with the table between `<!-- registry settings -->` and `<!-- end -->` made anew. */
