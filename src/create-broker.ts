@@ -19,7 +19,7 @@ import { openTracer } from './running/open-tracer.ts'
 import { openMetrics } from './running/served-metrics.ts'
 import { type RegistryOptions, type RunningBroker, type StartOptions, startBroker } from './running/start-broker.ts'
 import { readSettings, type Settings } from './settings/settings.ts'
-import { anything } from './shape/fields.ts'
+import { anything, code, hasMethods, judged } from './shape/fields.ts'
 import { explain, typeName } from './shape/mistake.ts'
 import { fromCode, isObject, showPath } from './shape/place.ts'
 import { read } from './shape/read.ts'
@@ -67,10 +67,10 @@ const optionsShape = object(
   {
     store: given,
     authenticator: given,
-    observer: optional(object(Object.fromEntries(eventTypes.map(type => [type, given])))),
+    observer: optional(object(Object.fromEntries(eventTypes.map(type => [type, optional(code)])))),
     settings: given,
-    bundles: given,
-    clock: given,
+    bundles: optional(judged('an object with registries', isObject)),
+    clock: optional(judged('a Clock', value => hasMethods(value, 'now', 'after'))),
   },
   { rule: 'an object with store and authenticator' },
 )
@@ -81,6 +81,12 @@ function checkArguments(definition: unknown, options: unknown): void {
   const { mistakes } = read(optionsShape, fromCode(options))
   const found = mistakes.map(mistake => `  ${showPath(mistake.path) || 'it'} ${explain(mistake)}`)
   if (found.length > 0) throw new TypeError(`The options of createBroker are wrong:\n${found.join('\n')}`)
+}
+
+/** By its name, and by one method of each of its contracts. */
+function isStore(value: unknown): boolean {
+  const isNamed = isObject(value) && typeof value.name === 'string'
+  return isNamed && hasMethods(value, 'accept', 'takeChore', 'catalog', 'note', 'instance', 'onWakeUp', 'close')
 }
 
 /** What `purser serve` and the test kit say besides. */
@@ -110,7 +116,7 @@ export function openBroker(
   const settings = readSettings(options.settings)
   const observer = combineObservers(options.observer ?? logTrouble())
   const authenticator = toAuthenticator(options.authenticator)
-  if (typeof options.store !== 'string' && typeof options.store?.accept !== 'function')
+  if (typeof options.store !== 'string' && !isStore(options.store))
     throw new TypeError('createBroker needs a store: a URL such as "sqlite:broker.db", or a Store of your own.')
   let starting: Promise<RunningBroker> | undefined
   let running: RunningBroker | undefined

@@ -1,21 +1,16 @@
 import { isStandardSchema } from '../catalog/standard-schema.ts'
 import { offeringShape } from '../protocol/offering-shape.ts'
-import { anything, decimal, duration, flag, oneOf, text, wholeNumber } from '../shape/fields.ts'
+import { anything, code, decimal, duration, flag, judged, oneOf, text, wholeNumber } from '../shape/fields.ts'
 import { explain, type FieldMistake, type Mistake } from '../shape/mistake.ts'
 import { fromCode, isObject, type Path, showPath, valueAt } from '../shape/place.ts'
 import { read } from '../shape/read.ts'
-import { field, list, object, optional, type Rule, type Shape, unique } from '../shape/shape.ts'
+import { list, object, optional, type Rule, type Shape, unique } from '../shape/shape.ts'
 
 /** All that is wrong with a definition, whoever wrote it: types are known to those who use TypeScript only. */
 export function checkDefinition(definition: unknown): Mistake[] {
   return read(definitionShape, fromCode(definition)).mistakes.map(mistake => reword(definition, mistake))
 }
 
-function given(rule: string, allows: (value: unknown) => boolean) {
-  return field<unknown, unknown>({ kind: 'other', rule }, value => (allows(value) ? value : undefined))
-}
-
-const code = given('a function', value => typeof value === 'function')
 const time = duration('0ms', '3650d')
 
 const callSettings = {
@@ -82,7 +77,7 @@ const catalogFields = Object.fromEntries(
 )
 
 const isSchema = (value: unknown) => isObject(value) || isStandardSchema(value)
-const schema = optional(given('a JSON Schema, or a schema of a validation library', isSchema))
+const schema = optional(judged('a JSON Schema, or a schema of a validation library', isSchema))
 
 const serviceShape = object(
   {
@@ -106,7 +101,7 @@ const serviceShape = object(
     hold: optional(flag()),
     emptyInstances: optional(flag()),
     dashboard: optional(
-      given("'redirect' or a function", value => value === 'redirect' || typeof value === 'function'),
+      judged("'redirect' or a function", value => value === 'redirect' || typeof value === 'function'),
     ),
   },
   { rule: 'what defineService returns', rules: serviceRules as never },
@@ -137,7 +132,7 @@ const routeShape = object(
 const definitionShape = object({
   services: list(serviceShape),
   catalog: optional(
-    given('the path of a file, or a list of offerings', value => typeof value === 'string' || Array.isArray(value)),
+    judged('the path of a file, or a list of offerings', value => typeof value === 'string' || Array.isArray(value)),
   ),
   hooks: optional(
     list(hookShape, { rules: [unique(hook => hook.name, 'name', 'a hook before it has the same name')] }),

@@ -175,3 +175,14 @@ const build = '[0-9a-zA-Z-]+'
 const version = new RegExp(
   `^${number}\\.${number}\\.${number}(-${preRelease}(\\.${preRelease})*)?(\\+${build}(\\.${build})*)?$`,
 )
+
+/** What code gives as a whole. */
+export function judged(rule: string, allows: (value: unknown) => boolean): Field<unknown> {
+  return field({ kind: 'other', rule }, value => (allows(value) ? value : undefined))
+}
+
+export const code = judged('a function', value => typeof value === 'function')
+
+export function hasMethods(value: unknown, ...names: readonly string[]): boolean {
+  return isObject(value) && names.every(name => typeof value[name] === 'function')
+}

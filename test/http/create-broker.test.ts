@@ -229,6 +229,12 @@ describe('createBroker', () => {
       [{ services: [] }, { observer: { 'operation.faild': () => {} } }],
       'observer."operation.faild" is not known here; did you mean operation.failed?',
     ],
+    [
+      [{ services: [] }, { observer: { 'operation.failed': 5 } }],
+      'observer."operation.failed" found 5; allowed: a function',
+    ],
+    [[{ services: [] }, { clock: {} }], 'clock found a map; allowed: a Clock'],
+    [[{ services: [] }, { bundles: 5 }], 'bundles found 5; allowed: an object with registries'],
   ])('names what is wrong with its arguments: %j', (given, problem) => {
     expect(() => Reflect.apply(createBroker, undefined, given)).toThrow(problem)
   })
@@ -241,7 +247,17 @@ describe('createBroker', () => {
   })
 
   it('needs a store', () => {
-    for (const store of [undefined, null, {}]) expect(() => create({ store: store as never })).toThrow(/needs a store/)
+    for (const store of [undefined, null, {}, { accept() {} }])
+      expect(() => create({ store: store as never })).toThrow(/needs a store/)
+  })
+
+  it.each<[object, string]>([
+    [{}, 'bundles.registries: is missing; allowed: a list'],
+    [{ registrys: [] }, 'bundles.registrys: is not known here; did you mean registries?'],
+    [{ registries: 5 }, 'bundles.registries: found a number (not shown); allowed: a list'],
+    [{ registries: [], runtimes: [{}] }, 'bundles.runtimes[0]: found a map; allowed: a Runtime'],
+  ])('names what is wrong with bundles: %j', async (bundles, problem) => {
+    await expect(create({ bundles: bundles as never }).start()).rejects.toThrow(problem)
   })
 
   it('lets several authenticators work side by side', async () => {

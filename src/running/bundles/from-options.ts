@@ -4,10 +4,11 @@ import type { Registry } from '../../registry.ts'
 import type { Runtime } from '../../sandbox.ts'
 import { bundlesShape } from '../../settings/config.ts'
 import { SettingsError } from '../../settings/settings.ts'
+import { anything, hasMethods, judged } from '../../shape/fields.ts'
 import { explain, isError } from '../../shape/mistake.ts'
 import { fromCode, showPath } from '../../shape/place.ts'
 import { read } from '../../shape/read.ts'
-import type { Written } from '../../shape/shape.ts'
+import { list, object, optional, type Written } from '../../shape/shape.ts'
 import type { RegistryOptions } from '../start-broker.ts'
 import { type OpenedParts, openBundles } from './open.ts'
 
@@ -26,14 +27,22 @@ export interface RegistryEntry {
   readonly [key: string]: unknown
 }
 
+const runtime = judged('a Runtime', value =>
+  hasMethods(value, 'prepare', 'start', 'status', 'collect', 'remove', 'list'),
+)
+
+const optionsShape = object({
+  ...bundlesShape.wrapped.entries,
+  registries: list(anything<Registry | RegistryEntry>('a registry', { secret: true })),
+  runtimes: optional(list(runtime)),
+})
+
 /** Throws a SettingsError that lists every mistake. */
-export function openBundlesFromOptions(
-  { registries, runtimes, ...settings }: BundleOptions,
-  parts: OpenedParts,
-): Promise<RegistryOptions> {
+export async function openBundlesFromOptions(options: BundleOptions, parts: OpenedParts): Promise<RegistryOptions> {
+  const reading = read(optionsShape, fromCode(options))
+  const registries = Array.isArray(options.registries) ? options.registries : []
   const own = registries.filter(isRegistry)
   const entries = registries.filter(registry => !isRegistry(registry))
-  const reading = read(bundlesShape, fromCode(settings))
   const ofRegistries = readRegistrySettings(fromCode(entries), process.cwd(), ['registries'])
   if (!reading.ok || ofRegistries.settings === undefined) {
     const lines = [...reading.mistakes, ...ofRegistries.mistakes]
@@ -42,6 +51,7 @@ export function openBundlesFromOptions(
     throw new SettingsError(`The bundles cannot be opened:\n${lines.join('\n')}`)
   }
   const bundles = { ...reading.value, folder: resolve(reading.value.folder) }
+  const { runtimes } = options
   return openBundles(
     { bundles, registries: ofRegistries.settings },
     { ...parts, runtimes, registries: own, env: process.env },
@@ -49,5 +59,5 @@ export function openBundlesFromOptions(
 }
 
 function isRegistry(registry: Registry | RegistryEntry): registry is Registry {
-  return 'list' in registry && typeof registry.list === 'function'
+  return hasMethods(registry, 'list')
 }
