@@ -16,9 +16,10 @@ import type { Offering, Plan } from '../protocol/offering.ts'
 import { offeringShape } from '../protocol/offering-shape.ts'
 import type { ReadSettings } from '../settings/settings.ts'
 import { type Duration, parseDuration } from '../shape/duration.ts'
+import { isError, isWarning, type Mistake } from '../shape/mistake.ts'
 import { isObject } from '../shape/place.ts'
 import { messageOf } from '../shape/thrown.ts'
-import { planSchemas, readSchemas, type ServiceSchemas, withSchemas } from './service-schemas.ts'
+import { checkServiceSchemas, planSchemas, readSchemas, type ServiceSchemas, withSchemas } from './service-schemas.ts'
 import { type SensitiveNames, sensitiveNamesOf } from './service-secrets.ts'
 
 export type SettableAction = 'provision' | 'update' | 'deprovision' | 'bind' | 'unbind'
@@ -108,8 +109,12 @@ export async function resolveServices(
         }),
       )
   const offerings = parts.map(({ offering }) => offering)
-  const checked = await checkCatalog(offerings, declared.where, declared.sharedPlanIds)
-  problems.push(...checked.problems)
+  const ofSchemas: Mistake[] = []
+  for (const [index, { schemas }] of parts.entries())
+    await checkServiceSchemas(schemas, found => ofSchemas.push({ ...at(index), ...found }))
+  // Without the service's schemas, which would be told once for each plan.
+  const checked = await checkCatalog(named, declared.where, declared.sharedPlanIds)
+  problems.push(...ofSchemas.filter(isError), ...checked.problems)
   for (const [index, { offering, service }] of pairs.entries())
     for (const found of checkService(offering, service)) problems.push({ ...at(index), ...found })
   if (problems.length > 0) throw new CatalogError(problems, subject)
@@ -123,7 +128,9 @@ export async function resolveServices(
     offerings,
     own: offerings,
     // What was found in the file is found again in what was read from it.
-    warnings: [...new Set([...declared.warnings, ...checked.warnings].map(formatProblem))],
+    warnings: [
+      ...new Set([...declared.warnings, ...ofSchemas.filter(isWarning), ...checked.warnings].map(formatProblem)),
+    ],
     find,
     of: ({ serviceId, revisionId }) => (revisionId === undefined ? find(serviceId) : undefined),
   }

@@ -1,13 +1,17 @@
 import type { Service } from '../author/define-service.ts'
+import { checkAdvertised } from '../catalog/check-schemas.ts'
 import {
   createParameterSchema,
   type ParameterSchema,
   type ParameterSource,
   toUpdateSchema,
 } from '../catalog/parameters.ts'
+import { isStandardSchema } from '../catalog/standard-schema.ts'
 import { BrokerError } from '../protocol/errors.ts'
 import type { JsonObject } from '../protocol/json.ts'
 import { isBindable, type Offering, type Plan } from '../protocol/offering.ts'
+import { isJson } from '../shape/check-json.ts'
+import type { Mistake } from '../shape/mistake.ts'
 
 export interface ServiceSchemas {
   readonly create?: ParameterSchema<unknown>
@@ -18,12 +22,32 @@ export interface ServiceSchemas {
 }
 
 export function readSchemas(service: Service): ServiceSchemas {
-  const read = (source: ParameterSource | undefined) => source && createParameterSchema(source)
-  const create = read(service.parameters)
+  const create = readSchema(service, 'parameters')
   const updateDerived = service.updateParameters === undefined && create !== undefined && service.update !== undefined
-  const update = updateDerived ? toUpdateSchema(create) : read(service.updateParameters)
-  return { create, update, updateDerived: update && updateDerived, bind: read(service.bindParameters) }
+  const update = updateDerived ? toUpdateSchema(create) : readSchema(service, 'updateParameters')
+  return { create, update, updateDerived: update && updateDerived, bind: readSchema(service, 'bindParameters') }
 }
+
+function readSchema(service: Service, key: 'parameters' | 'updateParameters' | 'bindParameters') {
+  const source: ParameterSource | undefined = service[key]
+  if (source === undefined) return undefined
+  if (!isStandardSchema(source) && !isJson(source))
+    throw new Error(`"${key}" is neither JSON Schema nor a schema of a library that has Standard Schema`)
+  return createParameterSchema(source)
+}
+
+/** What is wrong with the schemas of a service, whichever of its plans they stand in. */
+export async function checkServiceSchemas(schemas: ServiceSchemas, report: (found: Found) => void): Promise<void> {
+  const { create, update, updateDerived, bind } = schemas
+  const named = { parameters: create, updateParameters: updateDerived ? undefined : update, bindParameters: bind }
+  for (const [key, schema] of Object.entries(named))
+    if (schema !== undefined)
+      await checkAdvertised(schema.jsonSchema, (what, remedy, severity) =>
+        report({ severity, problem: `"${key}" ${what}`, remedy }),
+      )
+}
+
+type Found = Pick<Mistake, 'severity' | 'problem' | 'remedy'>
 
 /** The service's schemas stand in every plan that has none of its own. */
 export function withSchemas(offering: Partial<Offering>, schemas: ServiceSchemas): Offering {

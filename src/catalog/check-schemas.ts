@@ -25,7 +25,7 @@ export async function checkSchemas(plan: unknown, path: Path, report: Report): P
     const schema = valueAt(plan, below)
     // What is not JSON has been reported already.
     if (!isJsonObject(schema) || !isJson(schema)) continue
-    await checkOne(schema, (what, remedy, severity) => {
+    await checkAdvertised(schema, (what, remedy, severity) => {
       const problem = `the schema in "schemas.${resource}.${method}" ${what}`
       report({ severity, path: [...path, ...below], problem, remedy })
     })
@@ -34,7 +34,8 @@ export async function checkSchemas(plan: unknown, path: Path, report: Report): P
 
 type Tell = (what: string, remedy: string, severity?: 'warning') => void
 
-async function checkOne(schema: JsonObject, tell: Tell): Promise<void> {
+/** What is wrong with one schema that platforms are shown. */
+export async function checkAdvertised(schema: JsonObject, tell: Tell): Promise<void> {
   const size = Buffer.byteLength(JSON.stringify(schema))
   if (size > maxBytes) return tell(`has ${size} bytes`, `the OSB API allows ${maxBytes}: shorten or split it`)
   const remote = findRemoteReference(schema)
