@@ -43,17 +43,16 @@ async function makeWorld(
   makeLedger: (clock: VirtualClock) => Promise<Ledger>,
 ): Promise<ReplicaWorld> {
   let move: Ledger['move'] = () => Promise.resolve()
-  let underWay = () => 0
-  const clock = createPacedClock({ move: now => move(now), underWay: () => underWay() })
+  const calls = countCalls()
+  const clock = createPacedClock({ move: now => move(now), underWay: calls.underWay })
   const ledger = await makeLedger(clock)
   move = ledger.move
   const open = async () => {
-    const store = await ledger.open()
+    const store = calls.wrap(await ledger.open())
     onTestFinished(() => store.close())
     return store
   }
   const world = createWorld({ ...options, clock, store: await open() })
-  underWay = world.watch.underWay
   return {
     ...world,
     async bootReplica({ wrap = (store: Store) => store, clock: own } = {}) {
@@ -61,6 +60,28 @@ async function makeWorld(
       const process = await world.boot({ store, clock: own })
       onTestFinished(process.crash)
       return process
+    },
+  }
+}
+
+/** All of them, whatever they are for: a call that was forgotten would let the time pass while it is under way. */
+function countCalls() {
+  let underWay = 0
+  const count =
+    (method: (...call: unknown[]) => unknown) =>
+    (...call: unknown[]) => {
+      const answer = method(...call)
+      if (!(answer instanceof Promise)) return answer
+      underWay += 1
+      return answer.finally(() => {
+        underWay -= 1
+      })
+    }
+  return {
+    underWay: () => underWay,
+    wrap: (store: Store): Store => {
+      const counted = Object.entries(store).map(([name, of]) => [name, typeof of === 'function' ? count(of) : of])
+      return { ...store, ...Object.fromEntries(counted) }
     },
   }
 }
