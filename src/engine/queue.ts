@@ -2,10 +2,10 @@ import type { Verdict } from '../domain/change.ts'
 import type { OperationIntent } from '../domain/intent.ts'
 import type { LeftOut, Sharer } from '../domain/left-out.ts'
 import type { Operation } from '../domain/operation.ts'
-import { lateBy, timeToBegin } from '../domain/queue-time.ts'
+import { guess, lateBy, timeToBegin } from '../domain/queue-time.ts'
 import { BrokerError } from '../protocol/errors.ts'
 import { sayDuration } from '../shape/duration.ts'
-import { Lane, type LaneOptions, meanWith } from './queue-lane.ts'
+import { Lane, type LaneOptions, meanWith, type Usual } from './queue-lane.ts'
 
 export interface QueueOptions extends LaneOptions {
   /** Whose operations one like this does not wait for, where so many places are free: they have all that they may have. */
@@ -35,9 +35,13 @@ const mostLanes = 16
 export class Queue {
   readonly #options: QueueOptions
   /** Since when each operation has its slot. */
-  readonly #running = new Map<symbol, Sharer & { readonly from: number }>()
+  readonly #running = new Map<symbol, Sharer & { readonly kind: string; readonly from: number }>()
   /** How long an operation has its slot, by service and action. */
-  readonly #usual = new Map<string, number>()
+  readonly #times = new Map<string, number>()
+  readonly #usual: Usual = {
+    known: kind => this.#times.get(kind),
+    estimate: kind => this.#times.get(kind) ?? guess(this.#youngest(kind)),
+  }
   /** By what they leave out; the first one leaves nothing out. */
   readonly #lanes = new Map<string, Lane>()
   #endedAt = 0
@@ -53,14 +57,15 @@ export class Queue {
     const key = Symbol()
     const from = clock.now()
     this.#forgetOld(from)
-    const { serviceId, platform, action } = operation
-    this.#running.set(key, { serviceId, platform, from })
-    const lanes = this.#lanesOf(operation).map(lane => ({ lane, free: lane.begin(from) }))
+    const { serviceId, platform } = operation
+    const kind = kindOf(operation)
+    this.#running.set(key, { serviceId, platform, kind, from })
+    const lanes = this.#lanesOf(operation).map(lane => ({ lane, free: lane.begin(kind, from) }))
     return () => {
       this.#running.delete(key)
       this.#endedAt = clock.now()
-      this.#learn(kindOf(serviceId, action), this.#endedAt - from)
-      for (const { lane, free } of lanes) lane.end(free, this.#endedAt)
+      this.#times.set(kind, meanWith(this.#times.get(kind), this.#endedAt - from))
+      for (const { lane, free } of lanes) lane.end(from - free, this.#endedAt)
     }
   }
 
@@ -79,37 +84,38 @@ export class Queue {
       if (error !== doubt) throw error
     }
     await lane.makeSure()
-    return this.#tryToEnter(trying, refusal => (lane.isFull ? refusal : undefined))
+    // Where nothing waits, nobody knows whether a replica is idle.
+    return this.#tryToEnter(trying, refusal => (lane.isWaiting ? refusal : undefined))
   }
 
   async #tryToEnter<Result>(
     { wanted, lane, accept }: Trying<Result>,
     judge: (refusal: Error) => Error | undefined,
   ): Promise<Result> {
-    let entered: readonly Lane[] | undefined
-    let result: Result | undefined
+    let entered: readonly ((isWritten: boolean) => void)[] | undefined
+    let isWritten = false
     try {
-      result = await accept(verdict => {
+      const result = await accept(verdict => {
         const begun = verdict.change?.operations?.find(({ id }) => id === wanted.operationId)
         // A store may decide again after a conflict.
         if (entered !== undefined || begun === undefined || begun.notBefore > begun.acceptedAt) return verdict
-        const late = this.#lateBy(wanted, lane)
-        const refusal = late > 0 ? judge(this.#refusal(wanted, lane, late)) : undefined
-        if (refusal !== undefined) throw refusal
-        entered = this.#lanesOf(wanted)
-        for (const each of entered) each.enter()
+        const refusal = lane.hasFreeSlot() ? undefined : this.#refusal(wanted, lane)
+        const thrown = refusal && judge(refusal)
+        if (thrown !== undefined) throw thrown
+        const kind = kindOf(wanted)
+        entered = this.#lanesOf(wanted).map(each => each.enter(kind))
         return verdict
       })
-      for (const each of entered ?? []) each.wait()
+      isWritten = true
       return result
     } finally {
-      for (const each of entered ?? []) each.entered()
+      for (const end of entered ?? []) end(isWritten)
     }
   }
 
   #forgetOld(now: number): void {
     if (this.#running.size > 0 || now - this.#endedAt <= forgetAfter) return
-    this.#usual.clear()
+    this.#times.clear()
     for (const lane of this.#lanes.values()) lane.forget()
   }
 
@@ -130,12 +136,13 @@ export class Queue {
     return lane
   }
 
-  #lateBy({ serviceId, action, timeout }: Wanted, lane: Lane): number {
-    return lateBy(lane.load(), { limit: timeout, run: this.#usual.get(kindOf(serviceId, action)) ?? 0 })
-  }
-
-  #refusal({ action, timeout }: Wanted, lane: Lane, late: number): Error {
-    const [wait, limit] = [timeToBegin(lane.load()), timeout].map(sayDuration)
+  #refusal(wanted: Wanted, lane: Lane): Error | undefined {
+    const { action, timeout } = wanted
+    const kind = kindOf(wanted)
+    const load = lane.load(kind, this.#usual)
+    const late = lateBy(load, { limit: timeout, run: this.#usual.estimate(kind) })
+    if (late <= 0) return undefined
+    const [wait, limit] = [timeToBegin(load), timeout].map(sayDuration)
     return new BrokerError(
       'QueueTooLong',
       `The ${action} would wait about ${wait} in the queue, and may take ${limit} in all. Repeat it later.`,
@@ -143,8 +150,10 @@ export class Queue {
     )
   }
 
-  #learn(name: string, time: number): void {
-    this.#usual.set(name, meanWith(this.#usual.get(name), time))
+  /** For how long all of a kind that run here have done so, at least. */
+  #youngest(kind: string): number {
+    const since = [...this.#running.values()].filter(each => each.kind === kind).map(({ from }) => from)
+    return since.length === 0 ? 0 : this.#options.clock.now() - Math.max(...since)
   }
 }
 
@@ -156,6 +165,6 @@ interface Trying<Result> {
 
 const doubt = new Error('the queue may be too long')
 
-function kindOf(serviceId: string, action: string): string {
+function kindOf({ serviceId, action }: Pick<Wanted, 'serviceId' | 'action'>): string {
   return `${action} ${serviceId}`
 }

@@ -116,7 +116,6 @@ export async function startBroker(options: StartOptions): Promise<RunningBroker>
     store,
     clock,
     concurrency,
-    pollInterval,
     stopping: stopping.signal,
     passedBy: (wanted, free) => shares.passedBy(wanted, free),
   })

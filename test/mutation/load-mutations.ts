@@ -54,8 +54,8 @@ export const loadMutations: readonly Mutation[] = [
   {
     ...queue,
     name: 'what cannot begin in time is accepted',
-    find: 'const refusal = late > 0 ?',
-    replace: 'const refusal = late < 0 ?',
+    find: 'if (late <= 0) return undefined',
+    replace: 'if (late >= 0) return undefined',
   },
   {
     ...replicas,
@@ -67,7 +67,7 @@ export const loadMutations: readonly Mutation[] = [
   {
     ...lane,
     name: 'a burst is decided without a second look',
-    find: 'if (early <= 0 || this.#waiting === 0) return',
+    find: 'if (early <= 0 || !this.isWaiting) return',
     replace: 'return',
   },
   {
@@ -80,6 +80,18 @@ export const loadMutations: readonly Mutation[] = [
     ...replicas,
     name: 'what other replicas have accepted does not count',
     find: 'this.#ahead = due',
+    replace: '',
+  },
+  {
+    ...queue,
+    name: 'what nobody knows yet is taken for nothing',
+    find: '?? guess(this.#youngest(kind))',
+    replace: '?? 0',
+  },
+  {
+    ...lane,
+    name: 'what waits is taken for as quick as what comes',
+    find: 'this.#mix.add(kind)',
     replace: '',
   },
   {
@@ -97,8 +109,8 @@ export const loadMutations: readonly Mutation[] = [
   {
     ...queueTime,
     name: 'an operation that hangs counts like the others',
-    find: '1 / Math.max(age, usual)',
-    replace: '1 / usual',
+    find: 'Math.abs((usual ?? guess(age)) - age)',
+    replace: 'Math.max(0, (usual ?? guess(age)) - age)',
   },
   {
     file: 'src/engine/queue-lane.ts',
@@ -158,8 +170,8 @@ export const loadMutations: readonly Mutation[] = [
   {
     ...queueTime,
     name: 'a process that is held up counts on slots that it does not use',
-    find: 'free / Math.max(still, usual)',
-    replace: 'free / usual',
+    find: 'free > 0 ? Math.max(turn, still) : turn',
+    replace: 'turn',
   },
   {
     ...app,
