@@ -66,6 +66,21 @@ describe('a signal', () => {
     expect(await stateOf(folder, operation)).toBe('queued')
   })
 
+  it.each(['SIGTERM', 'SIGHUP'] as const)('%s, and SIGHUP any time later: it still ends in order', async signal => {
+    const { start } = await deploy({ shutdownDelay: '1h' })
+    const replica = await start()
+    replica.signal(signal)
+    await until(async () => (await fetch(`${replica.url}/readyz`)).status === 503)
+    const noticedAt = Date.now()
+    await until(async () => Date.now() - noticedAt > 1500)
+    for (let asked = 0; asked < 20; asked += 1) {
+      replica.signal('SIGHUP')
+      expect((await fetch(`${replica.url}/healthz`)).status).toBe(200)
+    }
+    replica.signal('SIGTERM')
+    expect(await replica.ended).toBe(130)
+  })
+
   it('that comes again ends it at once, in the delay too', async () => {
     const { folder, start } = await deploy({ shutdownDelay: '1h' })
     const replica = await start()
