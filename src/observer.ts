@@ -55,6 +55,14 @@ function guard(type: string, listener: Listener): Listener {
   }
 }
 
-export function toError(thrown: unknown): Error {
-  return thrown instanceof Error ? thrown : new Error(String(thrown))
+/** What was thrown, as an error that says who threw it where it is not an error itself. */
+export function toError(thrown: unknown, who = 'the code'): Error {
+  if (thrown instanceof Error) return thrown
+  const what = typeof thrown === 'string' ? `the text ${JSON.stringify(thrown.slice(0, 200))}` : nameOf(thrown)
+  return new Error(`${who} threw ${what}: throw an Error`)
+}
+
+function nameOf(thrown: unknown): string {
+  if (typeof thrown === 'object' && thrown !== null) return 'an object that is not an Error'
+  return typeof thrown === 'function' ? 'a function' : String(thrown)
 }

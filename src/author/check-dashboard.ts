@@ -12,10 +12,10 @@ export function notADashboard(found: string): string {
 }
 
 /** What `dashboard` of a service returned. The request fails before anything is accepted. */
-export function checkDashboard(url: unknown, serviceId: string): string {
+export function checkDashboard(url: unknown, who: string): string {
   if (typeof url === 'string' && isDashboard(url)) return url
   // Nobody waits for it, and if it is rejected that must not end the process.
   if (url instanceof Promise) url.catch(() => {})
   const found = notADashboard(typeName(url))
-  throw new TypeError(`dashboard of the service "${serviceId}" must return ${dashboardRule}, not ${found}`)
+  throw new TypeError(`${who} must return ${dashboardRule}, not ${found}`)
 }

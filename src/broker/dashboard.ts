@@ -2,6 +2,7 @@ import { checkDashboard } from '../author/check-dashboard.ts'
 import type { InstanceInfo } from '../author/context.ts'
 import type { Instance } from '../domain/instance.ts'
 import { isActive, type Operation } from '../domain/operation.ts'
+import { toError } from '../observer.ts'
 import { type BrokerContext, toInstanceInfo } from './context.ts'
 import type { ResolvedService } from './resolve-services.ts'
 
@@ -23,7 +24,13 @@ export function updatedDashboard(
 /** The URL that the service can name before its action has run. */
 export function ownDashboard({ code }: ResolvedService, instance: InstanceInfo): string | undefined {
   const { dashboard } = code
-  return typeof dashboard === 'function' ? checkDashboard(dashboard(toInstanceInfo(instance)), code.id) : undefined
+  if (typeof dashboard !== 'function') return undefined
+  const who = `dashboard of the service "${code.id}"`
+  try {
+    return checkDashboard(dashboard(toInstanceInfo(instance)), who)
+  } catch (thrown) {
+    throw toError(thrown, who)
+  }
 }
 
 /** Where a redirect URL leads: to the dashboard, to a page that says "later", or nowhere. */

@@ -2,8 +2,9 @@ import { BrokerError } from '../protocol/errors.ts'
 import type { JsonObject } from '../protocol/json.ts'
 import { readMarked } from '../sensitive/marked.ts'
 import { type BrokerContext, type Caller, toInstanceInfo } from './context.ts'
+import { fetchByAuthor } from './fetch-by-author.ts'
 import { findFetched } from './fetch-instance.ts'
-import { callSafely, secretsOf, withoutMarked } from './service-secrets.ts'
+import { secretsOf, withoutMarked } from './service-secrets.ts'
 
 /** GET /v2/service_instances/:instance_id/service_bindings/:binding_id */
 export async function fetchBinding(
@@ -27,9 +28,10 @@ export async function fetchBinding(
   const { fetchBinding: fetched } = service.code
   if (fetched === undefined) return body
   const [state, bindingState] = [instance.state, binding.state]
+  const who = `fetchBinding of the service "${service.code.id}"`
   const given = structuredClone({ instance: toInstanceInfo(instance), state, bindingId, bindingState, body })
   const secrets = () => secretsOf(service.sensitive, { parameters: [instance.parameters], binding })
-  return callSafely(secrets, [state, bindingState], () =>
+  return fetchByAuthor(who, { secrets, kept: [state, bindingState] }, () =>
     fetched({ ...given, state: readMarked(given.state), bindingState: readMarked(given.bindingState) }),
   )
 }

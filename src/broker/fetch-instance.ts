@@ -7,8 +7,9 @@ import type { JsonObject } from '../protocol/json.ts'
 import { readMarked } from '../sensitive/marked.ts'
 import { toWire } from '../shape/wire.ts'
 import { type BrokerContext, type Caller, toInstanceInfo } from './context.ts'
+import { fetchByAuthor } from './fetch-by-author.ts'
 import type { ResolvedService } from './resolve-services.ts'
-import { callSafely, secretsOf, withoutMarked } from './service-secrets.ts'
+import { secretsOf, withoutMarked } from './service-secrets.ts'
 
 /** GET /v2/service_instances/:instance_id */
 export async function fetchInstance(broker: BrokerContext, caller: Caller, instanceId: string): Promise<JsonObject> {
@@ -27,7 +28,9 @@ export async function fetchInstance(broker: BrokerContext, caller: Caller, insta
   if (fetched === undefined) return body
   const given = structuredClone({ instance: toInstanceInfo(instance), state: instance.state, body })
   const secrets = () => secretsOf(service.sensitive, { parameters: [parameters] })
-  return callSafely(secrets, instance.state, () => fetched({ ...given, state: readMarked(given.state) }))
+  return fetchByAuthor(`fetchInstance of the service "${service.code.id}"`, { secrets, kept: instance.state }, () =>
+    fetched({ ...given, state: readMarked(given.state) }),
+  )
 }
 
 /** An instance that an update has broken is still there; one whose creation failed never was. */

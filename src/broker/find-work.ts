@@ -40,7 +40,7 @@ export function createFindWork(broker: BrokerContext, hooks: readonly Hook[], ra
           observer['hook.failed']?.({
             ...operationFields(operation, instance),
             hook,
-            error: run.hide.error(toError(thrown)),
+            error: run.hide.error(toError(thrown, `the hook "${hook}"`)),
           }),
         ),
       // One look per observation: the next one is scheduled anyway.

@@ -1,9 +1,6 @@
 import { sensitiveProperties } from '../catalog/sensitive-properties.ts'
 import type { Binding } from '../domain/binding.ts'
 import type { JsonObject } from '../protocol/json.ts'
-import { markedIn } from '../sensitive/marked.ts'
-import { createRedactor } from '../sensitive/redact.ts'
-import { redactError } from '../sensitive/redact-error.ts'
 import { secretsIn } from '../sensitive/secrets-in.ts'
 import type { ServiceSchemas } from './service-schemas.ts'
 
@@ -42,17 +39,4 @@ export function secretsOf(names: SensitiveNames, { parameters, binding }: Subjec
 
 function pick(parameters: JsonObject, names: ReadonlySet<string>): JsonObject {
   return Object.fromEntries(Object.entries(parameters).filter(([name]) => names.has(name)))
-}
-
-/** Calls code of an author outside of a run: what it throws tells nothing of these secrets, nor of what is marked in what it got. */
-export async function callSafely<T>(
-  secrets: () => readonly string[],
-  kept: unknown,
-  code: () => T | Promise<T>,
-): Promise<T> {
-  try {
-    return await code()
-  } catch (error) {
-    throw error instanceof Error ? redactError(error, createRedactor([...secrets(), ...markedIn(kept)])) : error
-  }
 }

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { systemClock } from '../clock.ts'
+import { toError } from '../observer.ts'
 import { type Sensitive, witnessSensitive } from '../sensitive/sensitive.ts'
-import { asError } from './errors.ts'
 
 /** Whose code is running: what a rejected promise that nobody awaits, and an error in a timer, are traced to. */
 export interface Origin {
@@ -84,7 +84,7 @@ function onRejection(reason: unknown): void {
   if (origin !== undefined) origin.run.onUnhandled('rejection', reason, origin.step)
   // Not ours: without this listener Node.js would have thrown it, unless the application listens too.
   else if (process.listenerCount('unhandledRejection') === 1) {
-    const error = asError(reason, 'code that cannot be traced to an operation')
+    const error = toError(reason, 'code that cannot be traced to an operation')
     for (const tell of watchers) tell(error)
     throw reason
   }

@@ -43,18 +43,6 @@ export class AbortedError extends Error {
   override readonly name = 'AbortError'
 }
 
-/** What was thrown, as an error that says who threw it where it is not an error itself. */
-export function asError(thrown: unknown, who: string): Error {
-  if (thrown instanceof Error) return thrown
-  const what = typeof thrown === 'string' ? `the text ${JSON.stringify(thrown.slice(0, 200))}` : nameOf(thrown)
-  return new Error(`${who} threw ${what}: throw an Error`)
-}
-
-function nameOf(thrown: unknown): string {
-  if (typeof thrown === 'object' && thrown !== null) return 'an object that is not an Error'
-  return typeof thrown === 'function' ? 'a function' : String(thrown)
-}
-
 /** 4xx answers that pass by themselves; every other 4xx will be the same next time. */
 const passing = new Set([408, 409, 425, 429])
 

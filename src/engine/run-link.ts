@@ -1,8 +1,8 @@
 import type { OperationFields } from '../events.ts'
-import type { Observer } from '../observer.ts'
+import { type Observer, toError } from '../observer.ts'
 import type { Sensitive } from '../sensitive/sensitive.ts'
 import type { UnhandledListener } from './author-code.ts'
-import { asError, TerminalError } from './errors.ts'
+import { TerminalError } from './errors.ts'
 import type { RunSecrets } from './run-secrets.ts'
 
 /** What every event of a run begins with. */
@@ -31,7 +31,7 @@ export class RunLink implements UnhandledListener {
 
   onUnhandled(kind: 'rejection' | 'exception', thrown: unknown, step: string | undefined): void {
     const who = step === undefined ? `the ${this.#fields.action}` : `the step "${step}"`
-    const error = this.#hide.error(asError(thrown, who))
+    const error = this.#hide.error(toError(thrown, who))
     this.#observer['author.unhandled']?.({ ...this.#fields, step, kind, error })
     const message = `a promise that was not awaited was rejected: ${error.message}`
     this.fail?.(error instanceof TerminalError ? error : new Error(message, { cause: error }))

@@ -9,10 +9,11 @@ import { settle } from '../domain/settle.ts'
 import { settleSweepFirst } from '../domain/settle-sweep-first.ts'
 import type { ParkReason } from '../events.ts'
 import type { Claim, Parking } from '../ledger.ts'
+import { toError } from '../observer.ts'
 import { count } from '../shape/count.ts'
 import { sayDuration } from '../shape/duration.ts'
 import { traceAuthorCode } from './author-code.ts'
-import { asError, ExhaustedError, isPermanent, retryAfter, shorten, toOperationError } from './errors.ts'
+import { ExhaustedError, isPermanent, retryAfter, shorten, toOperationError } from './errors.ts'
 import type { HeldLease } from './held-lease.ts'
 import { attemptFields } from './operation-fields.ts'
 import { publicReason } from './public-reason.ts'
@@ -194,7 +195,7 @@ async function retryOrFail(running: Running, thrown: unknown): Promise<void> {
   const before = failuresSoFar(claim)
   const failures = before.attempts + 1
   const now = held.storeNow()
-  const error = run.hide.error(asError(thrown, `the ${action}`))
+  const error = run.hide.error(toError(thrown, `the ${action}`))
   const reason = publicReason(error)
   const exhausted = isExhausted(work.retry, failures, before.startedAt, now)
   if (isPermanent(thrown) || exhausted) {

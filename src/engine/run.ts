@@ -5,7 +5,7 @@ import { backOff, isExhausted, type RetryPolicy } from '../domain/retry.ts'
 import type { SharedWish } from '../domain/shared-claim.ts'
 import type { LogFields, StepFields } from '../events.ts'
 import type { Checkpoint, Claim, Ledger } from '../ledger.ts'
-import type { Observer } from '../observer.ts'
+import { type Observer, toError } from '../observer.ts'
 import type { JsonObject } from '../protocol/json.ts'
 import { readMarked } from '../sensitive/marked.ts'
 import { count } from '../shape/count.ts'
@@ -13,7 +13,7 @@ import { StoreUnavailableError } from '../store.ts'
 import type { OpenSpan, Tracer } from '../tracer.ts'
 import { currentStep, runAuthorCode } from './author-code.ts'
 import { type Call, callWithDeadline } from './call.ts'
-import { asError, ExhaustedError, isPermanent, RunEnded, retryAfter, TerminalError } from './errors.ts'
+import { ExhaustedError, isPermanent, RunEnded, retryAfter, TerminalError } from './errors.ts'
 import type { HeldLease } from './held-lease.ts'
 import { operationFields } from './operation-fields.ts'
 import { publicReason } from './public-reason.ts'
@@ -305,7 +305,7 @@ export class Run {
       return { output: kept, step }
     } catch (thrown) {
       if (this.#held.ending.aborted) throw new RunEnded()
-      const error = this.hide.error(asError(thrown, `the step "${name}"`))
+      const error = this.hide.error(toError(thrown, `the step "${name}"`))
       const tries = this.#triesOf(name, calledAt, error.message)
       const failed: Step = { name, state: 'failed', attempts, startedAt, tries }
       const step = toFailed(failed, error, operation, this.#held.storeNow())

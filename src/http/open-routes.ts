@@ -1,9 +1,12 @@
 import type { LedgerView, Route } from '../author/broker-definition.ts'
 import type { BrokerContext } from '../broker/context.ts'
 import { findDashboard } from '../broker/dashboard.ts'
+import { toError } from '../observer.ts'
 import { BrokerError } from '../protocol/errors.ts'
 import type { JsonObject } from '../protocol/json.ts'
 import { readMarked } from '../sensitive/marked.ts'
+import { hasMethods } from '../shape/fields.ts'
+import { typeName } from '../shape/mistake.ts'
 import { isConsolePath } from './console.ts'
 import type { Exchange } from './exchange.ts'
 import { type HttpRequest, type HttpResponse, originOf } from './message.ts'
@@ -117,6 +120,7 @@ async function runAuthorRoute(route: Route, request: HttpRequest, limit: number,
   // `/files/../v2` becomes `/v2` in a URL: the route would see a path that is not its own.
   if (!matches(route.path, target.pathname)) throw new BrokerError('NotFound', 'There is nothing at this path.')
   const body = hasBody ? streamOf(request, limit) : undefined
+  const who = `the route "${route.method} ${route.path}"`
   const headers = Object.entries(request.headers).filter((entry): entry is [string, string] => entry[1] !== undefined)
   try {
     const response = await route.handle(
@@ -131,17 +135,25 @@ async function runAuthorRoute(route: Route, request: HttpRequest, limit: number,
         binding: async (instanceId, id) => asAuthorsSee(await ledger.binding(instanceId, id)),
       },
     )
-    return await toAnswer(response)
+    return await toAnswer(response, who)
+  } catch (thrown) {
+    throw toError(thrown, who)
   } finally {
     // Not awaited: the route may have left a read behind, which lasts until the client sends more.
     body?.return(undefined).catch(() => {})
   }
 }
 
-async function toAnswer(response: Response): Promise<HttpResponse> {
+async function toAnswer(response: unknown, who: string): Promise<HttpResponse> {
+  if (!isResponse(response)) throw new TypeError(`${who} must return a Response, not ${typeName(response)}`)
   const headers: Record<string, string | string[]> = Object.fromEntries(response.headers)
   if (response.headers.has('set-cookie')) headers['set-cookie'] = response.headers.getSetCookie()
   return { status: response.status, headers, body: new Uint8Array(await response.arrayBuffer()) }
+}
+
+/** That of a package counts as well. */
+function isResponse(value: unknown): value is Response {
+  return typeof value === 'object' && value !== null && 'headers' in value && hasMethods(value, 'arrayBuffer')
 }
 
 async function* streamOf(request: HttpRequest, limit: number): AsyncGenerator<Uint8Array, undefined> {

@@ -2,9 +2,12 @@ import { createHash } from 'node:crypto'
 import type { BrokerDefinition } from '../../author/broker-definition.ts'
 import { whyUnknown } from '../../broker/unknown-catalog.ts'
 import { toWireCatalog } from '../../catalog/wire-catalog.ts'
+import { toError } from '../../observer.ts'
 import { latestMinor } from '../../protocol/api-version.ts'
 import { BrokerError } from '../../protocol/errors.ts'
 import type { Offering } from '../../protocol/offering.ts'
+import { typeName } from '../../shape/mistake.ts'
+import { isObject } from '../../shape/place.ts'
 import type { HttpResponse } from '../message.ts'
 import { guarded } from '../respond.ts'
 import type { Endpoint, OsbRequest } from './endpoint.ts'
@@ -32,7 +35,24 @@ export function createCatalogEndpoint(present: PresentCatalog | undefined): Endp
 
 async function answerPresented(present: PresentCatalog, offerings: readonly Offering[], request: OsbRequest) {
   const { minor, caller, ifNoneMatch } = request
-  return answer(render(await present(offerings, caller.platform), minor), ifNoneMatch)
+  return answer(render(await presented(present, offerings, caller.platform), minor), ifNoneMatch)
+}
+
+async function presented(present: PresentCatalog, offerings: readonly Offering[], platform: string) {
+  const who = 'presentCatalog'
+  try {
+    return checkOfferings(await present(offerings, platform), who)
+  } catch (thrown) {
+    throw toError(thrown, who)
+  }
+}
+
+function checkOfferings(shown: unknown, who: string): readonly Offering[] {
+  const rule = `${who} must return a list of offerings`
+  if (!Array.isArray(shown)) throw new TypeError(`${rule}, not ${typeName(shown)}`)
+  const wrong = shown.findIndex(offering => !isObject(offering) || !Array.isArray(offering.plans))
+  if (wrong >= 0) throw new TypeError(`${rule}, and number ${wrong + 1} is ${typeName(shown[wrong])}`)
+  return shown
 }
 
 interface Rendered {
