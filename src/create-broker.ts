@@ -20,7 +20,7 @@ import { openMetrics } from './running/served-metrics.ts'
 import { type RegistryOptions, type RunningBroker, type StartOptions, startBroker } from './running/start-broker.ts'
 import { readSettings, type Settings } from './settings/settings.ts'
 import { anything, code, hasMethods, judged } from './shape/fields.ts'
-import { explain, typeName } from './shape/mistake.ts'
+import { explain, inCode, typeName } from './shape/mistake.ts'
 import { fromCode, isObject, showPath } from './shape/place.ts'
 import { read } from './shape/read.ts'
 import { object, optional } from './shape/shape.ts'
@@ -77,7 +77,7 @@ const optionsShape = object(
 
 function checkArguments(definition: unknown, options: unknown): void {
   if (!isObject(definition))
-    throw new TypeError(`createBroker needs what defineBroker returns, not ${typeName(definition)}.`)
+    throw new TypeError(`createBroker needs what defineBroker returns, not ${inCode(typeName(definition))}.`)
   const { mistakes } = read(optionsShape, fromCode(options))
   const found = mistakes.map(mistake => `  ${showPath(mistake.path) || 'it'} ${explain(mistake)}`)
   if (found.length > 0) throw new TypeError(`The options of createBroker are wrong:\n${found.join('\n')}`)

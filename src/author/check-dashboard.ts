@@ -1,4 +1,4 @@
-import { typeName } from '../shape/mistake.ts'
+import { inCode, typeName } from '../shape/mistake.ts'
 
 export const dashboardRule = 'a URL that begins with http:// or https://'
 
@@ -7,8 +7,8 @@ export function isDashboard(url: string): boolean {
 }
 
 /** What was found in the place of a dashboard's URL. Not the value, which may be secret. */
-export function notADashboard(found: string): string {
-  return found === 'a text' ? 'another text' : found
+export function notADashboard(type: string): string {
+  return type === 'a text' ? 'another text' : inCode(type)
 }
 
 /** What `dashboard` of a service returned. The request fails before anything is accepted. */

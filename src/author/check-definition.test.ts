@@ -63,7 +63,7 @@ describe('checkDefinition', () => {
   it.each<[object, string]>([
     [{ parametrs: {} }, '"parametrs" is not known here; did you mean parameters?'],
     [{ plan: [] }, '"plan" is not known here; did you mean plans?'],
-    [{ provision: {} }, '"provision" must be a function, but is a map; correct it'],
+    [{ provision: {} }, '"provision" must be a function, but is an object; correct it'],
     [{ actions: { provison: {} } }, '"actions.provison" is not known here; did you mean provision?'],
     [{ actions: { provision: { time: 1 } } }, '"actions.provision.time" is not known here'],
     [{ actions: { provision: { async: 'maybe' } } }, '"actions.provision.async" must be'],

@@ -1,7 +1,7 @@
 import { isStandardSchema } from '../catalog/standard-schema.ts'
 import { offeringShape } from '../protocol/offering-shape.ts'
 import { anything, code, decimal, duration, flag, judged, oneOf, text, wholeNumber } from '../shape/fields.ts'
-import { explain, type FieldMistake, type Mistake } from '../shape/mistake.ts'
+import { explain, type FieldMistake, inCode, type Mistake } from '../shape/mistake.ts'
 import { fromCode, isObject, type Path, showPath, valueAt } from '../shape/place.ts'
 import { read } from '../shape/read.ts'
 import { list, object, optional, type Rule, type Shape, unique } from '../shape/shape.ts'
@@ -186,7 +186,11 @@ function reword(definition: unknown, mistake: FieldMistake): Mistake {
     return { ...about, problem: `${name} is missing`, remedy: `add ${name}: ${rule}` }
   if (kind === 'rule') return { ...about, problem: rule, remedy }
   if (kind === 'wrong' || kind === 'missing')
-    return { ...about, problem: `${rest.length === 0 ? 'it' : name} must be ${rule}, but is ${found}`, remedy }
+    return {
+      ...about,
+      problem: `${rest.length === 0 ? 'it' : name} must be ${inCode(rule)}, but is ${inCode(found)}`,
+      remedy,
+    }
   return { ...about, problem: `${name} ${mistake.problem}`, remedy: mistake.remedy }
 }
 

@@ -5,7 +5,7 @@ import type { Action } from '../protocol/actions.ts'
 import { endpoint, volumeMount } from '../protocol/answers.ts'
 import { isJsonObject, type JsonObject } from '../protocol/json.ts'
 import { flag, text } from '../shape/fields.ts'
-import type { FieldMistake } from '../shape/mistake.ts'
+import { type FieldMistake, inCode } from '../shape/mistake.ts'
 import { fromCode, showPath } from '../shape/place.ts'
 import { read } from '../shape/read.ts'
 import { field, list, object, optional, type Shape } from '../shape/shape.ts'
@@ -39,8 +39,8 @@ function explain({ kind, path, rule, type, problem, remedy }: FieldMistake): str
   const name = showPath(path) || 'it'
   if (kind === 'rule') return rule
   if (kind === 'missing') return `${name} is missing`
-  const found = rule === dashboardRule ? notADashboard(type) : type
-  return kind === 'wrong' ? `${name} must be ${rule}, not ${found}` : `${name} ${problem}; ${remedy}`
+  const found = rule === dashboardRule ? notADashboard(type) : inCode(type)
+  return kind === 'wrong' ? `${name} must be ${inCode(rule)}, not ${found}` : `${name} ${problem}; ${remedy}`
 }
 
 const map = field<JsonObject, JsonObject>({ kind: 'other', rule: 'an object' }, value =>

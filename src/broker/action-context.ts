@@ -1,4 +1,4 @@
-import { checkDescription, checkFunction, checkPatch, checkStepName } from '../author/check-arguments.ts'
+import { checkDescription, checkFunction, checkName, checkPatch } from '../author/check-arguments.ts'
 import { checkStepSettings } from '../author/check-definition.ts'
 import type {
   ActionContext,
@@ -106,7 +106,7 @@ export async function createActionContext(options: ContextOptions): Promise<Cont
       maintenanceVersion: instance.maintenanceVersion,
     },
     step<T>(name: string, fn: StepFunction<T>, step?: StepSettings) {
-      checkFunction(fn, `ctx.step('${checkStepName(name)}', fn)`)
+      checkFunction(fn, `ctx.step('${checkName(name, 'ctx.step')}', fn)`)
       const options =
         step === undefined ? undefined : readStepSettings(name, step, retryOf(service, operation.action, settings))
       return run.step<unknown>(stepPrefix + name, fn, options) as Promise<Jsonify<T>>
@@ -125,11 +125,11 @@ export async function createActionContext(options: ContextOptions): Promise<Cont
       else bindingState.merge(patch)
     },
     share(key, create) {
-      checkFunction(create, `ctx.share('${checkStepName(key, 'ctx.share')}', create)`)
+      checkFunction(create, `ctx.share('${checkName(key, 'ctx.share')}', create)`)
       return run.share(key, create)
     },
     unshare(key, remove) {
-      checkFunction(remove, `ctx.unshare('${checkStepName(key, 'ctx.unshare')}', remove)`)
+      checkFunction(remove, `ctx.unshare('${checkName(key, 'ctx.unshare')}', remove)`)
       return run.unshare(key, remove)
     },
   } satisfies Partial<AnyContext>)

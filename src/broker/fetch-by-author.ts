@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject } from '../protocol/json.ts'
 import { markedIn } from '../sensitive/marked.ts'
 import { createRedactor } from '../sensitive/redact.ts'
 import { redactError } from '../sensitive/redact-error.ts'
-import { typeName } from '../shape/mistake.ts'
+import { inCode, typeName } from '../shape/mistake.ts'
 
 interface Secrets {
   readonly secrets: () => readonly string[]
@@ -20,7 +20,7 @@ export async function fetchByAuthor(
 ): Promise<JsonObject> {
   try {
     const body = await fetch()
-    if (!isJsonObject(body)) throw new TypeError(`${who} must return an object, not ${typeName(body)}`)
+    if (!isJsonObject(body)) throw new TypeError(`${who} must return an object, not ${inCode(typeName(body))}`)
     return toJson(body, { what: `${who} returned what cannot be sent`, path: 'body', bytes: Number.POSITIVE_INFINITY })
   } catch (thrown) {
     throw redactError(toError(thrown, who), createRedactor([...secrets(), ...markedIn(kept)]))

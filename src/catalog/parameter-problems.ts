@@ -6,7 +6,8 @@ import type { StandardIssue } from './standard-schema.ts'
  * secret; what is quoted comes from the schema or is a field's name.
  */
 export function describeErrors(errors: readonly ErrorObject[], root = 'parameters'): string[] {
-  return bounded(errors, error => root + describeError(error))
+  const noun = root === 'parameters' ? 'parameter' : 'field'
+  return bounded(errors, error => root + describeError(error, noun))
 }
 
 export function describeIssues(issues: readonly StandardIssue[], root = 'parameters'): string[] {
@@ -29,12 +30,13 @@ function bounded<Problem>(problems: readonly Problem[], describe: (problem: Prob
   return more > 0 ? [...told, `and ${more} more`] : told
 }
 
-function describeError({ instancePath, keyword, params, propertyName, message }: ErrorObject): string {
+function describeError(error: ErrorObject, noun: string): string {
+  const { instancePath, keyword, params, propertyName, message } = error
   const path = instancePath.split('/').slice(1).map(unescapePointer)
   const { missingProperty, additionalProperty, unevaluatedProperty }: Record<string, unknown> = params
   const unknown = additionalProperty ?? unevaluatedProperty
   if (keyword === 'required') return `${fieldName([...path, String(missingProperty)])}: is required`
-  if (unknown !== undefined) return `${fieldName([...path, String(unknown)])}: is not a known parameter`
+  if (unknown !== undefined) return `${fieldName([...path, String(unknown)])}: is not a known ${noun}`
   const rule = rules[keyword]?.(params) ?? message ?? `breaks the rule "${keyword}"`
   return `${fieldName(propertyName === undefined ? path : [...path, propertyName])}: ${rule}`
 }

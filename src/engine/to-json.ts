@@ -59,9 +59,10 @@ export function isFieldless(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !isPlain(value) && losesAll(value)
 }
 
-/** `a Map`, `an Error`. */
+/** `a Map`, `an Error`, `a Generator`. */
 export function className(value: object): string {
-  const name = value.constructor?.name || 'object without fields'
+  const tag = Object.prototype.toString.call(value).slice('[object '.length, -1)
+  const name = value.constructor?.name || (tag === 'Object' ? 'object without fields' : tag)
   return `${/^[aeio]/i.test(name) ? 'an' : 'a'} ${name}`
 }
 

@@ -6,7 +6,7 @@ import { BrokerError } from '../protocol/errors.ts'
 import type { JsonObject } from '../protocol/json.ts'
 import { readMarked } from '../sensitive/marked.ts'
 import { hasMethods } from '../shape/fields.ts'
-import { typeName } from '../shape/mistake.ts'
+import { inCode, typeName } from '../shape/mistake.ts'
 import { isConsolePath } from './console.ts'
 import type { Exchange } from './exchange.ts'
 import { type HttpRequest, type HttpResponse, originOf } from './message.ts'
@@ -145,7 +145,7 @@ async function runAuthorRoute(route: Route, request: HttpRequest, limit: number,
 }
 
 async function toAnswer(response: unknown, who: string): Promise<HttpResponse> {
-  if (!isResponse(response)) throw new TypeError(`${who} must return a Response, not ${typeName(response)}`)
+  if (!isResponse(response)) throw new TypeError(`${who} must return a Response, not ${inCode(typeName(response))}`)
   const headers: Record<string, string | string[]> = Object.fromEntries(response.headers)
   if (response.headers.has('set-cookie')) headers['set-cookie'] = response.headers.getSetCookie()
   return { status: response.status, headers, body: new Uint8Array(await response.arrayBuffer()) }

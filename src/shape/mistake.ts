@@ -50,6 +50,13 @@ export function typeName(value: unknown): string {
   return typeof value === 'string' ? 'a text' : typeof value === 'boolean' ? 'true or false' : `a ${typeof value}`
 }
 
+const wordsOfCode: Readonly<Record<string, string>> = { 'a map': 'an object', empty: 'null' }
+
+/** The name of a type, as authors of code call it. Files have maps, and empty values. */
+export function inCode(type: string): string {
+  return wordsOfCode[type] ?? type
+}
+
 /** A value for people, without what could be a secret. */
 export function show(value: unknown, { secret = false, mask = hideUser } = {}): string {
   if (typeof value === 'object' || typeof value === 'function' || value === undefined) return typeName(value)

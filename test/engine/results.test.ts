@@ -28,7 +28,8 @@ const wrongProvisions: readonly (readonly [what: string, result: unknown, descri
     { credentials: {} },
     'credentials is not known here; known here: message, state, dashboardUrl, metadata',
   ],
-  ['a text', 'done', 'it must be a map, not a text'],
+  ['a text', 'done', 'it must be an object, not a text'],
+  ['null', { metadata: null }, 'metadata must be an object, not null'],
   ['no URL', { dashboardUrl: 'x.example' }, 'dashboardUrl must be a URL that begins with http:// or https://'],
   ['another URL', { dashboardUrl: 'ftp://x' }, 'begins with http:// or https://, not another text.'],
   ['wrong labels', { metadata: { labels: 'web' } }, 'metadata.labels must be an object, not a text'],
@@ -56,7 +57,7 @@ const wrongCalls: readonly (readonly [what: string, provision: Service['provisio
   [
     'describe without a text',
     ctx => ctx.describe({} as never),
-    'ctx.describe needs a text as its description, not a map',
+    'ctx.describe needs a text as its description, not an object',
   ],
   [
     'a long description',
@@ -80,7 +81,12 @@ const wrongCalls: readonly (readonly [what: string, provision: Service['provisio
   [
     'a long step name',
     ctx => ctx.step(long(limits.stepNameLength + 1), () => undefined),
-    `has ${limits.stepNameLength + 1} characters, and at most ${limits.stepNameLength} are allowed.`,
+    `…" of ctx.step has ${limits.stepNameLength + 1} characters, and at most ${limits.stepNameLength} are allowed.`,
+  ],
+  [
+    'a long key of a share',
+    ctx => ctx.share(long(limits.stepNameLength + 1), () => {}),
+    `…" of ctx.share has ${limits.stepNameLength + 1} characters, and at most ${limits.stepNameLength} are allowed.`,
   ],
   [
     'a step with a wrong timeout',
@@ -97,7 +103,7 @@ const wrongCalls: readonly (readonly [what: string, provision: Service['provisio
     ctx => ctx.step('a', () => undefined, { retry: { attempts: 'many' as never } }),
     'retry.attempts found "many"; allowed: a whole number',
   ],
-  ['share without a key', ctx => ctx.share('', () => {}), 'ctx.share needs a name as its first argument.'],
+  ['share without a key', ctx => ctx.share('', () => {}), 'ctx.share needs a key as its first argument.'],
   [
     'a step that returns a BigInt',
     ctx => ctx.step('a', () => ({ size: 1n }) as never),
@@ -120,13 +126,13 @@ const wrongBinds: readonly (readonly [what: string, result: unknown, description
   ['a state only', { state: { user: 'u' } }, 'credentials are missing'],
   ['credentials in a text', { credentials: 'user:password' }, 'credentials must be an object, not a text'],
   ['a date that is none', { credentials: {}, metadata: { expiresAt: 5 } }, 'metadata.expiresAt must be a date'],
-  ['no list of endpoints', { credentials: {}, endpoints: {} }, 'endpoints must be a list, not a map'],
+  ['no list of endpoints', { credentials: {}, endpoints: {} }, 'endpoints must be a list, not an object'],
   [
     'a port',
     { credentials: {}, endpoints: [{ host: 'h', port: '1' }] },
     'endpoints[0].port is not known here; did you mean ports?; endpoints[0].ports is missing',
   ],
-  ['a mount of nothing', { volumeMounts: [null] }, 'volumeMounts[0] must be a map, not empty'],
+  ['a mount of nothing', { volumeMounts: [null] }, 'volumeMounts[0] must be an object, not null'],
   [
     'too many credentials',
     { credentials: { text: long(limits.bindingBytes) } },
@@ -165,6 +171,7 @@ describe('a result is checked where it is returned, and a wrong one fails at onc
     ['a Date', new Date(), 'a Date'],
     ['a Response', new Response(), 'a Response'],
     ['an error', new Error('x'), 'an Error'],
+    ['a generator', (function* () {})(), 'a Generator'],
   ])('a provision that returns %s', async (_, result, what) => {
     expect(await failedProvision(async () => result as never)).toBe(`The provision returned ${what}, not an object.`)
   })

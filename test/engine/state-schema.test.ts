@@ -27,6 +27,15 @@ describe('a state with a schema', () => {
     })
   })
 
+  it('is not called parameters where a field of it is not known', async () => {
+    const state = { type: 'object', properties: { name: { type: 'string' } }, additionalProperties: false }
+    const world = createWorld({ service: { state, provision: () => ({ state: { b: 1 } }) as never } })
+    const process = await world.boot()
+    const operation = await process.provision('i')
+    await world.clock.advance(seconds(1))
+    expect((await process.poll('i', operation)).description).toContain('service: state.b: is not a known field.')
+  })
+
   it('must be there in the end: returned, or saved on the way', async () => {
     expect(await (await run(() => {})).ended).toMatchObject({ state: 'failed' })
     const saved = await run(async ctx => {

@@ -6,7 +6,7 @@ import { toError } from '../../observer.ts'
 import { latestMinor } from '../../protocol/api-version.ts'
 import { BrokerError } from '../../protocol/errors.ts'
 import type { Offering } from '../../protocol/offering.ts'
-import { typeName } from '../../shape/mistake.ts'
+import { inCode, typeName } from '../../shape/mistake.ts'
 import { isObject } from '../../shape/place.ts'
 import type { HttpResponse } from '../message.ts'
 import { guarded } from '../respond.ts'
@@ -49,9 +49,9 @@ async function presented(present: PresentCatalog, offerings: readonly Offering[]
 
 function checkOfferings(shown: unknown, who: string): readonly Offering[] {
   const rule = `${who} must return a list of offerings`
-  if (!Array.isArray(shown)) throw new TypeError(`${rule}, not ${typeName(shown)}`)
+  if (!Array.isArray(shown)) throw new TypeError(`${rule}, not ${inCode(typeName(shown))}`)
   const wrong = shown.findIndex(offering => !isObject(offering) || !Array.isArray(offering.plans))
-  if (wrong >= 0) throw new TypeError(`${rule}, and number ${wrong + 1} is ${typeName(shown[wrong])}`)
+  if (wrong >= 0) throw new TypeError(`${rule}, and number ${wrong + 1} is ${inCode(typeName(shown[wrong]))}`)
   return shown
 }
 
