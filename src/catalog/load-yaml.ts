@@ -57,6 +57,7 @@ export async function readCatalog(text: string, file: string, options: ReadCatal
   const { offerings, problems, warnings, where } = await readOfferings(services, {
     lenient: true,
     textAsValues: spring,
+    textAsLists: spring,
     valuesAsText: spring,
     sharedPlanIds: spring,
     unknown: key => (spring ? 'ignore' : isWire || key === 'public' ? 'warning' : 'error'),

@@ -25,6 +25,8 @@ export interface ReadOptions {
   readonly spelling?: (key: string) => string
   /** Takes the text `true` for a flag and `5` for a number: environment variables hold nothing but text. */
   readonly textAsValues?: boolean
+  /** Takes a text for the list of what stands between its commas, and an empty one for no flag and no number, as Spring does. */
+  readonly textAsLists?: boolean
   /** Takes a number or a flag for a text, as it was written. */
   readonly valuesAsText?: boolean
   /** What becomes of keys that nobody knows, whatever the shape says. */
@@ -79,7 +81,11 @@ function tidy(tidying: Tidying, described: Described, value: unknown, spot: Spot
   reportTag(tidying, spot)
   if (described.fields !== undefined && isObject(value)) return tidyObject(tidying, described, value, path)
   const { item, isList } = described
-  const { places } = tidying
+  const { places, options } = tidying
+  if (options.textAsLists && isList && item?.fields === undefined) {
+    const text = coerce('text', value, place?.text, options)
+    if (typeof text === 'string') return splitList(text)
+  }
   if (item !== undefined && (isList ? Array.isArray(value) : isObject(value))) {
     const children = Object.entries(value as object).map(([name, child]): [string, unknown] => {
       const key = isList ? Number(name) : name
@@ -116,6 +122,7 @@ function tidyObject(tidying: Tidying, described: Described, value: Record<string
     } else {
       written.set(key, place)
       if (child === null && options.lenient) continue
+      if (child === '' && options.textAsLists && (field.info.kind === 'flag' || field.info.kind === 'number')) continue
       if (place !== undefined) setPlace(places, result, key, place)
       result[key] = tidy(tidying, field, child, { path: [...path, key], place })
     }
@@ -160,6 +167,14 @@ function coerce(kind: Kind | undefined, value: unknown, written: string | undefi
   }
   if (!options.valuesAsText || (typeof value !== 'number' && typeof value !== 'boolean')) return value
   return kind === 'text' || kind === 'file' || kind === 'folder' || kind === 'cron' ? (written ?? String(value)) : value
+}
+
+/** What stands between the commas of a text. */
+export function splitList(text: string): readonly string[] {
+  return text
+    .split(',')
+    .map(part => part.trim())
+    .filter(part => part !== '')
 }
 
 function toWritten(places: Places, value: unknown, text: string | undefined): WrittenValue {

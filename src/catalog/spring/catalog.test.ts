@@ -12,6 +12,9 @@ async function load(text: string, { env = {}, file = 'application.yaml' }: { env
 const namesOf = async (text: string, env: Env = {}, file?: string) =>
   (await load(text, { env, file })).offerings.map(({ name }) => name)
 
+const flatKey = (key: string, by: string, value: string) =>
+  `spring.cloud.openservicebroker.catalog.services[0].${key}${by}${value}\n`
+
 /** One service of this name, in the flat form that both kinds of files have. */
 const flat = (name: string, by = ': ') =>
   Object.entries({
@@ -22,7 +25,7 @@ const flat = (name: string, by = ': ') =>
     'plans[0].name': 'plan',
     'plans[0].description': 'p',
   })
-    .map(([key, value]) => `spring.cloud.openservicebroker.catalog.services[0].${key}${by}${value}\n`)
+    .map(([key, value]) => flatKey(key, by, value))
     .join('')
 
 describe('several documents', () => {
@@ -166,6 +169,32 @@ server.port=9000
 `
     const [offering] = (await load(text)).offerings
     expect(offering).toMatchObject({ metadata: { 'a.b': 1, a_b: 2, 'a-b': 3 }, plans: [{ id: 'p', free: false }] })
+  })
+})
+
+describe('lists in one text', () => {
+  const expected = { tags: ['a', 'b', 'c'], requires: ['syslog_drain'], plans: [{ metadata: { bullets: ['x', 'y'] } }] }
+  const keys = { tags: 'a,b , c', requires: 'syslog_drain', 'plans[0].metadata.bullets': 'x,y', 'plans[0].free': '' }
+
+  it.each([
+    ['application.properties', '='],
+    ['application.yaml', ': '],
+  ])('%s: they are split at commas, and an empty flag is as good as absent', async (file, by) => {
+    const more = Object.entries(keys).map(([key, value]) =>
+      flatKey(key, by, file.endsWith('yaml') ? `"${value}"` : value),
+    )
+    const [offering] = (await load(flat('s', by) + more.join(''), { file })).offerings
+    expect(offering).toMatchObject(expected)
+    expect(offering?.plans[0]).not.toHaveProperty('free')
+  })
+
+  it('a number is a list of one', async () => {
+    expect((await load(flat('s') + flatKey('tags', ': ', '1.10'))).offerings).toMatchObject([{ tags: ['1.10'] }])
+  })
+
+  it('elsewhere they are a mistake', async () => {
+    const text = 'services: [{ id: s, name: s, description: d, bindable: false, tags: "a,b", plans: [] }]'
+    await expect(load(text, { file: 'catalog.yaml' })).rejects.toThrow('"tags" must be a list')
   })
 })
 

@@ -1,6 +1,7 @@
 import { type Document, isMap } from 'yaml'
 import { findNode, splitKey, textsOf } from '../../shape/find-node.ts'
 import { type Environment, expand, type LookUp } from '../../shape/placeholders.ts'
+import { splitList } from '../../shape/read.ts'
 import { holds } from './profiles.ts'
 
 /** The documents of a Spring application's file that count with these environment variables. */
@@ -87,13 +88,6 @@ function textsAt(document: Document, name: string): readonly string[] {
 
 function isFilled(texts: readonly string[]): boolean {
   return texts.length > 0
-}
-
-function splitList(text: string): readonly string[] {
-  return text
-    .split(',')
-    .map(part => part.trim())
-    .filter(part => part !== '')
 }
 
 /** `spring.profiles.active` is SPRING_PROFILES_ACTIVE. */

@@ -1,5 +1,6 @@
 import { relaxed } from '../../shape/describe.ts'
 import { isObject, type Path, type Places, type Source, setPlace } from '../../shape/place.ts'
+import { splitList } from '../../shape/read.ts'
 import { objectsOf } from '../problem.ts'
 
 type Values = Record<string, unknown>
@@ -23,8 +24,10 @@ export function readSpringSpelling({ root, places }: Source, spring: boolean): r
     // Spring takes a service that does not say so for not bindable; the OSB API makes everybody else say it (CAT-18).
     if (spring && find(service, 'bindable') === undefined) service.bindable = false
     images.push(readMetadata(service, offeringMetadata, places, [index, 'metadata']))
-    for (const [plan, value] of objectsOf(find(service, 'plans')))
+    for (const [plan, value] of objectsOf(find(service, 'plans'))) {
       images.push(readMetadata(value, planMetadata, places, [index, 'plans', plan, 'metadata']))
+      if (spring) splitBullets(find(value, 'metadata'))
+    }
   }
   return images.filter(image => image !== undefined)
 }
@@ -58,6 +61,11 @@ function readMetadata(owner: Values, spelling: Spelling, places: Places, path: P
   Object.assign(metadata, nested)
   if (image === undefined || image === null || metadata.imageUrl !== undefined) return undefined
   return { metadata, name: image, path: [...path, 'imageUrlResource'] }
+}
+
+/** Spring knows this one list of a plan's metadata. */
+function splitBullets(metadata: unknown): void {
+  if (isObject(metadata) && typeof metadata.bullets === 'string') metadata.bullets = splitList(metadata.bullets)
 }
 
 function movePlace(places: Places, object: object, from: string, to: string): void {
