@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { inspect } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { hashPassword } from '../../src/authenticator/password.ts'
+import { loadCatalogFile } from '../../src/catalog/load-yaml.ts'
 import { type LoadConfigOptions, loadConfig, toSettings } from '../../src/server/config.ts'
 import { brokerSections } from '../../src/settings/settings.ts'
 import { mistakesIn } from './mistakes.ts'
@@ -363,6 +364,21 @@ server.port: 3333
       server: { port: 2222, host: '127.0.0.2' },
       instances: { forceDeleteUnknown: true },
     })
+  })
+
+  it('holds the catalog also where no active profile has one, so that this is told', async () => {
+    const documents = `spring.application.name: x
+---
+spring.config.activate.on-profile: dev
+spring.cloud.openservicebroker.catalog.services: [{ id: s }]
+`
+    write('application.yaml', documents)
+    const env = { SPRING_PROFILES_ACTIVE: 'prod' }
+    const { catalog = '' } = await load({ file: 'application.yaml', env })
+    expect(catalog).toBe(join(cwd, 'application.yaml'))
+    await expect(loadCatalogFile(catalog, env)).rejects.toThrow(
+      'it has no catalog for the active profiles (prod); set SPRING_PROFILES_ACTIVE; it has one for: dev',
+    )
   })
 
   it('may be an application.properties', async () => {

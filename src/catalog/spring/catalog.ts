@@ -59,7 +59,7 @@ export function readSpringCatalog(text: string, { name, env, maxValues }: Spring
 const catalogKeys = ['spring', 'cloud', 'openservicebroker', 'catalog']
 
 /** What stands below the catalog in a document, if there are services. */
-function catalogOf(document: Document) {
+export function catalogOf(document: Document) {
   const catalog = gatherNode(document, catalogKeys)
   const isService = ({ key }: { key: unknown }) => relaxed(splitKey(String(key))[0] ?? '') === 'services'
   return catalog.items.some(isService) ? catalog : undefined

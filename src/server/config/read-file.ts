@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import type { Document } from 'yaml'
+import { catalogOf } from '../../catalog/spring/catalog.ts'
 import { readSpringDocuments } from '../../catalog/spring/documents.ts'
 import { configShape } from '../../settings/config.ts'
 import { describeAt, relaxed } from '../../shape/describe.ts'
@@ -35,10 +36,10 @@ export async function readConfigFile(file: string, env: Environment): Promise<Fi
     throw new ConfigError([{ ...whole, problem: `${file} cannot be read (${codeOf(error)})`, remedy }])
   }
   const mistakes: Mistake[] = []
-  const { isSpring, lookUp, fromEnv, ...parsed } = parse(text, { name, env, mistakes })
+  const { isSpring, hasCatalog, lookUp, fromEnv, ...parsed } = parse(text, { name, env, mistakes })
   let { source } = parsed
   let patterns: readonly Path[] = []
-  if (isSpring) ({ source, patterns } = readSpring(source, isKnown, file))
+  if (isSpring) ({ source, patterns } = readSpring(source, isKnown, hasCatalog ? file : undefined))
   const known = mistakes.filter(({ path }) => !isSpring || isKnown(path.slice(0, 1)))
   known.push(...moveAutomationBroker(source))
   const tidied = normalize(configShape, source, { lenient: true })
@@ -65,11 +66,13 @@ interface ParseOptions {
 
 function parse(text: string, { name, env, mistakes }: ParseOptions) {
   let isSpring = false
+  let hasCatalog = false
   let fromEnv: LookUp = variable => env[variable]
   let lookUp = fromEnv
   const pick = (document: Document, all: readonly Document[]) => {
     isSpring ||= name.endsWith('.properties') || all.some(isSpringDocument)
     if (!isSpring) return document.contents
+    hasCatalog ||= catalogOf(document) !== undefined
     const spring = readSpringDocuments(all, env)
     ;({ lookUp, fromEnv } = spring)
     return spring.active.includes(document) ? document.contents : undefined
@@ -89,7 +92,7 @@ function parse(text: string, { name, env, mistakes }: ParseOptions) {
   const root = {}
   for (const part of unfolded) putOver(root, part.source.root, places)
   const source: Source = { root, places }
-  return { source, isSpring, lookUp, fromEnv }
+  return { source, isSpring, hasCatalog, lookUp, fromEnv }
 }
 
 /** Whether it is a setting, or what the Automation Broker calls one, in whichever spelling. */

@@ -11,8 +11,9 @@ export function isSpringDocument({ contents }: Document): boolean {
 /**
  * What of such a file concerns us: our own keys as they are, Spring's names under ours, and which settings hold a cron
  * pattern of Spring's. `isKnown`: whether a key is a setting's, at the top or in `server`, a section that Spring has too.
+ * `catalogFile`: its name, if there is a catalog in it, for whichever profile.
  */
-export function readSpring(file: Source, isKnown: (path: Path) => boolean, fileName: string) {
+export function readSpring(file: Source, isKnown: (path: Path) => boolean, catalogFile?: string) {
   const source = { ...file, root: {} }
   const keep = (path: Path) => {
     for (const key of Object.keys(Object(valueAt(file.root, path)))) {
@@ -32,9 +33,10 @@ export function readSpring(file: Source, isKnown: (path: Path) => boolean, fileN
     put(source, to, valueAt(file.root, found), placeOf(file, found))
     if (isPattern) patterns.push(to)
   }
-  const catalog = lookUp(file.root, ['spring', 'cloud', 'openservicebroker', 'catalog'])
-  if (catalog !== undefined && valueAt(source.root, ['catalog']) === undefined)
-    put(source, ['catalog'], fileName, placeOf(file, catalog))
+  if (catalogFile !== undefined && valueAt(source.root, ['catalog']) === undefined) {
+    const catalog = lookUp(file.root, ['spring', 'cloud', 'openservicebroker', 'catalog'])
+    put(source, ['catalog'], catalogFile, catalog && placeOf(file, catalog))
+  }
   return { source, patterns }
 }
 
