@@ -1,4 +1,5 @@
 import {
+  type AsyncCallOptions,
   type FetchQuery,
   type OsbResponse,
   type PollResult,
@@ -26,6 +27,20 @@ export interface Change extends Pick<PollTarget, 'action' | 'instanceId' | 'bind
 type Answer = OsbResponse<WireError & { readonly operation?: string | null }>
 /** `in progress` only with --no-wait; `gone` when a delete found nothing. */
 type State = 'succeeded' | 'in progress' | 'gone'
+
+/** Sends the request of a change. After a Ctrl-C nobody knows what the broker has made of it. */
+export function send<Sent extends Answer>(
+  { io, callOptions }: Session,
+  change: Change,
+  call: (options: AsyncCallOptions) => Promise<Sent>,
+): Promise<Sent> {
+  const stopped = {
+    what: `stopped waiting for: ${change.label}`,
+    why: 'interrupted before the broker had answered: it may go on',
+    next: `${statusCommand(change)} shows whether it does.`,
+  }
+  return interruptible(io, stopped, signal => call({ ...callOptions, signal }))
+}
 
 /**
  * Waits for the end of the operation, if the broker's first answer was a 202, and remembers it for later commands. Throws

@@ -20,8 +20,11 @@ export interface CannedAnswer {
   readonly text?: string
 }
 
-/** Answers in turn; the last one is repeated. `'hang up'` closes the connection without an answer. */
-export type CannedAnswers = Readonly<Record<string, CannedAnswer | 'hang up' | readonly (CannedAnswer | 'hang up')[]>>
+/** `'hang up'` closes the connection without an answer, `'hang'` leaves it open. */
+type Canned = CannedAnswer | 'hang up' | 'hang'
+
+/** Answers in turn; the last one is repeated. */
+export type CannedAnswers = Readonly<Record<string, Canned | readonly Canned[]>>
 
 export interface CannedBroker {
   readonly url: string
@@ -53,6 +56,7 @@ export async function startCannedBroker(answers: CannedAnswers): Promise<CannedB
     used.set(key, turn + 1)
     const answer = [answers[key] ?? { status: 404, body: { description: `nothing canned for ${key}` } }].flat()
     const chosen = answer[Math.min(turn, answer.length - 1)]
+    if (chosen === 'hang') return
     if (chosen === undefined || chosen === 'hang up') {
       request.socket.destroy()
       return

@@ -1,9 +1,10 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
+import { main } from '../../src/cli/main.ts'
 import type { CannedAnswers } from './canned-broker.ts'
 import { catalog, startCannedBroker } from './canned-broker.ts'
-import { makeFolder, runCli } from './test-io.ts'
+import { createTestIo, makeFolder, runCli } from './test-io.ts'
 
 const instance = '/v2/service_instances/db'
 const binding = `${instance}/service_bindings/app`
@@ -147,6 +148,34 @@ describe('purser credentials', () => {
     const { code, out, err } = await run('credentials', 'db', 'app')
     expect(err).toContain('error: could not read the credentials of binding app\n  why: the broker answered 404')
     expect({ code, out }).toEqual({ code: 1, out: '' })
+  })
+})
+
+describe('Ctrl-C before the broker has answered', () => {
+  it.each([
+    ['provision postgres/small', ['provision', 'postgres', 'small', '--id', 'db'], `PUT ${instance}`, 'db'],
+    ['update db', ['update', 'db', '--param', 'a=1'], `PATCH ${instance}`, 'db'],
+    ['bind db', ['bind', 'db', '--id', 'app'], `PUT ${binding}`, 'db app'],
+    ['unbind app', ['unbind', 'db', 'app'], `DELETE ${binding}`, 'db app'],
+    ['deprovision db', ['deprovision', 'db'], `DELETE ${instance}`, 'db'],
+  ])('%s: says that the broker may go on', async (label, args, request, ids) => {
+    const broker = await startCannedBroker({ 'GET /v2/catalog': { status: 200, body: catalog }, [request]: 'hang' })
+    const io = createTestIo({ cwd: await makeFolder() })
+    const where = [
+      '--url',
+      broker.url,
+      ...(args[0] === 'provision' ? [] : ['--service', 'postgres', '--plan', 'small']),
+    ]
+    const running = main([...args, ...where, '--sync', '--output', 'json'], io)
+    await vi.waitUntil(() => broker.calls.includes(request), { timeout: 120_000 })
+    io.interrupt()
+    expect(await running).toBe(130)
+    expect(JSON.parse(io.out())).toMatchObject({
+      error: `stopped waiting for: ${label}`,
+      why: 'interrupted before the broker had answered: it may go on',
+      next: `purser status ${ids} shows whether it does.`,
+      instance_id: 'db',
+    })
   })
 })
 

@@ -5,7 +5,7 @@ import { type LocateFlags, locateInstance } from '../locate-instance.ts'
 import { type ParameterOptions, readParameters } from '../parameters.ts'
 import { renderFields, withoutNull } from '../render/fields.ts'
 import { onBroker, type Session } from '../session.ts'
-import { settle } from '../settle.ts'
+import { send, settle } from '../settle.ts'
 
 interface BindOptions extends ParameterOptions, LocateFlags {
   readonly id?: string
@@ -43,8 +43,8 @@ async function bind(session: Session, instanceId: string, options: BindOptions):
   const bindResource = app === undefined ? undefined : { app_guid: app }
   const parameters = await typedBy(plan?.schemas?.service_binding?.create?.parameters)
   const request = { ...ids, context, parameters, bind_resource: bindResource, predecessor_binding_id: rotate }
-  const response = await session.client.bind(instanceId, bindingId, request, session.callOptions)
   const change = { action: 'bind', label: `bind ${instanceId}`, instanceId, bindingId, ids, plan } as const
+  const response = await send(session, change, call => session.client.bind(instanceId, bindingId, request, call))
   const { state, operation } = await settle(session, change, response)
   const head = withoutNull({ instance_id: instanceId, binding_id: bindingId, state, operation })
   const text = renderFields(head)

@@ -1,7 +1,7 @@
 import type { CliCommand } from '../command.ts'
 import { type LocateFlags, locateInstance } from '../locate-instance.ts'
 import { onBroker, type Session } from '../session.ts'
-import { settle } from '../settle.ts'
+import { send, settle } from '../settle.ts'
 
 export function defineCommand(program: CliCommand): void {
   program
@@ -17,8 +17,8 @@ export function defineCommand(program: CliCommand): void {
 async function deprovision(session: Session, instanceId: string, flags: LocateFlags): Promise<void> {
   session.about.instance_id = instanceId
   const { ids, plan } = await locateInstance(session, instanceId, flags)
-  const response = await session.client.deprovision(instanceId, ids, session.callOptions)
   const change = { action: 'deprovision', label: `deprovision ${instanceId}`, instanceId, ids, plan } as const
+  const response = await send(session, change, call => session.client.deprovision(instanceId, ids, call))
   const { state, operation } = await settle(session, change, response)
   session.printFields({ instance_id: instanceId, state, operation })
 }

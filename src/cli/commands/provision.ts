@@ -4,7 +4,7 @@ import { readCatalog, requireOffering, requirePlan } from '../catalog-lookup.ts'
 import { type CliCommand, parseInstanceId } from '../command.ts'
 import { type ParameterOptions, readParameters } from '../parameters.ts'
 import { onBroker, type Session } from '../session.ts'
-import { settle } from '../settle.ts'
+import { send, settle } from '../settle.ts'
 
 type ProvisionOptions = ParameterOptions & { readonly id?: string }
 
@@ -49,12 +49,13 @@ async function provision(session: Session, service: string, planName: string, op
   const organization_guid = textOr(context.organization_guid)
   const space_guid = textOr(context.space_guid)
   const request = { ...ids, organization_guid, space_guid, context, parameters }
-  const response = await client.provision(instanceId, request, session.callOptions)
+  const label = `provision ${offering.name}/${plan.name}`
+  const change = { action: 'provision', label, instanceId, ids, plan } as const
+  const response = await send(session, change, call => client.provision(instanceId, request, call))
   // A 4xx changed nothing at the broker (ERR-08).
   if (response.status >= 400 && response.status < 500) await memory.change(instanceId, () => known)
 
-  const label = `provision ${offering.name}/${plan.name}`
-  const { state, operation } = await settle(session, { action: 'provision', label, instanceId, ids, plan }, response)
+  const { state, operation } = await settle(session, change, response)
   const { dashboard_url, metadata } = response.body
   session.printFields({
     instance_id: instanceId,

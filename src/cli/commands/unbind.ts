@@ -1,7 +1,7 @@
 import type { CliCommand } from '../command.ts'
 import { type LocateFlags, locateInstance } from '../locate-instance.ts'
 import { onBroker, type Session } from '../session.ts'
-import { settle } from '../settle.ts'
+import { send, settle } from '../settle.ts'
 
 export function defineCommand(program: CliCommand): void {
   program
@@ -18,8 +18,8 @@ export function defineCommand(program: CliCommand): void {
 async function unbind(session: Session, instanceId: string, bindingId: string, flags: LocateFlags): Promise<void> {
   Object.assign(session.about, { instance_id: instanceId, binding_id: bindingId })
   const { ids, plan } = await locateInstance(session, instanceId, flags)
-  const response = await session.client.unbind(instanceId, bindingId, ids, session.callOptions)
   const change = { action: 'unbind', label: `unbind ${bindingId}`, instanceId, bindingId, ids, plan } as const
+  const response = await send(session, change, call => session.client.unbind(instanceId, bindingId, ids, call))
   const { state, operation } = await settle(session, change, response)
   session.printFields({ instance_id: instanceId, binding_id: bindingId, state, operation })
 }

@@ -5,7 +5,7 @@ import type { CliCommand } from '../command.ts'
 import { type LocateFlags, locate, unknownIds } from '../locate-instance.ts'
 import { type ParameterOptions, readParameters } from '../parameters.ts'
 import { onBroker, type Session } from '../session.ts'
-import { settle } from '../settle.ts'
+import { send, settle } from '../settle.ts'
 
 /** Its plan is the one to change to. */
 type UpdateOptions = ParameterOptions & LocateFlags & { readonly upgrade?: boolean }
@@ -51,8 +51,8 @@ async function update(session: Session, instanceId: string, options: UpdateOptio
     maintenance_info: upgrade ? requireMaintenance(instanceId, wanted) : undefined,
     previous_values: plan_id === undefined ? undefined : { plan_id },
   }
-  const response = await session.client.update(instanceId, request, session.callOptions)
   const change = { action: 'update', label: `update ${instanceId}`, instanceId, ids, plan } as const
+  const response = await send(session, change, call => session.client.update(instanceId, request, call))
   const { state, operation } = await settle(session, change, response)
   if (target !== undefined && state === 'succeeded')
     await session.memory.change(instanceId, known => known && { ...known, plan_id: target })
