@@ -3,7 +3,7 @@ import { packageVersion } from '../running/package-version.ts'
 import { CliCommand } from './command.ts'
 import { describeError } from './describe-error.ts'
 import { type CliIo, createPaint, processIo } from './io.ts'
-import { renderJson } from './render/json.ts'
+import { type Output, render } from './render/output.ts'
 import { verbsFirst } from './verbs-first.ts'
 
 /** Runs one command; `args` come without the names of node and of the script. Resolves to the exit code. */
@@ -18,7 +18,7 @@ export async function main(args: readonly string[], io: CliIo): Promise<number> 
     const { text, body, exitCode } =
       error instanceof CommanderError ? describeUsage(error) : describeError(error, createPaint(io))
     io.stderr.write(text)
-    if (asksForJson(args)) io.stdout.write(renderJson(body))
+    io.stdout.write(render(body, '', outputOf(args)))
     return exitCode
   }
 }
@@ -32,10 +32,9 @@ async function complete(words: readonly string[], io: CliIo): Promise<number> {
 }
 
 /** From what was typed: a command line that cannot be read wants its answer in JSON, too. */
-function asksForJson(args: readonly string[]): boolean {
-  return args.some(
-    (arg, index) => /^--output=jsonl?$/.test(arg) || (arg === '--output' && /^jsonl?$/.test(args[index + 1] ?? '')),
-  )
+function outputOf(args: readonly string[]): Output {
+  const said = args.map((arg, index) => (arg === '--output' ? args[index + 1] : /^--output=(.*)/.exec(arg)?.[1]))
+  return said.find(output => output === 'json' || output === 'jsonl') ?? 'text'
 }
 
 /** Commander has written it to stderr already. */

@@ -160,6 +160,18 @@ describe('a failure with --output json', () => {
     expect(code).toBe(5)
   })
 
+  it.each([
+    ['--output', 'jsonl'],
+    ['--output=jsonl', ''],
+  ])('%s %s: it is one line', async (...output) => {
+    const { out, code } = await runCli(['status', 'nope', ...output.filter(Boolean), '--outptu'], {
+      cwd: await makeFolder(),
+    })
+    expect(out.trimEnd().split('\n')).toHaveLength(1)
+    expect(JSON.parse(out)).toHaveProperty('error')
+    expect(code).toBe(2)
+  })
+
   it('knows the instance when the broker refuses, or breaks off', async () => {
     const refused = await fail(provision, { [put]: { status: 422, body: { error: 'ConcurrencyError' } } })
     expect(refused.body).toEqual({
