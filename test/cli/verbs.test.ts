@@ -205,6 +205,18 @@ describe('--param and the schema of the plan', () => {
       expect(broker.requests.at(-1)?.body).toMatchObject({ parameters: { version: '9.6', size: 3, other: 9.6 } })
     }
   })
+
+  it('types those of update by the schema of create, where there is no other', async () => {
+    const onlyCreate = structuredClone(catalog)
+    const schemas = { service_instance: { create: { parameters: version } } }
+    Object.assign(onlyCreate.services[0]?.plans[0] ?? {}, { schemas })
+    const { run, broker } = await begin({
+      'GET /v2/catalog': { status: 200, body: onlyCreate },
+      [`PATCH ${instance}`]: { status: 200 },
+    })
+    await run('update', 'db', '--param', 'version=9.6')
+    expect(broker.requests.at(-1)?.body).toMatchObject({ parameters: { version: '9.6' } })
+  })
 })
 
 describe('purser unbind and deprovision', () => {

@@ -43,11 +43,13 @@ async function update(session: Session, instanceId: string, options: UpdateOptio
   const target = next?.id ?? options.plan
   const wanted = options.plan === undefined ? plan : next
 
+  const schemas = wanted?.schemas?.service_instance
   const request = {
     service_id,
     plan_id: target,
     context,
-    parameters: await typedBy(wanted?.schemas?.service_instance?.update?.parameters),
+    // A catalog that says nothing about updates still says of which types the parameters are.
+    parameters: await typedBy((schemas?.update ?? schemas?.create)?.parameters),
     maintenance_info: upgrade ? requireMaintenance(instanceId, wanted) : undefined,
     previous_values: plan_id === undefined ? undefined : { plan_id },
   }
