@@ -25,8 +25,8 @@ export interface Reads {
   backlog(most: number, leftOut?: LeftOut): Promise<Backlog>
 
   /**
-   * How many instances each plan has, in no order. Those that are deleted, or being created, do not count. It looks at every
-   * instance: for a start, not for a request.
+   * How many instances each plan has, in no order, those that are being created too, and but for those that are deleted. It
+   * looks at every instance: for a start, not for a request.
    */
   instanceCounts(): Promise<readonly InstanceCount[]>
 

@@ -79,7 +79,7 @@ export function instanceCounts({ table, instanceKey: key }: Dialect) {
   return {
     text: `select one.doc, counted.instances from (
       select min(${key}) as one, count(*) as instances from ${instance}
-      where deleted_at is null and phase not in ('creating', 'deleted') group by service_id, plan_id, revision_id is null
+      where deleted_at is null and phase <> 'deleted' group by service_id, plan_id, revision_id is null
     ) counted join ${instance} one on one.${key} = counted.one`,
     toCount({ doc, instances }: Row): InstanceCount {
       const { serviceId, planId, revisionId } = JSON.parse(text(doc))

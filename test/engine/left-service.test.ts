@@ -109,9 +109,11 @@ describe('a service that left the code while the ledger has an instance of it', 
       { id: 'plan', name: 'plan', description: 'The plan' },
       { id: 'old', name: 'old', description: 'The old plan' },
     ]
-    const world = createWorld({ service: { plans: two }, observer })
+    const provision = async (ctx: ActionContext) =>
+      ctx.instance.id === 'slow' ? ctx.wait('1h', 'not made yet') : undefined
+    const world = createWorld({ service: { plans: two, provision }, observer })
     const process = await world.boot()
-    for (const id of ['a', 'b', 'c']) await process.provision(id)
+    for (const id of ['a', 'b', 'c', 'slow']) await process.provision(id)
     await process.client.provision('d', { ...ids, plan_id: 'old' }, incomplete)
     await world.clock.advance(seconds(1))
     await process.deprovision('c')
@@ -125,7 +127,7 @@ describe('a service that left the code while the ledger has an instance of it', 
     expect(told.splice(0)).toEqual([{ missing: [{ serviceId: 'service', planId: 'old', instances: 1 }], more: 0 }])
     await withoutService(world, observer).boot()
     await world.clock.advance(seconds(1))
-    expect(told).toEqual([{ missing: [{ serviceId: 'service', instances: 3 }], more: 0 }])
+    expect(told).toEqual([{ missing: [{ serviceId: 'service', instances: 4 }], more: 0 }])
   })
 
   it('is not told of without end', async () => {

@@ -36,7 +36,7 @@ export function listInstances(tables: Tables, query: InstanceQuery) {
 export function countInstances(tables: Tables): readonly InstanceCount[] {
   const counts = new Map<string, InstanceCount>()
   for (const { serviceId, planId, revisionId, phase } of tables.instances.all()) {
-    if (phase === 'creating' || phase === 'deleted') continue
+    if (phase === 'deleted') continue
     const pinned = revisionId !== undefined
     const key = JSON.stringify([serviceId, planId, pinned])
     counts.set(key, { serviceId, planId, pinned, instances: (counts.get(key)?.instances ?? 0) + 1 })

@@ -57,7 +57,7 @@ export async function countInstances({
   const found = await collections.instance
     .aggregate<{ readonly doc: string; readonly instances: number }>(
       [
-        { $match: { 'listed.live': true, phase: { $ne: 'creating' } } },
+        { $match: { 'listed.live': true } },
         {
           $group: {
             _id: { service: '$listed.service', plan: '$listed.plan', pinned },
