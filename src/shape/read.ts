@@ -23,6 +23,8 @@ export interface ReadOptions {
   readonly lenient?: boolean
   /** What the shape calls a key, where that is not for `lenient` to say. */
   readonly spelling?: (key: string) => string
+  /** How keys are called where a mistake names those that are known. */
+  readonly shownAs?: (key: string) => string
   /** Takes the text `true` for a flag and `5` for a number: environment variables hold nothing but text. */
   readonly textAsValues?: boolean
   /** Takes a text for the list of what stands between its commas, and an empty one for no flag and no number, as Spring does. */
@@ -135,8 +137,10 @@ function reportUnknown({ options, report }: Tidying, { info, fields, spellings }
   const severity = options.unknown?.(key) ?? info.unknown ?? 'error'
   if (severity === 'ignore' || options.isIgnored?.(key)) return
   report(() => {
-    const known = [...(fields?.keys() ?? [])]
-    const near = spellings.get(relaxed(key)) ?? suggest(key, known)
+    const { shownAs = (name: string) => name } = options
+    const known = [...(fields?.keys() ?? [])].map(shownAs)
+    const same = spellings.get(relaxed(key))
+    const near = same === undefined ? suggest(key, known) : shownAs(same)
     const remedy = near === undefined ? `known here: ${known.join(', ')}` : `did you mean ${near}?`
     return { severity, kind: 'unknown', path, place, problem: 'is not known here', remedy }
   }, severity)

@@ -131,6 +131,19 @@ describe('a gate', () => {
     expect((await admin.actOnOperation(operation, 'cancel')).status).toBe(202)
   })
 
+  it('that is wrong is told in the names of the wire', async () => {
+    const { admin } = await boot()
+    const told = async (body: object) =>
+      (await admin.closeGate('bind', { message, ...body })).body.detail?.replace(/^.*?malformed: /, '')
+    expect(await told({ retry_after: -1 })).toMatch(/^retry_after: found -1; /)
+    expect(await told({ retryAfter: -1 })).toMatch(/^retry_after: found -1; /)
+    expect(await told({ odd: 1 })).toMatch(
+      /^odd: is not known here; known here: service_id, plan_id, message, retry_after, /,
+    )
+    expect(await told({ oddOne: 1 })).toMatch(/^oddOne: is not known here/)
+    expect(await told({ retry_aftr: 1 })).toBe('retry_aftr: is not known here; did you mean retry_after?.')
+  })
+
   it.each([
     ['dance', { message }],
     ['provision', {}],
