@@ -28,7 +28,9 @@ export function explain({ status, body }: OsbResponse<Refused>): string {
 }
 
 function advise({ status, body }: OsbResponse<Refused>): string {
-  const known = errorAdvice.get(body.error) ?? statusAdvice[status]
+  // Only the operators' API answers problems.
+  const ofStatus = body.detail === undefined ? statusAdvice : { ...statusAdvice, ...operatorsAdvice }
+  const known = errorAdvice.get(body.error) ?? ofStatus[status]
   if (known !== undefined) return known
   return status >= 500
     ? 'Try again; if it fails again, the log of the broker says more.'
@@ -63,4 +65,9 @@ const statusAdvice: Readonly<Record<number, string>> = {
   410: 'Nothing is left to do: the broker does not know it.',
   412: 'Choose a version that the broker supports with --api-version.',
   422: 'Change the request as the broker says.',
+}
+
+const operatorsAdvice: Readonly<Record<number, string>> = {
+  400: 'Correct what the broker names; the --help of the command shows what there is.',
+  404: 'Check the id: the list of its kind shows those there are.',
 }

@@ -127,3 +127,12 @@ it('purser batches list, show, items and stop', async () => {
   const none = await run(['batches', 'show', 'x'], { 'GET /admin/batches/x': { status: 404, body: gone } })
   expect(none.code).toBe(1)
 })
+
+it.each([
+  [400, 'Malformed', 'Correct what the broker names; the --help of the command shows what there is.'],
+  [404, 'UnknownBatch', 'Check the id: the list of its kind shows those there are.'],
+])('a refusal of the operators’ API with %i has advice of its own', async (status, error, next) => {
+  const body = { type: `urn:purser:error:${error}`, title: error, status, error, detail: 'No.' }
+  const { err } = await run(['batches', 'show', 'x'], { 'GET /admin/batches/x': { status, body } })
+  expect(err).toContain(`next: ${next}\n`)
+})
