@@ -39,6 +39,11 @@ export class CliCommand extends Command {
     return this.addOption(option.choices(formats).default('text'))
   }
 
+  /** One of these, which Tab completes. */
+  choiceOption(flags: string, description: string, choices: readonly string[]): this {
+    return this.addOption(new Option(flags, description).choices(choices))
+  }
+
   /** For what operators do by hand: it stays in the history. */
   reasonOption(): this {
     return this.requiredOption('--reason <text>', 'why; it is kept in the history')
@@ -46,7 +51,8 @@ export class CliCommand extends Command {
 
   /** For lists of a broker's rows. */
   listOptions(): this {
-    return this.option('--order <order>', 'newest or oldest first', 'newest').limitOption()
+    const order = new Option('--order <order>', 'which come first').choices(['newest', 'oldest'])
+    return this.addOption(order.default('newest')).limitOption()
   }
 
   limitOption(): this {

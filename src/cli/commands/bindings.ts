@@ -13,7 +13,7 @@ export function defineCommand(program: CliCommand): void {
     .description('list bindings, the newest first; with --expires-before those that expire first')
     .option('--expires-before <time>', 'those that expire earlier, such as 2026-01-01T00:00:00Z')
     .option('--instance <id>', 'those of one instance')
-    .option('--phase <phase>', 'creating, ready, deleting, failed or deleted')
+    .choiceOption('--phase <phase>', 'those in this phase', ['creating', 'ready', 'deleting', 'failed', 'deleted'])
     .option('--service <id>', 'id of the service')
     .option('--plan <id>', 'id of the plan')
     .listOptions()

@@ -1,4 +1,5 @@
 import type { ErrorGroupBody } from '../../client/index.ts'
+import { actions } from '../../protocol/actions.ts'
 import type { CliCommand } from '../command.ts'
 import { refusal } from '../refusal.ts'
 import { renderTable } from '../render/tables.ts'
@@ -9,7 +10,7 @@ export function defineCommand(program: CliCommand): void {
     .command('errors')
     .description('show why operations fail, by what their failures have in common')
     .option('--service <id>', 'those of one service')
-    .option('--action <action>', 'provision, update, deprovision, bind, unbind or observe')
+    .choiceOption('--action <action>', 'those of this action', actions)
     .option('--since <time>', 'that happened from then on, such as 2026-01-01T00:00:00Z')
     .pagerOption()
     .connectionOptions()

@@ -17,7 +17,14 @@ export function defineCommand(program: CliCommand): void {
   instances
     .command('list')
     .description('list instances, the newest first')
-    .option('--phase <phase>', 'creating, ready, updating, deleting, failed or deleted')
+    .choiceOption('--phase <phase>', 'those in this phase', [
+      'creating',
+      'ready',
+      'updating',
+      'deleting',
+      'failed',
+      'deleted',
+    ])
     .option('--service <id>', 'id of the service')
     .option('--plan <id>', 'id of the plan')
     .option('--revision <id>', 'those that are pinned to this revision')

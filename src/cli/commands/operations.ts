@@ -1,4 +1,5 @@
 import type { RunLogBody } from '../../client/index.ts'
+import { actions } from '../../protocol/actions.ts'
 import { actOnMany, isMany, type ManyFlags } from '../act-on-many.ts'
 import { type CliCommand, createNameParser } from '../command.ts'
 import { confirm } from '../confirm.ts'
@@ -10,6 +11,7 @@ import { toLine, toLines } from '../render/printable.ts'
 import { onBroker, type Session } from '../session.ts'
 import { watchOperations } from '../watch-operations.ts'
 
+const states = ['queued', 'held', 'running', 'succeeded', 'failed', 'superseded']
 const id = '0197a7c2-7f5e-7cc0-93a1-55d2e1a2b3c4'
 
 export function defineCommand(program: CliCommand): void {
@@ -20,8 +22,8 @@ export function defineCommand(program: CliCommand): void {
   operations
     .command('list')
     .description('list operations, the newest first')
-    .option('--state <state>', 'queued, held, running, succeeded, failed or superseded')
-    .option('--action <action>', 'provision, update, deprovision, bind, unbind, observe or sweep')
+    .choiceOption('--state <state>', 'those in this state', states)
+    .choiceOption('--action <action>', 'those of this action', actions)
     .option('--instance <id>', 'those of one instance and of its bindings')
     .option('--binding <id>', 'those of one binding; needs --instance')
     .option('--service <id>', 'those of one service')
