@@ -45,6 +45,18 @@ o2         bind       queued  i / b               2026-01-01T00:00:00.000Z
     expect(code).toBe(0)
   })
 
+  it('calls a held one held, as its filter does; JSON is what the broker says', async () => {
+    const held = { ...operation, hold: { since: at }, steps: [], allowed_actions: {} }
+    const answers = {
+      'GET /admin/operations': { status: 200, body: { items: [held] } },
+      'GET /admin/operations/o1': { status: 200, body: held },
+    }
+    expect((await run(['operations', 'list', '--state', 'held'], answers)).out).toMatch(/provision +held +i /)
+    expect((await run(['operations', 'show', 'o1'], answers)).out).toMatch(/^state +held$/m)
+    const { out } = await run(['operations', 'show', 'o1', '--output', 'json'], answers)
+    expect(JSON.parse(out)).toMatchObject({ state: 'queued' })
+  })
+
   it('reads page after page until there are as many as --limit asks for, and says that there are more', async () => {
     const pages = ['a', 'b', 'c'].map(next => ({ status: 200, body: { items: Array(200).fill(operation), next } }))
     const args = ['operations', 'list', '--limit', '450']

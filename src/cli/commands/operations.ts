@@ -6,7 +6,7 @@ import { confirm } from '../confirm.ts'
 import { readList } from '../read-list.ts'
 import { refusal } from '../refusal.ts'
 import { renderFields } from '../render/fields.ts'
-import { renderActed, renderAllowed, renderOperations, renderSteps } from '../render/operators.ts'
+import { renderActed, renderAllowed, renderOperations, renderSteps, stateOf } from '../render/operators.ts'
 import { toLine, toLines } from '../render/printable.ts'
 import { onBroker, type Session } from '../session.ts'
 import { watchOperations } from '../watch-operations.ts'
@@ -154,7 +154,8 @@ async function showOperation(session: Session, name: string): Promise<void> {
   const response = await session.admin.operation(name)
   if (response.status !== 200) throw refusal(`could not read the operation ${name}`, response)
   const { steps = [], allowed_actions = {}, ...fields } = response.body
-  session.print(response.body, `${renderFields(fields)}${renderSteps(steps)}${renderAllowed(allowed_actions)}`)
+  const shown = { ...fields, state: stateOf(fields) }
+  session.print(response.body, `${renderFields(shown)}${renderSteps(steps)}${renderAllowed(allowed_actions)}`)
 }
 
 /** On one operation, or on all that match. */

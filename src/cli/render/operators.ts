@@ -11,11 +11,16 @@ import { renderTable } from './tables.ts'
 export function renderOperations(operations: readonly OperationBody[]): string {
   if (operations.length === 0) return 'There are no such operations.\n'
   const rows = operations.map(operation => {
-    const { id, action, state, instance_id, binding_id, accepted_at, description = '' } = operation
+    const { id, action, instance_id, binding_id, accepted_at, description = '' } = operation
     const of = binding_id === undefined ? instance_id : `${instance_id} / ${binding_id}`
-    return [id, action, state, of, accepted_at, description]
+    return [id, action, stateOf(operation), of, accepted_at, description]
   })
   return renderTable([['OPERATION', 'ACTION', 'STATE', 'INSTANCE / BINDING', 'ACCEPTED', 'DESCRIPTION'], ...rows])
+}
+
+/** One that is held is queued, and nobody runs it: people look for it as held. */
+export function stateOf({ state, hold }: Pick<OperationBody, 'state' | 'hold'>): string {
+  return hold !== undefined && state === 'queued' ? 'held' : state
 }
 
 export function renderInstances(instances: readonly InstanceBody[]): string {
@@ -54,8 +59,8 @@ export function renderAllowed(actions: AllowedActionsBody): string {
   return rows.length === 0 ? '' : `\n${renderTable([['VERB', 'ALLOWED', 'WHY NOT'], ...rows])}`
 }
 
-export function describeOperation({ id, action, state }: OperationBody): string {
-  return `${action} ${id}: ${state}`
+export function describeOperation(operation: OperationBody): string {
+  return `${operation.action} ${operation.id}: ${stateOf(operation)}`
 }
 
 /** The operation that a verb has changed, or begun. */
