@@ -1,5 +1,6 @@
 import {
   createLocalJWKSet,
+  errors,
   type FlattenedJWSInput,
   type JSONWebKeySet,
   type JWSHeaderParameters,
@@ -33,7 +34,10 @@ export class NoKeysError extends Error {
 export interface KeySet {
   /** Reads them now. Rejects where that fails; what was read before stays. */
   refresh(): Promise<void>
-  /** The one that a token names in its header; nothing else of the header has a say. */
+  /**
+   * The one that a token names in its header, or the only one that fits; nothing else of the header has a say. Where several fit, it
+   * rejects with jose's JWKSMultipleMatchingKeys, which lists them.
+   */
   find(header: JWSHeaderParameters, token: FlattenedJWSInput): Promise<Key>
 }
 
@@ -82,6 +86,8 @@ export function createKeySet({ load, clock, onFailure }: KeySetOptions): KeySet 
       try {
         return await keys.find(header, token)
       } catch (error) {
+        // It has too many that fit, and not too few.
+        if (error instanceof errors.JWKSMultipleMatchingKeys) throw error
         // The issuer may have a new key.
         await tryRefresh()
         const now = current()

@@ -1,4 +1,4 @@
-import { errors, type JWTPayload, jwtVerify } from 'jose'
+import { errors, type JWTPayload, type JWTVerifyOptions, jwtVerify } from 'jose'
 import type { Refusal } from '../authenticator.ts'
 import type { Clock } from '../clock.ts'
 import type { SignatureAlgorithm } from './algorithms.ts'
@@ -24,7 +24,7 @@ export async function verifyToken(
   clock: Clock,
 ): Promise<VerifiedToken | Refusal> {
   try {
-    const { payload } = await jwtVerify(token, (header, jws) => keys.find(header, jws), {
+    const claims = await readClaims(token, keys, {
       issuer,
       audience: [...audience],
       algorithms: [...algorithms],
@@ -33,11 +33,42 @@ export async function verifyToken(
       // A token without an end would be good for ever.
       requiredClaims: ['exp', 'iss', 'aud'],
     })
-    return { claims: payload }
+    return { claims }
   } catch (error) {
     if (error instanceof NoKeysError) return { refused: error.message, unavailable: true, retryAfter: 5 }
     return { refused: reasonOf(error) }
   }
+}
+
+/** An issuer has a few keys at a time. More of them would let one token cost as much as many. */
+const mostKeys = 8
+
+async function readClaims(token: string, keys: KeySet, options: JWTVerifyOptions): Promise<JWTPayload> {
+  try {
+    return (await jwtVerify(token, (header, jws) => keys.find(header, jws), options)).payload
+  } catch (error) {
+    // RFC 7515, 4.1.4: a token need not name its key.
+    if (error instanceof errors.JWKSMultipleMatchingKeys) return tryEach(error, token, options)
+    throw error
+  }
+}
+
+async function tryEach(
+  fitting: errors.JWKSMultipleMatchingKeys,
+  token: string,
+  options: JWTVerifyOptions,
+): Promise<JWTPayload> {
+  let tried = 0
+  for await (const key of fitting) {
+    try {
+      return (await jwtVerify(token, key, options)).payload
+    } catch (error) {
+      if (!(error instanceof errors.JWSSignatureVerificationFailed)) throw error
+    }
+    tried += 1
+    if (tried === mostKeys) break
+  }
+  throw new errors.JWSSignatureVerificationFailed()
 }
 
 /** The library's words for a claim name it; its other words are about the form. Nothing of the token is repeated. */

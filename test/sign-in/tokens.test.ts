@@ -173,6 +173,28 @@ describe('a bearer token', () => {
     })
   })
 
+  it('need not name its key: each that may fit is tried, up to a limit', async () => {
+    const before = publicKeys
+    onTestFinished(() => {
+      publicKeys = before
+    })
+    const nameless = (key: Keys) => exportJWK(key.publicKey)
+    publicKeys = { keys: [await nameless(next), { ...(await nameless(own)), kid: 'one' }] }
+    const { send, sign } = await start()
+    for (const key of [own, next])
+      expect(await send(await sign({}, { kid: undefined }, key.privateKey))).toMatchObject({ name: 'login:ada' })
+    const forged = await sign({}, { kid: undefined }, stranger.privateKey)
+    expect(await send(forged)).toMatchObject({ refused: 'the signature of the token is wrong' })
+    const late = await sign({ exp: 1 }, { kid: undefined }, next.privateKey)
+    expect(await send(late)).toMatchObject({ refused: 'the token has expired' })
+    const many = await Promise.all(Array.from({ length: 16 }, () => nameless(stranger)))
+    publicKeys = { keys: [...many, await nameless(own)] }
+    const other = await start()
+    expect(await other.send(await other.sign({}, { kid: undefined }))).toMatchObject({
+      refused: 'the signature of the token is wrong',
+    })
+  })
+
   it('is good within the clock skew, and no longer', async () => {
     const { send, sign, seconds } = await start()
     expect(await send(await sign({ exp: seconds() - 29 }))).toMatchObject({ name: 'login:ada' })
