@@ -42,6 +42,19 @@ describe('GET /admin/openapi.json', () => {
     expect(described).toEqual(routes)
   })
 
+  it('says in which ways one may sign in', () => {
+    const { security, components } = toOpenApi(adminRoutes, '1.0.0') as Record<string, unknown>
+    expect(security).toEqual([{ basic: [] }, { bearer: [] }, { session: [] }, { certificate: [] }])
+    expect(components).toMatchObject({
+      securitySchemes: {
+        basic: { type: 'http', scheme: 'basic' },
+        bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
+        session: { type: 'apiKey', in: 'cookie', name: 'purser' },
+        certificate: { type: 'mutualTLS' },
+      },
+    })
+  })
+
   it('says what requests are read with', () => {
     const { parameters } = operationOf('/admin/operations', 'get') as { parameters: unknown[] }
     expect(parameters).toContainEqual({

@@ -5,6 +5,20 @@ import type { AdminRoute, AdminRoutes } from '../routes.ts'
 import { type RouteDescription, routeDescriptions } from './describe-routes.ts'
 import { ref, schemas } from './schemas.ts'
 
+/** One of them is enough. Which ones a broker takes, its operator decides. */
+const securitySchemes = {
+  basic: { type: 'http', scheme: 'basic' },
+  bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
+  session: {
+    type: 'apiKey',
+    in: 'cookie',
+    name: 'purser',
+    description:
+      'A session of the console. Over TLS the name begins with `__Host-`, or `__Secure-` where the broker is below a path.',
+  },
+  certificate: { type: 'mutualTLS' },
+}
+
 /** The operators' API as OpenAPI 3.1, made of the routes themselves and of the shapes that requests are read with. */
 export function toOpenApi(routes: AdminRoutes, version: string): JsonObject {
   const paths: Record<string, JsonObject> = {}
@@ -17,9 +31,9 @@ export function toOpenApi(routes: AdminRoutes, version: string): JsonObject {
   return {
     openapi: '3.1.0',
     info: { title: "Purser's API for operators", version },
-    security: [{ basic: [] }],
+    security: Object.keys(securitySchemes).map(name => ({ [name]: [] })),
     paths,
-    components: { schemas, securitySchemes: { basic: { type: 'http', scheme: 'basic' } } },
+    components: { schemas, securitySchemes },
   }
 }
 
