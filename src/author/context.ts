@@ -112,31 +112,31 @@ export interface ActionContext {
 /** What a step runs. Its output must be JSON: the compiler says where it is not. */
 export type StepFunction<T> = ((call: Call) => T | Promise<T>) & ((call: Call) => Storable<T> | Promise<Storable<T>>)
 
-export interface ProvisionContext<Parameters, Plan extends PlanInfo = PlanInfo> extends ActionContext {
+export interface ProvisionContext<Params, Plan extends PlanInfo = PlanInfo> extends ActionContext {
   readonly plan: Plan
-  readonly parameters: Parameters
+  readonly parameters: Params
   /** What an earlier attempt that failed has saved. */
   readonly state: JsonObject
 }
 
-export interface UpdateContext<Parameters, State, Plan extends PlanInfo = PlanInfo> extends ActionContext {
+export interface UpdateContext<Params, State, Plan extends PlanInfo = PlanInfo> extends ActionContext {
   /** The one that it changes to. */
   readonly plan: Plan
   /** As they will be when the update has succeeded. */
-  readonly parameters: Parameters
+  readonly parameters: Params
   readonly state: State
   readonly previous: { readonly planId: string; readonly parameters: JsonObject; readonly maintenanceVersion?: string }
 }
 
-export interface DeprovisionContext<Parameters, State> extends ActionContext {
-  readonly parameters: Parameters
+export interface DeprovisionContext<Params, State> extends ActionContext {
+  readonly parameters: Params
   /** Partial: a creation that failed half-way has saved only part of it. */
   readonly state: Partial<State>
 }
 
-export interface BindContext<BindParameters, State, Plan extends PlanInfo = PlanInfo> extends ActionContext {
+export interface BindContext<BindParams, State, Plan extends PlanInfo = PlanInfo> extends ActionContext {
   readonly plan: Plan
-  readonly parameters: BindParameters
+  readonly parameters: BindParams
   readonly binding: BindingInfo
   /** The instance's state. */
   readonly state: State
@@ -153,8 +153,8 @@ export interface UnbindContext<State, BindingState> extends ActionContext {
   readonly bindingState: Partial<BindingState>
 }
 
-export interface ObserveContext<Parameters, State> extends ActionContext {
-  readonly parameters: Parameters
+export interface ObserveContext<Params, State> extends ActionContext {
+  readonly parameters: Params
   /** Partial: an instance whose creation failed is observed too, since it may heal. */
   readonly state: Partial<State>
 }

@@ -167,13 +167,17 @@ function checkQuery({ rows, possible }: Kind<never>, query: ListQuery): void {
       )
 }
 
+export interface PageParts<Row, Item> {
+  positionOf(row: Row): Position
+  toItem(row: Row): Item
+  readonly edge?: Position | undefined
+}
+
 /** `rows` are one more than the page holds, where there are so many up to `edge`: the last place that was looked at. */
 export function toPage<Row, Item>(
   { name, limit, shown }: List<Item>,
   rows: readonly Row[],
-  positionOf: (row: Row) => Position,
-  toItem: (row: Row) => Item,
-  edge?: Position,
+  { positionOf, toItem, edge }: PageParts<Row, Item>,
 ): Page<Item> {
   const page = rows.slice(0, limit)
   const last = rows.length > limit ? page.at(-1) : undefined

@@ -255,7 +255,8 @@ function listOf<Item>(parts: Parts<Item>): SqlList<Item> {
       const choice = choiceOf(parts, edges)
       return {
         ...selectRows(parts, choice),
-        toPage: rows => toPage(list, rows, row => positionOf(parts, row), parts.toItem, choice.edge),
+        toPage: rows =>
+          toPage(list, rows, { positionOf: row => positionOf(parts, row), toItem: parts.toItem, edge: choice.edge }),
       }
     },
   }

@@ -63,7 +63,7 @@ export const listMutations: readonly Mutation[] = [
     ...pages,
     file: 'src/store/memory/lists.ts',
     name: 'a page in memory looks at any number of rows',
-    find: 'if (looked === list.examine) return toPage(list, found, positionOf, toItem, positionOf(row))',
+    find: 'if (looked === list.examine) return toPage(list, found, { ...parts, edge: parts.positionOf(row) })',
     replace: '',
   },
   {

@@ -173,7 +173,7 @@ export function createKubernetesRuntime(cluster: Cluster, settings: PodSettings)
       await untilEnded(record)
     }
     await all([
-      ...(pod === undefined ? [] : [letGo(path), cluster.remove(path, { body: { gracePeriodSeconds: 0 } })]),
+      ...(pod === undefined ? [] : [removeFinalizers(path), cluster.remove(path, { body: { gracePeriodSeconds: 0 } })]),
       cluster.remove(namespacePath(record)),
       ...removeFromTarget(record),
     ])
@@ -197,7 +197,7 @@ export function createKubernetesRuntime(cluster: Cluster, settings: PodSettings)
   }
 
   /** The cluster may forget the pod now. */
-  async function letGo(path: string): Promise<void> {
+  async function removeFinalizers(path: string): Promise<void> {
     const options = { body: { metadata: { finalizers: null } }, contentType: 'application/merge-patch+json' }
     await cluster.call('PATCH', path, options).catch(error => {
       if (!isStatus(error, 404)) throw error

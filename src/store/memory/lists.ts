@@ -12,7 +12,15 @@ import type {
   Page,
 } from '../../store.ts'
 import type { Position } from '../leads.ts'
-import { type List, toActList, toBindingList, toInstanceList, toOperationList, toPage } from '../lists.ts'
+import {
+  type List,
+  type PageParts,
+  toActList,
+  toBindingList,
+  toInstanceList,
+  toOperationList,
+  toPage,
+} from '../lists.ts'
 import { compare, type Walk } from './order.ts'
 import type { EventRow, Tables } from './tables.ts'
 
@@ -24,13 +32,11 @@ export function listInstances(tables: Tables, query: InstanceQuery) {
   const list = toInstanceList(query, { walk })
   const wanted = given<Instance>({ platform, serviceId, planId, revisionId, phase, usable })
   const rows = tables.instances.walk(tables.orders.created, list)
-  return page(
-    list,
-    rows,
-    row => matches(row, wanted) && isShown(row, phase),
-    ({ createdAt, id }) => [createdAt, id],
-    itself,
-  )
+  return page(list, rows, {
+    isWanted: row => matches(row, wanted) && isShown(row, phase),
+    positionOf: ({ createdAt, id }) => [createdAt, id],
+    toItem: itself,
+  })
 }
 
 export function countInstances(tables: Tables): readonly InstanceCount[] {
@@ -60,7 +66,7 @@ export function listBindings(tables: Tables, query: BindingQuery) {
       ? tables.bindings.walk(order, { ...list, from, before })
       : sorted(list, tables.bindings.allOf(instanceId).filter(isInTime), positionOf)
   const isWanted = (row: Binding) => matches(row, wanted) && isShown(row, phase) && isInTime(row)
-  return page(list, rows, isWanted, positionOf, itself)
+  return page(list, rows, { isWanted, positionOf, toItem: itself })
 }
 
 export function listOperations(tables: Tables, query: OperationQuery) {
@@ -80,20 +86,18 @@ export function listOperations(tables: Tables, query: OperationQuery) {
     (error.length === 0 || (row.state === 'failed' && matches(row.error ?? {}, error))) &&
     timeOf(row) >= from &&
     timeOf(row) < before
-  return page(list, rows, isWanted, positionOf, itself)
+  return page(list, rows, { isWanted, positionOf, toItem: itself })
 }
 
 export function listActs(tables: Tables, query: ActQuery): Page<HistoryEvent> {
   const { by, verb, instanceId, after: from = -Infinity, before = Infinity } = query
   const list = toActList(query, { walk })
   const wanted = given<HistoryEvent>({ by, verb, instanceId })
-  return page(
-    list,
-    tables.events.walk(tables.orders.acted, { ...list, from, before }),
-    ({ event }) => matches(event, wanted),
-    ({ key, event }: EventRow) => [event.at, key],
-    ({ event }) => event,
-  )
+  return page(list, tables.events.walk(tables.orders.acted, { ...list, from, before }), {
+    isWanted: ({ event }) => matches(event, wanted),
+    positionOf: ({ key, event }: EventRow) => [event.at, key],
+    toItem: ({ event }) => event,
+  })
 }
 
 type Wanted<Row> = readonly (readonly [key: keyof Row, value: unknown])[]
@@ -119,13 +123,15 @@ function sorted<Row>({ after, descending }: Walk, rows: readonly Row[], position
   return [...left].sort((one, other) => sign * compare(positionOf(one), positionOf(other)))
 }
 
+interface WantedParts<Row, Item> extends PageParts<Row, Item> {
+  isWanted(row: Row): boolean
+}
+
 /** As many of the wanted rows as the page has room for, and one more where there is one; or as many as may be looked at. */
 function page<Item, Row>(
   list: List<Item>,
   rows: Iterable<Row>,
-  isWanted: (row: Row) => boolean,
-  positionOf: (row: Row) => Position,
-  toItem: (row: Row) => Item,
+  { isWanted, ...parts }: WantedParts<Row, Item>,
 ): Page<Item> {
   const found: Row[] = []
   let looked = 0
@@ -133,9 +139,9 @@ function page<Item, Row>(
     if (isWanted(row)) found.push(row)
     looked += 1
     if (found.length > list.limit) break
-    if (looked === list.examine) return toPage(list, found, positionOf, toItem, positionOf(row))
+    if (looked === list.examine) return toPage(list, found, { ...parts, edge: parts.positionOf(row) })
   }
-  return toPage(list, found, positionOf, toItem)
+  return toPage(list, found, parts)
 }
 
 const itself = <Row>(row: Row) => row

@@ -20,14 +20,15 @@ export async function requireQuota(tx: Transaction, within: Within): Promise<voi
   const lane = `quota/${textKeyOf(within.platform)}`
   await collections.lane.updateOne({ _id: lane }, touch, { session, upsert: true })
   for (const [kind, limit] of limitsOf(within))
-    if (limit === 0 || (await count(tx, kind, within.platform, limit, session)) >= limit) throw overQuota(kind, within)
+    if (limit === 0 || (await count(tx, { kind, platform: within.platform, limit, session })) >= limit)
+      throw overQuota(kind, within)
 }
 
 export async function readPlatformUse(ledger: Database, platform: string): Promise<PlatformUse> {
   const [instances, bindings, operations] = await Promise.all([
-    count(ledger, 'instances', platform),
-    count(ledger, 'bindings', platform),
-    count(ledger, 'operations', platform),
+    count(ledger, { kind: 'instances', platform }),
+    count(ledger, { kind: 'bindings', platform }),
+    count(ledger, { kind: 'operations', platform }),
   ])
   return { instances, bindings, operations }
 }
@@ -45,14 +46,15 @@ export async function readPlatforms({ collections }: Database): Promise<readonly
   return (await found.toArray()).map(({ doc }) => JSON.parse(doc).platform)
 }
 
-/** To `limit` where one is given. */
-async function count(
-  { collections }: Database,
-  kind: QuotaKind,
-  platform: string,
-  limit?: number,
-  session?: ClientSession,
-): Promise<number> {
+interface Counted {
+  readonly kind: QuotaKind
+  readonly platform: string
+  /** Nothing beyond it is counted. */
+  readonly limit?: number
+  readonly session?: ClientSession
+}
+
+async function count({ collections }: Database, { kind, platform, limit, session }: Counted): Promise<number> {
   const { instance, binding, operation } = collections
   const key = textKeyOf(platform)
   const live = { 'listed.platform': key, 'listed.live': true }

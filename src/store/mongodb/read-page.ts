@@ -49,7 +49,7 @@ export async function readPage<Row extends Document, Item>(
   const sign = list.descending ? -1 : 1
   const order = (one: Found, other: Found) => one.time - other.time || (one.key < other.key ? -1 : 1)
   const found = other === undefined ? both[0] : both.flat().sort((one, next) => sign * order(one, next))
-  return toPage(list, found, ({ time, key }) => [time, key], toItem, choice.edge)
+  return toPage(list, found, { positionOf: ({ time, key }) => [time, key], toItem, edge: choice.edge })
 }
 
 interface Rows {

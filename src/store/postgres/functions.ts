@@ -44,7 +44,7 @@ begin
 end $$;
 
 ${versionOf}
-${writing(schema, 'create function', firstColumns)}-- Many at once, of different instances. It waits for no lock of theirs, so holding several can lead to no deadlock: those
+${writing(schema, { create: 'create function', columns: firstColumns })}-- Many at once, of different instances. It waits for no lock of theirs, so holding several can lead to no deadlock: those
 -- that are locked get no row, and are to be written alone. New ids are inserted in their order, as everywhere.
 create function ${schema}.writes(p_rows jsonb) returns table (place integer, outcome text, ${snapshot})
 language plpgsql as $$
@@ -152,28 +152,23 @@ ${sharing(schema, held)}`
 
 /** From the second schema on, the instance's row also says which revisions it needs. */
 export function pinningWrite(schema: string): string {
-  return writing(schema, 'create or replace function', pinningColumns)
+  return writing(schema, { columns: pinningColumns })
 }
 
 /** From the third one on, rows also say what lists filter and sort by. */
 export function listedWrite(schema: string): string {
-  return writing(schema, 'create or replace function', listedColumns)
+  return writing(schema, { columns: listedColumns })
 }
 
 /** From the seventh one on, also those of older releases. */
 export function completingWrite(schema: string): string {
-  return writing(schema, 'create or replace function', listedColumns, completeOlder(schema))
+  return writing(schema, { columns: listedColumns, first: completeOlder(schema) })
 }
 
 /** From the ninth one on, an operation may be written with its first lease, and the end of one without a look. */
 export function leasingWrite(schema: string): string {
-  return writing(
-    schema,
-    'create or replace function',
-    listedColumns,
-    completeOlder(schema),
-    leasedValues(schema, 'r', 'now'),
-  )
+  const lease = leasedValues(schema, 'r', 'now')
+  return writing(schema, { columns: listedColumns, first: completeOlder(schema), lease })
 }
 
 /** The columns that a change writes, besides those that a row is found by. */
@@ -218,7 +213,19 @@ export function leasedValues(schema: string, from: string, now: string): string 
   return listedColumns.operation.map(column => values[column] ?? `${from}.${column}`).join(', ')
 }
 
-function writing(schema: string, create: string, columns: Columns, first = '', lease?: string): string {
+interface Writing {
+  readonly create?: string
+  readonly columns: Columns
+  /** What is done before anything else. */
+  readonly first?: string
+  /** From the ninth schema on: the values of an operation that is written with its first lease. */
+  readonly lease?: string
+}
+
+function writing(
+  schema: string,
+  { create = 'create or replace function', columns, first = '', lease }: Writing,
+): string {
   const since9 = (text: string) => (lease === undefined ? '' : text)
   const names = (of: readonly string[], before = '') => of.map(column => `${before}${column}`).join(', ')
   const replaced = (of: readonly string[]) => of.map(column => `${column} = excluded.${column}`).join(', ')
