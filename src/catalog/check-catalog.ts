@@ -1,4 +1,5 @@
 import { offeringShape } from '../protocol/offering-shape.ts'
+import { snakeCase } from '../shape/describe.ts'
 import { type FieldMistake, isError, isWarning, type Mistake } from '../shape/mistake.ts'
 import { fromCode, isObject, type Path, type Place, placeOf, type Source, showPath } from '../shape/place.ts'
 import { normalize, type ReadOptions, read } from '../shape/read.ts'
@@ -28,12 +29,14 @@ interface ReadOfferings {
 interface ReadOfferingsOptions extends ReadOptions {
   /** Only warns of plans of different services with the same id. */
   readonly sharedPlanIds?: boolean
+  /** Names fields as the wire does. */
+  readonly wireNames?: boolean
 }
 
 /** The offerings of a source, whatever it is, and all that is wrong with them. */
 export async function readOfferings(
   source: Source,
-  { sharedPlanIds = false, ...options }: ReadOfferingsOptions,
+  { sharedPlanIds = false, wireNames = false, ...options }: ReadOfferingsOptions,
   where?: Where,
 ): Promise<ReadOfferings> {
   const spelled = normalize(servicesShape, source, options)
@@ -49,7 +52,7 @@ export async function readOfferings(
     ...spelled.mistakes,
     ...read(servicesShape, spelled.source).mistakes,
   ])
-    report({ path, place, severity, ...explain(mistake, nameOf(path)) })
+    report({ path, place, severity, ...explain(mistake, nameOf(wireNames ? toWirePath(path) : path)) })
   checkUnique(offerings, report, sharedPlanIds)
   for (const [index, offering] of objectsOf(offerings)) {
     for (const [plan, value] of objectsOf(offering.plans)) await checkSchemas(value, [index, 'plans', plan], report)
@@ -135,6 +138,10 @@ function explain(mistake: Omit<FieldMistake, 'path'>, name: string): Pick<Mistak
 }
 
 /** A field from its service or plan on: `"maintenanceInfo.version"`. */
+function toWirePath(path: Path): Path {
+  return path.map(key => (typeof key === 'string' ? snakeCase(key) : key))
+}
+
 function nameOf(path: Path): string {
   const inPlan = path[1] === 'plans' && path.length > 2
   const rest = path.slice(inPlan ? 3 : 1)

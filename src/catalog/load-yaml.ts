@@ -60,6 +60,7 @@ export async function readCatalog(text: string, file: string, options: ReadCatal
     textAsLists: spring,
     valuesAsText: spring,
     sharedPlanIds: spring,
+    wireNames: isWire,
     unknown: key => (spring ? 'ignore' : isWire || key === 'public' ? 'warning' : 'error'),
   })
   const ofImages: Mistake[] = []

@@ -73,6 +73,15 @@ describe('catalog.json as a broker answers it', () => {
     expect(JSON.parse(JSON.stringify(await roundTrip(wire)))).toEqual(wire)
   })
 
+  it('a mistake names its fields as the file does, and the file as JSON', async () => {
+    const [service] = full.services
+    const plan = { ...service?.plans[0], maximum_polling_duration: 'long' }
+    await expect(load(JSON.stringify({ services: [{ ...service, plans: [plan] }] }))).rejects.toThrow(
+      '"maximum_polling_duration" must be',
+    )
+    await expect(load('{ "services": [')).rejects.toThrow('catalog.json:1:16: not valid JSON; correct the text there')
+  })
+
   it('null is absent, and what the OSB API does not know is passed over with a warning', async () => {
     const [service] = full.services
     const foreign = { services: [{ ...service, metadata: null, dashboard_client: null, max_storage_tb: 5 }] }

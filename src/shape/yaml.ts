@@ -44,7 +44,8 @@ export function readYaml(text: string, options: YamlOptions): Yaml {
     }
     const documents = name.endsWith('.properties') ? composeProperties(text, lines.addNewLine) : compose()
     const errors = documents.flatMap(document => document.errors).slice(0, maxFaults)
-    if (errors.length > 0) return { documents: [], faults: distinct(errors.map(error => toFault(error, placeAt))) }
+    if (errors.length > 0)
+      return { documents: [], faults: distinct(errors.map(error => toFault(error, name, placeAt))) }
     const faults: Mistake[] = []
     const places: Places = new WeakMap()
     const unfolded = documents.flatMap(document => {
@@ -195,7 +196,10 @@ function aliasTargets(document: yaml.Document): ReadonlyMap<yaml.Alias, yaml.Nod
   return targets
 }
 
-function toFault({ code, message, pos }: yaml.YAMLError, placeAt: (offset: number) => Place): Mistake {
+function toFault({ code, message, pos }: yaml.YAMLError, name: string, placeAt: (offset: number) => Place): Mistake {
+  const spot = { path: [], place: placeAt(pos[0]) }
+  // The parser's reasons are about YAML, and would not help.
+  if (name.endsWith('.json')) return { ...spot, problem: 'not valid JSON', remedy: 'correct the text there' }
   // The parser quotes the text after a colon, and the text may be a password.
   let reason = message.split(/: |\n/)[0]
   let remedy = 'correct the text there'
@@ -206,7 +210,7 @@ function toFault({ code, message, pos }: yaml.YAMLError, placeAt: (offset: numbe
     reason = 'two keys in one line'
     remedy = 'put a value that holds or ends with a colon in quotes'
   }
-  return { path: [], place: placeAt(pos[0]), problem: `not valid YAML: ${reason}`, remedy }
+  return { ...spot, problem: `not valid YAML: ${reason}`, remedy }
 }
 
 function distinct(faults: readonly Mistake[]): readonly Mistake[] {
