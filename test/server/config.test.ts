@@ -17,6 +17,16 @@ beforeEach(() => {
 afterEach(() => rmSync(cwd, { recursive: true, force: true }))
 
 describe('loadConfig', () => {
+  it.each([
+    ['postgres://postgres@127.0.0.1/a', []],
+    ['postgres://127.0.0.1:5432/a', []],
+    ['postgres://postgres:hunter2@127.0.0.1/a', ['store']],
+    ['postgres://postgres:hunter2@127.0.0.1:5432,10.0.0.2/a', ['store']],
+  ])('knows whether the secret of a store stands in the file: %s', async (store, plainSecrets) => {
+    write('purser.yaml', `store: ${store}\n`)
+    expect(await load()).toMatchObject({ plainSecrets })
+  })
+
   it('shows no secret of it, whoever prints it', async () => {
     const canary = 'canary-1f6b'
     const key = Buffer.from(canary.padEnd(32)).toString('base64')

@@ -33,6 +33,7 @@ function credentialsOf(registry: unknown, index: number): readonly SecretText[] 
     .map(([key, value]) => ({ path: ['registries', index, key], text: String(value ?? '') }))
 }
 
+/** Whatever stands before the last @: a password may hold one, too. */
 function hasPassword(url: string): boolean {
-  return /^[a-z+]+:\/\/[^:@/]*:[^?@]+@/i.test(url)
+  return /^[a-z+]+:\/\/[^:@/]*:.+@/is.test(url)
 }
