@@ -10,7 +10,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { fullName, planIdOf, serviceIdOf } from '../../src/bundle/names.ts'
 import type { OsbClient } from '../../src/client/index.ts'
 import { systemClock } from '../../src/clock.ts'
@@ -103,7 +103,8 @@ describe('SIGKILL', () => {
     expect(platform.crashes).toBeGreaterThan(points.length / stride / 2)
     const runtime = await createProcessRuntime({ folder: join(folder, 's'), clock: systemClock, ...bundleUser })
     expect(await runtime.list()).toEqual([])
-    expect(survivors(folder)).toBe(0)
+    // A supervisor has told the end before it is gone itself.
+    await vi.waitFor(() => expect(survivors(folder)).toBe(0), { timeout: 60_000 })
     expect(existsSync(join(folder, 'ledger.db'))).toBe(true)
   })
 })
