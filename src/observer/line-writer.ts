@@ -2,9 +2,11 @@ import type { Clock } from '../clock.ts'
 
 /** Any stream of Node.js, or anything else that takes lines. */
 export interface LogStream {
-  write(line: string): unknown
+  write(line: string, encoding: LineEncoding): unknown
   on?(event: 'error', listener: (error: Error) => void): unknown
 }
+
+export type LineEncoding = 'latin1' | 'utf8'
 
 /** Lines of a busy broker wait so long for each other, in milliseconds: a write to the system takes longer than a line. */
 const patience = 50
@@ -18,7 +20,11 @@ type Line = string | (() => string)
  * What is urgent is written at once, with all that waits before it. So is, when the event loop turns, what comes after a while
  * without lines: only where there are many do they wait.
  */
-export function createLineWriter(stream: LogStream, clock: Clock): (line: Line, urgent: boolean) => void {
+export function createLineWriter(
+  stream: LogStream,
+  encoding: LineEncoding,
+  clock: Clock,
+): (line: Line, urgent: boolean) => void {
   ignoreErrors(stream)
   let waiting: Line[] = []
   let writtenAt = -Infinity
@@ -28,7 +34,8 @@ export function createLineWriter(stream: LogStream, clock: Clock): (line: Line, 
     waiting = []
     unwritten.delete(flush)
     try {
-      if (lines.length > 0) stream.write(lines.map(line => (typeof line === 'string' ? line : line())).join(''))
+      if (lines.length > 0)
+        stream.write(lines.map(line => (typeof line === 'string' ? line : line())).join(''), encoding)
     } catch {
       // The lines are lost; the broker goes on.
     }

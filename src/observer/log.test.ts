@@ -108,7 +108,8 @@ describe.each<LogFormat>(['json', 'people'])('createLogObserver, %s', format => 
       observer['author.log']?.({ ...written(fields as never), message: { not: 'a text' } as never }),
     )
     expect(text.replaceAll('\\', '')).toContain('{"deep":1,"odd":"[redacted]"}')
-    expect(text).toMatch(/null.*10.*x….*cannot be written as JSON/)
+    // JSON is ASCII, and means the same.
+    expect(text.replace('\\u2026', '…')).toMatch(/null.*10.*x….*cannot be written as JSON/)
     expect(text).toContain('[object Object]')
     expect(text.length).toBeLessThan(3000)
   })
@@ -243,6 +244,67 @@ describe('writes', () => {
     observer['broker.stopped']?.({})
     observer['chore.lost']?.({ chore: 'purge' })
     expect(writes[1]).toMatch(/stopped.*\n.*purge.*\n$/)
+  })
+
+  it('are ASCII in JSON, in an encoding that says so, and as they are for people', async () => {
+    const names = { principal: 'Zoë 数据库 😀', path: '/é' }
+    for (const [format, encoding] of [
+      ['json', 'latin1'],
+      ['people', 'utf8'],
+    ] as const) {
+      const writes: [string, string][] = []
+      const stream = { write: (text: string, how: string) => writes.push([text, how]) }
+      const observer = createLogObserver({ format, stream })
+      observer['request.ended']?.(request(names))
+      observer['author.log']?.(written({ name: names.principal }))
+      await new Promise(resolve => setImmediate(resolve))
+      expect(new Set(writes.map(([, how]) => how))).toEqual(new Set([encoding]))
+      const lines = writes
+        .map(([text]) => text)
+        .join('')
+        .trimEnd()
+        .split('\n')
+      expect(lines).toHaveLength(2)
+      if (format === 'people') {
+        for (const line of lines) expect(line).toContain(names.principal)
+        continue
+      }
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: all of ASCII is what is promised.
+      for (const line of lines) expect(line).toMatch(/^[\u0000-\u007f]+$/)
+      expect(lines.map(line => JSON.parse(line))).toMatchObject([names, { name: names.principal }])
+    }
+  })
+
+  it('of requests have the time at which they ended, on the clock of the log', async () => {
+    let time = 1_000_000
+    let looks = 0
+    const clock = {
+      now: () => {
+        looks += 1
+        return time
+      },
+      after: () => () => {},
+    }
+    const writes: string[] = []
+    const observer = createLogObserver({ stream: { write: (text: string) => writes.push(text) }, clock })
+    const end = (endedAt: number) => observer['request.ended']?.(request({ startedAt: endedAt - 2, durationMs: 2 }))
+    // The broker's clock is at 5,000, and goes on as long as the log's does not jump.
+    for (let at = 5_000; at < 5_040; at += 1, time += 1) end(at)
+    expect(looks).toBeLessThan(10)
+    // The wall's clock is set back by an hour; the broker's is not.
+    time -= 3_600_000
+    for (let at = 5_040; at < 5_120; at += 1, time += 1) end(at)
+    end(4_000)
+    observer['chore.lost']?.({ chore: 'purge' })
+    const times = writes
+      .join('')
+      .trimEnd()
+      .split('\n')
+      .map(line => Date.parse(JSON.parse(line).time))
+    expect(times.slice(0, 40)).toEqual(Array.from({ length: 40 }, (_, i) => 1_000_000 + i))
+    expect(times.slice(100)).toEqual(
+      [...Array.from({ length: 20 }, (_, i) => 1_000_100 + i), 1_000_120, 1_000_120].map(at => at - 3_600_000),
+    )
   })
 
   it('wait for each other where there are many, but not for long, and not where they are too many', async () => {

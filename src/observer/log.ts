@@ -1,8 +1,9 @@
 import { type Clock, wallClock } from '../clock.ts'
 import type { BrokerEvents, EventType } from '../events.ts'
 import type { Observer } from '../observer.ts'
+import { createEndTime } from './end-time.ts'
 import type { LoggedValue } from './fields.ts'
-import { formats, type LogFormat } from './formats.ts'
+import { encodings, formats, type LogFormat } from './formats.ts'
 import { type AreaLevel, areaOf, createLogLevels, type LogArea, type LogLevels, ranks } from './levels.ts'
 import { fieldsOf, type LineKind, lineKinds, textOf, type Values } from './line-kind.ts'
 import { createLineWriter, type LogStream } from './line-writer.ts'
@@ -56,12 +57,13 @@ export function createLog({
     throw new TypeError(`the format of the log is "json" or "people", not "${format}"`)
   if (!Object.hasOwn(ranks, level))
     throw new TypeError(`the level of the log is "info", "warn" or "error", not "${level}"`)
-  const write = createLineWriter(stream, clock)
+  const write = createLineWriter(stream, encodings[format], clock)
   const levels = createLogLevels(level, areas)
   const observer = listen(levels, kind => {
     const toText = formats[format](kind)
+    const timeOf = kind.event === 'request.ended' ? (createEndTime(clock) as (values: Values) => number) : clock.now
     return (found, values) => {
-      const at = clock.now()
+      const at = timeOf(values)
       const isUrgent = found !== 'info'
       // What authors log is theirs, and may change before it is written.
       if (isUrgent || values.fields !== undefined) write(toText(at, found, values), isUrgent)
