@@ -18,16 +18,9 @@ export const costNames = [
   ['provision', 'provisions to their end'],
 ] as const satisfies readonly (readonly [keyof Costs, string])[]
 
-/** So many at a time, from number `first` of the instances on. */
-export interface Requests {
-  readonly polls: number
-  readonly provisions: number
-  readonly first: number
-}
-
 const connections = 32
 /** Long enough that one collection of garbage, or one switch of the processor, is a small part of it. */
-export const atOnce = { polls: 30_000, provisions: 3_000 }
+export const atOnce = { polls: 5_000, provisions: 3_000 }
 /** Before anything is measured: as long as a broker compiles its code, that is what most of the time goes to. */
 export const warmUp = { polls: 20_000, provisions: 6_000 }
 
@@ -38,8 +31,8 @@ export async function makePolled(child: Child): Promise<void> {
   await untilFinished(child, 1)
 }
 
-/** First the provisions, then polls of one instance. */
-export async function costsOf(child: Child, { polls, provisions, first }: Requests): Promise<Costs> {
+/** Of so many provisions, from number `first` of the instances on. */
+export async function provisionCosts(child: Child, provisions: number, first: number): Promise<Omit<Costs, 'poll'>> {
   const { port } = child
   const spent = () => processorSeconds(child.process.pid) * 1e6
   const before = spent()
@@ -47,12 +40,13 @@ export async function costsOf(child: Child, { polls, provisions, first }: Reques
   await drive({ port, connections, count: provisions, status: 202, request: provision })
   const answered = spent()
   await untilFinished(child, first + provisions)
-  const ended = spent()
+  return { accepted: (answered - before) / provisions, provision: (spent() - before) / provisions }
+}
+
+/** Of so many polls of the instance that was made for them. */
+export async function pollCost({ port, process }: Child, polls: number): Promise<number> {
   const poll = osbRequest('GET', '/v2/service_instances/polled/last_operation')
+  const before = processorSeconds(process.pid)
   await drive({ port, connections, count: polls, status: 200, request: () => poll })
-  return {
-    poll: (spent() - ended) / polls,
-    accepted: (answered - before) / provisions,
-    provision: (ended - before) / provisions,
-  }
+  return ((processorSeconds(process.pid) - before) * 1e6) / polls
 }

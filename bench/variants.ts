@@ -1,8 +1,8 @@
 import type { Child } from './child.ts'
 import { inNewFolder } from './new-folder.ts'
 import { onLoadCore } from './pin.ts'
-import { atOnce, type Costs, costNames, costsOf, makePolled, warmUp } from './request-cost.ts'
-import type { Round } from './result.ts'
+import { atOnce, type Costs, costNames, makePolled, pollCost, provisionCosts, warmUp } from './request-cost.ts'
+import { median, type Round } from './result.ts'
 
 export interface Variants<Which extends string> {
   readonly names: readonly Which[]
@@ -15,9 +15,14 @@ export interface Variants<Which extends string> {
 export type VariantRounds<Which extends string> = Readonly<Record<keyof Costs, Readonly<Record<Which, Round[]>>>>
 
 /** Two processes of the same program may differ by a tenth as long as they live, so there are several of each. */
-const starts = 4
+const starts = 8
+/** Polls are short: they are asked for in many turns, so that what is slow for a moment is slow for all. */
+const pollTurns = 6
 
-/** Processor time of one poll and of one provision, until it is answered and to its end, of brokers that differ in one thing, in turns on the same machine. */
+/**
+ * Processor time of one poll and of one provision, until it is answered and to its end, of brokers that differ in one thing, in turns on
+ * the same machine: the medians of each start.
+ */
 export async function compareVariants<Which extends string>(
   variants: Variants<Which>,
   rounds: number,
@@ -38,22 +43,32 @@ async function measureStart<Which extends string>(
   try {
     for (const which of names) children.push([which, await start(which, folder, number)])
     for (const [, child] of children) await makePolled(child)
-    // One more: the first round warms everything up.
-    for (let round = 0; round <= Math.ceil(rounds / 2); round++) {
-      const requests = round === 0 ? warmUp : atOnce
-      const costs = new Map<Which, Costs>()
-      for (const [which, child] of round % 2 === 0 ? children : children.toReversed())
-        costs.set(which, await costsOf(child, { ...requests, first: made }))
-      made += requests.provisions
-      if (round === 0) continue
-      for (const [which, ours] of costs)
-        for (const [kind] of costNames)
-          measured[kind][which].push({ ours: ours[kind], baseline: costs.get(baseline)?.[kind] ?? Number.NaN })
+    for (const [, child] of children) {
+      await provisionCosts(child, warmUp.provisions, made)
+      await pollCost(child, warmUp.polls)
     }
+    made += warmUp.provisions
+    const costs = new Map(names.map(which => [which, { poll: [], accepted: [], provision: [] } as Samples]))
+    const inTurn = (turn: number) => (turn % 2 === 0 ? children : children.toReversed())
+    for (let round = 0; round < Math.ceil(rounds / 2); round++) {
+      for (const [which, child] of inTurn(round)) {
+        const { accepted, provision } = await provisionCosts(child, atOnce.provisions, made)
+        costs.get(which)?.accepted.push(accepted)
+        costs.get(which)?.provision.push(provision)
+      }
+      made += atOnce.provisions
+      for (let turn = 0; turn < pollTurns; turn++)
+        for (const [which, child] of inTurn(turn)) costs.get(which)?.poll.push(await pollCost(child, atOnce.polls))
+    }
+    for (const [which, ours] of costs)
+      for (const [kind] of costNames)
+        measured[kind][which].push({ ours: median(ours[kind]), baseline: median(costs.get(baseline)?.[kind] ?? []) })
   } finally {
     await Promise.all(children.map(([, child]) => child.stop()))
   }
 }
+
+type Samples = Record<keyof Costs, number[]>
 
 interface Measuring<Which extends string> {
   readonly folder: string
