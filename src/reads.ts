@@ -12,6 +12,11 @@ export interface Reads {
   binding(instanceId: string, id: string): Promise<Binding | undefined>
   /** Every binding of the instance that is not deleted. */
   bindings(instanceId: string): Promise<readonly Binding[]>
+  /**
+   * Instances that claim a shared resource and are observed: at most so many, in an order that is the same for everybody. By an
+   * index of its claims.
+   */
+  claimants(key: string, most: number): Promise<readonly string[]>
   operation(id: string): Promise<Operation | undefined>
   /** The steps of an operation, in the order in which they were first written. */
   steps(operationId: string): Promise<readonly Step[]>

@@ -15,6 +15,7 @@ export type RowReads = Pick<
   | 'instance'
   | 'binding'
   | 'bindings'
+  | 'claimants'
   | 'operation'
   | 'steps'
   | 'history'

@@ -111,6 +111,7 @@ function wrapStore(store: Store, around: CrashPoints['around'], isDead: () => bo
     instance: id => around('instance', () => store.instance(id)),
     binding: (instanceId, id) => around('binding', () => store.binding(instanceId, id)),
     bindings: instanceId => around('bindings', () => store.bindings(instanceId)),
+    claimants: (key, most) => around('claimants', () => store.claimants(key, most)),
     operation: id => around('operation', () => store.operation(id)),
     steps: operationId => around('steps', () => store.steps(operationId)),
     dueForExpiry: max => around('dueForExpiry', () => store.dueForExpiry(max)),

@@ -173,6 +173,7 @@ export function createLedgerWatch(): LedgerWatch {
       instance: id => during(() => store.instance(id)),
       binding: (instanceId, id) => during(() => store.binding(instanceId, id)),
       bindings: instanceId => during(() => store.bindings(instanceId)),
+      claimants: (key, most) => during(() => store.claimants(key, most)),
       operation: id => during(() => store.operation(id)),
       steps: operationId => during(() => store.steps(operationId)),
       dueForExpiry: max => during(() => store.dueForExpiry(max)),

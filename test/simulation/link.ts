@@ -122,6 +122,7 @@ function wrap(
     instance: id => call(`instance ${id}`, () => store.instance(id)),
     binding: (instanceId, id) => call(`binding ${id}`, () => store.binding(instanceId, id)),
     bindings: instanceId => call(`bindings ${instanceId}`, () => store.bindings(instanceId)),
+    claimants: (key, most) => call('claimants', () => store.claimants(key, most)),
     operation: id => call('operation', () => store.operation(id)),
     steps: operationId => call('steps', () => store.steps(operationId)),
     dueForExpiry: max => call('dueForExpiry', () => store.dueForExpiry(max)),

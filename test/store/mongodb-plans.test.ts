@@ -273,6 +273,7 @@ async function callEverything(store: Store): Promise<void> {
   await store.putBulletin({ kind: 'worker', key: 'w', doc: {}, keepFor: 1_000 })
   await store.bulletins('worker')
   await store.listActs()
+  await store.claimants('key', 5)
   await store.dueForObservation(5)
   await store.dueForExpiry(5)
   await store.backlog(5)

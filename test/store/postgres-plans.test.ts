@@ -61,6 +61,7 @@ const calls: Record<
   steps: ['o1'],
   doneSteps: ['o1'],
   about: ['o1'],
+  claimants: ['key', 10],
   dueForObservation: [10],
   dueForExpiry: [10],
   backlog: [10],

@@ -265,6 +265,7 @@ export function createPlayer(store: Store, now: () => number) {
         views: await Promise.all(instanceIds.map(id => view(store, id, ...operationIds))),
         steps: await Promise.all([...operationIds].map(id => store.steps(id))),
         observed: [...(await store.dueForObservation(10))].sort(),
+        claimants: [...(await store.claimants('x', 10))].sort(),
         expiring: (await store.dueForExpiry(10)).map(({ instanceId, id }) => `${instanceId} ${id}`).sort(),
         wakeUps,
         chores: (await store.chores()).chores,

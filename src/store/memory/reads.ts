@@ -8,6 +8,11 @@ export function readBindings(tables: Tables, instanceId: string): readonly Bindi
   return tables.bindings.allOf(instanceId).filter(({ phase }) => phase !== 'deleted')
 }
 
+export function readClaimants(tables: Tables, key: string, most: number): readonly string[] {
+  const observed = tables.claimants(key).filter(({ observeAt }) => observeAt !== undefined)
+  return observed.slice(0, Math.max(0, most)).map(({ id }) => id)
+}
+
 export function readDueForObservation(tables: Tables, max: number, now: number): readonly string[] {
   const due: string[] = []
   for (const { id, observeAt = 0 } of tables.instances.walk(tables.orders.observed)) {

@@ -17,7 +17,7 @@ import { forgetNotes, readNotes, writeNotes } from './notes.ts'
 import { handBack, park, renew, writeCheckpoint } from './progress.ts'
 import { purge } from './purge.ts'
 import { readPlatforms, readPlatformUse } from './quota.ts'
-import { readBacklog, readBindings, readDueForExpiry, readDueForObservation } from './reads.ts'
+import { readBacklog, readBindings, readClaimants, readDueForExpiry, readDueForObservation } from './reads.ts'
 import { share } from './share.ts'
 import { readFailures, readSurvey } from './survey.ts'
 import { pair, Tables } from './tables.ts'
@@ -105,6 +105,7 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
     instance: id => run(() => tables.instances.get(id)),
     binding: (instanceId, id) => run(() => tables.binding(instanceId, id)),
     bindings: instanceId => run(() => readBindings(tables, instanceId)),
+    claimants: (key, most) => run(() => readClaimants(tables, key, most)),
     operation: id => run(() => tables.operations.get(id)),
     steps: operationId => run(() => tables.steps(operationId)),
     history: instanceId => run(() => tables.history(instanceId)),

@@ -168,6 +168,10 @@ export class Tables {
     return this.#claims.allOf(key).filter(claim => claim.instanceId !== instanceId).length
   }
 
+  claimants(key: string): readonly Instance[] {
+    return this.#claims.allOf(key).flatMap(({ instanceId }) => this.instances.get(instanceId) ?? [])
+  }
+
   apply(change: Change): void {
     if (change.instance !== undefined) {
       if (pinsOf(change.instance).some(id => !this.revisions.has(id))) throw revisionGone()

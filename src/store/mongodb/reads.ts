@@ -15,7 +15,7 @@ export function createReads({
   Reads,
   `list${string}` | 'instanceCounts' | 'backlog' | 'survey' | 'failures' | `platform${string}`
 > {
-  const { instance, binding, operation, history } = collections
+  const { instance, binding, operation, history, claim } = collections
 
   /**
    * A primary that was cut off does not know at first that there is another one: before it says that something is not
@@ -39,6 +39,26 @@ export function createReads({
     async bindings(instanceId) {
       const found = binding.find({ instance: keyOf(instanceId), phase: { $ne: 'deleted' } }).sort({ seq: 1 })
       return (await found.toArray()).map(row => toBinding(sealer, row))
+    },
+    async claimants(key, most) {
+      if (most <= 0) return []
+      const observed = [{ $match: { observeAt: { $exists: true } } }, { $project: { _id: 0, id: 1 } }]
+      const found = claim.aggregate<{ id: string }>([
+        { $match: { resource: keyOf(key) } },
+        {
+          $lookup: {
+            from: instance.collectionName,
+            localField: 'instance',
+            foreignField: '_id',
+            pipeline: observed,
+            as: 'found',
+          },
+        },
+        { $unwind: '$found' },
+        { $limit: most },
+        { $replaceWith: '$found' },
+      ])
+      return (await found.toArray()).map(({ id }) => id)
     },
     async operation(id) {
       const found = await find(operation, keyOf(id), { projection: { steps: 0 } })

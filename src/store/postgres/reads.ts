@@ -21,6 +21,7 @@ export function createReads({ run, statements, sealer }: Calls): RowReads {
     instance: id => one(statements.instance, [keyOf(id)], toInstance),
     binding: (instanceId, id) => one(statements.binding, [keyOf(instanceId), keyOf(id)], toBinding),
     bindings: instanceId => all(statements.bindings, [keyOf(instanceId)], toBinding),
+    claimants: async (key, most) => (await run(statements.claimants, [keyOf(key), Math.max(0, most)])).map(idOf),
     operation: id => one(statements.operation, [keyOf(id)], (of, row) => toOperation(of, row)),
     steps: operationId => all(statements.steps, [keyOf(operationId)], toStep),
     async history(instanceId) {
@@ -43,8 +44,11 @@ export function createReads({ run, statements, sealer }: Calls): RowReads {
     },
     dueForExpiry: async max => (await run(statements.dueForExpiry, [Math.max(0, max)])).map(toExpiring),
     async dueForObservation(max) {
-      const rows = await run(statements.dueForObservation, [Math.max(0, max)])
-      return rows.map(row => text(JSON.parse(text(row.doc)).id))
+      return (await run(statements.dueForObservation, [Math.max(0, max)])).map(idOf)
     },
   }
+}
+
+function idOf({ doc }: SqlRow): string {
+  return text(JSON.parse(text(doc)).id)
 }

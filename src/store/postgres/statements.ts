@@ -87,6 +87,8 @@ function texts(schema: string) {
     binding: `select to_json(b) as row from ${schema}.binding b where b.instance_id = $1 and b.id = $2`,
     bindings: `select to_json(b) as row from ${schema}.binding b
       where b.instance_id = $1 and b.phase <> 'deleted' order by b.seq`,
+    claimants: `select i.doc from ${schema}.shared_claim c join ${schema}.instance i on i.id = c.instance_id
+      where c.resource_key = $1 and i.observe_at is not null order by c.instance_id limit $2`,
     operation: `select to_json(o) as row from ${schema}.operation o where o.id = $1`,
     history: `select h.doc from ${schema}.history h where h.instance_id = $1 order by h.seq`,
     doneSteps: `select to_json(s) as row from ${schema}.step s where s.operation_id = $1 and s.state = 'done' order by s.seq`,

@@ -41,6 +41,7 @@ export function createReads(calls: Calls, cache: RowCache): RowReads {
       return bindings.get(key) ?? remember(bindings, key, statements.binding.get(instanceId, id), toBinding)
     },
     bindings: instanceId => statements.bindings.all(instanceId).map(row => toBinding(sealer, row)),
+    claimants: (key, most) => statements.claimants.all(key, Math.max(0, most)).map(row => text(row.id)),
     operation: id => operations.get(id) ?? remember(operations, id, statements.operation.get(id), toOperation),
     steps: operationId => readSteps(calls, operationId),
     history: instanceId =>

@@ -239,6 +239,8 @@ export const sql = {
   // Counts to one: decisions only ask whether there is another, and a popular resource has very many claims.
   otherClaims: `select count(*) as count from
     (select 1 from shared_claim where resource_key = ? and instance_id <> ? limit 1)`,
+  claimants: `select instance.id from shared_claim cross join instance on instance.id = shared_claim.instance_id
+    where resource_key = ? and observe_at is not null order by shared_claim.instance_id limit ?`,
   putClaim: 'insert into shared_claim (resource_key, instance_id) values (?, ?) on conflict do nothing',
   removeClaim: 'delete from shared_claim where resource_key = ? and instance_id = ?',
   holder: 'select state, lease_until from operation where id = ?',

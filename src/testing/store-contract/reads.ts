@@ -23,12 +23,13 @@ export const readCases = [
         await store.instance('none'),
         await store.binding('none', 'none'),
         await store.bindings('none'),
+        await store.claimants('none', 5),
         await store.operation('none'),
         await store.steps('none'),
         await store.history('none'),
         await store.dueForObservation(5),
       ],
-      [undefined, undefined, [], undefined, [], [], []],
+      [undefined, undefined, [], [], undefined, [], [], []],
     )
   }),
 

@@ -127,6 +127,26 @@ export const sharedCases = [
     assert.equal(await store.share(b, 'key', 'release'), 'ready', 'a still claims it')
   }),
 
+  storeCase('share: those that claim it and are observed are found, and no others', async ({ store }) => {
+    const long = `key ${'k'.repeat(300)}`
+    const [a, b, c, d] = await running(store, 'a', 'b', 'c', 'd')
+    assert.ok(a && b && c && d)
+    assert.deepEqual(await store.claimants('key', 5), [])
+    for (const lease of [a, b, c]) await store.share(lease, 'key', 'acquire')
+    await store.share(d, long, 'acquire')
+    assert.deepEqual(await store.claimants('key', 5), [], 'nobody is observed yet')
+    for (const [id, lease] of Object.entries({ a, b, c, d }))
+      await store.finish(lease, ({ instance, finishing }) => {
+        const observed = instance && { ...instance, observeAt: id === 'b' ? undefined : 5 }
+        return { instance: observed, deleteOperations: [finishing.id] }
+      })
+    assert.deepEqual([...(await store.claimants('key', 5))].sort(), ['a', 'c'])
+    assert.deepEqual(await store.claimants(long, 5), ['d'])
+    const [first] = await store.claimants('key', 1)
+    assert.deepEqual(await store.claimants('key', 1), [first], 'the same one each time')
+    assert.deepEqual(await store.claimants('key', 0), [])
+  }),
+
   storeCase('share: of many at once exactly one creates', async ({ store }) => {
     const leases = await running(store, ...Array.from({ length: 20 }, (_, index) => `i${index}`))
     const answers = await Promise.all(leases.map(lease => store.share(lease, 'key', 'acquire')))

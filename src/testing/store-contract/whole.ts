@@ -24,6 +24,7 @@ export const wholeCases = [
     await refused(store.instance('i'))
     await refused(store.binding('i', 'b'))
     await refused(store.bindings('i'))
+    await refused(store.claimants('key', 1))
     await refused(store.operation('o'))
     await refused(store.dueForObservation(1))
     await refused(store.dueForExpiry(1))
