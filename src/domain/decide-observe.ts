@@ -22,11 +22,18 @@ export function decideObserve(
   return { answer: true, change: { instance: moved, operations: [newObservation(instance, intent, now)] } }
 }
 
-/** Something has happened to it: its next observation is due now. What is at work on the instance looks at it anyway. */
-export function decideObserveSoon({ instance, operation, now }: Snapshot): Verdict<boolean> {
-  if (instance?.observeAt === undefined || instance.observeAt <= now || operation !== undefined)
-    return { answer: false }
-  return { answer: true, change: { instance: { ...instance, observeAt: now } } }
+/** Something outside has changed: what is one instance's own, or what all have that claim it. */
+export type Drifted = { readonly instanceId: string } | { readonly claim: string }
+
+/** `due`: its observation is due from now on. `coming`: it is observed anyway. `not`: something else is at work on it, or nobody observes it. */
+export type ObserveSoon = 'due' | 'coming' | 'not'
+
+/** Something has happened to it: its next observation is due now. */
+export function decideObserveSoon({ instance, operation, now }: Snapshot): Verdict<ObserveSoon> {
+  if (operation !== undefined) return { answer: operation.action === 'observe' ? 'coming' : 'not' }
+  if (instance?.observeAt === undefined) return { answer: 'not' }
+  if (instance.observeAt <= now) return { answer: 'coming' }
+  return { answer: 'due', change: { instance: { ...instance, observeAt: now } } }
 }
 
 /** An operator does not wait for its turn. */

@@ -16,6 +16,7 @@ import { keepRefusedSignIns } from '../broker/sign-ins/keep-refused-sign-ins.ts'
 import { whyUnknown } from '../broker/unknown-catalog.ts'
 import type { LoadedCatalog } from '../catalog/load-yaml.ts'
 import { type Clock, systemClock } from '../clock.ts'
+import type { Drifted } from '../domain/decide-observe.ts'
 import { startAnnouncing } from '../engine/announce.ts'
 import type { ChoreRun } from '../engine/chore-run.ts'
 import { type RunningChores, startChores } from '../engine/chores.ts'
@@ -68,8 +69,8 @@ export interface RegistryOptions
   readonly removeUnusedSandboxes?: () => Promise<unknown>
   /** Keeps the images that instances need on this machine, until the signal is aborted; does not throw. */
   readonly keepPinned?: (stopping: AbortSignal) => Promise<void>
-  /** Watches what services have made elsewhere, until the signal is aborted, and says which instance is worth a look; does not throw. */
-  readonly watch?: (observeSoon: (instanceId: string) => Promise<void>, stopping: AbortSignal) => Promise<void>
+  /** Watches what services have made elsewhere, until the signal is aborted, and says what is worth a look; does not throw. */
+  readonly watch?: (observeSoon: (drifted: Drifted) => Promise<void>, stopping: AbortSignal) => Promise<void>
 }
 
 /** A broker at work: its application, the worker that ends what it has accepted, and its chores. */

@@ -9,7 +9,7 @@ import { readRegistrySettings } from '../../src/registry/read-settings.ts'
 import { createRegistry } from '../../src/registry/types.ts'
 import { fromCode } from '../../src/shape/place.ts'
 import { type ApiServer, startApiServer, whyNoApiServer } from '../external/kubernetes.ts'
-import { asynchronous, createManifestWorld, type ManifestWorld } from './manifests-world.ts'
+import { asynchronous, createManifestWorld, type ManifestWorld, type ManifestWorldOptions } from './manifests-world.ts'
 
 const reason = whyNoApiServer()
 const sample = 'samples/kyma-event-flow'
@@ -72,8 +72,8 @@ describe.skipIf(reason !== undefined)(
         body: { status: { conditions: [{ type: 'Ready', status, message }] } },
         contentType: 'application/merge-patch+json',
       })
-    const open = async () => {
-      const world = await createManifestWorld({ spec, cluster, limits: config.bundles.manifests })
+    const open = async (options: Partial<ManifestWorldOptions> = {}) => {
+      const world = await createManifestWorld({ spec, cluster, limits: config.bundles.manifests, ...options })
       worlds.push(world)
       return world
     }
@@ -178,6 +178,37 @@ describe.skipIf(reason !== undefined)(
       expect(await labelOf(world)).toBe('enabled')
       await world.deprovision(broker, 'two')
       expect(await labelOf(world)).toBeUndefined()
+      await removeChannel()
+    })
+
+    it('what somebody takes from all instances of a namespace is back at once', async () => {
+      // Nothing is looked at on schedule while the test runs.
+      const seldom = JSON.parse(spec)
+      const world = await open({
+        spec: JSON.stringify({ ...seldom, manifests: { ...seldom.manifests, observe_every: '1d' } }),
+        watch: true,
+      })
+      const broker = await world.start()
+      await channel()
+      const { body } = await broker.client.provision('one', world.request(), asynchronous)
+      await world.until(async () => {
+        await knative(world)
+        return (await world.store.operation(body.operation ?? ''))?.finishedAt !== undefined
+      })
+      // EventActivation, Subscription and Policy are made, and Namespace is patched.
+      await expect.poll(() => world.calls.watches, { timeout: 60_000 }).toBeGreaterThanOrEqual(4)
+      const begun = world.clock.now()
+      await cluster.call('PATCH', `/api/v1/namespaces/${world.namespace}`, {
+        body: { metadata: { labels: { 'knative-eventing-injection': null } } },
+        contentType: 'application/merge-patch+json',
+      })
+      await world.until(async () => (await labelOf(world)) === 'enabled')
+      const policy = `${root('authentication.istio.io', world.namespace)}/policies/${world.namespace}-broker`
+      await cluster.remove(policy)
+      await world.until(async () => (await world.get(policy)) !== undefined)
+      expect(world.clock.now() - begun).toBeLessThan(12 * 3_600_000)
+      await world.deprovision(broker, 'one')
+      expect([await labelOf(world), await world.get(policy)]).toEqual([undefined, undefined])
       await removeChannel()
     })
 

@@ -1,13 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Clock } from '../../src/clock.ts'
-import { systemClock } from '../../src/clock.ts'
+import type { Drifted } from '../../src/domain/decide-observe.ts'
 import { createDriftWatch } from '../../src/driver/manifests/watch-drift.ts'
 import type { Cluster } from '../../src/kubernetes/cluster.ts'
 import { createKinds } from '../../src/kubernetes/kinds.ts'
 import { createClusterSecrets } from '../../src/running/bundles/cluster-secrets.ts'
 import { type ApiServer, startApiServer, whyNoApiServer } from '../external/kubernetes.ts'
 import { connectThrough, startApiCounter } from './api-counter.ts'
-import { createManifestWorld, createNamespace } from './manifests-world.ts'
+import { createManifestWorld, createNamespace, hasty } from './manifests-world.ts'
 
 const reason = whyNoApiServer()
 
@@ -21,8 +20,6 @@ manifests:
     - name: only
       object: { apiVersion: v1, kind: ConfigMap, metadata: { name: only }, data: { a: "1" } }
 `
-/** Pauses are a hundredth of what they are. */
-const hasty: Clock = { now: () => systemClock.now(), after: (ms, callback) => systemClock.after(ms / 100, callback) }
 
 describe.skipIf(reason !== undefined)(`what others do${reason === undefined ? '' : ` (skipped: ${reason})`}`, () => {
   let server: ApiServer
@@ -39,12 +36,12 @@ describe.skipIf(reason !== undefined)(`what others do${reason === undefined ? ''
     await world.provision(broker, 'i')
     const opened = { cluster, findKind: createKinds(cluster) }
     const stop = new AbortController()
-    const seen: string[] = []
+    const seen: Drifted[] = []
     const watch = createDriftWatch({
       ...{ open: async () => opened, clock: hasty, brokerId: async () => world.label },
-      kinds: () => [{ apiVersion: 'v1', kind: 'ConfigMap' }],
+      kinds: () => [{ mode: 'object', apiVersion: 'v1', kind: 'ConfigMap' }],
     })
-    const watching = watch(async id => void seen.push(id), stop.signal)
+    const watching = watch(async drifted => void seen.push(drifted), stop.signal)
     const path = `/api/v1/namespaces/${world.namespace}/configmaps/only`
     const change = (data: object) =>
       cluster.call('PATCH', path, { body: { data }, contentType: 'application/merge-patch+json' })
@@ -60,7 +57,7 @@ describe.skipIf(reason !== undefined)(`what others do${reason === undefined ? ''
     await change({ theirs: 'x' })
     await cluster.remove(path)
     await expect.poll(() => seen.length).toBe(before + 1)
-    expect(new Set(seen)).toEqual(new Set(['i']))
+    expect(seen.every(one => 'instanceId' in one && one.instanceId === 'i')).toBe(true)
     stop.abort()
     await watching
     await world.stop()
@@ -81,12 +78,12 @@ describe.skipIf(reason !== undefined)(`what others do${reason === undefined ? ''
       return phase === 'cut' ? 'cut' : undefined
     })
     const stop = new AbortController()
-    const seen: string[] = []
+    const seen: Drifted[] = []
     const watch = createDriftWatch({
       ...{ open: async () => ({ cluster: fronted, findKind: createKinds(fronted) }), clock: hasty },
-      ...{ brokerId: async () => world.label, kinds: () => [{ apiVersion: 'v1', kind: 'ConfigMap' }] },
+      ...{ brokerId: async () => world.label, kinds: () => [{ mode: 'object', apiVersion: 'v1', kind: 'ConfigMap' }] },
     })
-    const watching = watch(async id => void seen.push(id), stop.signal)
+    const watching = watch(async drifted => void seen.push(drifted), stop.signal)
     await expect.poll(() => watches, { timeout: 60_000 }).toBe(1)
     // Nobody looks while it is deleted, and the version that was seen last is gone then.
     phase = 'cut'
@@ -94,7 +91,7 @@ describe.skipIf(reason !== undefined)(`what others do${reason === undefined ? ''
     await cluster.remove(`/api/v1/namespaces/${world.namespace}/configmaps/only`)
     watches = 0
     phase = 'expired'
-    await expect.poll(() => seen, { timeout: 60_000 }).toEqual(['i'])
+    await expect.poll(() => seen, { timeout: 60_000 }).toEqual([{ instanceId: 'i' }])
     await expect.poll(() => watches, { timeout: 60_000 }).toBe(3)
     expect(api.requests()).toBeLessThan(30)
     stop.abort()

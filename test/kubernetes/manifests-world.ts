@@ -4,10 +4,11 @@ import { afterAll, afterEach, beforeAll } from 'vitest'
 import { parseBundleSpec } from '../../src/bundle/spec.ts'
 import { toOffering } from '../../src/bundle/to-offering.ts'
 import type { OsbResponse } from '../../src/client/index.ts'
-import { sleep, systemClock } from '../../src/clock.ts'
+import { type Clock, sleep, systemClock } from '../../src/clock.ts'
 import type { Revision } from '../../src/domain/revision.ts'
-import { createManifestsDriver, madeBy } from '../../src/driver/manifests/manifests-driver.ts'
+import { createManifestsDriver, keptBy } from '../../src/driver/manifests/manifests-driver.ts'
 import type { ManifestParts } from '../../src/driver/manifests/parts.ts'
+import { createDriftWatch } from '../../src/driver/manifests/watch-drift.ts'
 import type { Cluster } from '../../src/kubernetes/cluster.ts'
 import { createKinds } from '../../src/kubernetes/kinds.ts'
 import type { KubernetesObject } from '../../src/kubernetes/objects.ts'
@@ -21,11 +22,19 @@ import { type ApiServer, startApiServer } from '../external/kubernetes.ts'
 
 export const asynchronous = { acceptsIncomplete: true }
 
+/** Pauses of the watch are a hundredth of what they are. */
+export const hasty: Clock = {
+  now: () => systemClock.now(),
+  after: (ms, callback) => systemClock.after(ms / 100, callback),
+}
+
 export interface ManifestWorldOptions {
   readonly spec: string
   readonly cluster: Cluster
   readonly limits?: ManifestParts['limits']
   readonly secrets?: JsonObject
+  /** What others change is seen at once. */
+  readonly watch?: boolean
   readonly timeouts?: Partial<Record<'provision' | 'deprovision' | 'update' | 'bind' | 'unbind', number>>
 }
 
@@ -60,7 +69,7 @@ export async function createManifestWorld(options: ManifestWorldOptions) {
   const memory = createMemoryStore({ clock })
   const { revision } = revisionOf(options.spec)
   const { offering } = revision
-  const calls = { underWay: 0, made: 0 }
+  const calls = { underWay: 0, made: 0, watches: 0 }
   const brokers: TestBroker[] = []
   const label = randomBytes(6).toString('hex')
 
@@ -75,14 +84,21 @@ export async function createManifestWorld(options: ManifestWorldOptions) {
       createRedactor,
       storeNow: () => clock.now(),
       brokerId: async () => label,
-      kinds: () => madeBy(spec),
+      kinds: () => keptBy(spec),
       secretsFor: async () => [{ name: 'operator', entries: options.secrets ?? {} }],
     }
-    const broker = await startTestBrokerWith({
-      services: [createManifestsDriver(parts)(revision, spec)],
-      ...{ clock, store, random: () => 0.5 },
-      settings: { engine: { timeouts: { provision: '1h', deprovision: '1h', update: '1h', ...options.timeouts } } },
-    })
+    const drive = createManifestsDriver(parts)
+    const { open, brokerId } = parts
+    const watch = createDriftWatch({ open, brokerId, clock: hasty, kinds: () => keptBy(spec) })
+    const registries = { registries: [], drive, given: async () => [], onCatalog: async () => {}, watch }
+    const broker = await startTestBrokerWith(
+      {
+        services: [drive(revision, spec)],
+        ...{ clock, store, random: () => 0.5 },
+        settings: { engine: { timeouts: { provision: '1h', deprovision: '1h', update: '1h', ...options.timeouts } } },
+      },
+      options.watch === true ? { registries } : undefined,
+    )
     if (store === memory) brokers.push(broker)
     return broker
   }
@@ -149,7 +165,7 @@ export async function defineKind(cluster: Cluster, kind: string, versions: reado
 }
 
 /** Counts what is asked, and what is not answered yet. */
-function count(cluster: Cluster, calls: { underWay: number; made: number }): Cluster {
+function count(cluster: Cluster, calls: { underWay: number; made: number; watches: number }): Cluster {
   const counting =
     <Args extends unknown[], Result>(work: (...args: Args) => Promise<Result>) =>
     async (...args: Args): Promise<Result> => {
@@ -166,6 +182,11 @@ function count(cluster: Cluster, calls: { underWay: number; made: number }): Clu
     call: counting(cluster.call),
     find: counting(cluster.find),
     remove: counting(cluster.remove),
+    async stream(...args: Parameters<Cluster['stream']>) {
+      const answer = await cluster.stream(...args)
+      calls.watches += 1
+      return answer
+    },
   } as Cluster
 }
 

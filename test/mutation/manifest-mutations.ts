@@ -5,6 +5,8 @@ const onServer = { needs: 'apiServer', suite: ['test/kubernetes/manifests.test.t
 const orphans = { needs: 'apiServer', suite: ['test/kubernetes/manifests-orphans.test.ts'] } as const
 const held = { suite: ['src/driver/manifests/held.test.ts'], file: 'src/driver/manifests/held.ts' }
 const custom = { needs: 'apiServer', suite: ['test/kubernetes/manifests-custom.test.ts'] } as const
+const marks = { suite: ['src/driver/manifests/marks.test.ts'], file: 'src/driver/manifests/marks.ts' }
+const shared = { needs: 'apiServer', suite: ['test/kubernetes/manifests-shared.test.ts'] } as const
 const faults = { needs: 'apiServer', suite: ['test/kubernetes/manifests-faults.test.ts'] } as const
 
 /** The guards of services that consist of objects of a cluster. */
@@ -62,7 +64,53 @@ export const manifestMutations: readonly Mutation[] = [
     only: 'one for all replicas',
   },
 
+  {
+    ...marks,
+    name: 'annotations of anybody say whose an object is',
+    find: 'if (manager !== `${managerPrefix}${key.slice(forPrefix.length)}`) continue',
+    replace: '',
+  },
+  {
+    ...marks,
+    name: 'who patches an object is looked at for its neighbours',
+    find: 'managedFields.filter(one => one.manager === manager)',
+    replace: 'managedFields',
+  },
+  {
+    name: 'of those who share something only the first is asked to look at it',
+    suite: ['test/manifests/prompts.test.ts'],
+    file: 'src/broker/registries/observe-soon.ts',
+    find: "if (answer !== 'not') return answer",
+    replace: 'return answer',
+  },
+
   // On an API server.
+  {
+    ...shared,
+    hangs: true,
+    only: 'when the instance that made it is gone',
+    name: 'nobody is told of a change of what instances share',
+    file: 'src/driver/manifests/marks.ts',
+    find: 'if (claim !== undefined) found.set(manager, { claim })',
+    replace: "if (claim === '') found.set(manager, { claim })",
+  },
+  {
+    ...shared,
+    hangs: true,
+    only: 'somebody takes back',
+    name: 'nobody watches what is only patched',
+    file: 'src/driver/manifests/watch-drift.ts',
+    find: 'selectorOf(broker, kind.mode)',
+    replace: "selectorOf(broker, 'object')",
+  },
+  {
+    ...shared,
+    only: 'an older version',
+    name: 'an upgrade counts as a change by somebody',
+    file: 'src/driver/manifests/observe.ts',
+    find: 'if (isSame(before, live, { unmarked }) ||',
+    replace: 'if (isSame(before, live) ||',
+  },
   {
     ...onServer,
     only: 'does not touch',

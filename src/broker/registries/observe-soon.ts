@@ -1,14 +1,28 @@
-import { decideObserveSoon } from '../../domain/decide-observe.ts'
+import { type Drifted, decideObserveSoon, type ObserveSoon } from '../../domain/decide-observe.ts'
 import type { RunningChores } from '../../engine/chores.ts'
 import { accept } from '../accept.ts'
-import type { BrokerContext } from '../context.ts'
 
-/** Has an instance observed now, and not when its turn comes. Where the ledger does not answer, its turn comes all the same. */
-export function createObserveSoon(broker: BrokerContext, chores: Pick<RunningChores, 'run'>) {
-  return async (instanceId: string): Promise<void> => {
+type AcceptParts = Parameters<typeof accept>[0]
+
+/** Of those that claim the same thing, one has to look. So many are asked, where others are being updated or deleted. */
+const mostAsked = 20
+
+/** Has what has drifted looked at now, and not when its turn comes. Where the ledger does not answer, its turn comes all the same. */
+export function createObserveSoon(broker: AcceptParts, chores: Pick<RunningChores, 'run'>) {
+  const ask = (instanceId: string): Promise<ObserveSoon> => accept(broker, { instanceId }, decideObserveSoon)
+
+  async function askAny(claim: string): Promise<ObserveSoon> {
+    for (const instanceId of await broker.store.claimants(claim, mostAsked)) {
+      const answer = await ask(instanceId)
+      if (answer !== 'not') return answer
+    }
+    return 'not'
+  }
+
+  return async (drifted: Drifted): Promise<void> => {
     try {
-      const isDue = await accept(broker, { instanceId }, decideObserveSoon)
-      if (isDue) await chores.run('observe')
+      const answer = await ('claim' in drifted ? askAny(drifted.claim) : ask(drifted.instanceId))
+      if (answer === 'due') await chores.run('observe')
     } catch {
       // Its schedule stands.
     }

@@ -21,7 +21,7 @@ export async function* listHeld(
   const broker = await parts.brokerId()
   const labels = labelsOf({ broker, service })
   const found: FoundObject[] = []
-  for (const made of once(parts.kinds(service)))
+  for (const made of once(parts.kinds(service).filter(({ mode }) => mode === 'object')))
     for (const { metadata } of await listKind(parts, made, { labels, signal })) found.push({ ...made, metadata })
   yield* toItems(found, { broker, service })
 }

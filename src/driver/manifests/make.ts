@@ -7,6 +7,7 @@ import { applyObject } from '../../kubernetes/apply.ts'
 import type { KubernetesObject } from '../../kubernetes/objects.ts'
 import { isJsonObject, type JsonObject } from '../../protocol/json.ts'
 import { sayDuration } from '../../shape/duration.ts'
+import { marksOf } from './marks.ts'
 import { judgeReadiness } from './readiness.ts'
 import { keyOf, managerOf, nameOf, ownerIdOf, ownerLabel, ownMetadata, type Ref, toJsonRefs } from './refs.ts'
 import { NoRightError } from './refusal.ts'
@@ -104,7 +105,8 @@ export function look(running: Running, placed: Placed): Promise<KubernetesObject
 export function refOf({ given, namespace, object, shared }: Placed, passing = false): Ref {
   const { name, apiVersion, kind } = given
   const mode = given.mode === 'patch' ? 'patch' : 'object'
-  return { name, mode, apiVersion, kind, namespace, object, shared, ...(passing && { passing }) }
+  const marked = (mode === 'patch' || shared !== undefined) && { marked: true }
+  return { name, mode, apiVersion, kind, namespace, object, shared, ...marked, ...(passing && { passing }) }
 }
 
 /** Before it is made. */
@@ -137,8 +139,12 @@ export async function applyPlaced(running: Running, placed: Placed, options: App
     throw new TerminalError(`${what} is there already, and was not made for this instance: give it another name.`)
   const metadata = isJsonObject(body.metadata) ? body.metadata : {}
   const order = bundleActions.flatMap(action => compiled.actions[action]).indexOf(given)
-  const own = ownMetadata(owner, { shared, order })
-  const annotations = { ...(isJsonObject(metadata.annotations) && metadata.annotations), ...own.annotations }
+  const own = given.mode === 'object' ? ownMetadata(owner, { shared, order }) : undefined
+  const marks = marksOf(owner, { shared, mode: given.mode })
+  const withOurs = (of: 'labels' | 'annotations') => {
+    const all = { ...(isJsonObject(metadata[of]) && metadata[of]), ...own?.[of], ...marks[of] }
+    return Object.keys(all).length === 0 ? undefined : all
+  }
   const applied = {
     ...body,
     metadata: {
@@ -147,10 +153,8 @@ export async function applyPlaced(running: Running, placed: Placed, options: App
       ...(namespace !== undefined && { namespace }),
       // It is this one that is changed, and none that takes its place meanwhile.
       ...(given.mode === 'patch' && { uid: found?.metadata.uid }),
-      ...(given.mode === 'object' && {
-        labels: { ...(isJsonObject(metadata.labels) && metadata.labels), ...own.labels },
-        annotations: Object.keys(annotations).length === 0 ? undefined : annotations,
-      }),
+      labels: withOurs('labels'),
+      annotations: withOurs('annotations'),
     },
   }
   const manager = managerOf(owner, shared)

@@ -14,7 +14,7 @@ import { sensitiveNamesOf } from '../bundle/secrets.ts'
 import { listHeld } from './list-held.ts'
 import { DeadlineError, look, makeObjects, UnmadeError } from './make.ts'
 import { observeObjects } from './observe.ts'
-import type { Made, ManifestParts, ManifestService } from './parts.ts'
+import type { Kept, ManifestParts, ManifestService } from './parts.ts'
 import { keyOf, type Ref, toJsonRefs } from './refs.ts'
 import { removeObjects } from './remove.ts'
 import { openRunning, type Running, type Subject } from './running.ts'
@@ -217,7 +217,7 @@ export function kindsOf({ manifests }: Pick<BundleSpec, 'manifests'>) {
   )
 }
 
-/** Of these, what it makes itself. */
-export function madeBy(spec: Pick<BundleSpec, 'manifests'>): readonly Made[] {
-  return kindsOf(spec).flatMap(({ mode, apiVersion, kind }) => (mode === 'object' ? { apiVersion, kind } : []))
+/** Of these, what it makes or patches. */
+export function keptBy(spec: Pick<BundleSpec, 'manifests'>): readonly Kept[] {
+  return kindsOf(spec).flatMap(({ mode, ...kind }) => (mode === 'read' ? [] : { mode, ...kind }))
 }

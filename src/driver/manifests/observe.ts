@@ -7,7 +7,7 @@ import type { JsonObject } from '../../protocol/json.ts'
 import { isSame } from './compare.ts'
 import { applyPlaced, callSettings, look, note, refOf } from './make.ts'
 import { judgeReadiness } from './readiness.ts'
-import { managerOf, nameOf } from './refs.ts'
+import { keyOf, managerPrefix, nameOf, type Ref, toJsonRefs } from './refs.ts'
 import type { Placed, Running } from './running.ts'
 
 /** Of one object in an hour: whoever changes it more often than that means it, and is told of. */
@@ -72,13 +72,20 @@ async function repair(running: Running, placed: Placed, before: KubernetesObject
   const lately = (state.repairs[given.name] ?? []).filter(at => at > now - repairWindow)
   if (before?.metadata.deletionTimestamp !== undefined)
     return { problem: { reason: 'Deleting', message: `${what} is in deletion, which was not asked for here.` } }
+  if (given.mode === 'patch' && before === undefined)
+    return {
+      problem: { reason: 'Missing', message: `${what} is not there, and is not made here: it is only changed.` },
+    }
+  const ref = refOf(placed)
+  const noted = state.objects.find(one => keyOf(one) === keyOf(ref))
+  const unmarked = noted !== undefined && noted.marked !== ref.marked
   if (lately.length >= mostRepairs) {
     const wanted = await applyPlaced(running, placed, { force: true, dryRun: true, signal: ctx.signal })
-    if (isSame(before, wanted)) return { live: before }
-    const message = `${what} was changed by ${changersOf(running, placed, before)} and put back ${mostRepairs} times in an hour; it is left alone for now.`
+    if (isSame(before, wanted, { unmarked })) return { live: before }
+    const message = `${what} was changed by ${changersOf(before)} and put back ${mostRepairs} times in an hour; it is left alone for now.`
     return { problem: { reason: 'Contested', message } }
   }
-  await note(running, refOf(placed))
+  await note(running, ref)
   let applied: KubernetesObject | undefined
   const apply = async ({ signal }: Call) => {
     applied = await applyPlaced(running, placed, { force: true, signal })
@@ -88,17 +95,24 @@ async function repair(running: Running, placed: Placed, before: KubernetesObject
   if (applied === undefined) await ctx.step(`keep ${given.name}`, apply, callSettings)
   // An earlier run of this observation may have done the step.
   const live = applied ?? before
-  if (isSame(before, live) || !state.made) return { live }
+  if (unmarked) await noteMark(running, ref)
+  if (isSame(before, live, { unmarked }) || !state.made) return { live }
   await ctx.saveState({ repairs: { ...running.state.repairs, [given.name]: [...lately, now] } })
-  const how = before === undefined ? 'was deleted' : `was changed by ${changersOf(running, placed, before)}`
+  const how = before === undefined ? 'was deleted' : `was changed by ${changersOf(before)}`
   return { live, repaired: `${what} ${how}, and put back` }
 }
 
-/** Who has written to it besides us, as the cluster knows it. */
-function changersOf({ owner }: Running, { shared }: Placed, live: KubernetesObject | undefined): string {
+/** Whoever takes the marks away from now on has changed the object. */
+async function noteMark({ ctx, state }: Running, ref: Ref): Promise<void> {
+  const marked = state.objects.map(one => (keyOf(one) === keyOf(ref) ? { ...one, marked: true } : one))
+  await ctx.saveState({ objects: toJsonRefs(marked) })
+}
+
+/** Who has written to it besides us and our neighbours, as the cluster knows it. */
+function changersOf(live: KubernetesObject | undefined): string {
   const { managedFields = [] } = live?.metadata ?? {}
   const others = managedFields.filter(
-    ({ manager, subresource }) => manager !== managerOf(owner, shared) && !subresource,
+    ({ manager, subresource }) => manager?.startsWith(managerPrefix) !== true && !subresource,
   )
   return [...new Set(others.map(({ manager }) => manager))].join(', ') || 'somebody'
 }

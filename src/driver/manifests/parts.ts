@@ -14,14 +14,19 @@ export interface ManifestParts extends Pick<BundleParts, 'storeNow' | 'secretsFo
   /** Connected when it is needed first. */
   open(): Promise<OpenCluster>
   readonly limits: ManifestLimits
-  /** What the known revisions of a service make. */
-  kinds(serviceId: string): readonly Made[]
+  /** What the known revisions of a service make or patch. */
+  kinds(serviceId: string): readonly Kept[]
   /** Makes something that cuts these secrets out of a text. */
   readonly createRedactor: (secrets: readonly string[]) => (text: string) => string
 }
 
 /** A kind of objects, as templates name it. */
 export type Made = Pick<Kind, 'apiVersion' | 'kind'>
+
+/** The same, and whether they are made or patched. */
+export interface Kept extends Made {
+  readonly mode: 'object' | 'patch'
+}
 
 /** One revision, ready to be used. */
 export interface ManifestService {

@@ -15,6 +15,8 @@ export interface Ref {
   readonly object: string
   /** The claim, where several instances have it. */
   readonly shared?: string
+  /** It says for whom it is, if more than one may have it. Older versions did not write that. */
+  readonly marked?: boolean
   /** It goes when its action ends. */
   readonly passing?: boolean
   /** Whose it is, where it goes with the instance that nobody has any more. */
