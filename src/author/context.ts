@@ -153,8 +153,21 @@ export interface UnbindContext<State, BindingState> extends ActionContext {
   readonly bindingState: Partial<BindingState>
 }
 
-export interface ObserveContext<Params, State> extends ActionContext {
+export interface ObserveContext<Params, State, BindingState = JsonObject> extends ActionContext {
   readonly parameters: Params
   /** Partial: an instance whose creation failed is observed too, since it may heal. */
   readonly state: Partial<State>
+  /**
+   * The bindings that are ready and that nothing is at work on. An unbind of one of them takes over from the observation: what a step
+   * makes for a binding stays no longer than that.
+   */
+  bindings(): Promise<readonly ObservedBinding<BindingState>[]>
+}
+
+/** A binding, as its bind has left it. */
+export interface ObservedBinding<BindingState> {
+  readonly binding: BindingInfo
+  /** Those of the bind. */
+  readonly parameters: JsonObject
+  readonly bindingState: Partial<BindingState>
 }

@@ -103,7 +103,9 @@ export interface ServiceDefinition<
     ctx: UnbindContext<StateOf<S, NoInfer<State>>, StateOf<BS, NoInfer<BindingState>>>,
   ): Awaitable<UnbindResult | Wait | Nothing>
   /** Looks at the instance on a schedule, and may heal it. */
-  observe?(ctx: ObserveContext<ParametersOf<P>, StateOf<S, NoInfer<State>>>): Awaitable<ObserveResult>
+  observe?(
+    ctx: ObserveContext<ParametersOf<P>, StateOf<S, NoInfer<State>>, StateOf<BS, NoInfer<BindingState>>>,
+  ): Awaitable<ObserveResult>
 
   /**
    * Everything of this service that its backend holds, so that it can be compared with the ledger. What belongs to nobody is

@@ -42,6 +42,7 @@ export function createIntent(
     acceptsIncomplete: request.acceptsIncomplete,
     mode,
     timeout: limited,
+    landsWithin: sweepDelay(request.service),
     sweepDelay: Math.min(sweepDelay(request.service), pollingLimit(request.plan) - limited),
     identity: caller.identity,
     requestId: caller.requestId,

@@ -3,7 +3,7 @@ import { checkStepSettings } from '../author/check-definition.ts'
 import type {
   ActionContext,
   BindContext,
-  BindingInfo,
+  ObserveContext,
   StepFunction,
   StepSettings,
   UnbindContext,
@@ -20,11 +20,13 @@ import type { Run, StepOptions } from '../engine/run.ts'
 import { createWait, type Wait } from '../engine/work.ts'
 import type { Action } from '../protocol/actions.ts'
 import type { JsonObject } from '../protocol/json.ts'
+import type { Reads } from '../reads.ts'
 import { readMarked } from '../sensitive/marked.ts'
 import type { ReadSettings } from '../settings/settings.ts'
 import { type Duration, parseDuration } from '../shape/duration.ts'
 import { show } from '../shape/mistake.ts'
-import { toInstanceInfo } from './context.ts'
+import { toBindingInfo, toInstanceInfo } from './context.ts'
+import { observedBindings } from './observed-bindings.ts'
 import { viewState } from './read-state.ts'
 import { type ResolvedService, retryOf, toRetryPolicy } from './resolve-services.ts'
 
@@ -32,12 +34,14 @@ import { type ResolvedService, retryOf, toRetryPolicy } from './resolve-services
 export type AnyContext = ActionContext &
   UpdateContext<JsonObject, JsonObject> &
   BindContext<JsonObject, JsonObject> &
-  UnbindContext<JsonObject, JsonObject>
+  UnbindContext<JsonObject, JsonObject> &
+  ObserveContext<JsonObject, JsonObject>
 
 export interface ContextOptions {
   readonly run: Run
   readonly service: ResolvedService
   readonly settings: ReadSettings
+  readonly store: Pick<Reads, 'bindings'>
   /** The action as authors know it: a sweep is shown to them as a deprovision or an unbind. */
   readonly action: Action
   readonly binding?: Binding
@@ -124,6 +128,8 @@ export async function createActionContext(options: ContextOptions): Promise<Cont
       if (ofInstance) state.merge(patch)
       else bindingState.merge(patch)
     },
+    // Of no other action: nothing keeps their bindings as they are.
+    bindings: action === 'observe' ? () => observedBindings(options) : undefined,
     share(key, create) {
       checkFunction(create, `ctx.share('${checkName(key, 'ctx.share')}', create)`)
       return run.share(key, create)
@@ -132,7 +138,7 @@ export async function createActionContext(options: ContextOptions): Promise<Cont
       checkFunction(remove, `ctx.unshare('${checkName(key, 'ctx.unshare')}', remove)`)
       return run.unshare(key, remove)
     },
-  } satisfies Partial<AnyContext>)
+  } satisfies { readonly [Name in keyof AnyContext]?: AnyContext[Name] | undefined })
   return { context: context as AnyContext, waits }
 }
 
@@ -181,10 +187,6 @@ function readStepSettings(name: string, step: StepSettings, fallback: RetryPolic
   if (wrong.length > 0) throw new TerminalError(`The settings of ctx.step('${name}') are wrong: ${wrong.join('; ')}`)
   const { retry, timeout } = step
   return { retry: retry && toRetryPolicy(retry, fallback), timeout: timeout && parseDuration(timeout) }
-}
-
-function toBindingInfo({ id, appGuid, bindResource, context, predecessorId }: Binding): BindingInfo {
-  return { id, appGuid, bindResource, context, predecessorId }
 }
 
 /** What is stored was valid when it was accepted; a schema that has changed since must not keep a deletion from working. */

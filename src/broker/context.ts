@@ -1,5 +1,6 @@
-import type { InstanceInfo } from '../author/context.ts'
+import type { BindingInfo, InstanceInfo } from '../author/context.ts'
 import type { Clock } from '../clock.ts'
+import type { Binding } from '../domain/binding.ts'
 import type { Queue } from '../engine/queue.ts'
 import type { Place } from '../engine/worker.ts'
 import type { Observer } from '../observer.ts'
@@ -67,4 +68,8 @@ export interface Caller {
 export function toInstanceInfo(instance: InstanceInfo): InstanceInfo {
   const { id, serviceId, planId, platform, context, parameters, maintenanceVersion } = instance
   return { id, serviceId, planId, platform, context, parameters, maintenanceVersion }
+}
+
+export function toBindingInfo({ id, appGuid, bindResource, context, predecessorId }: Binding): BindingInfo {
+  return { id, appGuid, bindResource, context, predecessorId }
 }

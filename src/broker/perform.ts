@@ -23,6 +23,7 @@ import { toWire } from '../shape/wire.ts'
 import { type ContextInUse, type ContextOptions, createActionContext } from './action-context.ts'
 import { checkState } from './read-state.ts'
 import type { ResolvedService } from './resolve-services.ts'
+import { waitForObservations } from './wait-for-observations.ts'
 import { waitForSweeps } from './wait-for-sweeps.ts'
 
 export interface Performing {
@@ -36,7 +37,7 @@ export interface Performing {
 
 /** One run of one operation, as a sentence: the hooks before, the author's action, the hooks after. */
 export async function performAction(performing: Performing): Promise<ActionResult | Wait> {
-  const wait = await waitForSweeps(performing)
+  const wait = (await waitForObservations(performing)) ?? (await waitForSweeps(performing))
   if (wait !== undefined) return wait
   const hooks = hooksFor(performing)
   // Without hooks nobody needs a context besides the action's own: the parameters are parsed once.

@@ -4,6 +4,7 @@ import type { Snapshot, Verdict } from './change.ts'
 import { isKnown } from './instance.ts'
 import type { DeletionAnswer, Intent } from './intent.ts'
 import { begin, busy, force, undoUnbegun, waits } from './intent.ts'
+import { isUnclean, observedAgain } from './interrupt.ts'
 import { isLeft, serviceLeft } from './left-service.ts'
 
 export interface UnbindIntent extends Intent {
@@ -28,9 +29,18 @@ export function decideUnbind(snapshot: Snapshot, intent: UnbindIntent): Verdict<
   if (isLeft(instance, intent.unknownService)) throw serviceLeft(instance.serviceId, 'deletion')
 
   const wait = waits(intent)
-  const unclean = (binding.uncleanUntil ?? 0) > now
-  const more = { bindingId: intent.bindingId, unclean, old: bindingOperation, planId: instance.planId }
+  const unclean = isUnclean(binding, snapshot)
+  // An observation looks at bindings that are ready: where another operation has this one, they do not meet.
+  const observation = bindingOperation === undefined ? operation : undefined
+  const more = { bindingId: intent.bindingId, unclean, old: bindingOperation ?? observation, planId: instance.planId }
   const { operation: accepted, written } = begin(intent, 'unbind', now, more)
   const deleting: Binding = { ...binding, phase: 'deleting', lastOperationId: accepted.id, updatedAt: now }
-  return { answer: { kind: 'accepted', operation: accepted, wait }, change: { bindings: [deleting], ...written } }
+  return {
+    answer: { kind: 'accepted', operation: accepted, wait },
+    change: {
+      instance: observation && observedAgain(instance, observation, now, intent),
+      bindings: [deleting],
+      ...written,
+    },
+  }
 }

@@ -3,6 +3,7 @@ import type { Change, HistoryEvent, Snapshot, Verdict } from './change.ts'
 import { heldAt } from './hold.ts'
 import type { Instance } from './instance.ts'
 import { begin, type Intent, superseded } from './intent.ts'
+import { interrupted, isUnclean, observedAgain } from './interrupt.ts'
 import { allowed, type OperationVerb } from './judge-verb.ts'
 import { isHeld, nextState, type Operation, type OperationInput } from './operation.ts'
 import { type Acting, acted } from './operator.ts'
@@ -94,11 +95,16 @@ export function decideRelease(
 }
 
 /** An observation that is given up: the next one comes by itself. */
-export function decideCancelObservation(snapshot: Snapshot, intent: VerbIntent): Verdict<Operation> {
+export function decideCancelObservation(
+  snapshot: Snapshot,
+  intent: VerbIntent & Pick<Intent, 'landsWithin'>,
+): Verdict<Operation> {
   const before = allowed('cancel', intent.operation, snapshot, intent)
-  const after = superseded(before, 'an operator', snapshot.now)
-  const event = changed('cancel', intent, { at: snapshot.now, before, after })
-  return { answer: after, change: { operations: [after], history: [event] } }
+  const { instance, now } = snapshot
+  const after = superseded(before, 'an operator', now)
+  const event = changed('cancel', intent, { at: now, before, after })
+  const left = instance && interrupted(instance, before, now, intent.landsWithin)
+  return { answer: after, change: { instance: left, operations: [after], history: [event] } }
 }
 
 /** Adds the operator's line to what a deletion of the platform would have written. */
@@ -123,19 +129,21 @@ export function decideRetry(snapshot: Snapshot, intent: RetryIntent): Verdict<Op
   const { now, instance, operation: observation } = snapshot
   const { bindingId, action } = failed
   const isDeletion = action === 'deprovision' || action === 'unbind'
-  const resource = bindingId === undefined ? instance : snapshot.binding
   // A call of before may have made again what a step of a deletion in doubt had removed.
   const isTrue = !isDeletion || !failed.unclean
-  const unclean = isDeletion && (resource?.uncleanUntil ?? 0) > now
+  const unclean =
+    isDeletion && (snapshot.binding ? isUnclean(snapshot.binding, snapshot) : (instance?.uncleanUntil ?? 0) > now)
   const wanted = { ...intent.begin, requestHash: failed.requestHash ?? '', identity: failed.identity }
-  const old = bindingId === undefined ? observation : undefined
+  const old = bindingId === undefined || action === 'unbind' ? observation : undefined
   const more = { bindingId, unclean, old, input: inputOf(failed, snapshot), planId: instance?.planId }
   const { operation, written } = begin(wanted, action, now, more)
   const begun: Operation = { ...operation, retryOf: failed.id }
+  const isMet = bindingId !== undefined && old !== undefined && instance !== undefined
   return {
     answer: begun,
     change: {
       ...resourceOf(snapshot, begun),
+      ...(isMet && { instance: observedAgain(instance, old, now, intent.begin) }),
       operations: written.operations.map(each => (each === operation ? begun : each)),
       copySteps: instance?.revisionId === undefined && isTrue ? { from: failed.id, to: begun.id } : undefined,
       history: [changed('retry', intent, { at: now, before: failed, after: begun }), ...written.history],

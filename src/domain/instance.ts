@@ -60,9 +60,17 @@ export interface Instance {
   readonly observeAt?: number
   /** Until then a call of a worker that lost its lease may still land: a deletion before it is swept once more. */
   readonly uncleanUntil?: number
+  /** Observations that were taken over from while others might begin beside: what they may meet waits until they have stopped. */
+  readonly drains?: readonly Drained[]
   readonly createdAt: number
   readonly updatedAt: number
   readonly deletedAt?: number
+}
+
+/** A superseded operation, and when its lease ends at the latest. */
+export interface Drained {
+  readonly operationId: string
+  readonly until: number
 }
 
 /** Whether there is such an instance for this platform: those of others, and tombstones, do not count. */

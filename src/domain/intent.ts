@@ -36,6 +36,8 @@ export interface Intent extends OperationIntent {
   readonly address?: string
   readonly acceptsIncomplete: boolean
   readonly mode: AsyncMode
+  /** So long after a lease, a call of its holder may still land. */
+  readonly landsWithin: number
   /** How much longer it may take where it has to wait for a sweep first. */
   readonly sweepDelay: number
   /** No code for the service is here. `later`: a registry may bring it, and a pinned revision may not be known here yet. */

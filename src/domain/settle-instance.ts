@@ -1,6 +1,7 @@
 import type { Binding } from './binding.ts'
 import type { Change, Finishing } from './change.ts'
 import { conditionAt, type Instance } from './instance.ts'
+import { drainedAt } from './interrupt.ts'
 import type { Operation, OperationError } from './operation.ts'
 import type { ActionResult, Outcome, SettlePolicy } from './outcome.ts'
 import { sweepAfter } from './sweep.ts'
@@ -10,7 +11,7 @@ export function settleInstance(snapshot: Finishing, outcome: Outcome, policy: Se
   if (instance === undefined) return {}
   const end = { finishing, now, policy }
   const uncleanUntil = finishing.unclean ? now + policy.sweepDelay : instance.uncleanUntil
-  const touched = { ...instance, updatedAt: now, uncleanUntil }
+  const touched = { ...instance, updatedAt: now, uncleanUntil, drains: drainedAt(instance, now) }
   if (finishing.action === 'deprovision' || finishing.action === 'sweep')
     return outcome.kind === 'succeeded'
       ? removed(touched, outcome.result, end)
@@ -73,8 +74,8 @@ function failedDeletion(instance: Instance, operation: Operation, error: Operati
 function removed(instance: Instance, { unbound = [] }: ActionResult, { finishing, now, policy }: End): Change {
   const isSweep = finishing.action === 'sweep'
   const begun = finishing.acceptedAt + (isSweep ? policy.sweepDelay : 0)
-  // A call of their bind may have landed since they were unbound: the sweep unbinds them again.
-  const unclean = unbound.filter(({ uncleanUntil = 0 }) => uncleanUntil > begun)
+  // A call of their bind, or of an observation, may have landed since they were unbound: the sweep unbinds them again.
+  const unclean = unbound.filter(({ uncleanUntil = 0 }) => finishing.unclean || uncleanUntil > begun)
   const unbind = unclean.map(({ id }) => id)
   const sweep = sweepAfter(finishing, now, policy, unbind)
   const gone = tombstone(instance, isSweep ? (instance.deletedAt ?? now) : now)

@@ -1,6 +1,7 @@
 import type { Change, Finishing } from './change.ts'
 import { conditionAt, findCondition, type Instance } from './instance.ts'
 import { historyOf } from './intent.ts'
+import { drainedAt } from './interrupt.ts'
 import type { Observed, Outcome, SettlePolicy } from './outcome.ts'
 
 /**
@@ -23,6 +24,9 @@ export function settleObservation(snapshot: Finishing, outcome: Outcome, policy:
     conditions,
     state: (outcome.kind === 'succeeded' ? outcome.result.state : undefined) ?? instance.state,
     observeAt: policy.observeAt,
+    // A call of it that got no answer may land after a deletion.
+    uncleanUntil: finishing.unclean ? now + policy.sweepDelay : instance.uncleanUntil,
+    drains: drainedAt(instance, now),
     updatedAt: now,
   }
   // One that nobody has looked at before counts as healthy.

@@ -20,7 +20,11 @@ export class RunSecrets {
   }
 
   add(made: Sensitive<unknown>): void {
-    for (const secret of secretsIn(made.reveal())) this.#made.add(secret)
+    this.learn(secretsIn(made.reveal()))
+  }
+
+  learn(secrets: readonly string[]): void {
+    for (const secret of secrets) this.#made.add(secret)
   }
 
   /** The run is over: what it worked with can go, its secrets stay for what its code may still say. */
@@ -55,7 +59,7 @@ export class RunSecrets {
     const { message, observed } = result
     if (message === undefined && observed?.message === undefined) return result
     // The credentials that it has just made are as secret as those of before.
-    for (const secret of secretsIn(result.binding?.credentials)) this.#made.add(secret)
+    this.learn(secretsIn(result.binding?.credentials))
     const redact = this.#redactor()
     return {
       ...result,

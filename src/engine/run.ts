@@ -193,6 +193,11 @@ export class Run {
     return this.#untilOver(this.#saveState(patch))
   }
 
+  /** What an action asks the ledger. Where that does not answer the run is over, as with all that is written. */
+  ask<T>(question: Promise<T>): Promise<T> {
+    return this.#untilOver(question)
+  }
+
   /** Shown by the platform while it polls. Not awaited by the action; the end of the run waits for it. */
   describe(description: string): void {
     if (description === '' || this.#held.ending.aborted) return

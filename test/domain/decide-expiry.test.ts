@@ -16,6 +16,7 @@ const unbind = {
   mode: 'always',
   timeout: 50,
   sweepDelay: 5,
+  landsWithin: 5,
   forceUnknown: false,
 } as const
 const intent = { unbind, pause: 100, pauseWhileBusy: 10, by: 'chore' }

@@ -15,6 +15,7 @@ import { loadMutations } from './load-mutations.ts'
 import { manifestMutations } from './manifest-mutations.ts'
 import { movingMutations } from './moving-mutations.ts'
 import type { Mutation } from './mutation.ts'
+import { observationMutations } from './observation-mutations.ts'
 import { observeMutations } from './observe-mutations.ts'
 import { orphanMutations } from './orphan-mutations.ts'
 import { reconcileMutations } from './reconcile-mutations.ts'
@@ -191,6 +192,7 @@ export const mutations: readonly Mutation[] = [
   { ...sql, name: 'sqlite overwrites a done step', find: "where step.state <> 'done'", replace: 'where true' },
 
   ...choreMutations,
+  ...observationMutations,
   ...observeMutations,
   {
     name: 'a deletion whose code is gone is taken for done',

@@ -62,6 +62,7 @@ export async function bootReplica(options: ReplicaOptions): Promise<Replica> {
         concurrency: random.pick([1, 2, 16]),
         pollInterval: 5_000,
       },
+      ...(options.features.heals && { chores: { observe: '*/3 * * * * *' } }),
     }),
     clock: gate.clock,
     observer: {

@@ -1,5 +1,7 @@
-import type { ActionContext } from '../../src/author/context.ts'
+import type { ActionContext, ObserveContext } from '../../src/author/context.ts'
+import type { ObserveResult } from '../../src/author/results.ts'
 import { defineService, type Service } from '../../src/index.ts'
+import type { JsonObject } from '../../src/protocol/json.ts'
 import type { BackendClient } from './backend.ts'
 
 export const parts = ['network', 'disk', 'database'] as const
@@ -10,6 +12,8 @@ export interface Features {
   readonly shares: boolean
   /** Instances are observed. */
   readonly observes: boolean
+  /** An observation puts back what is missing of bindings. */
+  readonly heals: boolean
   /** A provision waits for its backend between two runs. */
   readonly waits: boolean
   /** The author looks at the backend outside of any step: time passes without a word to the ledger. */
@@ -20,7 +24,7 @@ export interface Features {
 
 /** Three things for an instance, one for a binding; every way in which an action can use the engine. */
 export function createSimulatedService(backend: BackendClient, features: Features): Service {
-  const { shares, observes, waits, looks, holds } = features
+  const { shares, observes, heals, waits, looks, holds } = features
   const limited = { timeout: '4m', ...(holds && { retry: { attempts: 2 } }) } as const
   const build = async (ctx: ActionContext) => {
     for (const part of parts) {
@@ -58,8 +62,16 @@ export function createSimulatedService(backend: BackendClient, features: Feature
     async unbind(ctx) {
       await ctx.step('revoke', call => backend.drop(bindingThing(ctx.instance.id, ctx.binding.id), call.fence))
     },
-    ...(observes ? { observeEvery: '40s', observe: async ctx => ({ ready: await backend.has(partsOf(ctx)) }) } : {}),
+    ...(observes || heals ? { observeEvery: heals ? '5s' : '40s', observe } : {}),
   })
+
+  async function observe(ctx: ObserveContext<JsonObject, JsonObject>): Promise<ObserveResult> {
+    for (const { binding } of heals ? await ctx.bindings() : []) {
+      const thing = bindingThing(ctx.instance.id, binding.id)
+      await ctx.step(`heal ${binding.id}`, call => backend.put(thing, 'yes', call.fence))
+    }
+    return { ready: await backend.has(partsOf(ctx)) }
+  }
 }
 
 function partsOf({ instance }: ActionContext): readonly string[] {

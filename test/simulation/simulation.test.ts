@@ -83,6 +83,8 @@ const occasions: Readonly<Record<string, RegExp>> = {
   'a deletion is swept': /sweep .* succeeded/,
   'a creation sweeps first': /checkpoint .*of the sweep before: .*: true/,
   'a deletion waits for a sweep': /park .*what its bindings may have left/,
+  'an observation heals a binding': /checkpoint .* heal /,
+  'an unbind takes over from an observation': /observe .* of .* superseded/,
   'an operation fails': /provision .* failed/,
   'an id is in use': /: 409/,
   'a resource is busy': /422 ConcurrencyError/,

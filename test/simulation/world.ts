@@ -66,6 +66,8 @@ async function live(seed: number): Promise<Report> {
   const features: Features = {
     shares: random.chance(0.3),
     observes: random.chance(0.2),
+    // A number of its own: the worlds without it are as they were.
+    heals: createRandom(seed ^ 0x4ea1).chance(0.25),
     waits: random.chance(0.3),
     looks: random.chance(0.5),
     holds: random.chance(0.2),

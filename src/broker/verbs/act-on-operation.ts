@@ -21,7 +21,7 @@ import { RevisionGoneError } from '../../store.ts'
 import { accept, createIntent } from '../accept.ts'
 import type { BrokerContext } from '../context.ts'
 import { findOperation } from '../find-operation.ts'
-import { createPlaceholder, type SettableAction } from '../resolve-services.ts'
+import { createPlaceholder, type SettableAction, sweepDelay } from '../resolve-services.ts'
 import { tell } from './tell.ts'
 
 /** Due now instead of later. */
@@ -74,7 +74,7 @@ export async function retryOperation(broker: BrokerContext, acting: Acting, id: 
  * update fails, and an observation just ends.
  */
 export function cancelOperation(broker: BrokerContext, acting: Acting, id: string): Promise<Operation> {
-  return act(broker, acting, { verb: 'cancel', id }, ({ intent, intentFor, operation }) => {
+  return act(broker, acting, { verb: 'cancel', id }, ({ intent, intentFor, operation, instance }) => {
     const { action, bindingId } = operation
     const message = `The ${action} was cancelled by an operator of the broker.`
     const undo = (snapshot: Snapshot, deletion: Verdict<DeletionAnswer>): Verdict<Operation> => {
@@ -82,7 +82,12 @@ export function cancelOperation(broker: BrokerContext, acting: Acting, id: strin
       const { answer, change } = cancelled(deletion, before, acting)
       return { answer: answer.kind === 'accepted' ? answer.operation : before, change }
     }
-    if (action === 'observe') return snapshot => decideCancelObservation(snapshot, intent)
+    if (action === 'observe') {
+      const service =
+        broker.services.of(instance ?? operation) ?? createPlaceholder(operation.serviceId, broker.settings)
+      const landsWithin = sweepDelay(service)
+      return snapshot => decideCancelObservation(snapshot, { ...intent, landsWithin })
+    }
     if (action === 'update') return snapshot => decideFail(snapshot, { ...intent, message }, 'cancel')
     if (action === 'provision') {
       const deletion = { ...intentFor('deprovision'), cascade: false, forceUnknown: false }
@@ -101,6 +106,7 @@ function refuse(verb: OperationVerb, intent: VerbIntent): (snapshot: Snapshot) =
 
 interface Known {
   readonly operation: Operation
+  readonly instance: Instance | undefined
   readonly intent: VerbIntent
   /** As if the platform of the instance asked for it. */
   readonly intentFor: (action: SettableAction) => Intent
@@ -118,6 +124,7 @@ async function act(
   const intent = { ...acting, operation, cascade: broker.settings.osb.cascadeDelete }
   const decide = toDecide({
     operation,
+    instance,
     intent,
     intentFor: action => intentOf(broker, acting, operation, { action, instance }),
   })

@@ -22,7 +22,7 @@ const acting = { by: 'ops', reason: 'something is left of it' }
 
 function begin(operationId: string, instanceId: string): Intent {
   const base = { operationId, instanceId, serviceId: 'service', requestHash: 'hash', timeout: 60_000 }
-  return { ...base, platform: 'cf', acceptsIncomplete: true, mode: 'auto', sweepDelay: 1_000 }
+  return { ...base, platform: 'cf', acceptsIncomplete: true, mode: 'auto', sweepDelay: 1_000, landsWithin: 1_000 }
 }
 
 function sweeping(instanceId: string, operationId = `${instanceId}:sweep`, bindingId?: string) {

@@ -80,7 +80,7 @@ async function isAllowed(store: Store, verb: OperationVerb, operation: Operation
 
 function begin(operationId: string, { instanceId }: Operation): Intent {
   const base = { operationId, instanceId, serviceId: 'service', requestHash: 'other', timeout: 60_000 }
-  return { ...base, platform: 'cf', acceptsIncomplete: true, mode: 'auto', sweepDelay: 1_000 }
+  return { ...base, platform: 'cf', acceptsIncomplete: true, mode: 'auto', sweepDelay: 1_000, landsWithin: 1_000 }
 }
 
 export const operationVerbCases = [
