@@ -7,6 +7,7 @@ const held = { suite: ['src/driver/manifests/held.test.ts'], file: 'src/driver/m
 const custom = { needs: 'apiServer', suite: ['test/kubernetes/manifests-custom.test.ts'] } as const
 const marks = { suite: ['src/driver/manifests/marks.test.ts'], file: 'src/driver/manifests/marks.ts' }
 const shared = { needs: 'apiServer', suite: ['test/kubernetes/manifests-shared.test.ts'] } as const
+const bindings = { needs: 'apiServer', suite: ['test/kubernetes/manifests-bindings.test.ts'] } as const
 const faults = { needs: 'apiServer', suite: ['test/kubernetes/manifests-faults.test.ts'] } as const
 
 /** The guards of services that consist of objects of a cluster. */
@@ -104,10 +105,34 @@ export const manifestMutations: readonly Mutation[] = [
     replace: "selectorOf(broker, 'object')",
   },
   {
+    ...bindings,
+    only: 'whatever their instance has become',
+    name: 'an update of an instance changes what its bindings were given',
+    file: 'src/driver/manifests/observe.ts',
+    find: 'find: () => bound.placeAgain(given, { ...ref, body }),',
+    replace: 'find: () => bound.place(given),',
+  },
+  {
+    ...bindings,
+    only: 'not fought about',
+    name: 'objects of bindings are fought about',
+    file: 'src/driver/manifests/observe-one.ts',
+    find: 'const { name, count } = observing',
+    replace: 'const { count } = observing, name = String(parts.storeNow())',
+  },
+  {
+    ...bindings,
+    only: 'an unbind at any call',
+    name: 'an unbind of manifests begins beside an observation',
+    file: 'src/domain/decide-unbind.ts',
+    find: 'const observation = bindingOperation === undefined ? operation : undefined',
+    replace: 'const observation = undefined as typeof operation',
+  },
+  {
     ...shared,
     only: 'an older version',
     name: 'an upgrade counts as a change by somebody',
-    file: 'src/driver/manifests/observe.ts',
+    file: 'src/driver/manifests/observe-one.ts',
     find: 'if (isSame(before, live, { unmarked }) ||',
     replace: 'if (isSame(before, live) ||',
   },
@@ -131,7 +156,7 @@ export const manifestMutations: readonly Mutation[] = [
     ...onServer,
     only: 'does not fight',
     name: 'what others change is put back without end',
-    file: 'src/driver/manifests/observe.ts',
+    file: 'src/driver/manifests/observe-one.ts',
     find: 'if (lately.length >= mostRepairs)',
     replace: 'if (lately.length >= 1_000)',
   },

@@ -42,7 +42,7 @@ async function makeOne(running: Running, given: CompiledObject, passing: boolean
   let live: KubernetesObject | undefined
   if (given.mode === 'read') live = await look(running, placed)
   else {
-    const ref = refOf(placed, passing)
+    const ref = { ...refOf(placed, passing), ...keptOf(running, placed, passing) }
     await note(running, ref)
     const apply = async ({ signal }: Call) => {
       live = await applyPlaced(running, placed, { force: given.force, signal })
@@ -109,14 +109,22 @@ export function refOf({ given, namespace, object, shared }: Placed, passing = fa
   return { name, mode, apiVersion, kind, namespace, object, shared, ...marked, ...(passing && { passing }) }
 }
 
+/**
+ * What an observation puts back of a binding is what its bind has made: the instance may have other parameters by then, and the
+ * credentials that were given out stay as they are.
+ */
+function keptOf(running: Running, placed: Placed, passing: boolean): Pick<Ref, 'body'> {
+  return running.owner.binding === undefined || passing ? {} : { body: toApplied(running, placed) }
+}
+
 /** Before it is made. */
 export async function note({ ctx, state }: Running, ref: Ref): Promise<void> {
   const { objects } = state
   const known = objects.find(one => keyOf(one) === keyOf(ref))
-  if (known?.apiVersion === ref.apiVersion) return
+  if (known?.apiVersion === ref.apiVersion && JSON.stringify(known.body) === JSON.stringify(ref.body)) return
   // It is removed by the version that was used last: the cluster may not serve an older one by then.
-  const { apiVersion } = ref
-  const noted = known ? objects.map(one => (one === known ? { ...one, apiVersion } : one)) : [...objects, ref]
+  const { apiVersion, body } = ref
+  const noted = known ? objects.map(one => (one === known ? { ...one, apiVersion, body } : one)) : [...objects, ref]
   await ctx.saveState({ objects: toJsonRefs(noted) })
 }
 
@@ -128,8 +136,8 @@ export interface ApplyOptions {
 
 /** Makes or changes it. Throws where it is there and is not ours, and where a patch has nothing to change. */
 export async function applyPlaced(running: Running, placed: Placed, options: ApplyOptions): Promise<KubernetesObject> {
-  const { given, kind, body, namespace, object, shared } = placed
-  const { owner, compiled } = running
+  const { given, kind, namespace, object, shared } = placed
+  const { owner } = running
   const what = nameOf({ kind: given.kind, object })
   const found = await running.find(kind, namespace, object)
   if (given.mode === 'patch' && found === undefined)
@@ -137,6 +145,20 @@ export async function applyPlaced(running: Running, placed: Placed, options: App
   const isOurs = found?.metadata.labels?.[ownerLabel] === ownerIdOf(owner, shared)
   if (given.mode === 'object' && found !== undefined && !isOurs)
     throw new TerminalError(`${what} is there already, and was not made for this instance: give it another name.`)
+  const { metadata, ...rest } = toApplied(running, placed)
+  // It is this one that is changed, and none that takes its place meanwhile.
+  const uid = given.mode === 'patch' && { uid: found?.metadata.uid }
+  const applied = { ...rest, metadata: { ...(metadata as JsonObject), ...uid } }
+  const manager = managerOf(owner, shared)
+  return running.ask(what, ({ cluster }) =>
+    applyObject<KubernetesObject>(cluster, kind.path(namespace, object), applied, { ...options, manager }),
+  )
+}
+
+/** The object with all that we write on it. */
+function toApplied({ owner, compiled }: Running, placed: Placed): JsonObject {
+  const { given, body, namespace, object, shared } = placed
+  if (placed.applied !== undefined) return placed.applied
   const metadata = isJsonObject(body.metadata) ? body.metadata : {}
   const order = bundleActions.flatMap(action => compiled.actions[action]).indexOf(given)
   const own = given.mode === 'object' ? ownMetadata(owner, { shared, order }) : undefined
@@ -145,20 +167,8 @@ export async function applyPlaced(running: Running, placed: Placed, options: App
     const all = { ...(isJsonObject(metadata[of]) && metadata[of]), ...own?.[of], ...marks[of] }
     return Object.keys(all).length === 0 ? undefined : all
   }
-  const applied = {
-    ...body,
-    metadata: {
-      ...metadata,
-      name: object,
-      ...(namespace !== undefined && { namespace }),
-      // It is this one that is changed, and none that takes its place meanwhile.
-      ...(given.mode === 'patch' && { uid: found?.metadata.uid }),
-      labels: withOurs('labels'),
-      annotations: withOurs('annotations'),
-    },
-  }
-  const manager = managerOf(owner, shared)
-  return running.ask(what, ({ cluster }) =>
-    applyObject<KubernetesObject>(cluster, kind.path(namespace, object), applied, { ...options, manager }),
-  )
+  const where = { name: object, ...(namespace !== undefined && { namespace }) }
+  const ours = { labels: withOurs('labels'), annotations: withOurs('annotations') }
+  // As the ledger keeps it: without what is undefined.
+  return JSON.parse(JSON.stringify({ ...body, metadata: { ...metadata, ...where, ...ours } }))
 }

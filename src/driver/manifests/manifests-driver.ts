@@ -41,7 +41,10 @@ export function createManifestsDriver(parts: ManifestParts): (revision: Revision
       bind: bindable ? bind : undefined,
       unbind: bindable ? unbind : undefined,
       observe: async ctx =>
-        observeObjects(await openRunning(service, { ...instanceSubject(ctx, 'observe'), parameters: ctx.parameters })),
+        observeObjects(
+          await openRunning(service, { ...instanceSubject(ctx, 'observe'), parameters: ctx.parameters }),
+          async () => (bindable ? ctx.bindings() : []),
+        ),
       list: ({ signal }) => listHeld(service, signal),
       // It may consist of patches, and of what several instances have; what is deleted is put back.
       emptyInstances: true,

@@ -19,6 +19,8 @@ export interface Ref {
   readonly marked?: boolean
   /** It goes when its action ends. */
   readonly passing?: boolean
+  /** Of a binding: what was applied, so that the same is put back, whatever its instance has become since. */
+  readonly body?: JsonObject
   /** Whose it is, where it goes with the instance that nobody has any more. */
   readonly binding?: string
 }

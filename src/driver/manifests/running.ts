@@ -36,6 +36,8 @@ export interface Placed {
   readonly namespace: string | undefined
   readonly object: string
   readonly shared: string | undefined
+  /** Of what is put back of a binding: exactly this is applied. */
+  readonly applied?: JsonObject
 }
 
 /** One run of one action, with everything that it needs to know. */
@@ -130,6 +132,14 @@ export async function openRunning(service: ManifestService, subject: Subject) {
     return { given: one, kind, body: body as JsonObject, namespace, object, shared }
   }
 
+  /** What was made before, where it was made. */
+  async function placeAgain(given: CompiledObject, ref: Ref & { readonly body: JsonObject }): Promise<Placed> {
+    const kind = await kindOf(ref)
+    const { namespace, object, shared, body } = ref
+    checkAllowed(parts.limits, { kind, namespace, name: object, ofContext: text(context.namespace) || undefined })
+    return { given, kind, body, namespace, object, shared, applied: body }
+  }
+
   /** The templates of an instance share one field manager: what one of them wrote would be taken back by the next one. */
   function checkWriter(
     { name, apiVersion, kind }: CompiledObject,
@@ -159,6 +169,9 @@ export async function openRunning(service: ManifestService, subject: Subject) {
     kindOf,
     compute,
     place,
+    placeAgain,
+    /** The instance's, as the ledger has it. */
+    ownState: () => subject.state,
     get state(): ManifestState {
       return readManifestState(subject.own())
     },
