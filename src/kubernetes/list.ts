@@ -10,6 +10,7 @@ export interface Listed<Item> {
 
 export interface Listing {
   readonly labels?: string | undefined
+  readonly fields?: string | undefined
   /** Nothing of them but their metadata: what is in a Secret is not even sent. */
   readonly metadataOnly?: boolean
   readonly signal?: AbortSignal | undefined
@@ -19,13 +20,13 @@ export interface Listing {
 export async function listAll<Item extends KubernetesObject>(
   cluster: Pick<Cluster, 'call'>,
   path: string,
-  { labels, metadataOnly = false, signal }: Listing = {},
+  { labels, fields, metadataOnly = false, signal }: Listing = {},
 ): Promise<Listed<Item>> {
   const items: Item[] = []
   let from: string | undefined
   for (;;) {
     try {
-      const query = { labelSelector: labels, limit: pageSize, continue: from }
+      const query = { labelSelector: labels, fieldSelector: fields, limit: pageSize, continue: from }
       const page = await cluster.call<KubernetesList<Item>>('GET', path, {
         query,
         accept: metadataOnly ? metadataList : undefined,

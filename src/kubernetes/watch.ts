@@ -18,6 +18,8 @@ export interface Watcher<Item> {
 export interface Watched {
   readonly path: string
   readonly labels?: string | undefined
+  /** Such as `metadata.name=one`. */
+  readonly fields?: string | undefined
   readonly signal: AbortSignal
 }
 
@@ -36,7 +38,7 @@ export async function watchObjects<Item extends KubernetesObject>(
   watched: Watched,
   watcher: Watcher<Item>,
 ): Promise<void> {
-  const { path, labels, signal } = watched
+  const { path, labels, fields, signal } = watched
   let version: string | undefined
   let failures = 0
   while (!signal.aborted) {
@@ -47,6 +49,7 @@ export async function watchObjects<Item extends KubernetesObject>(
           path,
           {
             labels,
+            fields,
             signal,
           },
         )
@@ -77,12 +80,19 @@ interface Event<Item> {
 /** Until the connection ends; answers where to go on. */
 async function follow<Item extends KubernetesObject>(
   cluster: Cluster,
-  { path, labels, signal }: Watched,
+  { path, labels, fields, signal }: Watched,
   from: string,
   watcher: Watcher<Item>,
 ): Promise<string | undefined> {
   let version: string | undefined = from
-  const query = { watch: true, labelSelector: labels, resourceVersion: from, allowWatchBookmarks: true, timeoutSeconds }
+  const query = {
+    watch: true,
+    labelSelector: labels,
+    fieldSelector: fields,
+    resourceVersion: from,
+    allowWatchBookmarks: true,
+    timeoutSeconds,
+  }
   const answer = await cluster.stream(path, { query, signal, patience: deadAfter })
   try {
     for await (const line of linesOf(answer)) {

@@ -139,6 +139,17 @@ describe.skipIf(reason !== undefined)(
       expect([left?.metadata.labels ?? {}, left?.metadata.annotations ?? {}]).toEqual([{}, {}])
     })
 
+    it('what is only patched, and was deleted, is patched at once when it is there again', async () => {
+      const { world } = await start()
+      await cluster.remove(list.replace('$ns', world.namespace))
+      const begun = world.clock.now()
+      await world.until(async () => (await world.store.instance('two'))?.conditions[0]?.reason === 'Missing')
+      await makeList(world)
+      await world.until(async () => Object.keys((await dataOf(world, list)) ?? {}).length === 3)
+      expect(await dataOf(world, list)).toEqual({ own: 'yes', one: 'here', two: 'here' })
+      expect((world.clock.now() - begun) / 1_000).toBeLessThan(day / 2)
+    })
+
     it('two brokers patch one object, and each sees its own', async () => {
       const { world } = await start()
       const other = await open({ watch: true })

@@ -130,6 +130,15 @@ export const manifestMutations: readonly Mutation[] = [
   },
   {
     ...shared,
+    hangs: true,
+    only: 'was deleted, is patched at once',
+    name: 'nobody waits for a patched object that is gone',
+    file: 'src/driver/manifests/watch-drift.ts',
+    find: "if (kind.mode !== 'patch' ||",
+    replace: "if (kind.mode === 'patch' ||",
+  },
+  {
+    ...shared,
     only: 'an older version',
     name: 'an upgrade counts as a change by somebody',
     file: 'src/driver/manifests/observe-one.ts',

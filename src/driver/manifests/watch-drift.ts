@@ -1,9 +1,11 @@
 import { type Clock, sleep } from '../../clock.ts'
 import type { Drifted } from '../../domain/decide-observe.ts'
+import type { Metadata } from '../../kubernetes/objects.ts'
 import type { OpenCluster } from '../../kubernetes/open-later.ts'
 import { watchObjects } from '../../kubernetes/watch.ts'
 import { concerned, type Looks, looksOf, selectorOf, type Watchable } from './marks.ts'
 import type { Kept } from './parts.ts'
+import { untilThere } from './until-there.ts'
 
 export interface DriftParts {
   readonly open: () => Promise<OpenCluster>
@@ -17,6 +19,8 @@ export interface DriftParts {
 const quiet = 2_000
 const atMostEvery = 15_000
 const lookForKindsEvery = 10_000
+/** So many objects that are only patched are waited for at a time when they are gone; the others are found on schedule. */
+const mostAwaited = 100
 
 /**
  * Watches what was made or patched, one watch for each kind and way, and says whose objects were deleted, changed, or became or
@@ -27,6 +31,7 @@ export function createDriftWatch({ open, clock, brokerId, kinds }: DriftParts) {
     const watched = new Map<string, Promise<void>>()
     const latest = new Map<string, number>()
     const pending = new Set<string>()
+    let awaited = 0
 
     const prompt = (drifted: Drifted) => {
       const key = JSON.stringify(drifted)
@@ -42,24 +47,35 @@ export function createDriftWatch({ open, clock, brokerId, kinds }: DriftParts) {
     }
 
     const follow = async (kind: Kept): Promise<void> => {
-      /** How objects were, by their uids. */
-      const seen = new Map<string, Looks>()
+      /** How objects were, by their uids, and where. */
+      const seen = new Map<string, { readonly looks: Looks; readonly metadata: Metadata }>()
       const { cluster, findKind } = await open()
       const found = await findKind(kind, stopping)
       if (found === undefined) return
       const broker = await brokerId()
       const compare = (uid: string, after: Looks) => {
-        for (const drifted of concerned(seen.get(uid) ?? after, after)) prompt(drifted)
+        const whose = concerned(seen.get(uid)?.looks ?? after, after)
+        for (const drifted of whose) prompt(drifted)
+        return whose
       }
       const note = (item: Watchable) => {
         const uid = item.metadata.uid ?? ''
         const looks = looksOf(item, broker)
         compare(uid, looks)
-        seen.set(uid, looks)
+        const { name, namespace } = item.metadata
+        seen.set(uid, { looks, metadata: { name, namespace } })
       }
       const forget = (uid: string) => {
-        compare(uid, new Map())
+        const whose = compare(uid, new Map())
+        const { name, namespace } = seen.get(uid)?.metadata ?? {}
         seen.delete(uid)
+        if (kind.mode !== 'patch' || name === undefined || awaited >= mostAwaited) return
+        // Whoever makes it again does not give it our label.
+        awaited += 1
+        void untilThere({ cluster, clock, path: found.path(namespace), name }, stopping).then(isThere => {
+          awaited -= 1
+          for (const drifted of isThere ? whose : []) prompt(drifted)
+        })
       }
       await watchObjects<Watchable>(
         cluster,
