@@ -148,8 +148,8 @@ function tell(observer: BrokerContext['observer'], { answer, operations, known, 
   // A sweep that stands alone again was asked for by nobody, and one by hand is told of as such.
   if (accepted.action === 'sweep') return
   observer['operation.accepted']?.({
-    ...operationFields(accepted, instance),
     deadlineAt: accepted.deadlineAt,
     synchronous: wait,
+    ...operationFields(accepted, instance),
   })
 }

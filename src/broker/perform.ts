@@ -87,7 +87,7 @@ function hooksFor({ hooks, run }: Performing): readonly Hook[] {
 
 function contextFor(performing: Performing): Promise<ContextInUse> {
   const { operation, binding } = performing.run.claim
-  return createActionContext({ ...performing, action: operation.action, binding })
+  return createActionContext({ action: operation.action, binding, ...performing })
 }
 
 function act(performing: Performing): Promise<ActionResult | Wait> {
@@ -114,7 +114,7 @@ type Calling = Pick<ContextOptions, 'binding' | 'stepPrefix' | 'predecessorState
 /** Calls the author's code. What it returns is checked here, once. */
 async function call<Result extends object>(performing: Performing, calling: Calling): Promise<Wait | Result> {
   const { action } = calling
-  const { context, waits } = await createActionContext({ ...performing, ...calling })
+  const { context, waits } = await createActionContext({ ...calling, ...performing })
   const result: unknown = await performing.service.code[action]?.(context)
   if (isWait(result) && waits.has(result) && action !== 'observe') return result
   if (waits.size > 0) throw new TerminalError(droppedWait(action))

@@ -68,7 +68,6 @@ async function provisionAs(
   const { platform } = caller
   const asked = { id: instanceId, serviceId, planId, platform, context, parameters: request.parameters }
   const intent = {
-    ...createIntent(broker, caller, { action: 'provision', instanceId, service, plan, attributes, acceptsIncomplete }),
     planId,
     context,
     parameters,
@@ -79,8 +78,9 @@ async function provisionAs(
     revisionId: service.revisionId,
     dashboardUrl: ownDashboard(service, asked),
     dashboardToken: randomUUID(),
+    ...createIntent(broker, caller, { action: 'provision', instanceId, service, plan, attributes, acceptsIncomplete }),
   }
-  const answer = await broker.queue.enter({ ...intent, action: 'provision' }, check =>
+  const answer = await broker.queue.enter({ action: 'provision', ...intent }, check =>
     accept(broker, { instanceId }, snapshot => check(decideProvision(snapshot, intent)), caller),
   )
   if (answer.kind === 'exists') return answer

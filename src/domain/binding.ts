@@ -33,3 +33,28 @@ export interface Binding {
   readonly updatedAt: number
   readonly deletedAt?: number
 }
+
+/** Every field: see `noOperation`. */
+export const noBinding: { readonly [Field in keyof Required<Binding>]: undefined } = {
+  instanceId: undefined,
+  id: undefined,
+  serviceId: undefined,
+  planId: undefined,
+  phase: undefined,
+  requestHash: undefined,
+  context: undefined,
+  bindResource: undefined,
+  appGuid: undefined,
+  parameters: undefined,
+  state: undefined,
+  result: undefined,
+  predecessorId: undefined,
+  expiresAt: undefined,
+  renewBefore: undefined,
+  noticeAt: undefined,
+  lastOperationId: undefined,
+  uncleanUntil: undefined,
+  createdAt: undefined,
+  updatedAt: undefined,
+  deletedAt: undefined,
+}

@@ -1,7 +1,7 @@
 import { BrokerError } from '../protocol/errors.ts'
 import type { JsonObject } from '../protocol/json.ts'
 import type { Snapshot, Verdict } from './change.ts'
-import { type Instance, isHealthy } from './instance.ts'
+import { type Instance, isHealthy, noInstance } from './instance.ts'
 import type { Accepted, Intent } from './intent.ts'
 import { begin, busy, checkMaintenance, quietAt, stillSwept, waits } from './intent.ts'
 import type { OperationInput } from './operation.ts'
@@ -58,6 +58,7 @@ function start(snapshot: Snapshot, intent: ProvisionIntent, failed?: Instance): 
   const swept = tombstone && { instance: tombstone }
   const { operation, written } = begin(intent, 'provision', now, { input: intent.input, old, swept, notBefore })
   const instance: Instance = {
+    ...noInstance,
     id: intent.instanceId,
     platform: intent.platform,
     serviceId: intent.serviceId,

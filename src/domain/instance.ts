@@ -67,6 +67,36 @@ export interface Instance {
   readonly deletedAt?: number
 }
 
+/** Every field: see `noOperation`. */
+export const noInstance: { readonly [Field in keyof Required<Instance>]: undefined } = {
+  id: undefined,
+  platform: undefined,
+  serviceId: undefined,
+  planId: undefined,
+  phase: undefined,
+  created: undefined,
+  usable: undefined,
+  requestHash: undefined,
+  context: undefined,
+  parameters: undefined,
+  state: undefined,
+  dashboardUrl: undefined,
+  dashboardToken: undefined,
+  metadata: undefined,
+  maintenanceVersion: undefined,
+  revisionId: undefined,
+  awaitsCatalog: undefined,
+  nextRevisionId: undefined,
+  conditions: undefined,
+  lastOperationId: undefined,
+  observeAt: undefined,
+  uncleanUntil: undefined,
+  drains: undefined,
+  createdAt: undefined,
+  updatedAt: undefined,
+  deletedAt: undefined,
+}
+
 /** A superseded operation, and when its lease ends at the latest. */
 export interface Drained {
   readonly operationId: string

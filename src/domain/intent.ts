@@ -5,7 +5,7 @@ import type { Binding } from './binding.ts'
 import type { Change, HistoryEvent, Verdict } from './change.ts'
 import type { Instance } from './instance.ts'
 import type { Operation } from './operation.ts'
-import { nextState } from './operation.ts'
+import { nextState, noOperation } from './operation.ts'
 import { type Tombstone, takeAlong, undo, withoutSweep } from './sweep-first.ts'
 
 /** auto: asynchronous where the platform allows it, else the request waits on the same durable operation. */
@@ -87,6 +87,7 @@ type NewOperation = Partial<Pick<Operation, 'input' | 'bindingId' | 'unclean' | 
 
 export function newOperation(intent: OperationIntent, action: Action, now: number, more: NewOperation = {}): Operation {
   return {
+    ...noOperation,
     id: intent.operationId,
     instanceId: intent.instanceId,
     bindingId: more.bindingId,
@@ -131,8 +132,9 @@ export function begin(
   intent: Intent,
   action: Action,
   now: number,
-  { old, swept, ...more }: NewOperation & { readonly old?: Operation; readonly swept?: Tombstone } = {},
+  more: NewOperation & { readonly old?: Operation; readonly swept?: Tombstone } = {},
 ): { readonly operation: Operation; readonly written: Required<Pick<Change, 'operations' | 'history'>> } {
+  const { old, swept } = more
   const isLater = swept !== undefined || more.notBefore !== undefined || more.input?.afterSweeps === true
   const timeout = intent.timeout + (isLater ? intent.sweepDelay : 0)
   const synchronous = isWaitedFor(intent) || undefined

@@ -25,9 +25,9 @@ export function operationFields(
 
 export function attemptFields({ operation, instance }: Claim, held: HeldLease): AttemptFields {
   return {
-    ...operationFields(operation, instance),
     attempt: operation.attempt,
     startedAt: held.startedAt,
     durationMs: held.storeNow() - held.startedAt,
+    ...operationFields(operation, instance),
   }
 }

@@ -77,9 +77,9 @@ async function runClaimed(claimed: Claim, held: HeldLease, context: RunContext, 
   const { operation } = claim
   const { observer } = context
   observer['operation.started']?.({
-    ...attemptFields(claim, held),
     queueMs: Math.max(0, now - operation.notBefore),
     takenOver: claim.takenOver,
+    ...attemptFields(claim, held),
   })
   const attempt = { held, leavePlace, ...turn }
   const isOver = ended !== undefined || now >= operation.deadlineAt
@@ -288,7 +288,7 @@ async function finish(attempt: Taken & { readonly work?: Work }, ending: Finish)
   })
   const totalMs = held.storeNow() - claim.operation.acceptedAt
   if (!finished) await handBackLost(attempt)
-  else if (outcome.kind === 'succeeded') observer['operation.succeeded']?.({ ...attemptFields(claim, held), totalMs })
+  else if (outcome.kind === 'succeeded') observer['operation.succeeded']?.({ totalMs, ...attemptFields(claim, held) })
   else {
     const reason = outcome.error.message
     observer['operation.failed']?.({ ...attemptFields(claim, held), totalMs, reason, error: cause })

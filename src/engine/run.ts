@@ -122,7 +122,7 @@ export class Run {
     this.#tools = tools
     this.#policy = policy
     this.#held = held
-    this.#fields = { ...operationFields(operation, instance), attempt: operation.attempt }
+    this.#fields = { attempt: operation.attempt, ...operationFields(operation, instance) }
     this.#steps = new Map(countedSteps(claim).map(step => [step.name, step]))
     this.state = (operation.bindingId === undefined ? instance : claim.binding)?.state ?? {}
     this.hide = new RunSecrets(
@@ -345,7 +345,7 @@ export class Run {
 
   #stepFields({ name, attempts }: Pick<Step, 'name' | 'attempts'>, calledAt: number): StepFields {
     const durationMs = this.#held.storeNow() - calledAt
-    return { ...this.#fields, step: name, calls: attempts, startedAt: calledAt, durationMs }
+    return { step: name, calls: attempts, startedAt: calledAt, durationMs, ...this.#fields }
   }
 
   #retryLater(delay: number, description: string, step?: Step): RunEnded {

@@ -1,4 +1,5 @@
 /** What the stores in SQL databases read and write alike. */
+import { noOperation } from '../domain/operation.ts'
 import type { SharedResource } from '../domain/shared-claim.ts'
 import { withoutUndefined } from '../protocol/json.ts'
 import type { SealedPlace } from '../sealing.ts'
@@ -22,10 +23,16 @@ export function fromText(value: unknown) {
   return value === null ? undefined : JSON.parse(text(value))
 }
 
-/** An instance, a binding, an operation or a step: the document and what was sealed of it. */
-export function toDocument(sealer: Sealer, row: Row, place: SealedPlace | ((doc: Row) => SealedPlace)): object {
+/** An instance, a binding, an operation or a step: the document and what was sealed of it, and `none` for the rest. */
+export function toDocument(
+  sealer: Sealer,
+  row: Row,
+  place: SealedPlace | ((doc: Row) => SealedPlace),
+  none: object = {},
+): object {
   const doc = JSON.parse(text(row.doc))
-  return Object.assign(doc, sealer.unseal(text(row.sealed), typeof place === 'function' ? place(doc) : place))
+  const sealed = sealer.unseal(text(row.sealed), typeof place === 'function' ? place(doc) : place)
+  return Object.assign({ ...none }, doc, sealed)
 }
 
 /** Where what is sealed of an operation belongs: with what the operation is about. */
@@ -47,7 +54,7 @@ export function toOperation(
   place: (row: Row, doc: Row) => SealedPlace = placeOfOperation,
 ): Operation {
   const operation: Record<string, unknown> = Object.assign(
-    toDocument(sealer, row, doc => place(row, doc)),
+    toDocument(sealer, row, doc => place(row, doc), noOperation),
     more,
   )
   operation.state = row.state

@@ -1,5 +1,5 @@
-import assert from 'node:assert/strict'
 import type { BindingPhase } from '../../domain/binding.ts'
+import { assert } from './assert.ts'
 import {
   bind,
   bindingRow,

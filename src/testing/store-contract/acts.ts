@@ -1,5 +1,5 @@
-import assert from 'node:assert/strict'
 import type { ActQuery, HistoryEvent, Store } from '../../store.ts'
+import { assert } from './assert.ts'
 import { instanceRow, standing } from './rows.ts'
 import { storeCase } from './subject.ts'
 

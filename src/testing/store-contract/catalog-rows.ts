@@ -1,5 +1,5 @@
 /** What the cases about registries are made of. */
-import assert from 'node:assert/strict'
+
 import type {
   CatalogChanges,
   Instance,
@@ -9,6 +9,7 @@ import type {
   Store,
   StoredCatalog,
 } from '../../store.ts'
+import { assert } from './assert.ts'
 import { instanceRow, operationRow } from './rows.ts'
 
 export function revisionRow(id: string, serviceId = 'service', overrides: Partial<Revision> = {}): Revision {

@@ -1,7 +1,7 @@
-import assert from 'node:assert/strict'
 import { beginning, type ChainEnds, type Link, nextLink } from '../../domain/chain.ts'
 import type { JsonObject } from '../../protocol/json.ts'
 import { type Chain, type HistoryEvent, NoteConflictError, type NoteWrite, type Store } from '../../store.ts'
+import { assert } from './assert.ts'
 import { instanceRow, operationRow } from './rows.ts'
 import { type Bench, durableStoreCase, storeCase } from './subject.ts'
 

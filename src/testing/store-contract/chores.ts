@@ -1,5 +1,5 @@
-import assert from 'node:assert/strict'
 import type { Chore, ChoreLease, Store } from '../../store.ts'
+import { assert } from './assert.ts'
 import { leaseTime } from './rows.ts'
 import { durableStoreCase, storeCase } from './subject.ts'
 

@@ -1,5 +1,5 @@
-import assert from 'node:assert/strict'
 import type { Binding, CleanUp, Instance, Operation, Store } from '../../store.ts'
+import { assert } from './assert.ts'
 import {
   bindingRow,
   claimOne,

@@ -1,5 +1,5 @@
-import assert from 'node:assert/strict'
 import type { Claim, Store } from '../../store.ts'
+import { assert } from './assert.ts'
 import {
   claimOne,
   finish,

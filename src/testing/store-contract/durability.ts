@@ -1,4 +1,4 @@
-import assert from 'node:assert/strict'
+import { assert } from './assert.ts'
 import { bind, claimOne, finish, leaseOf, leaseTime, provision, standing, stepRow, view } from './rows.ts'
 import { durableStoreCase } from './subject.ts'
 

@@ -1,5 +1,5 @@
-import assert from 'node:assert/strict'
 import type { Change, Finishing, Operation, Step, Store } from '../../store.ts'
+import { assert } from './assert.ts'
 import { bind, claimOne, instanceRow, leaseOf, operationRow, provision, stepRow } from './rows.ts'
 import { durableStoreCase, storeCase } from './subject.ts'
 

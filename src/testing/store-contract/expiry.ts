@@ -1,5 +1,5 @@
-import assert from 'node:assert/strict'
 import type { Binding, BindingQuery, Store } from '../../store.ts'
+import { assert } from './assert.ts'
 import { bindingRow, standing } from './rows.ts'
 import { storeCase } from './subject.ts'
 

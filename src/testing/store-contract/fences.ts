@@ -1,5 +1,5 @@
-import assert from 'node:assert/strict'
 import type { Lease, Store } from '../../store.ts'
+import { assert } from './assert.ts'
 import { bind, claimOne, finish, leaseOf, leaseTime, provision, standing, stepRow, supersede, view } from './rows.ts'
 import { type Bench, storeCase } from './subject.ts'
 

@@ -1,4 +1,4 @@
-import assert from 'node:assert/strict'
+import { assert } from './assert.ts'
 import { bind, bindingRow, claimOne, leaseOf, operationRow, provision, snapshotOf, standing, view } from './rows.ts'
 import { storeCase } from './subject.ts'
 

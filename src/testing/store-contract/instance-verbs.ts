@@ -1,5 +1,5 @@
 /** What operators do to an instance: the table, and what a sweep by hand writes. */
-import assert from 'node:assert/strict'
+
 import { decideAbandon } from '../../domain/decide-abandon.ts'
 import { decideAdopt } from '../../domain/decide-adopt.ts'
 import { decideDeprovision } from '../../domain/decide-deprovision.ts'
@@ -12,6 +12,7 @@ import type { InstanceVerb } from '../../domain/operator.ts'
 import { type Action, actions } from '../../protocol/actions.ts'
 import { BrokerError } from '../../protocol/errors.ts'
 import type { Instance, Operation, Snapshot, Store } from '../../store.ts'
+import { assert } from './assert.ts'
 import { change, revisionRow } from './catalog-rows.ts'
 import { bindingRow, claimOne, instanceRow, leaseOf, leaseTime, operationRow, standing } from './rows.ts'
 import { storeCase } from './subject.ts'

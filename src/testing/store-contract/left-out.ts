@@ -1,5 +1,5 @@
-import assert from 'node:assert/strict'
 import type { Store } from '../../store.ts'
+import { assert } from './assert.ts'
 import { claimOne, leaseTime, present, provision } from './rows.ts'
 import { storeCase } from './subject.ts'
 

@@ -1,5 +1,5 @@
-import assert from 'node:assert/strict'
 import type { Operation, OperationQuery } from '../../store.ts'
+import { assert } from './assert.ts'
 import { ended, everything } from './lists.ts'
 import { bindingRow, claimOne, finish, leaseOf, operationRow, standing } from './rows.ts'
 import { storeCase } from './subject.ts'

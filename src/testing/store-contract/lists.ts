@@ -1,4 +1,3 @@
-import assert from 'node:assert/strict'
 import {
   CursorError,
   type Instance,
@@ -9,6 +8,7 @@ import {
   type Page,
   type Store,
 } from '../../store.ts'
+import { assert } from './assert.ts'
 import { change, revisionRow } from './catalog-rows.ts'
 import { bindingRow, claimOne, instanceRow, leaseOf, operationRow, provision, standing } from './rows.ts'
 import { storeCase } from './subject.ts'

@@ -1,5 +1,5 @@
-import assert from 'node:assert/strict'
 import type { CatalogChanges, Store } from '../../store.ts'
+import { assert } from './assert.ts'
 import { catalogIn, change, changesOf, idsIn, pin, registryRow, revisionRow, serviceRow } from './catalog-rows.ts'
 import { present, standing } from './rows.ts'
 import { durableStoreCase, storeCase } from './subject.ts'

@@ -1,5 +1,5 @@
-import assert from 'node:assert/strict'
 import type { NameAnswer, Store } from '../../store.ts'
+import { assert } from './assert.ts'
 import { claimOne, leaseOf, leaseTime, provision, supersede } from './rows.ts'
 import { durableStoreCase, storeCase } from './subject.ts'
 

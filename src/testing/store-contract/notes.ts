@@ -1,5 +1,5 @@
-import assert from 'node:assert/strict'
 import { NoteConflictError, type NoteWrite, type Store } from '../../store.ts'
+import { assert } from './assert.ts'
 import { operationRow, standing } from './rows.ts'
 import { durableStoreCase, storeCase } from './subject.ts'
 

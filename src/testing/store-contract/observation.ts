@@ -1,4 +1,4 @@
-import assert from 'node:assert/strict'
+import { assert } from './assert.ts'
 import { claimOne, leaseOf, provision, standing } from './rows.ts'
 import { storeCase } from './subject.ts'
 

@@ -1,5 +1,5 @@
 /** What operators do to one operation: the table, and what each verb writes. */
-import assert from 'node:assert/strict'
+
 import { decideDeprovision } from '../../domain/decide-deprovision.ts'
 import { decideFail, decideHold, decideRelease, decideRetry, decideRunNow } from '../../domain/decide-verb.ts'
 import { settleHeld } from '../../domain/hold.ts'
@@ -8,6 +8,7 @@ import { allowed, type OperationVerb, operationVerbs } from '../../domain/judge-
 import { type Action, actions } from '../../protocol/actions.ts'
 import { BrokerError } from '../../protocol/errors.ts'
 import type { Operation, OperationState, Store } from '../../store.ts'
+import { assert } from './assert.ts'
 import { change, revisionRow } from './catalog-rows.ts'
 import { bindingRow, claimOne, finish, leaseOf, leaseTime, operationRow, standing, stepRow, view } from './rows.ts'
 import { storeCase } from './subject.ts'

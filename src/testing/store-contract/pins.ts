@@ -1,6 +1,6 @@
-import assert from 'node:assert/strict'
 import type { Instance, RevisionUse, Store } from '../../store.ts'
 import { RevisionGoneError } from '../../store.ts'
+import { assert } from './assert.ts'
 import { catalogIn, change, changesOf, idsIn, pin, revisionRow, serviceRow } from './catalog-rows.ts'
 import { claimOne, instanceRow, leaseOf, provision, standing, view } from './rows.ts'
 import { storeCase } from './subject.ts'

@@ -1,4 +1,4 @@
-import assert from 'node:assert/strict'
+import { assert } from './assert.ts'
 import { bind, claimOne, leaseOf, leaseTime, operationRow, provision, standing, stepRow } from './rows.ts'
 import { storeCase } from './subject.ts'
 

@@ -1,6 +1,6 @@
-import assert from 'node:assert/strict'
 import { overQuota, type Within } from '../../domain/quota.ts'
 import type { Change, Store } from '../../store.ts'
+import { assert } from './assert.ts'
 import { bindingRow, claimOne, finish, instanceRow, leaseOf, operationRow, provision, standing, view } from './rows.ts'
 import { storeCase } from './subject.ts'
 

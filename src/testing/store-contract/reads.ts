@@ -1,5 +1,5 @@
-import assert from 'node:assert/strict'
 import type { HistoryEvent, Instance, Operation } from '../../store.ts'
+import { assert } from './assert.ts'
 import { change, revisionRow } from './catalog-rows.ts'
 import {
   bind,

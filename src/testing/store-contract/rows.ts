@@ -1,6 +1,7 @@
 /** Rows and moves that the cases are made of. The rows are complete and dull; a case names only what it is about. */
-import assert from 'node:assert/strict'
+
 import type { Binding, Claim, Instance, Lease, Operation, Snapshot, Step, Store, Taker } from '../../store.ts'
+import { assert } from './assert.ts'
 
 export const leaseTime = 30_000
 

@@ -1,5 +1,5 @@
-import assert from 'node:assert/strict'
 import type { Lease, Store } from '../../store.ts'
+import { assert } from './assert.ts'
 import { claimOne, finish, leaseOf, leaseTime, provision, supersede } from './rows.ts'
 import { storeCase } from './subject.ts'
 

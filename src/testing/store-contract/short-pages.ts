@@ -1,4 +1,3 @@
-import assert from 'node:assert/strict'
 import type {
   BindingQuery,
   InstanceQuery,
@@ -9,6 +8,7 @@ import type {
   Page,
   Store,
 } from '../../store.ts'
+import { assert } from './assert.ts'
 import { everything } from './lists.ts'
 import { bindingRow, instanceRow, operationRow } from './rows.ts'
 import { storeCase } from './subject.ts'

@@ -1,5 +1,5 @@
-import assert from 'node:assert/strict'
 import type { Survey } from '../../store.ts'
+import { assert } from './assert.ts'
 import { bind, claimOne, finish, leaseOf, present, provision, standing } from './rows.ts'
 import { storeCase } from './subject.ts'
 

@@ -1,5 +1,5 @@
-import assert from 'node:assert/strict'
 import type { Claim, Operation, Store, Taker } from '../../store.ts'
+import { assert } from './assert.ts'
 import {
   bindingRow,
   claimOne,

@@ -1,5 +1,5 @@
-import assert from 'node:assert/strict'
 import type { JsonObject } from '../../protocol/json.ts'
+import { assert } from './assert.ts'
 import {
   bind,
   bindingRow,

@@ -1,9 +1,10 @@
 /** What operators do by hand: the decisions of `domain`, made under each store's own lock. */
-import assert from 'node:assert/strict'
+
 import { type AbandonIntent, decideAbandon, decideAbandonBinding } from '../../domain/decide-abandon.ts'
 import { decideMove } from '../../domain/decide-move.ts'
 import type { Operation, Store } from '../../store.ts'
 import { RevisionGoneError } from '../../store.ts'
+import { assert } from './assert.ts'
 import { change, idsIn, revisionRow, serviceRow } from './catalog-rows.ts'
 import { bind, claimOne, finish, leaseOf, leaseTime, operationRow, provision, standing, stepRow, view } from './rows.ts'
 import { storeCase } from './subject.ts'

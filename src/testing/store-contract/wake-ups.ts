@@ -1,5 +1,5 @@
-import assert from 'node:assert/strict'
 import type { Store, WakeUp } from '../../store.ts'
+import { assert } from './assert.ts'
 import { catalogIn, changesOf, registryRow, revisionRow } from './catalog-rows.ts'
 import { claimOne, finish, leaseOf, operationRow, provision, standing, supersede } from './rows.ts'
 import { type SubjectClock, storeCase } from './subject.ts'

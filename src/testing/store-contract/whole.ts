@@ -1,5 +1,5 @@
-import assert from 'node:assert/strict'
 import { StoreUnavailableError } from '../../store.ts'
+import { assert } from './assert.ts'
 import { changesOf } from './catalog-rows.ts'
 import { claimOne, leaseOf, leaseTime, provision } from './rows.ts'
 import { storeCase } from './subject.ts'
