@@ -43,6 +43,25 @@ describe('a gatherer', () => {
     expect(batches.map(batch => batch.length)).toEqual([1, 16, 1])
   })
 
+  it('splits many callers into two equal parts, one of which is sent while the other works on its answers', async () => {
+    const { batches, gather, answer, turn } = create(1)
+    const working: number[] = []
+    const caller = async (id: number) => {
+      for (let call = 0; call < 2; call += 1) {
+        await gather(id)
+        working.push(batches.length)
+      }
+    }
+    const all = Promise.all(Array.from({ length: 64 }, (_, id) => caller(id)))
+    await turn()
+    for (let round = 0; round < 4; round += 1) await answer()
+    await all
+    expect(batches.map(batch => batch.length)).toEqual([32, 32, 32, 32])
+    expect(batches[2]).toEqual(batches[0])
+    // Each had the next batch on its way before it was answered.
+    expect(working).toEqual([2, 3, 4, 4].flatMap(sent => Array.from({ length: 32 }, () => sent)))
+  })
+
   it('has as many batches under way as it has lanes', async () => {
     const { batches, gather, answer, turn } = create(2)
     const answers: Promise<number>[] = []

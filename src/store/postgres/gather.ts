@@ -15,12 +15,15 @@ export interface Gathering<Item, Answer> {
  * event loop.
  *
  * Whoever gets an answer often calls again at once. A small batch waits for that: else callers would split into two that take
- * turns, a single one and all others at worst, and each would wait for two syncs instead of one. A large one does not: while the
- * server works on it, this process has the answers of the other to work on.
+ * turns, a single one and all others at worst, and each would wait for two syncs instead of one. Many callers are split, into equal
+ * parts, one more than there are lanes: while the server works on one, this process works on the answers of the other. So the next
+ * batch is sent before answers are given: what callers do with them would keep it from the socket until all have done it.
  */
 export function createGatherer<Item, Answer>({ send, alone, lanes }: Gathering<Item, Answer>) {
-  let waiting: Entry<Item, Answer>[] = []
+  const waiting: Entry<Item, Answer>[] = []
   let underWay = 0
+  /** Calls whose batch is under way, or has its answers, which were not given yet. */
+  let unanswered = 0
   let isStarting = false
 
   function start(): void {
@@ -34,26 +37,40 @@ export function createGatherer<Item, Answer>({ send, alone, lanes }: Gathering<I
   }
 
   async function next(): Promise<void> {
-    const batch = waiting.slice(0, largestBatch)
-    waiting = waiting.slice(largestBatch)
+    const equal = Math.ceil((waiting.length + unanswered) / (lanes() + 1))
+    const batch = waiting.splice(0, Math.min(largestBatch, Math.max(largeBatch, equal)))
     underWay += 1
+    unanswered += batch.length
+    const give = await sendBatch(batch)
+    underWay -= 1
+    const others = underWay
+    start()
+    if (underWay > others) await new Promise(resolve => setImmediate(resolve))
+    unanswered -= batch.length
+    give()
+  }
+
+  /** Answers what gives its callers the answers. */
+  async function sendBatch(batch: readonly Entry<Item, Answer>[]): Promise<() => void> {
     try {
       const answers = await send(batch.map(({ item }) => item))
-      for (const [index, { item, resolve, reject }] of batch.entries()) {
-        const answer = answers[index] === undefined ? alone?.(item) : answers[index]
-        if (answer === undefined) reject(new Error('a batch left one of its calls without an answer'))
-        else resolve(answer)
+      return () => {
+        for (const [index, { item, resolve, reject }] of batch.entries()) {
+          const answer = answers[index] === undefined ? alone?.(item) : answers[index]
+          if (answer === undefined) reject(new Error('a batch left one of its calls without an answer'))
+          else resolve(answer)
+        }
       }
     } catch (error) {
       // A batch that may have been done is never repeated. One that was refused is rolled back: each is told its own answer.
       const refused = alone !== undefined && !(error instanceof StoreUnavailableError)
-      for (const { item, resolve, reject } of batch) {
-        if (refused) resolve(alone(item))
-        else reject(error)
+      return () => {
+        for (const { item, resolve, reject } of batch) {
+          if (refused) resolve(alone(item))
+          else reject(error)
+        }
       }
     }
-    underWay -= 1
-    start()
   }
 
   return (item: Item) =>
@@ -63,7 +80,7 @@ export function createGatherer<Item, Answer>({ send, alone, lanes }: Gathering<I
     })
 }
 
-/** About as many as this process works on while a statement waits for the disk. */
+/** About as many as this process works on while a statement waits for the disk: fewer are not split, and wait for each other. */
 const largeBatch = 16
 
 /** Bounds how long a transaction takes, and with it how long those in it wait for each other. */
