@@ -12,8 +12,9 @@ import { describePostgres, newSchema, openStore, patient } from './postgres-subj
 /** What later schemas have added to the rows of a change. */
 const pins = ['revision_id', 'next_revision_id', 'pinned_plan']
 const lists = ['created_at', 'platform', 'service_id', 'plan_id', 'usable', 'accepted_at', 'action']
+const keys = ['service_key', 'plan_key', 'platform_key', 'failed_step', 'fingerprint']
 /** By schema: what its release did not know of. It wrote the rest as today, unknown fields of documents included. */
-const unknown = migrations.slice(0, -1).map((_, index) => [[...pins, ...lists], lists][index] ?? [])
+const unknown = migrations.slice(0, -1).map((_, index) => [...([[...pins, ...lists], lists][index] ?? []), ...keys])
 
 describePostgres('a rolling update', server => {
   it.each(unknown.map((columns, index) => [index + 1, columns] as const))(
@@ -65,6 +66,31 @@ describePostgres('a rolling update', server => {
     }))
     expect((await older.operation(operation))?.input).toEqual({})
     expect(await older.steps(operation)).toEqual([stepRow('create')])
+  })
+
+  it('what a replica of schema 17 writes is in the lists that go by names and mistakes', async () => {
+    const schema = newSchema()
+    await makeSchema(server.url, schema, 17)
+    const older = await openParts({ url: server.url, schema, between: run => without(keys, run) })
+    await provision(older, 'before')
+    await applyMigrations({ url: server.url, schema, ...patient })
+    const newer = await openStore({ url: server.url, schema })
+    await provision(older, 'after')
+    const error = { message: 'no room', step: 'create', fingerprint: '0123456789abcdef' }
+    for (const store of [older, newer]) {
+      const lease = leaseOf(await claimOne(store))
+      await store.finish(lease, ({ now, finishing }) => ({
+        operations: [{ ...finishing, state: 'failed', finishedAt: now, error }],
+      }))
+    }
+    for (const query of [{ step: error.step }, { fingerprint: error.fingerprint }, { serviceId: 'service' }]) {
+      const { items } = await newer.listOperations({ state: 'failed', ...query })
+      expect(items.map(({ instanceId }) => instanceId).sort()).toEqual(['after', 'before'])
+    }
+    await provision(older, 'ready')
+    expect(await finish(older, leaseOf(await claimOne(older)))).toBe(true)
+    const { items } = await newer.listOperations({ state: 'succeeded', serviceId: 'service' })
+    expect(items.map(({ instanceId }) => instanceId)).toEqual(['ready'])
   })
 
   it.each([1, 2, 3])('a replica of schema %i forgets no pin that it does not know', async version => {

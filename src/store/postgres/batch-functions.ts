@@ -1,4 +1,12 @@
-import { leasedValues, listedColumns, staleAfterMs } from './functions.ts'
+import {
+  type Columns,
+  keyedColumns,
+  leasedValue,
+  leasedValues,
+  listedColumns,
+  operationKeys,
+  staleAfterMs,
+} from './functions.ts'
 import { active, snapshot, versionOfRow } from './look-functions.ts'
 
 /**
@@ -15,22 +23,67 @@ ${checkpoints(schema)}`
 
 /** The same from the ninth schema on: operations with their first lease, and ends that were decided without a look. */
 export function leasingWrites(schema: string): string {
-  return writes(schema, leasedValues(schema, 'n', 'v_now'))
+  return writes(schema, { lease: leasedValues(schema, 'n', 'v_now') })
+}
+
+/** From the eighteenth on, operations that are there are updated: to insert them first costs as much again. */
+export function keyedWrites(schema: string): string {
+  const lease = leasedValues(schema, 'n', 'v_now', keyedColumns)
+  return writes(schema, { lease, columns: keyedColumns, update: updating(schema) })
+}
+
+const names = (of: readonly string[], before = '') => of.map(column => `${before}${column}`).join(', ')
+
+const replaced = (of: readonly string[]) => of.map(column => `${column} = excluded.${column}`).join(', ')
+
+const rows = (...columns: string[]) => `jsonb_to_recordset(p_rows) as r (place integer, ${columns.join(', ')})`
+
+interface Writing {
+  /** From the ninth schema on: the values of an operation that is written with its first lease. */
+  readonly lease?: string
+  readonly columns?: Columns
+  /** What updates operations that are there. */
+  readonly update?: string
+}
+
+/**
+ * A change of one operation that is there, as most ends are, updates it: v_updated has its place, and inserts come without it.
+ * What a replica of an older release ends keeps the keys that it does not know.
+ */
+function updating(schema: string): string {
+  const value = leasedValue(schema, 'n', 'v_now')
+  const kept = (column: string) => (operationKeys as readonly string[]).includes(column)
+  const set = keyedColumns.operation.map(
+    column => `${column} = ${kept(column) ? `coalesce(n.${column}, o.${column})` : value(column)}`,
+  )
+  return `if v_written <> coalesce(v_made, '{}') then
+    with put as (
+      update ${schema}.operation o set ${set.join(', ')} from ${rows('version text', 'change jsonb')}
+        cross join lateral jsonb_populate_record(null::${schema}.operation, r.change #> '{operations,0}') n
+        where r.place = any (v_written) and r.version is not null and jsonb_array_length(r.change -> 'operations') = 1
+          and o.id = n.id
+        returning r.place, o.instance_id, o.fence, o.state
+    )
+    select coalesce(array_agg(put.place), '{}'),
+        jsonb_object_agg(put.instance_id, put.fence) filter (where put.state = 'running') into v_updated, v_fences from put;
+  end if;`
 }
 
 /** As write() does it for one: locks, compares, writes. The second of two about one instance gets no row, as a locked one. */
-function writes(schema: string, lease?: string): string {
+function writes(schema: string, { lease, columns = listedColumns, update }: Writing = {}): string {
   const since9 = (text: string) => (lease === undefined ? '' : text)
-  const { instance, binding, operation } = listedColumns
-  const names = (of: readonly string[], before = '') => of.map(column => `${before}${column}`).join(', ')
-  const replaced = (of: readonly string[]) => of.map(column => `${column} = excluded.${column}`).join(', ')
-  const rows = (...columns: string[]) => `jsonb_to_recordset(p_rows) as r (place integer, ${columns.join(', ')})`
+  const since18 = (text: string) => (update === undefined ? '' : text)
+  const { instance, binding, operation } = columns
   const keys = ['instance text', 'binding text', 'predecessor text', 'version text']
   const timed = lease === undefined ? keys : [...keys, 'now double precision']
   /** Rows of a table in the changes that are written, in the order of the changes and of the rows in each. */
-  const listed = (table: string, under: string) => `${rows('change jsonb')}
+  const listed = (table: string, under: string, also = '') => `${rows('change jsonb')}
       cross join lateral jsonb_populate_recordset(null::${schema}.${table}, r.change -> '${under}') with ordinality n
-      where r.place = any (v_written) order by r.place, n.ordinality`
+      where r.place = any (v_written)${also && ` ${also}`} order by r.place, n.ordinality`
+  const putOperations = `${since9('with put as (')}insert into ${schema}.operation (id, ${names(operation)})
+    select n.id, ${lease ?? names(operation, 'n.')} from ${listed('operation', 'operations', since18('and r.place <> all (v_updated)'))}
+    on conflict (id) do update set ${replaced(operation)}${since9(` returning instance_id, fence, state)
+    select jsonb_object_agg(put.instance_id, put.fence) into ${since18('v_leased') || 'v_fences'} from put where put.state = 'running'`)};`
   const locked = `o.instance_id = r.instance and o.${active}
         and coalesce(o.binding_id, '') in ('', coalesce(r.binding, ''))`
   return `
@@ -43,7 +96,7 @@ declare
   v_operations text[];
   v_written integer[] := '{}';
   v_changed integer[] := '{}';
-  v_made integer[];${since9('\n  v_fences jsonb;')}
+  v_made integer[];${since9('\n  v_fences jsonb;')}${since18("\n  v_leased jsonb;\n  v_updated integer[] := '{}';")}
 begin
   if p_rows @? '$[*] ? (@.version != null)' then
     v_instances := array(select i.id from ${rows(...keys)} join ${schema}.instance i on i.id = r.instance
@@ -87,10 +140,15 @@ begin
       select n.instance_id, n.id, ${names(binding, 'n.')} from ${listed('binding', 'bindings')}
       on conflict (instance_id, id) do update set ${replaced(binding)};
   end if;
-  ${since9('with put as (')}insert into ${schema}.operation (id, ${names(operation)})
-    select n.id, ${lease ?? names(operation, 'n.')} from ${listed('operation', 'operations')}
-    on conflict (id) do update set ${replaced(operation)}${since9(` returning instance_id, fence, state)
-    select jsonb_object_agg(put.instance_id, put.fence) into v_fences from put where put.state = 'running'`)};
+  ${
+    update === undefined
+      ? putOperations
+      : `${update}
+  if cardinality(v_updated) < cardinality(v_written) then
+    ${putOperations}
+    v_fences := coalesce(v_fences || v_leased, v_fences, v_leased);
+  end if;`
+  }
   if p_rows @? '$[*].change.forget' then
     delete from ${schema}.operation o where o.id = any (array(
       select jsonb_array_elements_text(r.change -> 'forget') from ${rows('change jsonb')} where r.place = any (v_written)));

@@ -171,8 +171,14 @@ export function leasingWrite(schema: string): string {
   return writing(schema, { columns: listedColumns, first: completeOlder(schema), lease })
 }
 
+/** From the eighteenth on, what was generated from documents is written with them. */
+export function keyedWrite(schema: string): string {
+  const lease = leasedValues(schema, 'r', 'now', keyedColumns)
+  return writing(schema, { columns: keyedColumns, first: completeOlder(schema), lease })
+}
+
 /** The columns that a change writes, besides those that a row is found by. */
-interface Columns {
+export interface Columns {
   readonly instance: readonly string[]
   readonly binding: readonly string[]
   readonly operation: readonly string[]
@@ -200,17 +206,27 @@ export const listedColumns: Columns = {
   operation: [...pinningColumns.operation, 'accepted_at', 'action'],
 }
 
+/** What lists go by that follows from an operation's document. */
+export const operationKeys = ['service_key', 'plan_key', 'platform_key', 'failed_step', 'fingerprint'] as const
+
+export const keyedColumns: Columns = { ...listedColumns, operation: [...listedColumns.operation, ...operationKeys] }
+
 /**
  * The values of an operation that is written. A running one without a fence is being leased by its accept: it gets the next
  * one, and its `lease_until` is how long the lease is, since only here it is known from when on.
  */
-export function leasedValues(schema: string, from: string, now: string): string {
+export function leasedValues(schema: string, from: string, now: string, columns = listedColumns): string {
+  return columns.operation.map(leasedValue(schema, from, now)).join(', ')
+}
+
+/** Of one column. */
+export function leasedValue(schema: string, from: string, now: string) {
   const isNew = `${from}.state = 'running' and ${from}.fence = 0 and ${from}.lease_owner is not null`
   const values: Readonly<Record<string, string>> = {
     fence: `case when ${isNew} then nextval('${schema}.fence') else ${from}.fence end`,
     lease_until: `case when ${isNew} then ${now} + ${from}.lease_until else ${from}.lease_until end`,
   }
-  return listedColumns.operation.map(column => values[column] ?? `${from}.${column}`).join(', ')
+  return (column: string) => values[column] ?? `${from}.${column}`
 }
 
 interface Writing {

@@ -13,6 +13,7 @@ import { moreListSchema, operatorSchema } from './operator-schema.ts'
 import { quotaSchema } from './quota.ts'
 import { serverSchema } from './server-schema.ts'
 import { emptying, keepingPurge, resourceKind, upkeep } from './upkeep-functions.ts'
+import { writtenSchema } from './written-schema.ts'
 
 /**
  * Each brings a schema from the version before it to the next; a published one is never changed. `schema` comes quoted.
@@ -157,4 +158,5 @@ ${leasingWrites(schema)}`,
 ${keepingPurge(schema)}`,
   quotaSchema,
   expirySchema,
+  writtenSchema,
 ]

@@ -275,4 +275,5 @@ const instanceColumns = `id, observe_at, phase, last_operation_id, unclean_until
 const bindingColumns = `instance_id, id, phase, last_operation_id, unclean_until, deleted_at, predecessor_id, created_at,
   service_id, plan_id, doc, sealed, sealed_state`
 const operationColumns = `id, instance_id, binding_id, state, attempt, losses, not_before, lease_owner, lease_until, fence,
-  drains, unclean, checkpoint_at, description, finished_at, accepted_at, action, doc, sealed`
+  drains, unclean, checkpoint_at, description, finished_at, accepted_at, action, service_key, plan_key,
+  platform_key, failed_step, fingerprint, doc, sealed`

@@ -7,6 +7,7 @@ import { keyOf } from '../keys.ts'
 import { pinsOf } from '../pins.ts'
 import { fromEvent, type Sealer } from '../sealing.ts'
 import type { SqlRow } from './driver.ts'
+import { generatedKey } from './operator-schema.ts'
 
 type SealedColumn = 'sealed' | 'sealed_state'
 
@@ -141,7 +142,26 @@ export function fromOperation(sealer: Sealer, operation: Operation): SqlRow {
     finished_at: doc.finishedAt,
     accepted_at: doc.acceptedAt,
     action: doc.action,
+    service_key: nameKey(doc.serviceId),
+    plan_key: nameKey(doc.planId),
+    platform_key: nameKey(doc.platform),
+    failed_step: nameKey(doc.error?.step),
+    fingerprint: doc.error?.fingerprint,
     doc: JSON.stringify(doc),
     sealed: sealer.seal({ input, identity, requestHash }, placeOfOperation(keys)),
   }
+}
+
+/** Most operations are about a few services of a few platforms. */
+const nameKeys = new Map<string, string>()
+const mostNameKeys = 1_000
+
+function nameKey(name: string | undefined): string | undefined {
+  if (name === undefined) return undefined
+  const known = nameKeys.get(name)
+  if (known !== undefined) return known
+  const key = generatedKey(name)
+  if (nameKeys.size >= mostNameKeys) nameKeys.clear()
+  nameKeys.set(name, key)
+  return key
 }
