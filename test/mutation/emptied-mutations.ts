@@ -72,6 +72,7 @@ export const emptiedMutations: readonly Mutation[] = [
   },
   {
     ...postgres,
+    file: 'src/store/postgres/written-schema.ts',
     name: 'postgres keeps what ends with its resource',
     find: `    new.sealed := '\${emptied.operation}';\n`,
     replace: '',
