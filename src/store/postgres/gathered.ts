@@ -1,3 +1,4 @@
+import { text } from '../columns.ts'
 import type { Calls } from './database.ts'
 import type { SqlRow } from './driver.ts'
 import { createGatherer } from './gather.ts'
@@ -36,9 +37,21 @@ export function createGathered({ run, statements }: Calls, clock: ServerClock) {
       const last = rows.at(-1)
       if (typeof last?.now === 'number') clock.learn(last.now)
       lanes.learn({ ms: clock.local() - sentAt, workMs: Number(last?.work_ms ?? 0) })
-      const answers = new Map(rows.map(row => [`${row.part} ${row.key}`, row]))
+      const answers = new Map(rows.flatMap(answersIn))
       // None for a row that somebody else has locked, or whose lease is lost. Tried alone, it finds out which.
       return calls.map(({ part, key }) => answers.get(`${part} ${key}`))
     },
+  })
+}
+
+/** By part and key. */
+function answersIn(row: SqlRow): [string, SqlRow][] {
+  const { part, outcome, transaction, now } = row
+  const told = () => text(row.version).split(' ')
+  if (part === 'checkpoints') return told().map(fence => [`checkpoint ${fence}`, row])
+  if (part !== 'writes') return [[`${part} ${row.key}`, row]]
+  return told().map(written => {
+    const [place, version = null] = written.split(':')
+    return [`write ${place}`, { outcome, version, transaction, now }]
   })
 }

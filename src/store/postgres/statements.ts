@@ -27,9 +27,14 @@ function texts(schema: string) {
   const workMs = `extract(epoch from clock_timestamp() - statement_timestamp())::double precision * 1000`
   const columns = snapshot.split(',').map(column => column.trim().split(' '))
   const seen = (of: string) => columns.map(([name]) => `${of}.${name}`).join(', ')
-  const nothingSeen = `null as outcome, ${columns
-    .map(([name, ...type]) => `${name === 'now' ? `${schema}.now_ms()` : `null::${type.join(' ')}`} as ${name}`)
-    .join(', ')}`
+  /** Nothing but the time and a version. */
+  const nothingSeen = (version: string, outcome = 'null') =>
+    `${outcome} as outcome, ${columns
+      .map(([name, ...type]) => {
+        const told: Readonly<Record<string, string>> = { now: `${schema}.now_ms()`, version }
+        return `${told[`${name}`] ?? `null::${type.join(' ')}`} as ${name}`
+      })
+      .join(', ')}`
   /** What `call` has written; then the operation $7 begins with the steps $8, and the notes $9 are written. */
   const writeMore = (call: string) => `with w as materialized (select * from ${schema}.${call}),
       copied as (insert into ${schema}.step (operation_id, name, state, doc, sealed)
@@ -123,12 +128,17 @@ function texts(schema: string) {
     platformUse: `select ${['instances', 'bindings', 'operations']
       .map(kind => `${schema}.platform_use('${kind}', $1, $2, null)::double precision as ${kind}`)
       .join(', ')}`,
-    // What was decided and what steps have left, many at once, and what ends of operations are decided from. Each part
-    // answers by its keys; what writes stands first, so that the first row knows the transaction.
-    gathered: `select 'checkpoint' as part, fence::double precision as key, ${transaction}, ${workMs} as work_ms, ${nothingSeen}
-        from ${schema}.checkpoints($1) fence where $1 is not null
-      union all select 'write', w.place, ${transaction}, ${workMs}, w.outcome, ${seen('w')}
-        from ${schema}.writes($2) w where $2 is not null
+    // What was decided and what steps have left, many at once, and what ends of operations are decided from. What was written is
+    // told in one row for all of a part: the keys, those of decisions with their versions. What writes stands first, so that the
+    // first row knows the transaction.
+    gathered: `with w as materialized (select * from ${schema}.writes($2) where $2 is not null)
+      select 'checkpoints' as part, null::double precision as key, ${transaction}, ${workMs} as work_ms, ${nothingSeen('c.fences')}
+        from (select string_agg(fence::text, ' ') as fences from ${schema}.checkpoints($1) fence) c
+        where $1 is not null and c.fences is not null
+      union all select 'writes', null, ${transaction}, ${workMs}, ${nothingSeen('v.places', "'written'")}
+        from (select string_agg(concat_ws(':', w.place, w.version), ' ') as places from w where w.outcome = 'written') v
+        where $2 is not null and v.places is not null
+      union all select 'write', w.place, ${transaction}, ${workMs}, w.outcome, ${seen('w')} from w where w.outcome <> 'written'
       union all select 'look', l.fence, ${transaction}, ${workMs}, null, ${seen('s')}
         from jsonb_to_recordset($3::jsonb) as l (id text, fence bigint)
           cross join lateral ${schema}.look_held(l.id, l.fence) s`,
