@@ -191,10 +191,9 @@ async function checkInstanceState({ run, store }: Performing, action: Action, re
 }
 
 async function observe(performing: Performing): Promise<ActionResult | Wait> {
-  const { run, service } = performing
-  if (service.code.observe === undefined) return { observed: { ready: true } }
+  if (performing.service.code.observe === undefined) return { observed: { ready: true } }
   const seen = await call<ObserveResult>(performing, { action: 'observe' })
-  return isWait(seen) ? seen : { observed: seen, state: run.state }
+  return isWait(seen) ? seen : { observed: seen }
 }
 
 /** What an author's bind returned, as platforms read it. It was checked where it was returned. */

@@ -6,7 +6,8 @@ import type { Observed, Outcome, SettlePolicy } from './outcome.ts'
 
 /**
  * What was seen becomes the instance's conditions; no operation's result changes with it. The row of the observation is
- * deleted: its trace is the condition, and the history where health changed.
+ * deleted: its trace is the condition, and the history where health changed. The state stays as it is: what the observation
+ * has saved is in it, and so is what binds and unbinds have merged into it meanwhile.
  */
 export function settleObservation(snapshot: Finishing, outcome: Outcome, policy: SettlePolicy): Change {
   const { finishing, instance, now } = snapshot
@@ -22,7 +23,6 @@ export function settleObservation(snapshot: Finishing, outcome: Outcome, policy:
   const observed: Instance = {
     ...instance,
     conditions,
-    state: (outcome.kind === 'succeeded' ? outcome.result.state : undefined) ?? instance.state,
     observeAt: policy.observeAt,
     // A call of it that got no answer may land after a deletion.
     uncleanUntil: finishing.unclean ? now + policy.sweepDelay : instance.uncleanUntil,

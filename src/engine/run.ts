@@ -20,6 +20,7 @@ import { publicReason } from './public-reason.ts'
 import { type RunFields, RunLink } from './run-link.ts'
 import { RunSecrets } from './run-secrets.ts'
 import { noteSkipped, traceStep } from './run-trace.ts'
+import { saveState } from './save-state.ts'
 import { ShownOutput } from './shown-output.ts'
 import { countedSteps, toFailed, triesOf } from './step-rows.ts'
 import { type Kept, toJson } from './to-json.ts'
@@ -227,8 +228,10 @@ export class Run {
   }
 
   async #saveState(patch: JsonObject): Promise<void> {
-    this.state = toJson({ ...this.state, ...patch }, keptState)
-    await this.#write({ state: this.state })
+    const merge = (state: JsonObject): JsonObject => toJson({ ...state, ...patch }, keptState)
+    this.state = merge(this.state)
+    const saving = { operation: this.claim.operation, lease: this.#held.lease, state: this.state, merge }
+    this.#stillHeld(await saveState(this.#tools.store, saving))
   }
 
   async #step<T>(name: string, fn: (call: Call) => T | Promise<T>, options: StepOptions): Promise<T> {

@@ -1,8 +1,9 @@
 import type { Mutation } from './mutation.ts'
 
 const bindings = { suite: ['test/engine/observed-bindings.test.ts'] }
+const state = { suite: ['test/engine/observed-state.test.ts'] }
 
-/** The guards between an observation and what deletes the bindings that it looks at. */
+/** The guards between an observation and what is bound and unbound beside it. */
 export const observationMutations: readonly Mutation[] = [
   {
     ...bindings,
@@ -66,5 +67,29 @@ export const observationMutations: readonly Mutation[] = [
     file: 'src/broker/observed-bindings.ts',
     find: "phase === 'ready'",
     replace: "phase !== 'deleted'",
+  },
+  {
+    ...state,
+    only: 'keeps it where',
+    name: 'an observation writes back the state that it was given',
+    file: 'src/engine/save-state.ts',
+    find: "if (action !== 'observe') return",
+    replace: "if (action !== 'sweep') return",
+  },
+  {
+    ...state,
+    only: 'has taken over from',
+    name: 'an observation saves state under a lease that is lost',
+    file: 'src/domain/decide-save-state.ts',
+    find: 'instance === undefined || !isHeld',
+    replace: 'instance === undefined',
+  },
+  {
+    suite: ['test/store/memory.test.ts'],
+    only: 'saveState of an observation',
+    name: 'an observation saves state without its fence',
+    file: 'src/domain/decide-save-state.ts',
+    find: 'operation.fence === saving.fence',
+    replace: 'true',
   },
 ]

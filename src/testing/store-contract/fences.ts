@@ -1,6 +1,18 @@
 import type { Lease, Store } from '../../store.ts'
 import { assert } from './assert.ts'
-import { bind, claimOne, finish, leaseOf, leaseTime, provision, standing, stepRow, supersede, view } from './rows.ts'
+import {
+  bind,
+  claimOne,
+  finish,
+  leaseOf,
+  leaseTime,
+  provision,
+  saveState,
+  standing,
+  stepRow,
+  supersede,
+  view,
+} from './rows.ts'
 import { type Bench, storeCase } from './subject.ts'
 
 /** Every write of a worker, and how the store says that the lease is lost. */
@@ -18,6 +30,7 @@ const writes: readonly (readonly [
   ['park', (store, lease) => store.park(lease, { until: 1, description: 'late', step: stepRow('late') }), false],
   ['finish', (store, lease) => finish(store, lease), false],
   ['share', (store, lease) => store.share(lease, 'key', 'acquire'), undefined],
+  ['saveState of an observation', (store, lease) => saveState(store, 'i', lease, { late: 1 }), false],
 ]
 
 /** How a lease can be lost. Each leaves an operation on instance `i` whose old lease is the result. */

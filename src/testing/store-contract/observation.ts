@@ -1,5 +1,6 @@
+import { settle } from '../../domain/settle.ts'
 import { assert } from './assert.ts'
-import { claimOne, leaseOf, provision, standing } from './rows.ts'
+import { bind, claimOne, leaseOf, operationRow, provision, saveState, standing } from './rows.ts'
 import { storeCase } from './subject.ts'
 
 export const observationCases = [
@@ -28,4 +29,24 @@ export const observationCases = [
     await store.checkpoint(leaseOf(await claimOne(store)), { state: {} })
     assert.deepEqual(await store.dueForObservation(5), ['i'])
   }),
+
+  storeCase('observation: what it saves and what a bind merges meanwhile are both kept', async ({ store }) => {
+    await standing(store, 'i', { state: { made: true } })
+    await store.accept({ instanceId: 'i' }, () => ({
+      answer: undefined,
+      change: { operations: [operationRow('look', 'i', { action: 'observe' })] },
+    }))
+    const lease = leaseOf(await claimOne(store))
+    await bind(store, 'i', 'b')
+    const binding = await claimOne(store)
+    assert.equal(await saveState(store, 'i', lease, { seen: 1 }), true)
+    const outcome = { kind: 'succeeded', result: { binding: {}, instanceState: { grants: { b: true } } } } as const
+    assert.equal(await store.finish(leaseOf(binding), snapshot => settle(snapshot, outcome, policy)), true)
+    assert.equal(await saveState(store, 'i', lease, { seen: 2 }), true)
+    const seen = { kind: 'succeeded', result: { observed: { ready: true } } } as const
+    assert.equal(await store.finish(lease, snapshot => settle(snapshot, seen, policy)), true)
+    assert.deepEqual((await store.instance('i'))?.state, { made: true, seen: 2, grants: { b: true } })
+  }),
 ]
+
+const policy = { sweepDelay: 0, sweepTimeout: 0, sweepOperationId: 'sweep' }

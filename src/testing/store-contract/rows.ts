@@ -1,5 +1,6 @@
 /** Rows and moves that the cases are made of. The rows are complete and dull; a case names only what it is about. */
-
+import { decideSaveState } from '../../domain/decide-save-state.ts'
+import type { JsonObject } from '../../protocol/json.ts'
 import type { Binding, Claim, Instance, Lease, Operation, Snapshot, Step, Store, Taker } from '../../store.ts'
 import { assert } from './assert.ts'
 
@@ -139,6 +140,12 @@ export async function claimOne(store: Store, owner = 'worker'): Promise<Claim> {
 
 export function leaseOf({ operation }: Claim): Lease {
   return { operationId: operation.id, fence: operation.fence }
+}
+
+/** As an observation saves state on its way. */
+export function saveState(store: Store, instanceId: string, lease: Lease, patch: JsonObject): Promise<boolean> {
+  const saving = { ...lease, merge: (state: JsonObject) => ({ ...state, ...patch }) }
+  return store.accept({ instanceId }, snapshot => decideSaveState(snapshot, saving))
 }
 
 /** Ends the operation as succeeded; its instance becomes ready. */
