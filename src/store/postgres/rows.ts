@@ -1,5 +1,7 @@
 /** Between the rows of the tables and the rows of the ledger. */
 
+import { noBinding } from '../../domain/binding.ts'
+import { noInstance } from '../../domain/instance.ts'
 import type { SealedPlace } from '../../sealing.ts'
 import type { Binding, Change, HistoryEvent, Instance, Operation, Step } from '../../store.ts'
 import { placeOfOperation, text, toDocument, toText } from '../columns.ts'
@@ -51,13 +53,13 @@ export function fromStep(sealer: Sealer, operation: string, { output, ...doc }: 
 export function toInstance(sealer: Sealer, row: SqlRow): Instance {
   const key = text(row.id)
   const state = sealer.unseal(text(row.sealed_state), placeOfInstance('sealed_state', key))
-  return { ...toDocument(sealer, row, placeOfInstance('sealed', key)), state } as Instance
+  return { ...toDocument(sealer, row, placeOfInstance('sealed', key), noInstance), state } as Instance
 }
 
 export function toBinding(sealer: Sealer, row: SqlRow): Binding {
   const [instance, key] = [text(row.instance_id), text(row.id)]
   const state = sealer.unseal(text(row.sealed_state), placeOfBinding('sealed_state', instance, key))
-  return { ...toDocument(sealer, row, placeOfBinding('sealed', instance, key)), state } as Binding
+  return { ...toDocument(sealer, row, placeOfBinding('sealed', instance, key), noBinding), state } as Binding
 }
 
 export function toStep(sealer: Sealer, row: SqlRow): Step {
