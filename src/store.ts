@@ -24,7 +24,7 @@ export type * from './chain.ts'
 export type { Binding, BindingPhase } from './domain/binding.ts'
 export type { CatalogChanges, RegisteredService, RegistryState, VanishedImage } from './domain/catalog-state.ts'
 export type { Change, Finishing, HistoryEvent, HistoryType, Snapshot, Verdict } from './domain/change.ts'
-export type { Condition, Instance, InstanceMetadata, InstancePhase } from './domain/instance.ts'
+export type { Condition, Drained, Instance, InstanceMetadata, InstancePhase } from './domain/instance.ts'
 export type { OperationVerb } from './domain/judge-verb.ts'
 export type { LeftOut } from './domain/left-out.ts'
 export type {

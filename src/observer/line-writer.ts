@@ -2,11 +2,12 @@ import type { Clock } from '../clock.ts'
 
 /** Any stream of Node.js, or anything else that takes lines. */
 export interface LogStream {
-  write(line: string, encoding: LineEncoding): unknown
+  /** Lines in JSON are ASCII, for which `latin1` is enough. */
+  write(line: string, encoding: 'latin1' | 'utf8'): unknown
   on?(event: 'error', listener: (error: Error) => void): unknown
 }
 
-export type LineEncoding = 'latin1' | 'utf8'
+export type LineEncoding = Parameters<LogStream['write']>[1]
 
 /** Lines of a busy broker wait so long for each other, in milliseconds: a write to the system takes longer than a line. */
 const patience = 50
