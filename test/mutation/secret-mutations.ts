@@ -9,7 +9,7 @@ export const secretMutations: readonly Mutation[] = [
     ...canary,
     file: 'src/engine/run-secrets.ts',
     name: 'what the code of a run has made sensitive is in its texts',
-    find: '    for (const secret of secretsIn(made.reveal())) this.#made.add(secret)\n',
+    find: '    this.learn(secretsIn(made.reveal()))\n',
     replace: '    if (made === undefined) this.#made.clear()\n',
   },
   {
