@@ -146,12 +146,7 @@ describe('an unbind during an observation', () => {
 
   it('and one that nobody will end: a process that dies holds it no longer than its lease', async () => {
     const world = createHealingWorld()
-    const process = await world.observed()
-    world.healing.until = new Promise(() => {})
-    await world.observing()
-    process.crash()
-    world.healing.until = Promise.resolve()
-    const heir = await world.boot()
+    const heir = await heirOfObserver(world)
     const first = await heir.unbind('i', 'one')
     const second = await heir.unbind('i', 'two')
     await world.clock.advance(seconds(20))
@@ -189,12 +184,7 @@ describe('an unbind during an observation', () => {
 
   it('a deprovision that takes bindings along sweeps them, too', async () => {
     const world = createHealingWorld()
-    const process = await world.observed()
-    world.healing.until = new Promise(() => {})
-    await world.observing()
-    process.crash()
-    world.healing.until = Promise.resolve()
-    const heir = await world.boot()
+    const heir = await heirOfObserver(world)
     const operation = await heir.deprovision('i')
     await world.clock.advance(seconds(40))
     expect(await heir.poll('i', operation)).toMatchObject({ state: 'succeeded' })
@@ -204,3 +194,13 @@ describe('an unbind during an observation', () => {
     expect([...world.things]).toEqual([])
   })
 })
+
+/** Another process, after one that has died in the middle of an observation. */
+async function heirOfObserver(world: ReturnType<typeof createHealingWorld>) {
+  const process = await world.observed()
+  world.healing.until = new Promise(() => {})
+  await world.observing()
+  process.crash()
+  world.healing.until = Promise.resolve()
+  return world.boot()
+}
